@@ -1,0 +1,35 @@
+"""Errata: how good is this grammatical error correction system, and how do we know?"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from errata.data import Corpus, Edit, Hypotheses, Judgment, Reference, Scores
+    from errata.errors import DataWarning, ErrataError, InputError, MissingExtraError
+    from errata.evaluate import evaluate
+    from errata.metrics import Metric, parse
+
+__version__ = "0.1.0"
+
+# Name -> module. Imported on first use, so that `import errata` costs nothing.
+_WHERE = {
+    "Corpus": "errata.data", "Edit": "errata.data", "Hypotheses": "errata.data",
+    "Judgment": "errata.data", "Reference": "errata.data", "Scores": "errata.data",
+    "DataWarning": "errata.errors", "ErrataError": "errata.errors",
+    "InputError": "errata.errors", "MissingExtraError": "errata.errors",
+    "Metric": "errata.metrics", "parse": "errata.metrics",
+    "evaluate": "errata.evaluate",
+}
+__all__ = [*_WHERE, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'errata' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

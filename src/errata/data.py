@@ -1,0 +1,386 @@
+"""The nouns of the field, frozen and checked: what every other module takes and gives.
+
+A corpus holds learner sentences and their references; hypotheses hold one system's output;
+judgments hold what people said; scores hold what a scorer, metric or people, says of systems.
+Tokens are what whitespace separates. No file is touched here.
+"""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.errors import InputError
+
+__all__ = ["Corpus", "Edit", "Hypotheses", "Judgment", "Reference", "Scores", "Tokens",
+           "Vocabulary", "apply_edits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of the source tokens ``start:end`` into ``replacement``.
+
+    ``start == end`` inserts, an empty replacement deletes. ``alternatives`` are further
+    replacements that are just as right. ``required`` and ``comment`` are the two M2 fields that
+    no scorer reads; they are kept so that a file survives being read and written.
+
+    >>> Edit(3, 4, "diseases", "Nn")
+    Edit(start=3, end=4, replacement='diseases', kind='Nn')
+    """
+
+    start: int
+    end: int
+    replacement: str
+    kind: str = ""
+    alternatives: tuple[str, ...] = ()
+    required: str = "REQUIRED"
+    comment: str = "-NONE-"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise InputError(f"edit {self.start}-{self.end} needs 0 <= start <= end",
+                             remedy="offsets count tokens from 0; an insertion has start = end")
+
+    def __repr__(self) -> str:
+        more = "".join(f", {name}={value!r}" for name, value, default in (
+            ("alternatives", self.alternatives, ()), ("required", self.required, "REQUIRED"),
+            ("comment", self.comment, "-NONE-")) if value != default)
+        return (f"Edit(start={self.start}, end={self.end}, replacement={self.replacement!r}, "
+                f"kind={self.kind!r}{more})")
+
+    @property
+    def replacements(self) -> tuple[str, ...]:
+        """Every replacement that counts as right, the main one first."""
+        return (self.replacement, *self.alternatives)
+
+
+def apply_edits(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str]:
+    """Carry out edits (their first replacement) on a tokenised sentence.
+
+    Several insertions at one place keep their order; overlapping edits are an error.
+
+    >>> apply_edits("He go home".split(), [Edit(1, 2, "goes"), Edit(3, 3, "now .")])
+    ['He', 'goes', 'home', 'now', '.']
+    """
+    result: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        if edit.start < position or edit.end > len(tokens):
+            raise InputError(
+                f"edit {edit.start}-{edit.end} {edit.replacement!r} overlaps an earlier edit or "
+                f"leaves the sentence of {len(tokens)} tokens",
+                remedy="edits of one annotator must not overlap")
+        result += tokens[position:edit.start]
+        result += edit.replacement.split()
+        position = edit.end
+    result += tokens[position:]
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One annotator's correction of one sentence, as edits, as text, or as both.
+
+    Empty ``edits`` say "nothing to correct" (a ``noop`` line). An annotator who did not look at
+    the sentence has no `Reference` for it. ``implied`` marks the one empty reference of a
+    sentence for which the file has no annotation line at all.
+    """
+
+    annotator: int = 0
+    edits: tuple[Edit, ...] | None = None
+    text: str | None = None
+    implied: bool = False
+
+    def __post_init__(self) -> None:
+        if self.edits is None and self.text is None:
+            raise InputError(f"the reference of annotator {self.annotator} has no edits, no text",
+                             remedy="give edits=() for a sentence without errors")
+
+    def corrected(self, source: str) -> str:
+        """The corrected sentence: the text as given, or the edits carried out."""
+        if self.text is not None:
+            return self.text
+        assert self.edits is not None
+        return " ".join(apply_edits(source.split(), self.edits)) if self.edits else source
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """A batch of sentences as integers: sentence ``i`` is ``ids[offsets[i]:offsets[i + 1]]``."""
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> NDArray[np.int32]:
+        return self.ids[self.offsets[i]:self.offsets[i + 1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many tokens each sentence has."""
+        return np.diff(self.offsets)
+
+
+class Vocabulary:
+    """Gives every distinct token a number, the same one for as long as the vocabulary lives."""
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def intern(self, sentences: Iterable[str]) -> Tokens:
+        """Number the whitespace-separated tokens of each sentence."""
+        return self.intern_tokens(sentence.split() for sentence in sentences)
+
+    def intern_tokens(self, sentences: Iterable[Sequence[str]]) -> Tokens:
+        """Number sentences that are tokenised already."""
+        ids: list[int] = []
+        offsets = [0]
+        with self._lock:
+            number = self._numbers.__getitem__
+            for tokens in sentences:
+                ids.extend(map(number, tokens))
+                offsets.append(len(ids))
+        return Tokens(np.array(ids, np.int32), np.array(offsets, np.int64))
+
+    def words(self) -> list[str]:
+        """The tokens in the order of their numbers."""
+        return list(self._numbers)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Learner sentences with, for each, the references of one or more annotators.
+
+    Sentences may have different numbers of references, and none where a metric needs none.
+    All batches made through one corpus share its vocabulary.
+
+    >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
+    >>> len(corpus), corpus.most_references
+    (1, 2)
+    """
+
+    sources: tuple[str, ...]
+    references: tuple[tuple[Reference, ...], ...]
+    name: str = "corpus"
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.sources) != len(self.references):
+            raise InputError(f"{len(self.sources)} sources but {len(self.references)} sets of "
+                             "references", remedy="give one tuple of references per source")
+        for i, (source, references) in enumerate(zip(self.sources, self.references, strict=True)):
+            annotators = [reference.annotator for reference in references]
+            if len(set(annotators)) < len(annotators):
+                raise InputError(f"sentence {i} has two references of one annotator",
+                                 remedy="number the annotators of a sentence differently")
+            length = -1
+            for reference in references:
+                for edit in reference.edits or ():
+                    if length < 0:
+                        length = len(source.split())
+                    if edit.end > length:
+                        raise InputError(
+                            f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
+                            f"of {length} tokens", remedy="check offsets and tokenisation")
+
+    @classmethod
+    def from_texts(cls, sources: Iterable[str], references: Iterable[Iterable[str]] = (), *,
+                   name: str = "corpus") -> Corpus:
+        """Build a corpus from parallel texts: ``references`` is one list of sentences per set."""
+        sources = tuple(sources)
+        sets = [tuple(texts) for texts in references]
+        for k, texts in enumerate(sets):
+            if len(texts) != len(sources):
+                raise InputError(f"reference set {k} has {len(texts)} sentences, the source "
+                                 f"{len(sources)}", remedy="one line per source sentence")
+        return cls(sources, tuple(
+            tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets))
+            for i in range(len(sources))), name)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __getitem__(self, which: slice) -> Corpus:
+        """A part of the corpus that shares its vocabulary."""
+        return Corpus(self.sources[which], self.references[which], self.name, self.vocabulary)
+
+    @property
+    def most_references(self) -> int:
+        """The largest number of references any sentence has."""
+        return max(map(len, self.references), default=0)
+
+    @property
+    def has_gold_edits(self) -> bool:
+        """Whether every reference comes with edits (M2) and not only as text."""
+        return all(r.edits is not None for refs in self.references for r in refs)
+
+    @cached_property
+    def source_tokens(self) -> Tokens:
+        """The sources as integers."""
+        return self.vocabulary.intern(self.sources)
+
+    def keep_annotators(self, *annotators: int) -> Corpus:
+        """The same corpus with the references of these annotators only."""
+        return Corpus(self.sources, tuple(
+            tuple(r for r in refs if r.annotator in annotators) for refs in self.references),
+            self.name, self.vocabulary)
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The output of one system: one sentence per source, or also its edits where known."""
+
+    system: str
+    sentences: tuple[str, ...]
+    edits: tuple[tuple[Edit, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.edits is not None and len(self.edits) != len(self.sentences):
+            raise InputError(f"system {self.system}: {len(self.sentences)} sentences but "
+                             f"{len(self.edits)} sets of edits")
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def __getitem__(self, which: slice) -> Hypotheses:
+        """A part of the output, of the same system."""
+        return Hypotheses(self.system, self.sentences[which],
+                          None if self.edits is None else self.edits[which])
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """One annotator's ranking of some systems on one sentence (0-based); rank 1 is best.
+
+    ``groups[g]`` names the systems that share one output text, ``ranks[g]`` is its rank; equal
+    ranks are ties, ``None`` says that the output was shown but not ranked. An item that was
+    skipped has no groups.
+    """
+
+    judge: str
+    sentence: int
+    groups: tuple[tuple[str, ...], ...]
+    ranks: tuple[int | None, ...]
+    item: str = ""
+    seconds: float | None = None
+    time: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.groups) != len(self.ranks):
+            raise InputError(f"judgment {self.item or '?'} of {self.judge}: {len(self.groups)} "
+                             f"groups but {len(self.ranks)} ranks")
+        names = [name for group in self.groups for name in group]
+        if len(set(names)) < len(names) or not all(self.groups):
+            raise InputError(f"judgment {self.item or '?'} of {self.judge}: a system is named "
+                             "twice, or a group is empty")
+        if any(rank is not None and rank < 1 for rank in self.ranks):
+            raise InputError(f"judgment {self.item or '?'} of {self.judge}: ranks start at 1")
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What one scorer, a metric or people, says of some systems.
+
+    ``values[s]`` is the overall score of system ``s``, ``sentences[s, i]`` its score on sentence
+    ``i`` (NaN where there is none), ``parts`` further figures per system (P, R, counts...), and
+    ``resampled[b, s]`` the overall score in bootstrap resample ``b``, the same sentences (or
+    judgments) for every system, so that intervals and paired tests read the same numbers.
+    ``scorer`` is the signature of the metric or ranker; ``context`` what else decided the
+    numbers (sentences, references, seed, version); ``notes`` what the user should know.
+
+    >>> Scores("m2()", ("A", "B"), np.array([0.3, 0.4])).order
+    (1, 0)
+    """
+
+    scorer: str
+    systems: tuple[str, ...]
+    values: NDArray[np.float64]
+    sentences: NDArray[np.float64] | None = None
+    parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    resampled: NDArray[np.float64] | None = None
+    headline: str = "score"
+    context: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        n = len(self.systems)
+        if len(set(self.systems)) < n:
+            raise InputError(f"{self.scorer}: two systems have the same name",
+                             remedy="name them apart with name=path")
+        shapes = [self.values.shape[:1], *(part.shape[:1] for part in self.parts.values())]
+        if self.sentences is not None:
+            shapes.append(self.sentences.shape[:1])
+        if self.resampled is not None:
+            shapes.append(self.resampled.shape[1:])
+        if any(shape != (n,) for shape in shapes):
+            raise InputError(f"{self.scorer}: {n} systems but arrays of shapes {shapes}")
+        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return iter(zip(self.systems, self.values.tolist(), strict=True))
+
+    def __getitem__(self, system: str) -> float:
+        return float(self.values[self.systems.index(system)])
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Positions of the systems, best score first; equal scores keep the given order."""
+        return tuple(np.argsort(-self.values, kind="stable").tolist())
+
+    @property
+    def signature(self) -> str:
+        """Everything that decided the numbers, in one line."""
+        return " | ".join((self.scorer, *self.context))
+
+    def interval(self, confidence: float = 0.95) -> NDArray[np.float64]:
+        """Percentile bootstrap interval: ``[system, (low, high)]``; NaN without resamples."""
+        if self.resampled is None:
+            return np.full((len(self), 2), np.nan)
+        tail = (1 - confidence) / 2
+        low_high: NDArray[np.float64] = np.quantile(self.resampled, [tail, 1 - tail], axis=0)
+        return low_high.T
+
+    def p_values(self) -> NDArray[np.float64]:
+        """Paired bootstrap: ``p[a, b]``, one-sided, small where ``a`` is better than ``b``.
+
+        The share of resamples in which ``a`` does not beat ``b`` (ties count half), with the
+        usual +1 so that no p is 0 (Koehn 2004; Davison & Hinkley 1997).
+        """
+        if self.resampled is None:
+            return np.full((len(self), len(self)), np.nan)
+        a, b = self.resampled[:, :, None], self.resampled[:, None, :]
+        worse = (a < b).sum(0) + 0.5 * (a == b).sum(0)
+        return np.asarray((worse + 1) / (len(self.resampled) + 1), np.float64)
+
+    def _repr_html_(self) -> str:
+        low_high = self.interval()
+        head = ["", "system", self.headline, *(["95 %"] if self.resampled is not None else []),
+                *self.parts]
+        rows = []
+        for rank, s in enumerate(self.order, 1):
+            cells = [str(rank), self.systems[s], f"{self.values[s]:.4f}"]
+            if self.resampled is not None:
+                cells.append(f"{low_high[s, 0]:.4f}–{low_high[s, 1]:.4f}")
+            cells += [f"{part[s]:.6g}" for part in self.parts.values()]
+            rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
+        return ("<table><thead><tr>" + "".join(f"<th>{html.escape(h)}</th>" for h in head)
+                + "</tr></thead><tbody><tr>" + "</tr><tr>".join(rows) + "</tr></tbody><caption>"
+                + html.escape(self.signature) + "</caption></table>")

@@ -1,0 +1,45 @@
+"""Every metric by name; nothing is imported before it is asked for.
+
+Other packages add metrics with an entry point in the group ``errata.metrics``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from errata.errors import InputError
+from errata.metrics.base import Metric, build, parse_arguments
+
+__all__ = ["BUILTIN", "Metric", "metric_class", "metric_names", "parse"]
+
+BUILTIN = {
+    "m2": "errata.metrics.m2:M2",
+}
+
+
+def metric_names() -> list[str]:
+    """All known metrics: ours, then those of installed plug-ins."""
+    return [*BUILTIN, *sorted(p.name for p in entry_points(group="errata.metrics"))]
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class behind a metric's name."""
+    if name in BUILTIN:
+        module, _, attribute = BUILTIN[name].partition(":")
+        cls: type[Metric] = getattr(import_module(module), attribute)
+        return cls
+    for plugin in entry_points(group="errata.metrics", name=name):
+        loaded: type[Metric] = plugin.load()
+        return loaded
+    raise InputError(f"there is no metric {name!r}", remedy=f"known: {', '.join(metric_names())}")
+
+
+def parse(text: str) -> Metric:
+    """Read a metric from its signature: ``parse(repr(m)) == m``.
+
+    >>> parse("m2(beta=1)").beta
+    1.0
+    """
+    name, arguments = parse_arguments(text)
+    return build(metric_class(name), arguments)
