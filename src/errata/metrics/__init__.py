@@ -15,6 +15,13 @@ __all__ = ["BUILTIN", "Metric", "metric_class", "metric_names", "parse"]
 
 BUILTIN = {
     "m2": "errata.metrics.m2:M2",
+    "imeasure": "errata.metrics.imeasure:IMeasure",
+    "gleu": "errata.metrics.gleu:GLEU",
+    "gleu2015": "errata.metrics.gleu2015:GLEU2015",
+    "bleu": "errata.metrics.bleu:BLEU",
+    "errant": "errata.metrics.errant:Errant",
+    "difficulty": "errata.metrics.difficulty:Difficulty",
+    "scribendi": "errata.metrics.scribendi:Scribendi",
 }
 
 
