@@ -23,6 +23,8 @@ from errata.errors import InputError
 __all__ = ["Corpus", "Edit", "Hypotheses", "Judgment", "Reference", "Scores", "Tokens",
            "Vocabulary", "apply_edits"]
 
+CHUNK = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -219,6 +221,13 @@ class Corpus:
         """A part of the corpus that shares its vocabulary."""
         return Corpus(self.sources[which], self.references[which], self.name, self.vocabulary)
 
+    @cached_property
+    def chunks(self) -> tuple[Corpus, ...]:
+        """The corpus in parts of at most 1,024 sentences: what threads work on."""
+        if len(self) <= CHUNK:
+            return (self,)
+        return tuple(self[i:i + CHUNK] for i in range(0, len(self), CHUNK))
+
     @property
     def most_references(self) -> int:
         """The largest number of references any sentence has."""
@@ -299,7 +308,8 @@ class Scores:
     ``values[s]`` is the overall score of system ``s``, ``sentences[s, i]`` its score on sentence
     ``i`` (NaN where there is none), ``parts`` further figures per system (P, R, counts...), and
     ``resampled[b, s]`` the overall score in bootstrap resample ``b``, the same sentences (or
-    judgments) for every system, so that intervals and paired tests read the same numbers.
+    judgments) for every system, so that intervals and paired tests read the same numbers;
+    ``sentence_parts`` holds further figures ``[system, sentence]``.
     ``scorer`` is the signature of the metric or ranker; ``context`` what else decided the
     numbers (sentences, references, seed, version); ``notes`` what the user should know.
 
@@ -313,6 +323,7 @@ class Scores:
     sentences: NDArray[np.float64] | None = None
     parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     resampled: NDArray[np.float64] | None = None
+    sentence_parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     headline: str = "score"
     context: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -322,14 +333,16 @@ class Scores:
         if len(set(self.systems)) < n:
             raise InputError(f"{self.scorer}: two systems have the same name",
                              remedy="name them apart with name=path")
-        shapes = [self.values.shape[:1], *(part.shape[:1] for part in self.parts.values())]
+        shapes = [self.values.shape, *(part.shape for part in self.parts.values()),
+                  *(part.shape[:1] for part in self.sentence_parts.values())]
         if self.sentences is not None:
             shapes.append(self.sentences.shape[:1])
         if self.resampled is not None:
             shapes.append(self.resampled.shape[1:])
         if any(shape != (n,) for shape in shapes):
             raise InputError(f"{self.scorer}: {n} systems but arrays of shapes {shapes}")
-        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+        for name in ("parts", "sentence_parts"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __len__(self) -> int:
         return len(self.systems)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses
 from errata.errors import ErrataError, InputError
 
-__all__ = ["Metric", "Floats", "Ints", "f_beta", "metric", "parse_arguments", "ratio"]
+__all__ = ["Floats", "Ints", "Metric", "f_beta", "metric", "parse_arguments", "ratio"]
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -81,6 +82,15 @@ class Metric(ABC):
     def score_sentences(self, picked: Floats) -> Floats:
         """The score of single sentences where it differs from `score` (smoothing)."""
         return self.score(picked)
+
+    def sentence_parts(self, picked: Floats) -> dict[str, Floats]:
+        """Further figures of single sentences, shown beside their scores."""
+        return self.parts(picked)
+
+    def prepare(self, corpus: Corpus, systems: Sequence[Hypotheses],
+                progress: Callable[[int, int], None] | None = None) -> None:
+        """Do, before anything is counted, what is cheaper for all systems at once."""
+        return
 
     def context(self, corpus: Corpus) -> tuple[str, ...]:
         """What of this corpus decided the numbers and belongs in the signature."""

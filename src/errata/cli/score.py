@@ -1,0 +1,89 @@
+"""``errata score``: systems in, labelled numbers with intervals and signatures out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from errata.cli.common import Progress, emit, format_option, seed_option
+from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.data import Corpus, Hypotheses
+
+__all__ = ["command"]
+
+DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
+
+
+@click.command("score", epilog="Example:  errata score --gold gold.m2 baseline.txt ours=out.txt")
+@click.argument("outputs", nargs=-1, metavar="[NAME=]OUTPUT...")
+@click.option("--gold", metavar="M2", help="Gold edits: an M2 file with one or more annotators.")
+@click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
+@click.option("--refs", multiple=True, metavar="TEXT",
+              help="A file of corrected sentences; repeat it for several references.")
+@click.option("--sample", is_flag=True, help="Score the built-in sample instead of files.")
+@click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC",
+              help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated. "
+                   f"Default: {', '.join(DEFAULT_METRICS)}.")
+@click.option("--annotator", "annotators", multiple=True, type=int, metavar="ID",
+              help="Use only this annotator of the gold file; may be repeated.")
+@click.option("--sentences", is_flag=True, help="Print a row for every sentence.")
+@click.option("--compare", is_flag=True, help="Add paired-bootstrap p-values between systems.")
+@click.option("--details", is_flag=True, help="With several metrics: a table for each of them.")
+@click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True,
+              help="Bootstrap resamples of the sentences; 0 leaves intervals out.")
+@click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+              default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--threads", type=click.IntRange(1), help="Default: all cores.")
+@seed_option
+@format_option
+def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
+            refs: tuple[str, ...], sample: bool, metrics: tuple[str, ...],
+            annotators: tuple[int, ...], sentences: bool, compare: bool, details: bool,
+            resamples: int, confidence: float, threads: int | None, seed: int,
+            form: str) -> None:
+    """Score the outputs of one or more systems.
+
+    Give the gold standard as M2 (--gold) or as texts (--source and --refs), then one output
+    file per system, one sentence a line; gzip and - for standard input work everywhere.
+    """
+    from errata.evaluate import evaluate
+    from errata.metrics import parse
+    from errata.report import scores as tables
+
+    chosen = [parse(text) for text in metrics or DEFAULT_METRICS]
+    corpus, systems = _load(outputs, gold, source, refs, sample, annotators)
+    results = []
+    for metric in chosen:
+        with Progress(metric.name) as progress:
+            results.append(evaluate(metric, corpus, systems, resamples=resamples, rng=seed,
+                                    threads=threads, progress=progress))
+    if sentences:
+        emit([tables.sentence_table(scores) for scores in results], form)
+        return
+    shown = tables.score_tables(results, confidence=confidence)
+    if len(results) > 1 and form == "table" and not details:
+        shown = [tables.summary_table(results, confidence=confidence, signatures=True)]
+    if compare:
+        shown += [tables.comparison_table(scores) for scores in results]
+    emit(shown, form)
+
+
+def _load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: tuple[str, ...],
+          sample: bool, annotators: tuple[int, ...]) -> tuple[Corpus, list[Hypotheses]]:
+    if sample:
+        if outputs or gold or source or refs:
+            raise InputError("--sample takes no files", remedy="leave out either of them")
+        from errata.datasets import sample_corpus, sample_systems
+
+        corpus, systems = sample_corpus(), sample_systems()
+        return corpus.keep_annotators(*annotators) if annotators else corpus, systems
+    from errata.io import read_corpus, read_hypotheses
+
+    if not outputs:
+        raise InputError("no output to score", remedy="name one file per system, or use --sample")
+    corpus = read_corpus(gold=gold, source=source, references=refs,
+                         annotators=annotators or None)
+    return corpus, [read_hypotheses(path, corpus=corpus) for path in outputs]
