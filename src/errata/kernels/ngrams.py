@@ -1,0 +1,197 @@
+"""How the n-grams of source, hypothesis and references overlap, for whole batches.
+
+Every n-gram of a sentence and its references gets a small number from an open-addressing table
+whose keys are the pair (number of its first n-1 tokens, last token), compared exactly: a collision
+costs a step, never a wrong count. After that, multisets are plain arrays.
+"""
+
+import cython
+import numpy as np
+
+# What `overlaps` counts of H, S and R, the multisets of the n-grams of one order.
+MATCHED = 0  # |H & R|
+KEPT = 1  # sum of min(H, S) over n-grams that R lacks altogether
+SURPLUS = 2  # sum of max(0, min(H, S) - min(H, R))
+GAINED = 3  # sum of min(H, R) over n-grams that S lacks altogether
+ADDED = 4  # |H & (R - S)|, a difference of multisets
+LEFT = 5  # |H & (S - R)|, likewise
+WANTED = 6  # |R - S|, likewise
+FIGURES = 7
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _number(tokens: cython.longlong[::1], starts: cython.longlong[::1], pieces: cython.Py_ssize_t,
+            n: cython.Py_ssize_t, grams: cython.longlong[::1], prefixes: cython.longlong[::1],
+            lasts: cython.longlong[::1], numbers: cython.longlong[::1],
+            stamps: cython.longlong[::1], stamp: cython.longlong,
+            mask: cython.longlong) -> cython.Py_ssize_t:
+    """Replace the number of each (n-1)-gram by that of the n-gram it begins; how many there are."""
+    known: cython.Py_ssize_t = 0
+    piece: cython.Py_ssize_t
+    p: cython.Py_ssize_t
+    prefix: cython.longlong
+    last: cython.longlong
+    slot: cython.longlong
+    for piece in range(pieces):
+        for p in range(starts[piece], starts[piece + 1] - n + 1):
+            prefix = grams[p]
+            last = tokens[p + n - 1]
+            slot = prefix * 10368889 + last * 8765419  # no overflow: both are below 2**31
+            slot = (slot ^ (slot >> 17)) & mask
+            while stamps[slot] == stamp and (prefixes[slot] != prefix or lasts[slot] != last):
+                slot = (slot + 1) & mask
+            if stamps[slot] != stamp:
+                stamps[slot] = stamp
+                prefixes[slot] = prefix
+                lasts[slot] = last
+                numbers[slot] = known
+                known += 1
+            grams[p] = numbers[slot]
+    return known
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _tally(grams: cython.longlong[::1], begin: cython.Py_ssize_t, end: cython.Py_ssize_t,
+           counts: cython.longlong[::1], known: cython.Py_ssize_t) -> cython.void:
+    """Count the n-grams that start at ``begin <= p < end``."""
+    p: cython.Py_ssize_t
+    for p in range(known):
+        counts[p] = 0
+    for p in range(begin, end):
+        counts[grams[p]] += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _compare(h: cython.longlong[::1], s: cython.longlong[::1], r: cython.longlong[::1],
+             known: cython.Py_ssize_t, out: cython.longlong[:, :, ::1], pair: cython.Py_ssize_t,
+             row: cython.Py_ssize_t) -> cython.void:
+    """Fill the figures of one pair and one order from the three multisets."""
+    g: cython.Py_ssize_t
+    hr: cython.longlong
+    hs: cython.longlong
+    more: cython.longlong
+    for g in range(known):
+        more = r[g] - s[g]
+        if more > 0:
+            out[pair, row, 6] += more
+        if h[g] == 0:
+            continue
+        hr = h[g] if h[g] < r[g] else r[g]
+        hs = h[g] if h[g] < s[g] else s[g]
+        out[pair, row, 0] += hr
+        if r[g] == 0:
+            out[pair, row, 1] += hs
+        if hs > hr:
+            out[pair, row, 2] += hs - hr
+        if s[g] == 0:
+            out[pair, row, 3] += hr
+        if more > 0:
+            out[pair, row, 4] += h[g] if h[g] < more else more
+        elif more < 0:
+            out[pair, row, 5] += h[g] if h[g] < -more else -more
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _gather(source: cython.longlong[::1], source_at: cython.longlong[::1],
+            hypothesis: cython.longlong[::1], hypothesis_at: cython.longlong[::1],
+            reference: cython.longlong[::1], reference_at: cython.longlong[::1],
+            i: cython.Py_ssize_t, k0: cython.Py_ssize_t, k1: cython.Py_ssize_t,
+            tokens: cython.longlong[::1], starts: cython.longlong[::1],
+            grams: cython.longlong[::1]) -> cython.void:
+    """Lay source, hypothesis and references of sentence ``i`` one behind the other."""
+    length: cython.Py_ssize_t = 0
+    p: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    starts[0] = 0
+    for p in range(source_at[i], source_at[i + 1]):
+        tokens[length] = source[p]
+        length += 1
+    starts[1] = length
+    for p in range(hypothesis_at[i], hypothesis_at[i + 1]):
+        tokens[length] = hypothesis[p]
+        length += 1
+    starts[2] = length
+    for k in range(k0, k1):
+        for p in range(reference_at[k], reference_at[k + 1]):
+            tokens[length] = reference[p]
+            length += 1
+        starts[3 + k - k0] = length
+    for p in range(length):
+        grams[p] = 0
+
+
+def overlaps(source: cython.longlong[::1], source_at: cython.longlong[::1],
+             hypothesis: cython.longlong[::1], hypothesis_at: cython.longlong[::1],
+             reference: cython.longlong[::1], reference_at: cython.longlong[::1],
+             first: cython.longlong[::1], order: cython.Py_ssize_t, merged: cython.bint):
+    """The figures above as ``[pair, n - 1, figure]`` for n = 1..order.
+
+    The references of sentence ``i`` are ``first[i]:first[i + 1]``. A pair is a reference, or,
+    ``merged``, a sentence with the union (largest count) of its references.
+    """
+    sentences: cython.Py_ssize_t = source_at.shape[0] - 1
+    pairs: cython.Py_ssize_t = sentences if merged else reference_at.shape[0] - 1
+    lengths = np.diff(source_at) + np.diff(hypothesis_at)
+    at = np.asarray(reference_at)[np.asarray(first)]
+    longest: cython.Py_ssize_t = int(np.max(lengths + np.diff(at), initial=0))
+    size: cython.longlong = 16
+    while size < 2 * longest:
+        size *= 2
+    mask: cython.longlong = size - 1
+    result = np.zeros((pairs, order, 7), np.int64)
+    out: cython.longlong[:, :, ::1] = result
+    table = np.zeros((4, size), np.int64)
+    prefixes: cython.longlong[::1] = table[0]
+    lasts: cython.longlong[::1] = table[1]
+    numbers: cython.longlong[::1] = table[2]
+    stamps: cython.longlong[::1] = table[3]
+    scratch = np.zeros((6, longest + 1), np.int64)
+    tokens: cython.longlong[::1] = scratch[0]
+    grams: cython.longlong[::1] = scratch[1]
+    h: cython.longlong[::1] = scratch[2]
+    s: cython.longlong[::1] = scratch[3]
+    r: cython.longlong[::1] = scratch[4]
+    union: cython.longlong[::1] = scratch[5]
+    starts: cython.longlong[::1] = np.zeros(int(np.max(np.diff(first), initial=0)) + 3, np.int64)
+    stamp: cython.longlong = 0
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    g: cython.Py_ssize_t
+    k0: cython.Py_ssize_t
+    k1: cython.Py_ssize_t
+    known: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(sentences):
+            k0 = first[i]
+            k1 = first[i + 1]
+            _gather(source, source_at, hypothesis, hypothesis_at, reference, reference_at,
+                    i, k0, k1, tokens, starts, grams)
+            for n in range(1, order + 1):
+                stamp += 1
+                known = _number(tokens, starts, 2 + k1 - k0, n, grams, prefixes, lasts, numbers,
+                                stamps, stamp, mask)
+                _tally(grams, starts[0], starts[1] - n + 1, s, known)
+                _tally(grams, starts[1], starts[2] - n + 1, h, known)
+                if merged:
+                    for g in range(known):
+                        union[g] = 0
+                for k in range(k0, k1):
+                    _tally(grams, starts[2 + k - k0], starts[3 + k - k0] - n + 1, r, known)
+                    if not merged:
+                        _compare(h, s, r, known, out, k, n - 1)
+                        continue
+                    for g in range(known):
+                        if r[g] > union[g]:
+                            union[g] = r[g]
+                if merged:
+                    _compare(h, s, union, known, out, i, n - 1)
+    return result
