@@ -1,0 +1,75 @@
+"""What a reader or the guard found in a file: one frozen record per kind of trouble."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from errata.errors import DataWarning, InputError, locate
+
+__all__ = ["Finding", "Severity", "raise_or_warn", "summarise"]
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found in a file, where it stands (1-based line) and what mends it.
+
+    An ``error`` cannot be scored, a ``warning`` can but probably should not be, a ``note`` is
+    worth knowing. ``code`` names the kind of finding; `docs/checks.md` lists all of them.
+
+    >>> str(Finding("warning", "out.txt", 24, "the line is empty", "check it", "empty-line"))
+    'out.txt:24: the line is empty; check it'
+    """
+
+    severity: Severity
+    path: str
+    line: int | None
+    problem: str
+    remedy: str
+    code: str
+
+    def __str__(self) -> str:
+        return locate(self.problem, self.path, self.line, self.remedy)
+
+    @property
+    def place(self) -> str:
+        """File and line, as editors and terminals understand them."""
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
+
+def summarise(findings: Iterable[Finding], shown: int = 3) -> list[Finding]:
+    """Join findings of one kind in one file when there are more than ``shown``.
+
+    The first of them speaks for the rest and says how many there are and where the next stand.
+    """
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.code, finding.path), []).append(finding)
+    result: list[Finding] = []
+    for group in groups.values():
+        if len(group) <= shown:
+            result += group
+            continue
+        first = group[0]
+        lines = ", ".join(str(f.line) for f in group[1:6]) + (", ..." if len(group) > 6 else "")
+        result.append(Finding(
+            first.severity, first.path, first.line,
+            f"{first.problem} (and {len(group) - 1} more like it: lines {lines})",
+            first.remedy, first.code))
+    return result
+
+
+def raise_or_warn(findings: Iterable[Finding], *, stacklevel: int = 3) -> None:
+    """Raise the first error; without one, warn of every warning. Notes stay silent."""
+    findings = list(findings)
+    for finding in findings:
+        if finding.severity == "error":
+            raise InputError(finding.problem, path=finding.path, line=finding.line,
+                             remedy=finding.remedy)
+    for finding in summarise(findings):
+        if finding.severity == "warning":
+            warnings.warn(str(finding), DataWarning, stacklevel=stacklevel)

@@ -1,0 +1,188 @@
+"""From the files a user names to a checked corpus and the outputs of systems."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from errata.data import Corpus, Hypotheses, Reference, apply_edits
+from errata.errors import InputError
+from errata.io.files import shown_name
+from errata.io.findings import Finding, raise_or_warn
+from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
+from errata.io.text import read_text
+
+__all__ = ["read_corpus", "read_hypotheses", "read_hypotheses_m2", "split_name"]
+
+PathLike = str | os.PathLike[str]
+# Endings that are no part of a system's name.
+_ENDINGS = (".txt", ".m2", ".out", ".hyp", ".tok", ".cor")
+
+
+def read_corpus(*, gold: PathLike | None = None, source: PathLike | None = None,
+                references: Sequence[PathLike] = (), annotators: Iterable[int] | None = None,
+                missing: str | None = None, name: str | None = None,
+                compatible: bool = False) -> Corpus:
+    """Read a corpus from an M2 file (``gold``) or from parallel text (``source, references``).
+
+    Reference files have as many lines as the source; file k is annotator k. An empty line is an
+    empty reference. A sentence without a reference of some annotator is marked by a line that is
+    exactly ``missing`` (``missing="<none>"``, say); without that argument no line means that.
+    A ``source`` beside ``gold`` is compared with it, and must be the same sentences.
+    ``annotators`` keeps the references of these annotators only.
+    """
+    if gold is not None:
+        if references:
+            raise InputError("give either an M2 gold file or reference texts, not both")
+        corpus = read_m2(gold, name=name, compatible=compatible)
+        if source is not None:
+            _compare_sources(corpus, gold, source)
+    elif source is None:
+        raise InputError("no corpus given", remedy="name an M2 gold file (--gold), or a source "
+                         "and its references (--source, --refs)")
+    else:
+        corpus = _parallel(source, references, missing, name)
+    return corpus if annotators is None else _keep(corpus, tuple(annotators))
+
+
+def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | None,
+              name: str | None) -> Corpus:
+    sources = read_text(source)
+    if not sources:
+        raise InputError("the file is empty", path=shown_name(source),
+                         remedy="give one source sentence per line")
+    sets = [read_text(path) for path in references]
+    for path, texts in zip(references, sets, strict=True):
+        if len(texts) != len(sources):
+            raise InputError(
+                f"{len(texts)} lines, but the source {shown_name(source)} has {len(sources)}",
+                path=shown_name(path), line=min(len(texts), len(sources)) + 1,
+                remedy="a reference file has one line per source sentence, empty ones included")
+    return Corpus(sources, tuple(
+        tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets)
+              if missing is None or texts[i] != missing)
+        for i in range(len(sources))), name or corpus_name(source))
+
+
+def _compare_sources(corpus: Corpus, gold: PathLike, source: PathLike) -> None:
+    sentences = read_text(source)
+    for i, (a, b) in enumerate(zip(corpus.sources, sentences, strict=False), 1):
+        if a != b and a.split() != b.split():
+            raise InputError(f"the sentence differs from sentence {i} of {shown_name(gold)}",
+                             path=shown_name(source), line=i,
+                             remedy="is this file the source, or a system's output?")
+    if len(corpus) != len(sentences):
+        raise InputError(f"{len(sentences)} lines, but {shown_name(gold)} has {len(corpus)} "
+                         "sentences", path=shown_name(source),
+                         line=min(len(corpus), len(sentences)) + 1,
+                         remedy="the source has one line per sentence of the gold file")
+
+
+def _keep(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
+    known = sorted({r.annotator for refs in corpus.references for r in refs})
+    for annotator in annotators:
+        if annotator not in known:
+            raise InputError(f"{corpus.name} has no annotator {annotator}",
+                             remedy=f"it has: {', '.join(map(str, known)) or 'none'}")
+    return corpus.keep_annotators(*annotators)
+
+
+def split_name(argument: PathLike) -> tuple[str | None, str]:
+    """Split ``name=path``; an existing file of that whole name is a path.
+
+    >>> split_name("ours=out/run3.txt"), split_name("out/run3.txt")
+    (('ours', 'out/run3.txt'), (None, 'out/run3.txt'))
+    """
+    text = os.fspath(argument)
+    name, equals, path = text.partition("=")
+    if not equals or not name or os.sep in name or not path or Path(text).exists():
+        return None, text
+    return name, path
+
+
+def system_name(path: PathLike) -> str:
+    """A system's name from its file: no folder, no ``.gz``, no usual ending.
+
+    >>> system_name("out/AMU.txt.gz"), system_name("v1.2")
+    ('AMU', 'v1.2')
+    """
+    name = "stdin" if os.fspath(path) == "-" else Path(path).name.removesuffix(".gz")
+    for ending in _ENDINGS:
+        if name.endswith(ending) and len(name) > len(ending):
+            return name.removesuffix(ending)
+    return name
+
+
+def read_hypotheses(path: PathLike, *, name: str | None = None, corpus: Corpus | None = None
+                    ) -> Hypotheses:
+    """Read one system's output: text, one sentence per line, or its edits as M2 (``.m2``).
+
+    ``path`` may be ``name=path``. With a ``corpus`` the output is checked against it (see
+    `errata.io.check_alignment`): errors are raised, warnings warned of.
+    """
+    given, where = split_name(path)
+    name = name or given
+    if is_m2(where):
+        systems = read_hypotheses_m2(where, names=None if name is None else [name])
+        if len(systems) != 1:
+            raise InputError(f"edits of {len(systems)} annotators, so of that many systems",
+                             path=where, remedy="read them with read_hypotheses_m2")
+        hypotheses = systems[0]
+    else:
+        hypotheses = Hypotheses(name or system_name(where), read_text(where))
+    if corpus is not None:
+        from errata.io.guard import check_alignment
+        raise_or_warn(check_alignment(corpus, hypotheses, path=shown_name(where)))
+    return hypotheses
+
+
+def is_m2(path: PathLike) -> bool:
+    """Whether a file is M2 by its name."""
+    return os.fspath(path).removesuffix(".gz").endswith(".m2")
+
+
+def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> list[Hypotheses]:
+    """Read the edits of one or more systems from an M2 file: each annotator is a system.
+
+    ``names`` are in the order of the annotators' numbers; without them the systems are called
+    after the file, with the number where there are several. The output sentences are the sources
+    with the edits carried out (first alternatives).
+    """
+    file = scan_m2(path)
+    raise_or_warn(file.findings)
+    annotators = sorted({r.annotator for refs in file.corpus.references for r in refs
+                         if not r.implied}) or [0]
+    if names is None:
+        stem = system_name(path)
+        names = [stem] if len(annotators) == 1 else [f"{stem}.{k}" for k in annotators]
+    if len(names) != len(annotators):
+        raise InputError(f"{len(names)} names for the edits of {len(annotators)} systems",
+                         path=shown_name(path), remedy="give one name per annotator number")
+    raise_or_warn(_absent(file, annotators))
+    return [_system(file, annotator, name)
+            for annotator, name in zip(annotators, names, strict=True)]
+
+
+def _absent(file: M2File, annotators: list[int]) -> list[Finding]:
+    return [Finding("warning", file.path, line, f"no line of annotator {k} for this sentence; it "
+                    "is read as unchanged", "write a noop line for a sentence left as it is",
+                    "absent-system")
+            for line, refs in zip(file.lines, file.corpus.references, strict=True)
+            for k in annotators
+            if not refs[0].implied and all(r.annotator != k for r in refs)]
+
+
+def _system(file: M2File, annotator: int, name: str) -> Hypotheses:
+    sentences, edits = [], []
+    for source, refs, line in zip(file.corpus.sources, file.corpus.references, file.lines,
+                                  strict=True):
+        mine = next((r.edits for r in refs if r.annotator == annotator and r.edits), ())
+        edits.append(mine)
+        try:
+            sentences.append(" ".join(apply_edits(source.split(), mine)) if mine else source)
+        except InputError as error:
+            raise InputError(f"the edits of annotator {annotator} cannot be carried out: "
+                             f"{error.problem}", path=file.path, line=line,
+                             remedy=error.remedy) from None
+    return Hypotheses(name, tuple(sentences), tuple(edits))

@@ -1,0 +1,378 @@
+"""The M2 format: learner sentences with the edits of one or more annotators.
+
+One paragraph per sentence, separated by blank lines::
+
+    S People get certain disease because of genetic changes .
+    A 3 4|||Nn|||diseases|||REQUIRED|||-NONE-|||0
+    A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1
+
+The fields of an ``A`` line are token offsets, type, correction (alternatives apart by ``||``,
+``-NONE-`` or nothing to delete), two fields no scorer reads, and the annotator's number.
+What the official scorer (nusnlp/m2scorer) reads differently is said in `docs/formats.md`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from errata.data import Corpus, Edit, Reference
+from errata.errors import InputError
+from errata.io.files import read_lines, shown_name, write_lines
+from errata.io.findings import Finding, raise_or_warn
+
+__all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "write_m2"]
+
+Numbered = list[tuple[int, str]]
+_NOOP_LINE = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
+
+
+@dataclass(frozen=True)
+class M2File:
+    """An M2 file as read: the corpus, where each sentence stands, what was found on the way."""
+
+    path: str
+    corpus: Corpus
+    lines: tuple[int, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass
+class _Reading:
+    """What the functions below share while one file is read."""
+
+    path: str
+    compatible: bool
+    findings: list[Finding] = field(default_factory=list)
+
+    def warn(self, line: int, code: str, problem: str, remedy: str) -> None:
+        self.findings.append(Finding("warning", self.path, line, problem, remedy, code))
+
+    def error(self, line: int, problem: str, remedy: str) -> InputError:
+        return InputError(problem, path=self.path, line=line, remedy=remedy)
+
+
+def read_m2(path: str | os.PathLike[str], *, name: str | None = None,
+            compatible: bool = False) -> Corpus:
+    """Read an M2 file (plain or gzip; ``-`` is standard input) as a corpus.
+
+    References are sorted by annotator, edits stay in file order. A sentence without ``A`` lines
+    has one empty reference of annotator 0, marked ``implied``; an annotator without a line for a
+    sentence that others annotated is absent there; a ``noop`` line is an empty reference.
+
+    What cannot be read right is an `InputError`; what can be scored but looks wrong (unsorted,
+    repeated or overlapping edits...) is a `DataWarning`. ``compatible=True`` reads some broken
+    files as nusnlp/m2scorer does: several ``S`` lines in one paragraph share their edits without
+    re-basing them, and edits outside the sentence are dropped (both with a warning).
+    """
+    file = scan_m2(path, name=name, compatible=compatible)
+    raise_or_warn(file.findings)
+    return file.corpus
+
+
+def scan_m2(path: str | os.PathLike[str], *, name: str | None = None,
+            compatible: bool = False) -> M2File:
+    """Like `read_m2`, with the findings returned and not warned of."""
+    lines, findings = read_lines(path)
+    shown = shown_name(path)
+    file = parse_m2(lines, shown, name=name or corpus_name(path), compatible=compatible)
+    return M2File(shown, file.corpus, file.lines, (*findings, *file.findings))
+
+
+def corpus_name(path: str | os.PathLike[str]) -> str:
+    """The file name without its folder and its ``.m2`` or ``.gz``."""
+    name = os.fspath(path)
+    return "stdin" if name == "-" else Path(name).name.removesuffix(".gz").removesuffix(".m2")
+
+
+def parse_m2(lines: list[str], path: str = "<text>", *, name: str = "corpus",
+             compatible: bool = False) -> M2File:
+    """Read the lines of an M2 file; ``path`` is what messages call it."""
+    reading = _Reading(path, compatible)
+    sources: list[str] = []
+    references: list[tuple[Reference, ...]] = []
+    numbers: list[int] = []
+    for paragraph in _paragraphs(lines, reading):
+        for number, source, refs in _read_paragraph(paragraph, reading):
+            numbers.append(number)
+            sources.append(source)
+            references.append(refs)
+    if not sources:
+        raise InputError("the file holds no sentence", path=path,
+                         remedy="an M2 file has an 'S ' line for each sentence")
+    corpus = Corpus(tuple(sources), tuple(references), name)
+    return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
+
+
+def _paragraphs(lines: list[str], reading: _Reading) -> Iterator[Numbered]:
+    paragraph: Numbered = []
+    for number, line in enumerate(lines, 1):
+        if line and not line.isspace():
+            paragraph.append((number, line))
+            continue
+        if line:
+            reading.warn(number, "blank-with-spaces", "the line holds only white space and is "
+                         "read as a blank line", "empty the line; the official scorer stops here")
+        if paragraph:
+            yield paragraph
+            paragraph = []
+    if paragraph:
+        yield paragraph
+
+
+def _read_paragraph(paragraph: Numbered, reading: _Reading
+                    ) -> list[tuple[int, str, tuple[Reference, ...]]]:
+    sentences = [(number, line[2:]) for number, line in paragraph
+                 if line.startswith("S ") or line == "S"]
+    if not sentences:
+        raise reading.error(paragraph[0][0], "the paragraph has no 'S ' line", "give the source "
+                            "sentence; blank lines stand between sentences only")
+    if len(sentences) > 1 and not reading.compatible:
+        raise reading.error(sentences[1][0], "a second 'S ' line in one paragraph",
+                            "put a blank line between sentences, or read with compatible=True "
+                            "to get what the official scorer makes of it")
+    tokens = " ".join(source for _, source in sentences).split()
+    annotations: dict[int, list[tuple[int, Edit]]] = {}
+    noops: dict[int, int] = {}
+    seen_source = False
+    for number, line in paragraph:
+        kind = line[:2]
+        if kind == "A ":
+            if not seen_source:
+                raise reading.error(number, "an 'A ' line before the 'S ' line",
+                                    "the source sentence comes first in its paragraph")
+            annotator, edit = _read_edit(line, number, len(tokens), reading)
+            edits = annotations.setdefault(annotator, [])
+            if edit is not None:
+                edits.append((number, edit))
+            elif "|||noop|||" in line and noops.setdefault(annotator, number) != number:
+                reading.warn(number, "noop-twice", f"a second noop line of annotator {annotator}",
+                             "keep one")
+        elif kind == "S " or line == "S":
+            seen_source = True
+        elif kind != "I ":
+            raise reading.error(number, f"unknown kind of line: {line[:40]!r}",
+                                "lines start with 'S ', 'A ' or 'I '")
+    for annotator, number in noops.items():
+        if annotations[annotator]:
+            reading.warn(number, "noop-and-edits", f"annotator {annotator} has a noop line and "
+                         "edits; the noop is ignored", "delete the noop line or the edits")
+    if len(sentences) > 1:
+        return _share_edits(sentences, annotations, tokens, reading)
+    return [(*sentences[0], _references(annotations, reading))]
+
+
+def _references(annotations: dict[int, list[tuple[int, Edit]]], reading: _Reading
+                ) -> tuple[Reference, ...]:
+    if not annotations:
+        return (Reference(0, (), implied=True),)
+    for annotator, edits in annotations.items():
+        _check_order(annotator, edits, reading)
+    return tuple(Reference(annotator, tuple(edit for _, edit in annotations[annotator]))
+                 for annotator in sorted(annotations))
+
+
+def _read_edit(line: str, number: int, length: int, reading: _Reading
+               ) -> tuple[int, Edit | None]:
+    """One ``A`` line as annotator and edit; a noop has no edit."""
+    fields = line[2:].split("|||")
+    if len(fields) != 6:
+        raise reading.error(number, f"{len(fields)} fields apart by '|||' and not 6",
+                            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator")
+    span, kind, correction, required, comment, annotator_field = fields
+    annotator = _integer(annotator_field)
+    if annotator is None or annotator < 0:
+        raise reading.error(number, f"the annotator {annotator_field!r} is not a number",
+                            "number the annotators 0, 1, 2, ...")
+    offsets = [value for offset in span.split() if (value := _integer(offset)) is not None]
+    if len(offsets) != 2 or len(span.split()) != 2:
+        raise reading.error(number, f"the offsets {span!r} are not two numbers",
+                            "write the first token and the one after the last, counted from 0")
+    start, end = offsets
+    if kind == "noop":
+        if (start, end) != (-1, -1):
+            reading.warn(number, "noop-with-offsets", f"a noop with offsets {start} {end} counts "
+                         "as 'nothing to correct', as in the official scorer",
+                         "write -1 -1, or give the edit its type")
+        return annotator, None
+    if not 0 <= start <= end <= length:
+        return _refuse(annotator, start, end, length, number, reading)
+    if required.startswith("|"):
+        reading.warn(number, "empty-alternative", "an empty alternative at the end cannot be told "
+                     f"from the field separator; only {correction!r} is read, as in the official "
+                     "scorer", "write -NONE- for an alternative that deletes")
+    if "||" not in correction:
+        text = "" if correction == "-NONE-" else correction.strip()
+        return annotator, Edit(start, end, text, kind, (), required, comment)
+    texts = ["" if text == "-NONE-" else text.strip() for text in correction.split("||")]
+    return annotator, Edit(start, end, texts[0], kind, tuple(texts[1:]), required, comment)
+
+
+def _refuse(annotator: int, start: int, end: int, length: int, number: int, reading: _Reading
+            ) -> tuple[int, None]:
+    """Say what is wrong with the offsets; the official scorer drops some such edits unsaid."""
+    if start > end:
+        raise reading.error(number, f"the edit starts at {start}, after its end {end}",
+                            "an insertion has start = end, every other edit start < end")
+    problem = f"edit {start}-{end} is outside the sentence of {length} tokens"
+    if start < 0:
+        problem = f"the offset {start} is negative"
+    if not reading.compatible:
+        raise reading.error(number, problem,
+                            "the type of a -1 -1 line is noop, in small letters" if start < 0
+                            else "offsets count white-space tokens from 0; check the tokenisation")
+    reading.warn(number, "edit-dropped", f"{problem}; dropped, as in the official scorer",
+                 "correct the offsets")
+    return annotator, None
+
+
+def _integer(text: str) -> int | None:
+    text = text.strip()
+    digits = text[1:] if text[:1] == "-" else text
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
+
+
+def _check_order(annotator: int, edits: list[tuple[int, Edit]], reading: _Reading) -> None:
+    """Warn of edits that are not apart and in order from left to right."""
+    previous: Edit | None = None
+    for _, edit in edits:
+        if previous is not None and (edit.start < previous.end
+                                     or (edit.start, edit.end) == (previous.start, previous.end)):
+            break
+        previous = edit
+    else:
+        return
+    seen: dict[tuple[int, int, tuple[str, ...]], int] = {}
+    once: list[tuple[int, int, int]] = []
+    highest = (-1, -1)
+    for number, edit in edits:
+        key = (edit.start, edit.end, edit.replacements)
+        if key in seen:
+            reading.warn(number, "duplicate-edit", f"annotator {annotator} has the edit "
+                         f"{edit.start}-{edit.end} {edit.replacement!r} twice, first on line "
+                         f"{seen[key]}", "delete one; the official scorer counts both")
+            continue
+        seen[key] = number
+        once.append((edit.start, edit.end, number))
+        if (edit.start, edit.end) < highest:
+            reading.warn(number, "unsorted-edits", f"the edit {edit.start}-{edit.end} of annotator "
+                         f"{annotator} stands after {highest[0]}-{highest[1]}",
+                         "sort edits by their offsets; the official scorer misses matches of "
+                         "unsorted edits")
+        highest = max(highest, (edit.start, edit.end))
+    _check_overlap(annotator, sorted(once), reading)
+
+
+def _check_overlap(annotator: int, spans: list[tuple[int, int, int]], reading: _Reading) -> None:
+    """Warn of edits that change a token which an edit before them changes too."""
+    reach, reached = -1, (0, 0)
+    for start, end, number in spans:
+        if start < reach:
+            reading.warn(number, "overlapping-edits", f"the edit {start}-{end} of annotator "
+                         f"{annotator} overlaps {reached[0]}-{reached[1]}",
+                         "join them, or give one of them to another annotator")
+        if end > reach:
+            reach, reached = end, (start, end)
+
+
+def _share_edits(sentences: Numbered, annotations: dict[int, list[tuple[int, Edit]]],
+                 tokens: list[str], reading: _Reading
+                 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
+    """What the official scorer makes of several sentences in one paragraph.
+
+    Each sentence gets every edit whose offsets do not exceed the number of tokens up to its end,
+    with offsets and original words counted over the whole paragraph. Such an edit counts as gold
+    but, where its words are not the sentence's own, can never be matched: it stands here with a
+    correction that holds two spaces, which no output has.
+    """
+    reading.warn(sentences[1][0], "several-sources", f"{len(sentences)} 'S ' lines in one "
+                 "paragraph share its edits, as in the official scorer",
+                 "put a blank line between sentences")
+    result = []
+    reach = 0
+    for number, source in sentences:
+        own = source.split()
+        reach += len(own)
+        mine: dict[int, list[tuple[int, Edit]]] = {annotator: [] for annotator in annotations}
+        for annotator, edits in annotations.items():
+            for at, edit in edits:
+                if edit.end > reach:
+                    continue
+                if edit.end <= len(own) and (own[edit.start:edit.end]
+                                             == tokens[edit.start:edit.end]):
+                    mine[annotator].append((at, edit))
+                else:
+                    start, end = min(edit.start, len(own)), min(edit.end, len(own))
+                    text = f"{' '.join(tokens[edit.start:edit.end])}  {edit.replacement}"
+                    mine[annotator].append((at, Edit(start, end, text, edit.kind)))
+        result.append((number, source, _references(mine, reading)))
+    return result
+
+
+def write_m2(corpus: Corpus, path: str | os.PathLike[str]) -> None:
+    """Write a corpus as M2 so that `read_m2` reads back exactly the same references.
+
+    What M2 cannot say exactly (a reference given as text only, a sentence without references, a
+    correction with ``|||``...) is an `InputError`; nothing is written then.
+    """
+    write_lines(format_m2(corpus, os.fspath(path)), path)
+
+
+def format_m2(corpus: Corpus, path: str = "<text>") -> list[str]:
+    """The lines of a corpus as M2."""
+    if not corpus.sources:
+        raise InputError("a corpus without sentences cannot be written as M2", path=path)
+    lines: list[str] = []
+    for i, (source, references) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
+        if "\n" in source or source.endswith("\r"):
+            raise _unwritable(i, "its source holds a line end", path)
+        if [r.annotator for r in references] != sorted({r.annotator for r in references}):
+            raise _unwritable(i, "its references are not sorted by annotator", path)
+        lines.append(f"S {source}")
+        length = len(source.split())
+        if not references:
+            raise _unwritable(i, "it has no reference, which M2 reads as 'nothing to correct'",
+                              path)
+        for reference in references:
+            lines += _format_reference(i, reference, length, len(references), path)
+        lines.append("")
+    return lines
+
+
+def _format_reference(i: int, reference: Reference, length: int, of: int, path: str) -> list[str]:
+    edits, annotator = reference.edits, reference.annotator
+    if edits is None or reference.text is not None:
+        raise _unwritable(i, f"the reference of annotator {annotator} is given as text", path,
+                          "find its edits first: errata convert, or Reference(edits=...)")
+    if reference.implied:
+        if edits or annotator or of > 1:
+            raise _unwritable(i, "an implied reference is empty, alone, and of annotator 0", path)
+        return []
+    if not edits:
+        return [f"{_NOOP_LINE}{annotator}"]
+    reading = _Reading(path, compatible=False)
+    lines = []
+    for edit in edits:
+        texts = edit.replacements
+        correction = (texts[0] if len(texts) == 1 else
+                      "||".join(text or "-NONE-" for text in texts))
+        line = (f"A {edit.start} {edit.end}|||{edit.kind}|||{correction}|||{edit.required}|||"
+                f"{edit.comment}|||{annotator}")
+        # Reading the line back is the one test that covers all ways of meddling with separators.
+        try:
+            same = "\n" not in line and _read_edit(line, 1, length, reading) == (annotator, edit)
+        except InputError:
+            same = False
+        if not same:
+            raise _unwritable(i, f"M2 cannot hold {edit!r} of annotator {annotator}", path,
+                              "corrections are single-spaced at their ends, without '|||', '||' "
+                              "and line ends; '-NONE-' and the type 'noop' have a meaning")
+        lines.append(line)
+    return lines
+
+
+def _unwritable(i: int, problem: str, path: str, remedy: str | None = None) -> InputError:
+    return InputError(f"sentence {i} (counted from 0) cannot be written: {problem}", path=path,
+                      remedy=remedy)
