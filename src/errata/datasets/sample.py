@@ -1,0 +1,72 @@
+"""The built-in sample: made-up learner sentences, corrections, system outputs and judgments.
+
+Nothing in it comes from a data set and nothing in it is evidence; see `sample/README.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from errata.data import Corpus, Hypotheses, Judgment
+from errata.io import read_corpus, read_hypotheses, read_m2
+
+__all__ = ["SAMPLE_SYSTEMS", "sample_corpus", "sample_file", "sample_judgments",
+           "sample_systems", "sample_texts"]
+
+SAMPLE_SYSTEMS = ("cautious", "eager", "fluent", "noisy", "nothing")
+
+
+@contextmanager
+def sample_file(name: str) -> Iterator[Path]:
+    """One file of the sample as a real path, also where the package is a zip archive."""
+    with as_file(files("errata.datasets") / "sample" / name) as path:
+        yield path
+
+
+def sample_corpus() -> Corpus:
+    """The sample's sentences with the edits of two or three annotators each.
+
+    >>> corpus = sample_corpus()
+    >>> len(corpus), corpus.most_references
+    (72, 3)
+    """
+    with sample_file("gold.m2") as path:
+        return read_m2(path, name="sample")
+
+
+def sample_texts() -> Corpus:
+    """The sample's sentences with two corrected texts each, for metrics that need no edits."""
+    with (sample_file("source.txt") as source, sample_file("reference0.txt") as first,
+          sample_file("reference1.txt") as second):
+        return read_corpus(source=source, references=[first, second], name="sample")
+
+
+def sample_systems() -> list[Hypotheses]:
+    """The outputs of the five imaginary systems.
+
+    >>> [system.system for system in sample_systems()]
+    ['cautious', 'eager', 'fluent', 'noisy', 'nothing']
+    """
+    systems = []
+    for name in SAMPLE_SYSTEMS:
+        with sample_file(f"{name}.txt") as path:
+            systems.append(read_hypotheses(path, name=name))
+    return systems
+
+
+def sample_judgments() -> list[Judgment]:
+    """The rankings by the three imaginary judges, in the order in which they were made.
+
+    >>> judgments = sample_judgments()
+    >>> sorted({judgment.judge for judgment in judgments})
+    ['ana', 'bo', 'cleo']
+    """
+    with sample_file("judgments.jsonl") as path:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    return [Judgment(d["judge"], d["sentence"], tuple(map(tuple, d["groups"])),
+                     tuple(d["ranks"]), d["item"], d["seconds"], d["time"])
+            for d in map(json.loads, lines)]
