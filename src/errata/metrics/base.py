@@ -11,19 +11,18 @@ what `parse` reads.
 
 from __future__ import annotations
 
-import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
-from errata.errors import ErrataError, InputError
+from errata.parameters import Parameterised, build, parse_arguments
 
-__all__ = ["Floats", "Ints", "Metric", "f_beta", "metric", "parse_arguments", "ratio"]
+__all__ = ["Floats", "Ints", "Metric", "build", "f_beta", "metric", "parse_arguments", "ratio"]
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -36,14 +35,13 @@ def metric(cls: type[T]) -> type[T]:
     return dataclass(frozen=True, kw_only=True, repr=False)(cls)
 
 
-class Metric(ABC):
+class Metric(Parameterised, ABC):
     """One way of scoring a system; see the module for the contract.
 
     ``name`` is what users write; ``statistics`` names the k counts. Missing references are NaN
     in the counts and are never chosen.
     """
 
-    name: ClassVar[str]
     needs_references: ClassVar[bool] = True
 
     @property
@@ -99,76 +97,6 @@ class Metric(ABC):
     def notes(self, corpus: Corpus) -> tuple[str, ...]:
         """What a reader of the scores should know (a limit that was hit, say)."""
         return ()
-
-    def __repr__(self) -> str:
-        return f"{self.name}({', '.join(f'{n}={v!r}' for n, v in self._parameters())})"
-
-    @property
-    def label(self) -> str:
-        """A short name: only the parameters that differ from their defaults."""
-        defaults = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
-        shown = [f"{n}={v!r}" for n, v in self._parameters() if v != defaults[n]]
-        return self.name + (f"({', '.join(shown)})" if shown else "")
-
-    def _parameters(self) -> list[tuple[str, Any]]:
-        return [(f.name, getattr(self, f.name)) for f in fields(self)]  # type: ignore[arg-type]
-
-    def _check_choice(self, parameter: str, allowed: tuple[str, ...]) -> None:
-        value = getattr(self, parameter)
-        if value not in allowed:
-            raise InputError(f"{self.name}: {parameter}={value!r} is unknown",
-                             remedy=f"use one of {', '.join(map(repr, allowed))}")
-
-
-def parse_arguments(text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``name(a=1, b='x')`` into the name and its arguments; bare words are strings.
-
-    >>> parse_arguments("m2(beta=1, choice=optimal)")
-    ('m2', {'beta': 1, 'choice': 'optimal'})
-    """
-    problem = InputError(f"cannot read the metric {text!r}",
-                         remedy="write name or name(parameter=value, ...), as in m2(beta=0.5)")
-    try:
-        node = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise problem from None
-    if isinstance(node, ast.Name):
-        return node.id, {}
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args):
-        raise problem
-    arguments: dict[str, Any] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise problem
-        if isinstance(keyword.value, ast.Name):
-            arguments[keyword.arg] = keyword.value.id
-            continue
-        try:
-            arguments[keyword.arg] = ast.literal_eval(keyword.value)
-        except ValueError:
-            raise problem from None
-    return node.func.id, arguments
-
-
-def build(cls: type[Metric], arguments: dict[str, Any]) -> Metric:
-    """Make a metric from parsed arguments, with numbers coerced to the type of the default."""
-    known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]
-    for name, value in arguments.items():
-        if name not in known:
-            raise InputError(f"{cls.name} has no parameter {name!r}",
-                             remedy=f"it has: {', '.join(known) or 'none'}")
-        default = known[name].default
-        if isinstance(default, float) and type(value) is int:
-            arguments = {**arguments, name: float(value)}
-        elif default is not None and type(value) is not type(default):
-            raise InputError(f"{cls.name}: {name}={value!r} should be a "
-                             f"{type(default).__name__}, like {default!r}")
-    try:
-        return cls(**arguments)
-    except ErrataError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{cls.name}: {error}") from error
 
 
 def ratio(numerator: Floats, denominator: Floats, empty: float) -> Floats:
