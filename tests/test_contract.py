@@ -1,0 +1,114 @@
+"""Every metric, ours and every variant of it, keeps the contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.metrics import BUILTIN, metric_class, parse
+from errata.metrics.base import Floats, Ints, Metric
+from errata.testing import check_metric, example_corpus, example_systems
+from toy import Toy
+
+VARIANTS = [
+    "m2", "m2(beta=1)", "m2(choice=optimal)", "m2(choice=last)", "m2(max_unchanged=0)",
+]
+
+
+@pytest.mark.parametrize("text", VARIANTS)
+def test_keeps_the_contract(text: str) -> None:
+    check_metric(parse(text))
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_every_metric_is_in_the_suite(name: str) -> None:
+    assert any(text.partition("(")[0] == name for text in VARIANTS)
+    assert metric_class(name).name == name
+    assert metric_class(name).__doc__
+
+
+def test_a_sound_metric_passes() -> None:
+    check_metric(Toy())
+
+
+class ChoosesMissing(Toy):
+    def choose(self, counts: Floats) -> Ints:
+        return np.full((1, len(counts)), counts.shape[1] - 1)
+
+
+class ForgetsShape(Toy):
+    def score(self, totals: Floats) -> Floats:
+        return np.atleast_1d(super().score(totals))
+
+
+class DependsOnNeighbours(Toy):
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        counts = super().count(corpus, hypotheses)
+        counts[..., 1] += len(corpus)
+        return counts
+
+
+class NotANumber(Toy):
+    def score(self, totals: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            return totals[..., 0] / totals[..., 1]
+
+
+class LosesASentence(Toy):
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        return super().count(corpus, hypotheses)[:-1]
+
+
+class LikesErrors(Toy):
+    def score(self, totals: Floats) -> Floats:
+        return 1 - super().score(totals)
+
+
+@pytest.mark.parametrize("broken", [ChoosesMissing, ForgetsShape, DependsOnNeighbours, NotANumber,
+                                    LosesASentence, LikesErrors])
+def test_broken_metrics_are_caught(broken: type[Metric]) -> None:
+    with pytest.raises(AssertionError):
+        check_metric(broken())
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("m3", "no metric 'm3'"), ("m2(gamma=1)", "no parameter 'gamma'"),
+    ("m2(beta=x)", "should be a float"), ("m2(1)", "cannot read"), ("m2(", "cannot read"),
+    ("m2(beta=[x])", "cannot read"), ("m2(**x)", "cannot read"), ("", "cannot read"),
+    ("m2(choice=best)", "choice='best' is unknown"), ("m2(beta=-1)", "beta"),
+])
+def test_bad_signatures(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem.replace("[", r"\[").replace("(", r"\(")):
+        parse(text)
+
+
+def test_label_shows_what_differs() -> None:
+    assert parse("m2").label == "m2"
+    assert parse("m2(beta=1)").label == "m2(beta=1.0)"
+
+
+def test_plug_ins_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    import errata.metrics as registry
+
+    class Point:
+        name = "toy"
+
+        def load(self) -> type[Metric]:
+            return Toy
+
+    def entry_points(**query: Any) -> list[Point]:
+        return [Point()] if query.get("name", "toy") == "toy" else []
+
+    monkeypatch.setattr(registry, "entry_points", entry_points)
+    assert "toy" in registry.metric_names()
+    assert registry.parse("toy(weight=2)") == Toy(weight=2.0)
+
+
+def test_examples_have_every_shape() -> None:
+    corpus = example_corpus()
+    assert {len(refs) for refs in corpus.references} == {1, 2}
+    assert any("" in h.sentences for h in example_systems())

@@ -1,0 +1,133 @@
+"""The nouns refuse what cannot be true."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from errata.data import (
+    Corpus,
+    Edit,
+    Hypotheses,
+    Judgment,
+    Reference,
+    Scores,
+    Vocabulary,
+    apply_edits,
+)
+from errata.errors import InputError
+
+sentences = st.lists(st.text(alphabet="ab é", max_size=12), max_size=6)
+
+
+def test_edits_are_checked_and_frozen() -> None:
+    with pytest.raises(InputError, match="0 <= start <= end"):
+        Edit(3, 2, "x")
+    with pytest.raises(InputError):
+        Edit(-1, -1, "")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Edit(1, 2, "x").start = 3  # type: ignore[misc]
+    assert Edit(0, 1, "a", alternatives=("b", "")).replacements == ("a", "b", "")
+
+
+def test_edits_are_applied_in_order() -> None:
+    tokens = ["a", "b", "c"]
+    edits = [Edit(3, 3, "z"), Edit(1, 1, "x"), Edit(1, 1, "y"), Edit(1, 2, "")]
+    assert apply_edits(tokens, edits) == ["a", "x", "y", "c", "z"]
+    assert apply_edits(tokens, []) == tokens
+    with pytest.raises(InputError, match="overlaps"):
+        apply_edits(tokens, [Edit(0, 2, "x"), Edit(1, 3, "y")])
+    with pytest.raises(InputError, match="leaves the sentence"):
+        apply_edits(tokens, [Edit(2, 4, "x")])
+
+
+def test_references_have_edits_or_text() -> None:
+    with pytest.raises(InputError, match="no edits, no text"):
+        Reference(0)
+    assert Reference(0, ()).corrected("a  b") == "a  b"
+    assert Reference(0, (Edit(0, 1, "x"),)).corrected("a b") == "x b"
+    assert Reference(0, text="anything").corrected("a b") == "anything"
+
+
+def test_corpora_are_checked() -> None:
+    with pytest.raises(InputError, match="2 sources but 1"):
+        Corpus(("a", "b"), ((),))
+    with pytest.raises(InputError, match="two references of one annotator"):
+        Corpus(("a",), ((Reference(0, ()), Reference(0, ())),))
+    with pytest.raises(InputError, match="outside the sentence of 1 tokens"):
+        Corpus(("a",), ((Reference(0, (Edit(0, 2, "x"),)),),))
+    with pytest.raises(InputError, match="reference set 0 has 1 sentences"):
+        Corpus.from_texts(["a", "b"], [["a"]])
+
+
+def test_corpora_can_be_cut() -> None:
+    corpus = Corpus.from_texts([f"s{i} a" for i in range(2500)], [[f"r{i}" for i in range(2500)]])
+    assert [len(chunk) for chunk in corpus.chunks] == [1024, 1024, 452]
+    assert corpus.chunks[1].vocabulary is corpus.vocabulary
+    assert sum((c.sources for c in corpus.chunks), ()) == corpus.sources
+    small = corpus[:3]
+    assert small.chunks == (small,)
+    assert not corpus.has_gold_edits
+
+
+def test_annotators_can_be_kept_apart() -> None:
+    corpus = Corpus(("a",), ((Reference(0, ()), Reference(2, text="b")),))
+    assert corpus.keep_annotators(2).references == ((Reference(2, text="b"),),)
+
+
+@given(sentences)
+def test_interning_keeps_every_token(texts: list[str]) -> None:
+    vocabulary = Vocabulary()
+    tokens = vocabulary.intern(texts)
+    words = vocabulary.words()
+    assert [[words[i] for i in tokens[k]] for k in range(len(tokens))] == [t.split()
+                                                                        for t in texts]
+    assert tokens.lengths.tolist() == [len(t.split()) for t in texts]
+    again = vocabulary.intern(texts)
+    np.testing.assert_array_equal(tokens.ids, again.ids)
+
+
+def test_hypotheses_and_judgments_are_checked() -> None:
+    with pytest.raises(InputError, match="1 sentences but 0 sets"):
+        Hypotheses("A", ("x",), ())
+    with pytest.raises(InputError, match="2 groups but 1 ranks"):
+        Judgment("j", 0, (("A",), ("B",)), (1,))
+    with pytest.raises(InputError, match="named twice"):
+        Judgment("j", 0, (("A",), ("A",)), (1, 2))
+    with pytest.raises(InputError, match="ranks start at 1"):
+        Judgment("j", 0, (("A",),), (0,))
+    assert Judgment("j", 0, (("A", "B"), ("C",)), (1, None)).ranks[1] is None
+
+
+def test_scores_are_checked_and_ordered() -> None:
+    values = np.array([0.2, 0.4, 0.4])
+    with pytest.raises(InputError, match="same name"):
+        Scores("m", ("A", "A", "B"), values)
+    with pytest.raises(InputError, match="arrays of shapes"):
+        Scores("m", ("A", "B"), values)
+    scores = Scores("m2(beta=0.5)", ("A", "B", "C"), values, context=("n:3",),
+                    parts={"P": values}, resampled=np.array([[0.1, 0.4, 0.4], [0.3, 0.2, 0.5]]))
+    assert scores.order == (1, 2, 0)
+    assert scores["B"] == 0.4
+    assert dict(scores) == {"A": 0.2, "B": 0.4, "C": 0.4}
+    assert scores.signature == "m2(beta=0.5) | n:3"
+    np.testing.assert_allclose(scores.interval(0.5), [[0.15, 0.25], [0.25, 0.35], [0.425, 0.475]])
+    with pytest.raises(TypeError):
+        scores.parts["P"] = values  # type: ignore[index]
+
+
+def test_paired_p_values() -> None:
+    draws = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    p = Scores("m", ("A", "B"), np.array([0.7, 0.5]), resampled=draws).p_values()
+    np.testing.assert_allclose(p, [[3 / 5, 2.5 / 5], [3.5 / 5, 3 / 5]])
+
+
+def test_scores_in_a_notebook_are_escaped() -> None:
+    page = Scores("m<b>", ("<script>",), np.array([0.5]))._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "0.5000" in page
