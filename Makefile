@@ -1,0 +1,59 @@
+# Two commands do everything on a fresh clone:  make demo   and   make test
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
+BUILD  := pyproject.toml setup.py $(wildcard src/errata/kernels/*.py)
+
+.PHONY: demo test quick check docs bench clean help
+
+help:           ## Show what can be made
+	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python $(BUILD)
+	$(PIP) install -e '.[plot]'
+	@touch $@
+
+$(VENV)/.tests: $(VENV)/.installed requirements/test.txt
+	sh requirements/system.sh
+	$(PIP) install -r requirements/test.txt -e '.[plot,test]'
+	@touch $@
+
+$(VENV)/.errant: $(VENV)/.tests requirements/errant.sh
+	PIP="$(PIP)" sh requirements/errant.sh
+	@touch $@
+
+$(VENV)/.lm: $(VENV)/.tests requirements/lm.sh
+	PIP="$(PIP)" sh requirements/lm.sh
+	@touch $@
+
+$(VENV)/.check: $(VENV)/.installed
+	$(PIP) install -e '.[check]'
+	@touch $@
+
+demo: $(VENV)/.installed ## Install into .venv and show the main jobs on the built-in sample
+	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
+
+# The tests that need torch are run with LM=1 only.
+test: $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Install all it needs and run every test
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "$(if $(LM),,not lm)"
+
+quick: $(VENV)/.tests ## Run the tests that take seconds
+	$(BIN)/python -m pytest -q -m "not slow and not lm and not browser and not errant"
+
+check: $(VENV)/.check docs ## Lint, type-check and build the docs
+	$(BIN)/ruff check src tests bench docs setup.py
+	$(BIN)/mypy
+
+docs: $(VENV)/.check ## Build the documentation into site/
+	$(BIN)/python docs/reference.py
+	$(BIN)/mkdocs build --strict -q
+
+bench: $(VENV)/.installed ## Measure speed and memory, side by side
+	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+clean:          ## Remove what was built
+	rm -rf $(VENV) build site dist src/*.egg-info src/errata/kernels/*.so src/errata/kernels/*.c

@@ -1,0 +1,137 @@
+"""The command line through real processes: fast to start, helpful, and clear about bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from errata.cli import COMMANDS
+
+HEAVY = ("numpy", "scipy", "rich", "sacrebleu", "rapidfuzz", "pooch", "matplotlib", "spacy",
+         "torch", "transformers", "cython", "Cython")
+
+
+def errata(*arguments: str, check: bool = True, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does."""
+    result = subprocess.run([sys.executable, "-m", "errata", *arguments], capture_output=True,
+                            text=True, input=stdin, check=False, encoding="utf-8")
+    if check:
+        assert result.returncode == 0, result.stderr
+    return result
+
+
+@pytest.mark.parametrize("code", ["import errata", "import errata.cli",
+                                  "from errata.cli import main; main(['--help'])"])
+def test_nothing_heavy_is_imported_at_the_start(code: str) -> None:
+    program = (f"import sys\ntry:\n {code}\nexcept SystemExit: pass\n"
+               f"print('HEAVY', [m for m in {HEAVY!r} if m in sys.modules])")
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                         check=True).stdout
+    assert out.splitlines()[-1] == "HEAVY []"
+
+
+def test_help_lists_every_command() -> None:
+    text = errata("--help").stdout
+    for name in COMMANDS:
+        assert f"\n  {name} " in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name: str) -> None:
+    text = errata(name, "--help").stdout
+    assert "Example" in text
+    assert f"errata {name}" in text.split("Example")[1]
+    if name != "data":
+        assert "--json" in text
+        assert "--format" in text
+
+
+def test_version() -> None:
+    import errata as package
+
+    assert errata("--version").stdout.strip() == f"errata, version {package.__version__}"
+
+
+def test_unknown_command() -> None:
+    result = errata("scoer", check=False)
+    assert result.returncode == 2
+    assert "No such command" in result.stderr
+
+
+def test_scores_of_the_sample() -> None:
+    tables = json.loads(errata("score", "--sample", "--json").stdout)["tables"]
+    assert [t["name"] for t in tables] == ["overview", "m2", "imeasure", "gleu", "bleu"]
+    assert {row["system"] for row in tables[0]["rows"]} >= {"cautious", "eager", "nothing"}
+    m2 = {row["system"]: row for row in tables[1]["rows"]}
+    assert m2["nothing"]["F0.5"] == 0.0
+    assert 0 < m2["cautious"]["F0.5"] < 1
+
+
+@pytest.mark.parametrize("form", ["table", "json", "tsv", "latex", "markdown"])
+def test_every_form(form: str) -> None:
+    text = errata("score", "--sample", "-m", "m2", "--format", form, "--resamples", "50").stdout
+    assert "cautious" in text
+    assert "F0.5" in text
+
+
+def test_from_files(tmp_path: Path) -> None:
+    (tmp_path / "gold.m2").write_text(
+        "S He go home .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\nS Fine .\n")
+    (tmp_path / "a.txt").write_text("He goes home .\r\nFine .\r\n")
+    result = errata("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "a.txt"),
+                    f"theirs={tmp_path / 'a.txt'}", "-m", "m2", "-m", "m2(beta=1)", "--json")
+    rows = json.loads(result.stdout)["tables"][0]["rows"]
+    assert [row["system"] for row in rows] == ["a", "theirs"]
+    assert rows[0]["m2#1 F0.5"] == rows[0]["m2#2 F1"] == 1.0
+
+
+def test_references_as_text_say_so(tmp_path: Path) -> None:
+    for name, text in (("s", "He go home .\n"), ("r", "He goes home .\n")):
+        (tmp_path / name).write_text(text)
+    result = errata("score", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"),
+                    str(tmp_path / "r"), "-m", "m2")
+    assert "edits:aligned" in result.stdout
+    assert "1.0000" in result.stdout
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "gold.m2").write_text("S a b\nA 0 1|||X|||c|||REQUIRED|||-NONE-|||0\n")
+    result = errata("score", "--gold", str(tmp_path / "gold.m2"), "mine=-", "-m", "m2", "--json",
+                    stdin="c b\n")
+    assert json.loads(result.stdout)["tables"][0]["rows"][0]["F0.5"] == 1.0
+
+
+def test_sentences() -> None:
+    text = errata("score", "--sample", "-m", "m2", "--sentences", "--format", "tsv").stdout
+    lines = text.splitlines()
+    assert lines[0].split("\t")[:3] == ["system", "sentence", "F0.5"]
+    assert len(lines) - 1 >= 5 * 60
+
+
+@pytest.mark.parametrize(("arguments", "problem"), [
+    (("score",), "no output to score"),
+    (("score", "--gold", "missing.m2", "x.txt"), "missing.m2"),
+    (("score", "--sample", "x.txt"), "--sample takes no files"),
+    (("score", "--sample", "-m", "m3"), "there is no metric 'm3'"),
+    (("score", "--sample", "-m", "m2(beta=0)"), "beta"),
+    (("score", "--sample", "--annotator", "9"), "no reference"),
+])
+def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], problem: str) -> None:
+    result = errata(*arguments, check=False)
+    assert result.returncode == 2
+    assert problem in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_wrong_line_counts_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "gold.m2").write_text("S a b\n\nS c d\n")
+    (tmp_path / "short.txt").write_text("a b\n")
+    result = errata("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "short.txt"),
+                    check=False)
+    assert result.returncode == 2
+    assert "short.txt" in result.stderr

@@ -1,0 +1,72 @@
+"""Tables in every form."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from errata.errors import InputError
+from errata.report.table import FORMATS, Table, render
+
+TABLE = Table(("system", "F_0.5", "n", "ok"),
+              (("A & B", 0.123456789, 3, True), ("日本", math.nan, None, False)),
+              title="T", caption="note|x", rules=frozenset({0}), formats={"F_0.5": ".2f"})
+
+
+def test_terminal() -> None:
+    assert render(TABLE) == (
+        "T\n"
+        "system  F_0.5  n   ok\n"
+        "─────────────────────\n"
+        "A & B    0.12  3  yes\n"
+        "┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄\n"
+        "日本                no\n"
+        "note|x")
+    assert render(TABLE, colour=True).startswith("\x1b[1mT\x1b[0m\n")
+
+
+def test_json_keeps_the_digits() -> None:
+    data = json.loads(render([TABLE, TABLE], "json"))
+    assert len(data["tables"]) == 2
+    assert data["tables"][0]["rows"] == [
+        {"system": "A & B", "F_0.5": 0.123456789, "n": 3, "ok": True},
+        {"system": "日本", "F_0.5": None, "n": None, "ok": False}]
+
+
+def test_tsv_keeps_the_digits() -> None:
+    assert render(TABLE, "tsv").splitlines() == [
+        "system\tF_0.5\tn\tok", "A & B\t0.123456789\t3\tTrue", "日本\t\t\tFalse"]
+
+
+def test_latex_is_escaped() -> None:
+    text = render(TABLE, "latex")
+    assert r"A \& B & 0.12 & 3 & yes \\" in text
+    assert r"F\_0.5" in text
+    assert text.count(r"\midrule") == 2
+    assert r"\caption{T. note\textbar{}x}" in text
+
+
+def test_markdown() -> None:
+    text = render(Table(("a|b", "n"), (("x|y", 1),)), "markdown")
+    assert text == "| a\\|b | n |\n| --- | ---: |\n| x\\|y | 1 |"
+
+
+def test_bad_tables() -> None:
+    with pytest.raises(InputError, match="row of 1 cells under 2"):
+        Table(("a", "b"), (("x",),))
+    with pytest.raises(InputError, match="unknown format 'xml'"):
+        render(TABLE, "xml")
+
+
+cells = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=5), st.booleans())
+
+
+@given(st.lists(st.tuples(cells, cells), max_size=4), st.sampled_from(FORMATS))
+def test_any_cell_in_any_form(rows: list[tuple[object, object]], form: str) -> None:
+    text = render(Table(("a", "b"), tuple(rows)), form)  # type: ignore[arg-type]
+    if form == "json":
+        assert len(json.loads(text)["tables"][0]["rows"]) == len(rows)
