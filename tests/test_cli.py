@@ -15,7 +15,8 @@ HEAVY = ("numpy", "scipy", "rich", "sacrebleu", "rapidfuzz", "pooch", "matplotli
          "torch", "transformers", "cython", "Cython")
 
 
-def errata(*arguments: str, check: bool = True, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def errata(*arguments: str, check: bool = True,
+           stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run the command as a user does."""
     result = subprocess.run([sys.executable, "-m", "errata", *arguments], capture_output=True,
                             text=True, input=stdin, check=False, encoding="utf-8")

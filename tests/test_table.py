@@ -20,11 +20,11 @@ TABLE = Table(("system", "F_0.5", "n", "ok"),
 def test_terminal() -> None:
     assert render(TABLE) == (
         "T\n"
-        "system  F_0.5  n   ok\n"
+        "system  F_0.5  n  ok\n"
         "─────────────────────\n"
         "A & B    0.12  3  yes\n"
         "┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄\n"
-        "日本                no\n"
+        "日本              no\n"
         "note|x")
     assert render(TABLE, colour=True).startswith("\x1b[1mT\x1b[0m\n")
 

@@ -87,7 +87,8 @@ def _as_data(table: Table) -> dict[str, Any]:
 
 def _numeric(table: Table, column: int) -> bool:
     cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and all(isinstance(c, int | float) for c in cells)
+    return bool(cells) and all(isinstance(c, int | float) and not isinstance(c, bool)
+                               for c in cells)
 
 
 def _width(text: str) -> int:
