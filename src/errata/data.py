@@ -243,13 +243,6 @@ class Corpus:
         """The sources as integers."""
         return self.vocabulary.intern(self.sources)
 
-    @cached_property
-    def reference_tokens(self) -> Tokens:
-        """The corrected sentences of all references as integers, sentence by sentence."""
-        return self.vocabulary.intern(reference.corrected(source) for source, references
-                                      in zip(self.sources, self.references, strict=True)
-                                      for reference in references)
-
     def keep_annotators(self, *annotators: int) -> Corpus:
         """The same corpus with the references of these annotators only."""
         return Corpus(self.sources, tuple(

@@ -1,0 +1,263 @@
+"""GLEU: n-gram precision that punishes what should have been changed (Napoles et al. 2015, 2016).
+
+This is not Google's GLEU (nltk ``corpus_gleu``, ``google_bleu``), a sentence score for machine
+translation that only shares the name.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.metrics.base import Floats, Ints, Metric, metric
+from errata.ngrams import overlaps, per_reference, reference_tokens
+
+__all__ = ["GLEU"]
+
+SEED = 101  # draw j of the released script is seeded with 101 j
+
+
+@metric
+class GLEU(Metric):
+    """GLEU without tuning ("GLEU+", Napoles et al. 2016), as released after June 2017.
+
+    For a hypothesis H, its source S and one reference R (multisets of n-grams)::
+
+        num_n = max(0, |H & R| - sum of min(H, S) over n-grams of H and S that R lacks)
+        GLEU  = exp(min(0, 1 - r/h) + 1/N sum_n log(sum num_n / sum max(0, h + 1 - n)))
+
+    with sums over sentences, 0 if any sum is 0. Which reference a sentence takes is drawn at
+    random, and the score is the expectation over these draws.
+
+    ``n``: the longest n-gram N (4, as in the script; other values are true N-gram scores, which
+    the script's ``-n`` are not).
+    ``references``: ``"expected"`` computes the expectation, in closed form and without drawing
+    (see `expected_gleu`); where at most ``draws`` combinations of references exist, as the plain
+    mean over all of them. ``"official"`` repeats the script's draws, number for number: published
+    scores come out digit for digit, with their sampling error.
+    ``formula``: ``"released"`` is the formula above; ``"paper"`` is Eq. 1 of the 2016 paper, which
+    takes off ``max(0, min(H, S) - min(H, R))`` and so punishes surplus copies too.
+    ``brevity``: ``"fixed"``, or ``"inverse"`` for the versions from May 2016 to June 2017, which
+    by mistake punished hypotheses longer than the reference; published tables used it (Sakaguchi
+    et al. 2016).
+
+    Sentence scores are the script's (``-d``): for each reference the score of the sentence alone
+    with every zero statistic replaced by 1, and the mean over references.
+
+    >>> corpus = Corpus.from_texts(["He go home now ."], [["He goes home now ."]])
+    >>> gleu = GLEU()
+    >>> counts = gleu.count(corpus, Hypotheses("A", ("He goes home now .",)))
+    >>> float(gleu.score(counts[:, 0].sum(axis=0)))
+    1.0
+    """
+
+    name = "gleu"
+
+    n: int = 4
+    references: str = "expected"
+    draws: int = 500
+    formula: str = "released"
+    brevity: str = "fixed"
+
+    def __post_init__(self) -> None:
+        self._check_choice("references", ("expected", "official"))
+        self._check_choice("formula", ("released", "paper"))
+        self._check_choice("brevity", ("fixed", "inverse"))
+        if self.n < 1 or self.draws < 1:
+            raise InputError(f"gleu: n={self.n} and draws={self.draws} must be at least 1")
+
+    @property
+    def headline(self) -> str:
+        """GLEU."""
+        return "GLEU"
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Lengths, then numerator and denominator of each order, then the covariances."""
+        orders = range(1, self.n + 1)
+        names = ("hypothesis", "reference", *(f"{x}{n}" for n in orders for x in ("num", "den")))
+        if self.references == "official":
+            return names
+        drawn = ("reference", *(f"num{n}" for n in orders))
+        return (*names, *(f"cov({a},{b})" for i, a in enumerate(drawn) for b in drawn[i:]))
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """Statistics per reference; for the expectation, in column 0, their mean and covariance.
+
+        Only the reference's length and the numerators differ between the references of a
+        sentence, so that these have covariances, which add up over sentences like the means.
+        """
+        references, first = reference_tokens(corpus)
+        hypothesis = corpus.vocabulary.intern(hypotheses.sentences)
+        found = overlaps(corpus.source_tokens, hypothesis, references, first, order=self.n)
+        unwanted = found.kept if self.formula == "released" else found.surplus
+        own = np.repeat(hypothesis.lengths, np.diff(first))
+        rows = np.empty((len(own), 2 + 2 * self.n))
+        rows[:, 0] = own
+        rows[:, 1] = references.lengths
+        rows[:, 2::2] = np.maximum(0, found.matched - unwanted)
+        rows[:, 3::2] = np.maximum(0, own[:, None] - np.arange(self.n))
+        counts = per_reference(rows, first)
+        return counts if self.references == "official" else _with_moments(counts)
+
+    def choose(self, counts: Floats) -> Ints:
+        """The script's draws, or column 0, or every combination of references if they are few."""
+        if self.references == "official":
+            numbers = (~np.isnan(counts[:, :, 0])).sum(axis=1)
+            draws = self.draws if numbers.max(initial=1) > 1 else 1
+            return official_draws(tuple(numbers.tolist()), draws)
+        return _every_combination(counts, self.draws)
+
+    def score(self, totals: Floats) -> Floats:
+        """GLEU of summed statistics, or its expectation over the choice of references."""
+        if self.references == "official":
+            return _gleu(totals, self.n, self.brevity)
+        return expected_gleu(totals, self.n, self.brevity)[0]
+
+    def parts(self, totals: Floats) -> dict[str, Floats]:
+        """The spread over the choice of references, and what the closed form leaves out."""
+        if self.references == "official":
+            return {}
+        _, spread, error = expected_gleu(totals, self.n, self.brevity)
+        return {"SD over references": spread, "error": error}
+
+    def choose_sentences(self, counts: Floats) -> Ints:
+        """Every reference of a sentence once."""
+        given = ~np.isnan(counts[:, :, 0].T)
+        choice = np.where(given, np.arange(len(given))[:, None], -1)
+        return choice if self.references == "official" else choice[1:]
+
+    def score_sentences(self, picked: Floats) -> Floats:
+        """The script's smoothing: every zero statistic counts as 1."""
+        own = picked[..., :2 + 2 * self.n]
+        return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
+
+    def sentence_parts(self, picked: Floats) -> dict[str, Floats]:
+        """None: the references of a single sentence are not drawn."""
+        return {}
+
+
+def _gleu(totals: Floats, n: int, brevity: str) -> Floats:
+    """GLEU of summed statistics; 0 where any is 0 (no clamp is needed: none is negative)."""
+    counted = totals[..., :2 + 2 * n]
+    there = (counted > 0).all(axis=-1)
+    safe = np.where(there[..., None], counted, 1.0)
+    longer = safe[..., 1] / safe[..., 0] if brevity == "fixed" else safe[..., 0] / safe[..., 1]
+    logs = np.log(safe[..., 2::2] / safe[..., 3::2]).sum(axis=-1) / n
+    return np.where(there, np.exp(np.minimum(0.0, 1 - longer) + logs), 0.0)
+
+
+def expected_gleu(totals: Floats, n: int = 4, brevity: str = "fixed"
+                  ) -> tuple[Floats, Floats, Floats]:
+    """Expectation and standard deviation of GLEU over random references, and their error.
+
+    ``totals`` are the sums of means and covariances. To second order (the delta method) the log
+    of the geometric mean, L, and the brevity term, X = 1 - r/h, are normal; GLEU is
+    ``exp(min(0, X) + L)``, whose moments have a closed form on both sides of the kink X = 0:
+    with ``X ~ N(m, s²)``, ``L ~ N(l, t²)`` and covariance c::
+
+        E[GLEU^q] = exp(q(l + m) + q²/2 (t² + 2c + s²)) Phi(-(m + q(s² + c))/s)
+                  + exp(q l + q²/2 t²) Phi((m + q c)/s)
+
+    Away from the kink this is ``f(mu) + tr(H Sigma)/2``. What is left out is of third order in
+    the relative spread of the numerators; the error given is ``E (mean_n (sd_n/num_n)³ + s²
+    exp(-m²/2s²))``, which measured errors stay below (see the documentation).
+    """
+    there = (totals[..., :2 + 2 * n] > 0).all(axis=-1)
+    mean = np.where(there[..., None], totals[..., :2 + 2 * n], 1.0)
+    covariance = np.where(there[..., None, None], _matrix(totals[..., 2 + 2 * n:], n + 1), 0.0)
+    h, r, num, den = mean[..., 0], mean[..., 1], mean[..., 2::2], mean[..., 3::2]
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    relative = variance[..., 1:] / num ** 2
+    slopes = 1 / (n * num)
+    log_mean = (np.log(num / den) - relative / 2).sum(axis=-1) / n
+    log_variance = np.einsum("...i,...ij,...j->...", slopes, covariance[..., 1:, 1:], slopes)
+    if brevity == "fixed":
+        x, slope = 1 - r / h, -1 / h
+    else:
+        x, slope = 1 - h / r - h / r ** 3 * variance[..., 0], h / r ** 2
+    s2 = slope ** 2 * variance[..., 0]
+    c = slope * np.einsum("...i,...i->...", slopes, covariance[..., 0, 1:])
+
+    def moment(q: int) -> Floats:
+        short = np.exp(q * (log_mean + x) + q * q / 2 * (log_variance + 2 * c + s2))
+        full = np.exp(q * log_mean + q * q / 2 * log_variance)
+        return short * _phi(-(x + q * (s2 + c)), s2) + full * _phi(x + q * c, s2)
+
+    value = moment(1)
+    near = np.exp(-x ** 2 / np.where(s2 > 0, 2 * s2, 1))
+    error = value * ((relative ** 1.5).mean(axis=-1) + s2 * near)
+    spread = np.sqrt(np.maximum(0, moment(2) - value ** 2))
+    return np.where(there, value, 0.0), np.where(there, spread, 0.0), np.where(there, error, 0.0)
+
+
+def _phi(x: Floats, variance: Floats) -> Floats:
+    """P(N(0, variance) <= x); without variance a step, 0 or 1."""
+    from scipy.special import ndtr
+
+    spread = np.sqrt(np.where(variance > 0, variance, 1.0))
+    step = np.where(x > 0, 1.0, 0.0)
+    below: Floats = np.where(variance > 0, ndtr(x / spread), step)
+    return below
+
+
+def _matrix(triangle: Floats, size: int) -> Floats:
+    """The symmetric matrices whose upper triangles these are."""
+    row, column = np.triu_indices(size)
+    full = np.zeros((*triangle.shape[:-1], size, size))
+    full[..., row, column] = triangle
+    full[..., column, row] = triangle
+    return full
+
+
+def _with_moments(counts: Floats) -> Floats:
+    """Put mean and covariance over references before the references, which have none."""
+    sentences, references, k = counts.shape
+    row, column = np.triu_indices(k // 2)
+    result = np.zeros((sentences, references + 1, k + len(row)))
+    result[:, 1:, :k] = counts
+    result[:, 1:, k:][np.isnan(counts[:, :, 0])] = np.nan
+    mean = np.nanmean(counts, axis=1)
+    away = (counts - mean[:, None])[:, :, [1, *range(2, k, 2)]]
+    result[:, 0, :k] = mean
+    result[:, 0, k:] = np.nanmean(away[:, :, row] * away[:, :, column], axis=1)
+    return result
+
+
+def _every_combination(counts: Floats, limit: int) -> Ints:
+    """Every choice among references that count differently, if at most ``limit``; or column 0."""
+    own = counts[:, 1:]
+    given = ~np.isnan(own[:, :, 0])
+    differ = np.flatnonzero(((own != own[:, :1]).any(axis=2) & given).any(axis=1))
+    numbers = given[differ].sum(axis=1)
+    if not 0 < len(differ) < limit.bit_length() or numbers.prod() > limit:
+        return np.zeros((1, len(counts)), np.int64)
+    choice = np.ones((numbers.prod(), len(counts)), np.int64)
+    choice[:, differ] += np.indices(numbers).reshape(len(differ), -1).T
+    return choice
+
+
+@lru_cache(maxsize=2)
+def official_draws(numbers: tuple[int, ...], draws: int) -> Ints:
+    """The released script's choices: ``[draw, sentence]`` for so many references per sentence.
+
+    Draw j seeds Python 2's generator with 101 j and takes ``randint(0, K - 1)`` for each
+    sentence, which is ``int(random() * K)``. NumPy's Mersenne Twister, seeded with an array, is
+    the same generator; the `randint` of Python 3 is another.
+
+    >>> official_draws((2, 2, 2, 3), 2).tolist()
+    [[1, 1, 0, 0], [1, 0, 1, 2]]
+    """
+    kind = np.int8 if max(numbers, default=1) < 128 else np.int64  # 500 draws of many sentences
+    result = np.empty((draws, len(numbers)), kind)
+    sizes = np.array(numbers)
+    for j in range(draws):
+        state = np.random.RandomState([SEED * j])  # noqa: NPY002 - frozen, as the script's
+        result[j] = state.random_sample(len(numbers)) * sizes
+    result.setflags(write=False)
+    choice: NDArray[np.int64] = result
+    return choice

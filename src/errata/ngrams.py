@@ -1,0 +1,147 @@
+"""N-gram overlaps of a hypothesis with its source and references, one batch at a time.
+
+GLEU, the GLEU of 2015 and BLEU are readings of the same figures. H, S and R are the multisets of
+the n-grams (of one order) of hypothesis, source and reference, or of the union (largest count)
+of a sentence's references.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Corpus, Tokens
+from errata.errors import InputError
+from errata.kernels import ngrams as kernel
+
+__all__ = ["Overlaps", "check_references", "closest_lengths", "corrections", "overlaps",
+           "per_reference", "reference_tokens"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Overlaps:
+    """What the n-grams of a batch have in common: one row per reference, or per sentence if merged.
+
+    All arrays are ``[row, order]``; see each property for what it counts.
+    """
+
+    figures: Ints
+
+    @property
+    def matched(self) -> Ints:
+        """``|H & R|``: the clipped matches."""
+        return self._figure(kernel.MATCHED)
+
+    @property
+    def kept(self) -> Ints:
+        """``sum of min(H, S)`` over n-grams that R lacks altogether."""
+        return self._figure(kernel.KEPT)
+
+    @property
+    def surplus(self) -> Ints:
+        """``sum of max(0, min(H, S) - min(H, R))``."""
+        return self._figure(kernel.SURPLUS)
+
+    @property
+    def gained(self) -> Ints:
+        """``sum of min(H, R)`` over n-grams that S lacks altogether."""
+        return self._figure(kernel.GAINED)
+
+    @property
+    def added(self) -> Ints:
+        """``|H & (R - S)|``, with a difference of multisets."""
+        return self._figure(kernel.ADDED)
+
+    @property
+    def left(self) -> Ints:
+        """``|H & (S - R)|``, with a difference of multisets."""
+        return self._figure(kernel.LEFT)
+
+    @property
+    def wanted(self) -> Ints:
+        """``|R - S|``, with a difference of multisets."""
+        return self._figure(kernel.WANTED)
+
+    def _figure(self, which: int) -> Ints:
+        figure: Ints = self.figures[:, :, which]
+        return figure
+
+
+def overlaps(source: Tokens, hypothesis: Tokens, references: Tokens, first: Ints, *,
+             order: int = 4, merged: bool = False) -> Overlaps:
+    """Compare the n-grams of a batch, n = 1..order.
+
+    The references of sentence ``i`` are the rows ``first[i]:first[i + 1]`` of ``references``.
+
+    >>> corpus = Corpus.from_texts(["he go home"], [["he goes home"]])
+    >>> hypothesis = corpus.vocabulary.intern(["he go home"])
+    >>> both = overlaps(corpus.source_tokens, hypothesis, *reference_tokens(corpus), order=2)
+    >>> both.matched.tolist(), both.kept.tolist()
+    ([[2, 0]], [[1, 2]])
+    """
+    batches = [array for tokens in (source, hypothesis, references)
+               for array in (tokens.ids.astype(np.int64), tokens.offsets)]
+    return Overlaps(kernel.overlaps(*batches, first, order, merged))
+
+
+def reference_tokens(corpus: Corpus) -> tuple[Tokens, Ints]:
+    """All corrected sentences as integers, and where those of each sentence begin.
+
+    Every sentence must have a reference.
+    """
+    first = check_references(corpus)
+    return corpus.vocabulary.intern(corrections(corpus)), first
+
+
+def corrections(corpus: Corpus) -> Iterator[str]:
+    """The text of every reference, sentence by sentence."""
+    for source, references in zip(corpus.sources, corpus.references, strict=True):
+        for reference in references:
+            yield reference.corrected(source)
+
+
+def check_references(corpus: Corpus) -> Ints:
+    """Where the references of each sentence begin: ``[sentence + 1]``; each must have one."""
+    numbers = [len(references) for references in corpus.references]
+    if 0 in numbers:
+        source = corpus.sources[numbers.index(0)]
+        raise InputError(f"{corpus.name}: {numbers.count(0)} of {len(numbers)} sentences have no "
+                         f"reference, the first is {source[:60]!r}",
+                         remedy="give every sentence a reference, or leave the sentence out")
+    return np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)]).astype(np.int64)
+
+
+def per_reference(rows: NDArray[np.int64] | Floats, first: Ints) -> Floats:
+    """Turn one row per reference into ``[sentence, reference, ...]``, NaN where there is none.
+
+    >>> per_reference(np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 3]))[:, :, 0].tolist()
+    [[1.0, nan], [2.0, 3.0]]
+    """
+    numbers = np.diff(first)
+    result = np.full((len(numbers), int(np.max(numbers, initial=1)), *rows.shape[1:]), np.nan)
+    sentence = np.repeat(np.arange(len(numbers)), numbers)
+    result[sentence, np.arange(len(rows)) - first[sentence]] = rows
+    return result
+
+
+def closest_lengths(hypothesis: Ints, references: Ints, first: Ints, *,
+                    shorter: bool) -> Ints:
+    """Per sentence the length of the reference nearest in length to the hypothesis.
+
+    Of two that are equally near it is the shorter one, or the one that comes first.
+
+    >>> closest_lengths(np.array([5]), np.array([6, 4]), np.array([0, 2]), shorter=True).tolist()
+    [4]
+    """
+    lengths = per_reference(references, first)
+    distance = np.abs(lengths - hypothesis[:, None])
+    if shorter:
+        distance = distance + np.where(lengths < hypothesis[:, None], -0.25, 0)
+    nearest = np.nanargmin(distance, axis=1) if len(lengths) else np.zeros(0, np.int64)
+    return references[first[:-1] + nearest].astype(np.int64)
