@@ -1,0 +1,145 @@
+"""Correlations and tests against scipy, published figures and closed forms."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from errata.errors import InputError
+from errata.meta.correlation import (
+    correlate,
+    kendall,
+    pairwise_accuracy,
+    pearson,
+    ranks,
+    soft_pairwise_accuracy,
+    spearman,
+)
+from errata.meta.significance import (
+    detectable_difference,
+    holm,
+    permutation_test,
+    williams,
+    williams_test,
+)
+
+values = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=12)
+
+
+@given(values)
+def test_correlations_equal_scipy(pairs: list[tuple[int, int]]) -> None:
+    x, y = np.array(pairs, float).T
+    np.testing.assert_array_equal(ranks(x), scipy.stats.rankdata(x))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        assert np.isnan([pearson(x, y), spearman(x, y), kendall(x, y)]).all()
+        return
+    np.testing.assert_allclose(pearson(x, y), scipy.stats.pearsonr(x, y)[0], atol=1e-12)
+    np.testing.assert_allclose(spearman(x, y), scipy.stats.spearmanr(x, y)[0], atol=1e-12)
+    np.testing.assert_allclose(kendall(x, y), scipy.stats.kendalltau(x, y)[0], atol=1e-12)
+
+
+def test_whole_arrays_at_once() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(4, 3, 9)), rng.normal(size=9)
+    for kind in ("pearson", "spearman", "kendall", "accuracy"):
+        many = correlate(kind, x, y)
+        assert many.shape == (4, 3)
+        np.testing.assert_allclose(many[2, 1], correlate(kind, x[2, 1], y))
+
+
+def test_accuracy_counts_ties_only_on_both_sides() -> None:
+    assert pairwise_accuracy([1, 1, 2], [3, 3, 4]) == 1
+    assert pairwise_accuracy([1, 1, 2], [3, 3.1, 4]) == pytest.approx(2 / 3)
+    assert pairwise_accuracy([1, 2], [2, 1]) == 0
+
+
+def test_soft_accuracy() -> None:
+    sure = np.array([[0.5, 0.0], [1.0, 0.5]])
+    assert soft_pairwise_accuracy(sure, sure) == 1
+    assert soft_pairwise_accuracy(sure, 1 - sure) == 0
+    assert soft_pairwise_accuracy(sure, np.full((2, 2), 0.5)) == 0.5
+    with pytest.raises(InputError):
+        soft_pairwise_accuracy(sure, sure[:1])
+
+
+def test_bad_correlations() -> None:
+    with pytest.raises(InputError, match="unknown correlation"):
+        correlate("cosine", [1, 2], [1, 2])
+    with pytest.raises(InputError, match="cannot correlate 2 with 3"):
+        correlate("pearson", [1, 2], [1, 2, 3])
+
+
+def test_williams_equals_the_published_p_values(oracles: Path) -> None:
+    with open(oracles / "meta" / "chollampatt_williams.tsv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert len(rows) == 48
+    for row in rows:
+        r12, r13, r23 = (float(row[name]) for name in ("r12", "r13", "r23"))
+        result = williams(r12, r13, r23, int(row["n"]))
+        assert result.t == pytest.approx(float(row["t"]), rel=1e-12)
+        assert result.p == pytest.approx(float(row["one_sided_p"]), rel=1e-10)
+
+
+def test_williams_by_hand() -> None:
+    # t follows from the formula with r12 = .9, r13 = .5, r23 = .4, n = 23.
+    k = 1 - 0.81 - 0.25 - 0.16 + 2 * 0.9 * 0.5 * 0.4
+    t = 0.4 * np.sqrt(22 * 1.4 / (2 * k * 22 / 20 + 0.7**2 * 0.6**3))
+    result = williams(0.9, 0.5, 0.4, 23)
+    assert result.t == pytest.approx(t, rel=1e-12)
+    assert result.p == pytest.approx(scipy.stats.t.sf(t, 20), rel=1e-12)
+    assert williams(0.5, 0.9, 0.4, 23).p == pytest.approx(1 - result.p)
+    assert williams(0.7, 0.7, 1.0, 10).p == 0.5
+    with pytest.raises(InputError):
+        williams(0.5, 0.4, 0.3, 3)
+    with pytest.raises(InputError, match="not made for kendall"):
+        williams_test([1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 4, 3], kind="kendall")
+
+
+def test_permutation_test_is_exact_for_few_systems() -> None:
+    rng = np.random.default_rng(3)
+    human = rng.normal(size=8)
+    good, bad = human + 0.3 * rng.normal(size=8), rng.normal(size=8)
+    p = permutation_test(human, good, bad)
+    assert p == permutation_test(human, good, bad, rng=9)
+    assert 1 / 256 <= p < 0.05
+    assert permutation_test(human, bad, good) > 0.9
+    assert permutation_test(human, good, good) == 1.0
+
+
+def test_permutation_test_holds_its_level() -> None:
+    """Two equally noisy metrics: p <= .1 in about a tenth of the cases."""
+    rng = np.random.default_rng(5)
+    hits = 0
+    for _ in range(400):
+        human = rng.normal(size=10)
+        a, b = human + rng.normal(size=(2, 10))
+        hits += permutation_test(human, a, b) <= 0.1
+    assert 20 <= hits <= 62  # 40 expected; +-3.6 standard deviations
+
+
+def test_permutation_test_by_sampling() -> None:
+    rng = np.random.default_rng(1)
+    human = rng.normal(size=30)
+    good, bad = human + 0.2 * rng.normal(size=30), human + 3 * rng.normal(size=30)
+    assert permutation_test(human, good, bad, resamples=999, rng=1) == 1 / 1000
+
+
+def test_holm_equals_a_worked_example() -> None:
+    # Sorted p: .005 .01 .03 .04 -> x4, x3, x2, x1, then made monotone.
+    np.testing.assert_allclose(holm([0.01, np.nan, 0.04, 0.03, 0.005]),
+                               [0.03, np.nan, 0.06, 0.06, 0.02])
+    assert holm([[0.9, 0.8]]).tolist() == [[1.0, 1.0]]
+
+
+def test_detectable_difference_is_where_williams_turns() -> None:
+    lead = detectable_difference(0.6, 0.8, 13)
+    assert williams(0.6 + lead + 1e-6, 0.6, 0.8, 13).p < 0.05
+    assert williams(0.6 + lead - 1e-6, 0.6, 0.8, 13).p > 0.05
+    assert np.isnan(detectable_difference(0.9, 0.0, 4))
+    assert detectable_difference(0.6, 0.8, 100) < lead
