@@ -14,10 +14,12 @@ from pathlib import Path
 from errata.data import Corpus, Hypotheses, Judgment
 from errata.io import read_corpus, read_hypotheses, read_m2
 
-__all__ = ["SAMPLE_SYSTEMS", "sample_corpus", "sample_file", "sample_judgments",
-           "sample_systems", "sample_texts"]
+__all__ = ["SAMPLE_FILES", "SAMPLE_SYSTEMS", "sample_corpus", "sample_file",
+           "sample_judgments", "sample_systems", "sample_texts"]
 
 SAMPLE_SYSTEMS = ("cautious", "eager", "fluent", "noisy", "nothing")
+SAMPLE_FILES = ("source.txt", "gold.m2", "reference0.txt", "reference1.txt",
+                *(f"{system}.txt" for system in SAMPLE_SYSTEMS), "judgments.jsonl", "README.md")
 
 
 @contextmanager

@@ -1,0 +1,238 @@
+"""From the name of a public data set to files on disk.
+
+A file is looked for in the folder that ``ERRATA_DATA`` names (laid out OWNER/REPO/COMMIT/PATH and
+used as it is), then in the cache, and is else downloaded into the cache: checksum-verified,
+resumed where an earlier download broke off, and by one process at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from errata.datasets.catalogue import DataFile, DataSet, data_set
+from errata.errors import InputError
+
+__all__ = ["BASE_URL", "Found", "cache_folder", "check", "find", "get", "path"]
+
+BASE_URL = "https://raw.githubusercontent.com"
+_ATTEMPTS = 3
+_CHUNK = 1 << 16
+_TIMEOUT = (10.0, 30.0)  # seconds: to connect, between two pieces
+_REMEDY = ("set ERRATA_DATA to a folder laid out OWNER/REPO/COMMIT/PATH, or ERRATA_DATA_URL "
+           "(--base-url) to a mirror")
+
+Report = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that is on disk, and whether it is the user's own (``data``) or ours (``cache``)."""
+
+    path: Path
+    origin: str
+
+
+def path(name: str, file: str, *, base_url: str | None = None,
+         sets: Mapping[str, DataSet] | None = None, progress: Report | None = None) -> Path:
+    """Where a file of a data set is on disk; it is downloaded if it is not there yet.
+
+    ``base_url`` stands before ``OWNER/REPO/COMMIT/PATH``; without it ``ERRATA_DATA_URL`` or
+    https://raw.githubusercontent.com. ``sets`` is another catalogue (see `read_catalogue`).
+    ``progress`` is called with the bytes done and the bytes in all.
+    """
+    chosen = data_set(name, sets)
+    return _obtain(chosen, chosen.file(file), base_url, progress)
+
+
+def get(name: str, *, base_url: str | None = None, sets: Mapping[str, DataSet] | None = None,
+        progress: Report | None = None) -> dict[str, Path]:
+    """Every file of a data set by its name, downloaded where it is not on disk yet."""
+    chosen = data_set(name, sets)
+    done, paths = 0, {}
+    for file in chosen.files:
+        def report(part: int, _: int, before: int = done) -> None:
+            if progress is not None:
+                progress(before + part, chosen.size)
+
+        paths[file.name] = _obtain(chosen, file, base_url, report)
+        done += file.size
+        report(0, 0, done)
+    return paths
+
+
+def find(chosen: DataSet, file: DataFile) -> Found | None:
+    """The file if it is on disk already; content is not looked at (see `check`)."""
+    own = os.environ.get("ERRATA_DATA")
+    if own:
+        if not Path(own).is_dir():
+            raise InputError(f"ERRATA_DATA names {own!r}, which is not a folder",
+                             remedy="unset it, or name a folder laid out OWNER/REPO/COMMIT/PATH")
+        candidate = Path(own, chosen.address(file))
+        if candidate.is_file():
+            return Found(candidate, "data")
+    cached = cache_folder() / chosen.address(file)
+    return Found(cached, "cache") if cached.is_file() else None
+
+
+def check(chosen: DataSet, file: DataFile) -> str:
+    """``ok``, ``wrong`` (not the content the catalogue records) or ``missing``."""
+    found = find(chosen, file)
+    if found is None:
+        return "missing"
+    return "ok" if _sha256(found.path) == file.sha256 else "wrong"
+
+
+def cache_folder() -> Path:
+    """Where downloads are kept: ``ERRATA_CACHE``, or the usual cache folder of the user."""
+    named = os.environ.get("ERRATA_CACHE")
+    if named:
+        return Path(named) / "data"
+    import pooch
+
+    return Path(pooch.os_cache("errata")) / "data"
+
+
+def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None
+            ) -> Path:
+    found = find(chosen, file)
+    if found is not None and found.origin == "data":
+        return found.path
+    # A cached file is hashed each time: a disk that was full once must not change a score.
+    if found is not None and _sha256(found.path) == file.sha256:
+        return found.path
+    base = (base_url or os.environ.get("ERRATA_DATA_URL") or BASE_URL).rstrip("/")
+    if urlsplit(base).scheme not in {"http", "https"}:
+        raise InputError(f"base address {base!r} is not http:// or https://",
+                         remedy="for a folder on disk set ERRATA_DATA")
+    target = cache_folder() / chosen.address(file)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _one_process(cache_folder() / chosen.repository / chosen.commit / ".lock"):
+            _download(f"{base}/{quote(chosen.address(file))}", target, file, chosen, progress)
+    except OSError as error:
+        if type(error).__module__.startswith("requests"):
+            raise InputError(f"cannot fetch {file.name} of {chosen.name} from {base}: "
+                             f"{_reason(error)}", remedy=_REMEDY) from None
+        raise InputError(f"cannot keep {file.name} of {chosen.name} in the cache: "
+                         f"{error.strerror or error}", path=str(target),
+                         remedy="set ERRATA_CACHE to a folder that can be written") from None
+    return target
+
+
+def _download(url: str, target: Path, file: DataFile, chosen: DataSet, progress: Report | None
+              ) -> None:
+    """Fetch ``url``; pooch checks the sum and puts the file in place only if it is right."""
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("ERROR")
+    part = target.with_name(target.name + ".part")
+
+    def downloader(url: str, output: str, _: Any) -> None:
+        for attempt in range(1, _ATTEMPTS + 1):
+            before = part.stat().st_size if part.exists() else 0
+            try:
+                _append(url, part, file.size, progress)
+                break
+            except OSError:
+                # Only a download that broke off midway is worth another try at once.
+                gained = part.exists() and part.stat().st_size > before
+                if attempt == _ATTEMPTS or not gained:
+                    raise
+        part.replace(output)
+
+    for last in (False, True):
+        resumed = part.exists()
+        try:
+            pooch.retrieve(url, known_hash=f"sha256:{file.sha256}", fname=target.name,
+                           path=target.parent, downloader=downloader)
+            return
+        except requests.RequestException:
+            raise
+        except ValueError:
+            # An old piece may be at fault; a whole download with a wrong sum is not tried again.
+            if last or not resumed:
+                raise InputError(
+                    f"checksum of {file.name} of {chosen.name} is wrong: the content of {url} is "
+                    "not what the catalogue records", remedy="nothing was kept; check the base "
+                    "address (--base-url, ERRATA_DATA_URL), or " + _REMEDY) from None
+
+
+def _append(url: str, part: Path, size: int, progress: Report | None) -> None:
+    """Download into ``part``, from where it ends (a Range request) if the server can do that."""
+    import requests
+
+    have = part.stat().st_size if part.exists() else 0
+    if have >= size:
+        # Nothing more can come: either it is whole, or it never was this file.
+        if have == size:
+            return None
+        part.unlink()
+        have = 0
+    # Compressed transfer would make the offsets those of the compressed bytes.
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+        if have and response.status_code == 416:  # shorter there than here: start again
+            part.unlink()
+            return _append(url, part, size, progress)
+        response.raise_for_status()
+        begins = response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
+        if not (have and response.status_code == 206 and begins):
+            have = 0
+        # A server that means to send less has another file: that is for the checksum to say.
+        whole = have + int(response.headers.get("Content-Length", size))
+        with part.open("ab" if have else "wb") as output:
+            for piece in response.iter_content(_CHUNK):
+                output.write(piece)
+                have += len(piece)
+                if progress is not None:
+                    progress(min(have, size), size)
+                if have > size:
+                    return None  # likewise
+    if have < min(size, whole):
+        raise requests.ConnectionError(f"ended after {have} of {size} bytes")
+    return None
+
+
+def _reason(error: OSError) -> str:
+    import requests
+
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"HTTP {error.response.status_code} {error.response.reason}"
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "the secure connection failed"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError) or "ended after" in str(error):
+        return "the connection broke off; what came is kept, and the next try goes on from there"
+    return "no connection" if isinstance(error, requests.ConnectionError) else str(error)
+
+
+@contextmanager
+def _one_process(lock: Path) -> Iterator[None]:
+    """Wait until no other process holds ``lock``; the system frees it when a process dies."""
+    with lock.open("a+b") as handle:
+        if os.name == "nt":  # pragma: no cover
+            import msvcrt
+
+            handle.seek(0)
+            msvcrt.locking(handle.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

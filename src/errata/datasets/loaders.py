@@ -1,0 +1,36 @@
+"""The public data sets as the nouns the rest of Errata works on.
+
+The files come from `errata.datasets.fetch`: from ``ERRATA_DATA``, the cache, or the network.
+"""
+
+from __future__ import annotations
+
+from errata.data import Corpus, Hypotheses
+from errata.datasets.fetch import get, path
+from errata.io import read_corpus, read_hypotheses, read_m2
+
+__all__ = ["load_conll14", "load_conll14_systems", "load_conll14_texts"]
+
+
+def load_conll14() -> Corpus:
+    """The CoNLL-2014 test set: 1,312 sentences with the edits of two annotators (M2)."""
+    return read_m2(path("conll14", "conll14st-test.m2"), name="conll14")
+
+
+def load_conll14_texts() -> Corpus:
+    """The CoNLL-2014 test set with the two corrected texts in place of edits."""
+    files = get("conll14")
+    return read_corpus(source=files["conll14st-test.tok.src"],
+                       references=[files[f"refs/conll14st-test.tok.trg{k}"] for k in (0, 1)],
+                       name="conll14")
+
+
+def load_conll14_systems(*, check: bool = True) -> list[Hypotheses]:
+    """The outputs of the 12 CoNLL-2014 systems and INPUT, by name.
+
+    The files are known to be odd in places (NTHU's lines 37 to 43 are shifted, POST has an empty
+    line); with ``check`` each output is compared with the source, and a `DataWarning` says so.
+    """
+    corpus = load_conll14() if check else None
+    return [read_hypotheses(file, name=name, corpus=corpus)
+            for name, file in sorted(get("conll14-outputs").items())]
