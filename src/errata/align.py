@@ -27,7 +27,7 @@ from errata.data import Edit, Vocabulary
 from errata.errors import InputError
 from errata.kernels import alignment
 
-__all__ = ["aligned_edits", "extract_aligned"]
+__all__ = ["aligned_edits", "aligned_kinds", "extract_aligned"]
 
 INSERT, DELETE, SUBSTITUTE, TRANSPOSE = 1, 2, 3, 4
 UNRELATED, CASE, INFLECTION, SPELLING = 0, 1, 2, 3
@@ -73,7 +73,15 @@ def extract_aligned(sources: Sequence[str], targets: Sequence[str]) -> list[tupl
 
 def _extract(sources: Sequence[Sequence[str]],
              targets: Sequence[Sequence[str]]) -> list[tuple[Edit, ...]]:
-    edits: list[tuple[Edit, ...]] = [()] * len(sources)
+    return [tuple(_edits(steps, source, target)) if steps else ()
+            for steps, source, target in zip(_steps(sources, targets), sources, targets,
+                                             strict=True)]
+
+
+def _steps(sources: Sequence[Sequence[str]],
+           targets: Sequence[Sequence[str]]) -> list[Sequence[Step]]:
+    """The changing steps of each pair of sentences."""
+    found: list[Sequence[Step]] = [()] * len(sources)
     changed = [i for i, (s, t) in enumerate(zip(sources, targets, strict=True)) if s != t]
     for i in changed:
         if (len(sources[i]) + 1) * (len(targets[i]) + 1) > LONGEST:
@@ -87,8 +95,18 @@ def _extract(sources: Sequence[Sequence[str]],
     bounds = np.searchsorted(steps[:, 0], np.arange(len(changed) + 1)).tolist()
     rows = list(map(Step._make, steps[:, 1:].tolist()))
     for k, i in enumerate(changed):
-        edits[i] = tuple(_edits(rows[bounds[k]:bounds[k + 1]], sources[i], targets[i]))
-    return edits
+        found[i] = rows[bounds[k]:bounds[k + 1]]
+    return found
+
+
+def aligned_kinds(old: Sequence[Sequence[str]], new: Sequence[Sequence[str]]) -> list[str]:
+    """The kind of each change from some tokens into others, taken as one edit.
+
+    >>> aligned_kinds([["go"], ["can", "not"], []], [["goes"], ["cannot"], [","]])
+    ['R:INFL', 'R:SPACE', 'M:PUNCT']
+    """
+    return [_named(_kind(steps, a, b) if steps else "OTHER", a, b)
+            for steps, a, b in zip(_steps(old, new), old, new, strict=True)]
 
 
 def _features(words: Sequence[str]) -> tuple[NDArray[np.intc], NDArray[np.intc],
@@ -195,8 +213,11 @@ def _new_sentence(part: Sequence[Step], source: Sequence[str], target: Sequence[
 
 def _edit(run: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> Edit:
     old, new = _sides(run, source, target)
-    operation = "M" if not old else "U" if not new else "R"
-    return Edit(run[0].start, run[-1].end, " ".join(new), f"{operation}:{_kind(run, old, new)}")
+    return Edit(run[0].start, run[-1].end, " ".join(new), _named(_kind(run, old, new), old, new))
+
+
+def _named(kind: str, old: Sequence[str], new: Sequence[str]) -> str:
+    return f"{'M' if not old else 'U' if not new else 'R'}:{kind}"
 
 
 def _kind(run: Sequence[Step], old: Sequence[str], new: Sequence[str]) -> str:
@@ -204,8 +225,9 @@ def _kind(run: Sequence[Step], old: Sequence[str], new: Sequence[str]) -> str:
         return "PUNCT"
     if _spacing(old, new):
         return "SPACE"
-    if run[0].operation == TRANSPOSE:
-        return "WO"
     if len(run) == 1:
-        return RELATIONS.get(run[0].relation, "OTHER")
-    return "PUNCT" if len(run) == 2 and run[1].relation == CASE else "OTHER"
+        return "WO" if run[0].operation == TRANSPOSE else RELATIONS.get(run[0].relation, "OTHER")
+    if all(step.relation == CASE for step in run):
+        return "ORTH"
+    return "PUNCT" if len(run) == 2 and run[1].relation == CASE and _punctuation(
+        [*old[:-1], *new[:-1]]) else "OTHER"
