@@ -119,10 +119,19 @@ class GLEU(Metric):
         return expected_gleu(totals, self.n, self.brevity)[0]
 
     def parts(self, totals: Floats) -> dict[str, Floats]:
-        """The spread over the choice of references, and what the closed form leaves out."""
+        """The spread of the score over the choice of references, and the error of its mean.
+
+        ``totals`` are ``[..., draw, k]``. The error is that of 500 draws (SD / sqrt 500), or
+        what the closed form leaves out; a mean over every combination has none.
+        """
         if self.references == "official":
-            return {}
-        _, spread, error = expected_gleu(totals, self.n, self.brevity)
+            scores, within, error = self.score(totals), np.zeros(()), np.zeros(())
+        else:
+            scores, within, error = expected_gleu(totals, self.n, self.brevity)
+        between = scores.var(axis=-1, keepdims=True) if scores.ndim else np.zeros(())
+        spread = np.sqrt(np.broadcast_to(between + within ** 2, scores.shape))
+        if self.references == "official":
+            error = spread / np.sqrt(scores.shape[-1] if scores.ndim else 1)
         return {"SD over references": spread, "error": error}
 
     def choose_sentences(self, counts: Floats) -> Ints:
