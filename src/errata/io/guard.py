@@ -49,15 +49,19 @@ def check_alignment(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None 
     return sorted(findings, key=lambda f: ("error", "warning", "note").index(f.severity))
 
 
-def check_lines(sources: Sequence[str], lines: Sequence[str], path: str) -> list[Finding]:
-    """The same for any text that should run parallel to the sources (a reference, say)."""
+def check_lines(sources: Sequence[str], lines: Sequence[str], path: str, *,
+                reference: bool = False) -> list[Finding]:
+    """The same for any text that should run parallel to the sources.
+
+    In a reference an empty line is only a note: an annotator may delete a whole sentence.
+    """
     if len(sources) != len(lines):
         return [_count_finding(sources, lines, path)]
     likeness = _likeness(sources, lines)
     displaced = _displaced(sources, lines, likeness)
     findings = (_check_unrelated(sources, lines, likeness, displaced, path)
                 or _check_shifts(sources, lines, likeness, displaced, path))
-    findings += _check_empty(sources, lines, path)
+    findings += _check_empty(sources, lines, path, reference)
     findings += check_conventions(sources, lines, path)
     findings += check_characters(lines, path, beside=sources)
     return findings
@@ -120,12 +124,12 @@ def _check_shifts(sources: Sequence[str], lines: Sequence[str],
                   ) -> list[Finding]:
     """Lines that belong to a source some lines away, joined into runs of one shift."""
     findings = []
+    wrong = np.count_nonzero(displaced)
+    severity: Severity = "error" if wrong >= FEWEST and 2 * wrong > len(lines) else "warning"
     for shift in np.unique(displaced[displaced != 0]).tolist():
         runs = _runs(np.flatnonzero(displaced == shift).tolist(), shift, sources, lines, likeness)
         for first, last, hits in runs:
-            wrong = 2 * hits > len(lines) and hits >= FEWEST
-            findings.append(_shift_finding(first, last, shift, hits, path,
-                                           "error" if wrong else "warning"))
+            findings.append(_shift_finding(first, last, shift, hits, path, severity))
     return sorted(findings, key=lambda f: f.line or 0)
 
 
@@ -204,11 +208,17 @@ def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int
     return None
 
 
-def _check_empty(sources: Sequence[str], lines: Sequence[str], path: str) -> list[Finding]:
-    empty = [i for i, line in enumerate(lines, 1) if not line or line.isspace()]
+def _check_empty(sources: Sequence[str], lines: Sequence[str], path: str, reference: bool
+                 ) -> list[Finding]:
+    empty = [i for i, line in enumerate(lines, 1)
+             if (not line or line.isspace()) and sources[i - 1].strip()]
+    if reference:
+        return [Finding("note", path, i, "the line is empty: a reference that deletes every word",
+                        "mark a missing reference in another way, see docs/formats.md",
+                        "empty-reference") for i in empty]
     return [Finding("warning", path, i, "the line is empty, its source is not; it counts as "
                     "deleting every word", "look whether the system failed here", "empty-line")
-            for i in empty if sources[i - 1].strip()]
+            for i in empty]
 
 
 def _check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:

@@ -10,6 +10,7 @@ from errata.data import Corpus, Hypotheses, Reference, apply_edits
 from errata.errors import InputError
 from errata.io.files import shown_name
 from errata.io.findings import Finding, raise_or_warn
+from errata.io.guard import check_alignment, check_lines
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
 from errata.io.text import read_text
 
@@ -59,6 +60,9 @@ def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | N
                 f"{len(texts)} lines, but the source {shown_name(source)} has {len(sources)}",
                 path=shown_name(path), line=min(len(texts), len(sources)) + 1,
                 remedy="a reference file has one line per source sentence, empty ones included")
+        there = [source if text == missing else text
+                 for source, text in zip(sources, texts, strict=True)]
+        raise_or_warn(check_lines(sources, there, shown_name(path), reference=True), stacklevel=4)
     return Corpus(sources, tuple(
         tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets)
               if missing is None or texts[i] != missing)
@@ -132,7 +136,6 @@ def read_hypotheses(path: PathLike, *, name: str | None = None, corpus: Corpus |
     else:
         hypotheses = Hypotheses(name or system_name(where), read_text(where))
     if corpus is not None:
-        from errata.io.guard import check_alignment
         raise_or_warn(check_alignment(corpus, hypotheses, path=shown_name(where)))
     return hypotheses
 

@@ -73,11 +73,16 @@ def read_m2(path: str | os.PathLike[str], *, name: str | None = None,
 
 
 def scan_m2(path: str | os.PathLike[str], *, name: str | None = None,
-            compatible: bool = False) -> M2File:
-    """Like `read_m2`, with the findings returned and not warned of."""
+            compatible: bool = False, collect: bool = False) -> M2File:
+    """Like `read_m2`, with the findings returned and not warned of.
+
+    ``collect=True`` also makes findings of errors, and leaves the sentences that have one
+    without edits: for a linter, not for scoring.
+    """
     lines, findings = read_lines(path)
     shown = shown_name(path)
-    file = parse_m2(lines, shown, name=name or corpus_name(path), compatible=compatible)
+    file = parse_m2(lines, shown, name=name or corpus_name(path), compatible=compatible,
+                    collect=collect)
     return M2File(shown, file.corpus, file.lines, (*findings, *file.findings))
 
 
@@ -88,14 +93,23 @@ def corpus_name(path: str | os.PathLike[str]) -> str:
 
 
 def parse_m2(lines: list[str], path: str = "<text>", *, name: str = "corpus",
-             compatible: bool = False) -> M2File:
+             compatible: bool = False, collect: bool = False) -> M2File:
     """Read the lines of an M2 file; ``path`` is what messages call it."""
     reading = _Reading(path, compatible)
     sources: list[str] = []
     references: list[tuple[Reference, ...]] = []
     numbers: list[int] = []
     for paragraph in _paragraphs(lines, reading):
-        for number, source, refs in _read_paragraph(paragraph, reading):
+        try:
+            sentences = _read_paragraph(paragraph, reading)
+        except InputError as error:
+            if not collect:
+                raise
+            reading.findings.append(Finding("error", path, error.line, error.problem,
+                                            error.remedy or "", "unreadable"))
+            sentences = [(number, source, (Reference(0, (), implied=True),))
+                         for number, source in _sources(paragraph)]
+        for number, source, refs in sentences:
             numbers.append(number)
             sources.append(source)
             references.append(refs)
@@ -122,10 +136,14 @@ def _paragraphs(lines: list[str], reading: _Reading) -> Iterator[Numbered]:
         yield paragraph
 
 
+def _sources(paragraph: Numbered) -> Numbered:
+    return [(number, line[2:]) for number, line in paragraph
+            if line.startswith("S ") or line == "S"]
+
+
 def _read_paragraph(paragraph: Numbered, reading: _Reading
                     ) -> list[tuple[int, str, tuple[Reference, ...]]]:
-    sentences = [(number, line[2:]) for number, line in paragraph
-                 if line.startswith("S ") or line == "S"]
+    sentences = _sources(paragraph)
     if not sentences:
         raise reading.error(paragraph[0][0], "the paragraph has no 'S ' line", "give the source "
                             "sentence; blank lines stand between sentences only")
