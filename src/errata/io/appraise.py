@@ -1,0 +1,199 @@
+"""Rankings as Appraise exports them: XML with one ``ranking-item`` per ranked sentence.
+
+The systems of one output stand in one attribute, separated by blanks (Grundkiewicz et al. 2015,
+SEEDA) or by commas (Napoles et al. 2015). The sentence is ``src-id``, or ``id`` where there is no
+``src-id``. Items marked ``skipped`` are judgments without ranks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+from errata.data import Judgment
+from errata.errors import InputError
+
+__all__ = ["parse_appraise", "render_appraise"]
+
+Attributes = dict[str, str]
+_DURATION = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)")
+
+
+def parse_appraise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
+    """Read rankings from the lines of an Appraise file; ``base`` is the first sentence's number."""
+    parser = _Parser(name, base)
+    for line in lines:
+        yield from parser.feed(line, last=False)
+    yield from parser.feed("", last=True)
+    if not parser.items:
+        raise InputError("there is no <ranking-item>", path=name,
+                         remedy="is this an Appraise ranking export?")
+
+
+class _Parser:
+    """Collects the translations of an item until its end."""
+
+    def __init__(self, name: str, base: int) -> None:
+        self.name, self.base = name, base
+        self.items = 0
+        self._done: list[Judgment] = []
+        self._item: Attributes | None = None
+        self._line = 0
+        self._translations: list[tuple[int, Attributes]] = []
+        self._expat = expat.ParserCreate()
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.StartDoctypeDeclHandler = self._doctype
+
+    def feed(self, text: str, *, last: bool) -> list[Judgment]:
+        try:
+            self._expat.Parse(text, last)
+        except expat.ExpatError as error:
+            raise InputError(f"not well-formed XML: {expat.ErrorString(error.code)}",
+                             path=self.name, line=error.lineno,
+                             remedy="the file is damaged or cut off") from None
+        done, self._done = self._done, []
+        return done
+
+    def _doctype(self, *_: object) -> None:
+        raise InputError("a DOCTYPE is not allowed here", path=self.name,
+                         line=self._expat.CurrentLineNumber, remedy="remove it")
+
+    def _start(self, tag: str, attributes: Attributes) -> None:
+        if tag == "ranking-item":
+            if self._item is not None:
+                raise self._error("a <ranking-item> inside another")
+            self._item, self._line = attributes, self._expat.CurrentLineNumber
+            self._translations = []
+        elif tag == "translation" and self._item is not None:
+            self._translations.append((self._expat.CurrentLineNumber, attributes))
+
+    def _end(self, tag: str) -> None:
+        if tag == "ranking-item" and self._item is not None:
+            self.items += 1
+            self._done.append(self._judgment(self._item))
+            self._item = None
+
+    def _error(self, problem: str, line: int | None = None, remedy: str | None = None
+               ) -> InputError:
+        item = self._item or {}
+        known = [f"{key}={item[key]!r}" for key in ("doc-id", "id", "src-id", "user")
+                 if key in item]
+        return InputError(f"ranking item {' '.join(known) or self.items + 1}: {problem}",
+                          path=self.name, line=line or self._line, remedy=remedy)
+
+    def _judgment(self, item: Attributes) -> Judgment:
+        skipped = item.get("skipped", "").lower() in ("true", "1", "yes")
+        groups, ranks = [], []
+        for line, attributes in self._translations:
+            groups.append(self._systems(attributes, line))
+            ranks.append(None if skipped else self._rank(attributes, line))
+        if not groups and not skipped:
+            raise self._error("no translation, and not marked as skipped",
+                              remedy='mark it with skipped="true" or give its translations')
+        judge = item.get("user")
+        if judge is None:
+            raise self._error("no user", remedy='name the judge with user="..."')
+        duration = item.get("duration")
+        try:
+            return Judgment(judge, self._sentence(item), tuple(groups), tuple(ranks),
+                            _item_name(item), self._seconds(duration), item.get("time"))
+        except InputError as error:
+            if error.path is not None:
+                raise
+            raise self._error(error.problem, remedy=error.remedy) from None
+
+    def _systems(self, attributes: Attributes, line: int) -> tuple[str, ...]:
+        text = attributes.get("system", "")
+        names = text.split(",") if "," in text else text.split()
+        names = [name.strip() for name in names]
+        if not names or not all(names):
+            raise self._error(f"a translation without a system (system={text!r})", line,
+                              "separate the systems with blanks or with commas")
+        return tuple(names)
+
+    def _rank(self, attributes: Attributes, line: int) -> int:
+        text = attributes.get("rank", "")
+        if not re.fullmatch(r"\d+", text.strip()) or int(text) < 1:
+            raise self._error(f"rank {text!r} is not a whole number from 1", line,
+                              'mark an item that was not ranked with skipped="true"')
+        return int(text)
+
+    def _sentence(self, item: Attributes) -> int:
+        text = item.get("src-id", item.get("id", ""))
+        if not re.fullmatch(r"\d+", text.strip()) or int(text) < self.base:
+            raise self._error(f"sentence number {text!r} is not a whole number from {self.base}",
+                              remedy="sentences are counted from 0, or from 1 with base=1")
+        return int(text) - self.base
+
+    def _seconds(self, text: str | None) -> float | None:
+        if text is None:
+            return None
+        match = _DURATION.fullmatch(text.strip())
+        if match is None:
+            raise self._error(f"duration {text!r}", remedy="write it as hours:minutes:seconds")
+        hours, minutes, seconds, plain = match.groups()
+        if plain is not None:
+            return float(plain)
+        return round(int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds), 6)
+
+
+def _item_name(item: Attributes) -> str:
+    """``doc-id/id``; where ``id`` is the sentence (no src-id), an item has no name."""
+    if "src-id" not in item:
+        return ""
+    return "/".join(item[key] for key in ("doc-id", "id") if key in item)
+
+
+def render_appraise(judgments: Iterable[Judgment], *, base: int = 0, separator: str = " "
+                    ) -> Iterator[str]:
+    """The lines of an Appraise file; `parse_appraise` reads the same judgments back."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield "<appraise-results>"
+    yield '<error-correction-ranking-result source-language="err" target-language="cor">'
+    for judgment in judgments:
+        doc, slash, number = judgment.item.rpartition("/")
+        attributes: dict[str, str | None] = {
+            "doc-id": (doc if slash else judgment.item) or None, "id": number if slash else None,
+            "src-id": str(judgment.sentence + base), "user": judgment.judge,
+            "duration": _duration(judgment.seconds), "time": judgment.time,
+            "skipped": None if any(r is not None for r in judgment.ranks) else "true"}
+        start = "  <ranking-item" + _written(attributes)
+        if not judgment.groups:
+            yield start + "/>"
+            continue
+        yield start + ">"
+        for group, rank in zip(judgment.groups, judgment.ranks, strict=True):
+            yield _translation(judgment, group, rank, separator)
+        yield "  </ranking-item>"
+    yield "</error-correction-ranking-result>"
+    yield "</appraise-results>"
+
+
+def _translation(judgment: Judgment, group: tuple[str, ...], rank: int | None, separator: str
+                 ) -> str:
+    if rank is None and any(other is not None for other in judgment.ranks):
+        raise InputError(f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no "
+                         "place for an output that was shown but not ranked",
+                         remedy="write JSONL instead")
+    bad = next((name for name in group if re.search(r"[\s,]", name)), None)
+    if bad is not None:
+        raise InputError(f"the system name {bad!r} holds a blank or a comma",
+                         remedy="Appraise XML separates names with them; write JSONL instead")
+    return "    <translation" + _written(
+        {"rank": None if rank is None else str(rank), "system": separator.join(group)}) + "/>"
+
+
+def _written(attributes: dict[str, str | None]) -> str:
+    return "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items()
+                   if value is not None)
+
+
+def _duration(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    micros = round(seconds * 1_000_000)
+    whole, micro = divmod(micros, 1_000_000)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{micro:06d}"

@@ -1,0 +1,94 @@
+"""Do judgments name the systems that really wrote what was judged?
+
+A ranking groups the systems whose outputs are the same text. Where the outputs are at hand that
+can be checked, and a shift of the sentence numbers shows at once: the groups then fit the outputs
+of the line before or after. The public judgments of Sakaguchi et al. (2016) on system outputs are
+shifted in this way: their texts belong to one sentence, their labels to the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from errata.data import Judgment
+from errata.errors import InputError
+
+__all__ = ["LabelFit", "Outputs", "fit_labels", "require_fit", "same_text"]
+
+Outputs = Mapping[str, Sequence[str]]
+OFFSETS = (0, 1, -1)
+_UNSURE = re.compile(r"[\s'\"`‘’“”]+")
+
+
+def same_text(text: str) -> str:
+    """A text without blanks and quotation marks, which collection pages tend to change.
+
+    >>> same_text("the individual `s risk") == same_text("the individual 's  risk")
+    True
+    """
+    return _UNSURE.sub("", text)
+
+
+@dataclass(frozen=True)
+class LabelFit:
+    """In how many of ``rankings`` the groups fit the outputs of the sentence ``offset`` further."""
+
+    rankings: int
+    fits: Mapping[int, int]
+
+    @property
+    def good(self) -> bool:
+        """Whether the labels fit where they should, in all rankings but one in twenty."""
+        return self.fits[0] >= 0.95 * self.rankings
+
+
+def fit_labels(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
+    """Count the rankings whose groups are as the outputs say, here and one sentence off.
+
+    Groups fit when the outputs of the systems in one group are the same text and those of
+    different groups differ. Systems without outputs are left out.
+    """
+    texts = {name: [" ".join(text.split()) for text in sentences]
+             for name, sentences in outputs.items()}
+    fits = dict.fromkeys(OFFSETS, 0)
+    rankings = 0
+    for judgment in judgments:
+        groups = [known for group in judgment.groups if (known := [s for s in group if s in texts])]
+        if len(groups) < 2 and max(map(len, groups), default=0) < 2:
+            continue
+        rankings += 1
+        for offset in OFFSETS:
+            fits[offset] += _fits(groups, texts, judgment.sentence + offset)
+    return LabelFit(rankings, fits)
+
+
+def _fits(groups: list[list[str]], texts: Mapping[str, Sequence[str]], sentence: int) -> bool:
+    seen: set[str] = set()
+    for group in groups:
+        if not all(0 <= sentence < len(texts[name]) for name in group):
+            return False
+        own = {texts[name][sentence] for name in group}
+        if len(own) > 1 or own & seen:
+            return False
+        seen |= own
+    return True
+
+
+def require_fit(judgments: Sequence[Judgment], outputs: Outputs, name: str, *,
+                remedy: str = "count the sentences from another base (--base)") -> None:
+    """Refuse judgments whose labels do not fit the outputs; ``remedy`` is for a shift by one."""
+    fit = fit_labels(judgments, outputs)
+    if fit.good:
+        return
+    best = max(OFFSETS, key=lambda offset: fit.fits[offset])
+    problem = (f"the systems named fit the outputs of the sentence in {fit.fits[0]} of "
+               f"{fit.rankings} rankings")
+    if best and fit.fits[best] > fit.fits[0]:
+        problem += (f", those of the sentence {'after' if best > 0 else 'before'} it in "
+                    f"{fit.fits[best]}")
+        problem += ": the sentence numbers are off by one"
+    else:
+        remedy = "are these the outputs that were judged?"
+    raise InputError(problem, path=name, remedy=remedy)

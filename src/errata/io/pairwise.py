@@ -1,0 +1,216 @@
+"""Rankings as the WMT writes them: CSV with two (or more) systems and their ranks a row.
+
+The published pairs of Grundkiewicz et al. (2015) and Napoles et al. (2015) have this form.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from itertools import combinations
+
+import numpy as np
+
+from errata.data import Judgment
+from errata.errors import InputError
+
+__all__ = ["MEMBERS", "ORDERS", "parse_pairwise", "ranked_systems", "render_pairwise"]
+
+MEMBERS = ("all", "sample", "expected")
+ORDERS = ("name", "given")
+HEADER = ("srclang", "trglang", "srcIndex", "segmentId", "judgeID", "system1Id", "system1rank",
+          "system2Id", "system2rank", "rankingID")
+Entry = tuple[str, int, int, float]
+
+
+def ranked_systems(judgment: Judgment, members: str, order: str, rng: np.random.Generator
+                   ) -> list[Entry]:
+    """The systems a ranking ranks, each with its rank, the number of its output and its weight.
+
+    ``members`` and ``order`` are those of `errata.human.compare`.
+    """
+    entries: list[Entry] = []
+    for g, (group, rank) in enumerate(zip(judgment.groups, judgment.ranks, strict=True)):
+        if rank is None:
+            continue
+        if members == "sample":
+            pick = int(rng.integers(len(group))) if len(group) > 1 else 0
+            entries.append((group[pick], rank, g, 1.0))
+        else:
+            weight = 1.0 if members == "all" else 1 / len(group)
+            entries += [(name, rank, g, weight) for name in group]
+    if order == "name":
+        entries.sort()
+    return entries
+
+
+def parse_pairwise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
+    """Read rankings from WMT-style CSV.
+
+    Rows that follow each other with one judge, sentence and (where the file has it) rankingID
+    are one ranking if they hold every pair of its systems once and agree on the ranks; otherwise
+    each row is a judgment of its own, with the same item. System names of the form
+    ``testset.NAME.src-trg`` are cut to NAME, the WMT's convention.
+    """
+    rows = csv.reader(lines, strict=True)
+    table = _Rows(rows, name, base)
+    run: list[tuple[int, Row]] = []
+    for line, row in table:
+        if len(row.systems) > 2:
+            yield from _flush(run, name)
+            run = []
+            yield _judgment(row.judge, row.sentence, row.systems, row.ranks, row.item, name, line)
+            continue
+        if run and run[0][1].key != row.key:
+            yield from _flush(run, name)
+            run = []
+        run.append((line, row))
+    yield from _flush(run, name)
+
+
+class Row:
+    """One row, checked."""
+
+    __slots__ = ("item", "judge", "key", "ranks", "sentence", "systems")
+
+    def __init__(self, judge: str, sentence: int, systems: tuple[str, ...],
+                 ranks: tuple[int, ...], item: str) -> None:
+        self.judge, self.sentence, self.item = judge, sentence, item
+        self.systems, self.ranks = systems, ranks
+        self.key = (judge, sentence, item)
+
+
+class _Rows:
+    """Finds the columns by their names and checks every row."""
+
+    def __init__(self, rows: Iterator[list[str]], name: str, base: int) -> None:
+        self.rows, self.name, self.base = rows, name, base
+        try:
+            header = next(rows, [])
+        except csv.Error as error:
+            raise InputError(f"not CSV: {error}", path=name, line=1) from None
+        self.columns = {title.strip(): c for c, title in enumerate(header)}
+        self.width = len(header)
+        self.judge = self._find("judgeID")
+        self.sentence = self._find("segmentId", "srcIndex")
+        count = 0
+        while f"system{count + 1}Id" in self.columns:
+            count += 1
+        if count < 2:
+            raise InputError("no columns system1Id and system2Id", path=name, line=1,
+                             remedy=f"a header as in {','.join(HEADER)}")
+        self.systems = [(self._find(f"system{k}Id"), self._find(f"system{k}rank"))
+                        for k in range(1, count + 1)]
+        self.item = self.columns.get("rankingID")
+        self.languages = [self.columns.get("srclang"), self.columns.get("trglang")]
+
+    def _find(self, *titles: str) -> int:
+        for title in titles:
+            if title in self.columns:
+                return self.columns[title]
+        raise InputError(f"no column {' or '.join(titles)}", path=self.name, line=1,
+                         remedy=f"a header as in {','.join(HEADER)}")
+
+    def __iter__(self) -> Iterator[tuple[int, Row]]:
+        while True:
+            try:
+                cells = next(self.rows, None)
+            except csv.Error as error:
+                raise InputError(f"not CSV: {error}", path=self.name,
+                                 line=self.rows.line_num) from None  # type: ignore[attr-defined]
+            if cells is None:
+                return
+            line: int = self.rows.line_num  # type: ignore[attr-defined]
+            if cells:
+                yield line, self._row(cells, line)
+
+    def _row(self, cells: list[str], line: int) -> Row:
+        if len(cells) != self.width:
+            raise InputError(f"{len(cells)} cells under {self.width} columns", path=self.name,
+                             line=line, remedy="the row is cut off or has a stray comma")
+        ending = ""
+        if None not in self.languages:
+            ending = "." + "-".join(cells[c] for c in self.languages if c is not None)
+        systems, ranks = [], []
+        for system, rank in self.systems:
+            systems.append(_bare(cells[system], ending))
+            ranks.append(self._number(cells[rank], f"rank of {systems[-1]}", 1, line))
+        sentence = self._number(cells[self.sentence], "sentence number", self.base, line)
+        item = "" if self.item is None else cells[self.item]
+        return Row(cells[self.judge], sentence - self.base, tuple(systems), tuple(ranks), item)
+
+    def _number(self, text: str, what: str, least: int, line: int) -> int:
+        if not text.strip().isascii() or not text.strip().isdigit() or int(text) < least:
+            raise InputError(f"{what} {text!r} is not a whole number from {least}",
+                             path=self.name, line=line)
+        return int(text)
+
+
+def _bare(name: str, ending: str) -> str:
+    if len(ending) > 1 and name.endswith(ending) and "." in name.removesuffix(ending):
+        return name.removesuffix(ending).partition(".")[2]
+    return name
+
+
+def _flush(run: list[tuple[int, Row]], name: str) -> Iterator[Judgment]:
+    """The rows of one ranking as one judgment, or row by row where they are not one ranking."""
+    if not run:
+        return
+    line, start = run[0]
+    ranks: dict[str, int] = {}
+    pairs = set()
+    whole = True
+    for _, row in run:
+        pairs.add(frozenset(row.systems))
+        for system, rank in zip(row.systems, row.ranks, strict=True):
+            whole = whole and ranks.setdefault(system, rank) == rank
+    n = len(ranks)
+    if whole and len(pairs) == len(run) == n * (n - 1) // 2:
+        yield _judgment(start.judge, start.sentence, tuple(ranks), tuple(ranks.values()),
+                        start.item, name, line)
+        return
+    for number, row in run:
+        yield _judgment(row.judge, row.sentence, row.systems, row.ranks,
+                        row.item or f"line {line}", name, number)
+
+
+def _judgment(judge: str, sentence: int, systems: tuple[str, ...], ranks: tuple[int, ...],
+              item: str, name: str, line: int) -> Judgment:
+    try:
+        return Judgment(judge, sentence, tuple((system,) for system in systems), ranks, item)
+    except InputError as error:
+        raise InputError(error.problem, path=name, line=line, remedy=error.remedy) from None
+
+
+def render_pairwise(judgments: Iterable[Judgment], *, members: str = "all", order: str = "name",
+                    rng: int | np.random.Generator = 0, base: int = 0, names: str = "{}",
+                    ) -> Iterator[str]:
+    """The lines of a pairwise CSV file, in the order and with the columns of expanded.csv.
+
+    ``rankingID`` counts all judgments from 1, skipped ones too, as the published files do.
+    ``names`` is a pattern for the system names, ``"conll14st-test.{}.src-trg"`` there.
+    """
+    if members not in ("all", "sample"):
+        raise InputError(f"pairs of {members!r} members cannot be written",
+                         remedy="use members='all' or 'sample'")
+    if re.search(r"[\s,\"]", names) or "{}" not in names:
+        raise InputError(f"the pattern {names!r} is not a name with {{}} for the system")
+    generator = np.random.default_rng(rng)
+    buffer = StringIO()
+    writer = csv.writer(buffer, lineterminator="")
+
+    def line(cells: Iterable[object]) -> str:
+        buffer.seek(0)
+        buffer.truncate()
+        writer.writerow(cells)
+        return buffer.getvalue()
+
+    yield line(HEADER)
+    for number, judgment in enumerate(judgments, 1):
+        sentence = judgment.sentence + base
+        entries = ranked_systems(judgment, members, order, generator)
+        for (a, rank_a, *_), (b, rank_b, *_) in combinations(entries, 2):
+            yield line(("src", "trg", sentence, sentence, judgment.judge, names.format(a), rank_a,
+                        names.format(b), rank_b, number))
