@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from errata.datasets.catalogue import DataSet
+    from errata.datasets.fetch import Found
 
 __all__ = ["command"]
 
@@ -104,7 +105,8 @@ def show_path(sets: Mapping[str, DataSet], name: str, file: str | None, base_url
               form: str) -> None:
     """Print where files are, fetching them first.
 
-    One path a line. FILE is a file's name in the set, or its last part. The set "sample" is the built-in one.
+    One path a line. FILE is a file's name in the set, or its last part; without it, all files
+    are meant. The set "sample" is the one that comes with Errata.
     """
     paths = _sample(file) if name == SAMPLE else _paths(sets, name, file, base_url)
     if form == "table":
@@ -140,11 +142,8 @@ def check_sets(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
         ctx.exit(1)
 
 
-def _where(found: object) -> str:
-    from errata.datasets.fetch import Found
-
-    return {"data": "ERRATA_DATA", "cache": "cache"}[found.origin] if isinstance(
-        found, Found) else "no"
+def _where(found: Found | None) -> str:
+    return "no" if found is None else {"data": "ERRATA_DATA", "cache": "cache"}[found.origin]
 
 
 def _paths(sets: Mapping[str, DataSet], name: str, file: str | None, base_url: str | None

@@ -1,0 +1,316 @@
+"""The public data sets: the catalogue is right, and fetching is checked, resumed and safe."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from tests.data_server import DataServer, make_folder, serve
+
+from errata.datasets import (
+    fetch,
+    load_conll14,
+    load_conll14_systems,
+    load_conll14_texts,
+)
+from errata.datasets.catalogue import DataSet, catalogue, data_set, read_catalogue
+from errata.errors import DataWarning, InputError
+
+LARGE = "deep down/large.bin"
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ERRATA_DATA", raising=False)
+    monkeypatch.delenv("ERRATA_DATA_URL", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Mapping[str, DataSet]:
+    return read_catalogue(make_folder(tmp_path / "origin"))
+
+
+@pytest.fixture
+def server(toy: Mapping[str, DataSet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+           ) -> Iterator[DataServer]:
+    with serve(tmp_path / "origin") as state:
+        monkeypatch.setenv("ERRATA_DATA_URL", state.url)
+        yield state
+
+
+def content(tmp_path: Path, name: str) -> bytes:
+    (path,) = (tmp_path / "origin").glob(f"*/*/*/data/{name}")
+    return path.read_bytes()
+
+
+def leftovers() -> list[str]:
+    return sorted(p.name for p in fetch.cache_folder().rglob("*")
+                  if p.is_file() and p.name not in {".lock", "small.txt", "large.bin"})
+
+
+# The catalogue
+
+def test_the_catalogue_describes_the_real_files(data_sets: Path,
+                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ERRATA_DATA", str(data_sets))
+    listed = set()
+    for chosen in catalogue().values():
+        for file in chosen.files:
+            assert fetch.check(chosen, file) == "ok", file
+            assert (data_sets / chosen.address(file)).stat().st_size == file.size
+            listed.add(chosen.address(file))
+    real = {p.relative_to(data_sets).as_posix() for p in data_sets.rglob("*") if p.is_file()}
+    assert listed == real
+
+
+def test_every_set_says_where_it_comes_from() -> None:
+    for chosen in catalogue().values():
+        assert chosen.title
+        assert chosen.licence
+        assert chosen.citations
+        assert chosen.files
+
+
+def test_files_go_by_their_last_part_too() -> None:
+    chosen = data_set("conll14")
+    assert chosen.file("conll14st-test.tok.trg0") is chosen.file("refs/conll14st-test.tok.trg0")
+    with pytest.raises(InputError, match=r"no files 'trg0'; it has: conll14st-test.m2"):
+        chosen.file("trg0")
+    with pytest.raises(InputError, match="no data set 'conll15'; known are: conll14"):
+        data_set("conll15")
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("[toy]", "[toy", "not TOML"),
+    ('licence = "CC0"', "", "exactly the fields"),
+    ('title = "A made-up set"', "title = 3", "title is not a text"),
+    ("some-one/some.thing", "../elsewhere", "not OWNER/REPO"),
+    ("0123456789abcdef", "main", "not 40 hexadecimal"),
+    ('"small.txt"', '"../../../../etc/small.txt"', "leaves the repository"),
+    ('"data"', '"/data"', "leaves the repository"),
+    ("size = 6", "size = -6", "size is not"),
+    ("sha256 = ", "md5 = ", "exactly name, size and sha256"),
+    ('sha256 = "', 'sha256 = "0', "sha256 is not"),
+    (LARGE, "small.txt", "named twice"),
+])
+def test_a_bad_catalogue_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+    path = make_folder(tmp_path)
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+    with pytest.raises(InputError, match=says) as caught:
+        read_catalogue(path)
+    assert str(caught.value).startswith(str(path))
+
+
+# Where files come from
+
+def test_the_users_folder_is_used_as_it_is(toy: Mapping[str, DataSet], tmp_path: Path,
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ERRATA_DATA", str(tmp_path / "origin"))
+    monkeypatch.setenv("ERRATA_DATA_URL", "http://127.0.0.1:9")
+    path = fetch.path("toy", "small.txt", sets=toy)
+    assert path.is_relative_to(tmp_path / "origin")
+    assert not fetch.cache_folder().exists()
+    path.write_bytes(b"changed by the user")
+    assert fetch.path("toy", "small.txt", sets=toy) == path
+    assert fetch.check(toy["toy"], toy["toy"].file("small.txt")) == "wrong"
+
+
+def test_a_users_folder_that_is_not_there_is_an_error(toy: Mapping[str, DataSet],
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ERRATA_DATA", "no/such/folder")
+    with pytest.raises(InputError, match=r"ERRATA_DATA names 'no/such/folder'.*unset it"):
+        fetch.path("toy", "small.txt", sets=toy)
+
+
+def test_downloads_once_and_keeps_it(toy: Mapping[str, DataSet], server: DataServer,
+                                     tmp_path: Path) -> None:
+    assert fetch.check(toy["toy"], toy["toy"].files[0]) == "missing"
+    seen: list[tuple[int, int]] = []
+    paths = fetch.get("toy", sets=toy, progress=lambda done, total: seen.append((done, total)))
+    for name, path in paths.items():
+        assert path.read_bytes() == content(tmp_path, name)
+        assert path.is_relative_to(fetch.cache_folder())
+        assert fetch.check(toy["toy"], toy["toy"].file(name)) == "ok"
+    assert seen == sorted(seen)
+    assert seen[-1] == (512006, 512006)
+    assert len(server.requests) == 2
+    assert fetch.get("toy", sets=toy) == paths
+    assert len(server.requests) == 2
+    assert leftovers() == []
+
+
+def test_a_spoilt_file_in_the_cache_is_fetched_again(toy: Mapping[str, DataSet],
+                                                     server: DataServer, tmp_path: Path) -> None:
+    path = fetch.path("toy", LARGE, sets=toy)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
+    assert len(server.requests) == 2
+
+
+# Downloads that go wrong
+
+def test_a_cut_connection_is_resumed_at_once(toy: Mapping[str, DataSet], server: DataServer,
+                                             tmp_path: Path) -> None:
+    server.cuts = [200_000, 100_000]
+    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
+    assert [status for _, _, status in server.requests] == [200, 206, 206]
+    first, second = (int(asked.removeprefix("bytes=").rstrip("-"))
+                     for _, asked, _ in server.requests[1:])
+    assert 0 < first <= 200_000
+    assert first < second <= first + 100_000
+    assert leftovers() == []
+
+
+def test_a_download_that_broke_off_goes_on_later(toy: Mapping[str, DataSet], server: DataServer,
+                                                 tmp_path: Path) -> None:
+    server.cuts = [150_000, 0]
+    with pytest.raises(InputError, match="broke off; what came is kept"):
+        fetch.path("toy", LARGE, sets=toy)
+    target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
+    assert not target.exists()
+    kept = target.with_name("large.bin.part").stat().st_size
+    assert 0 < kept <= 150_000
+    server.cuts = []
+    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
+    assert server.requests[-1][1:] == (f"bytes={kept}-", 206)
+    assert leftovers() == []
+
+
+def test_a_server_without_ranges_starts_again(toy: Mapping[str, DataSet], server: DataServer,
+                                              tmp_path: Path) -> None:
+    server.ranges = False
+    server.cuts = [300_000]
+    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
+    assert [status for _, _, status in server.requests] == [200, 200]
+
+
+@pytest.mark.parametrize("size", [1, 300_000, 512_000, 600_000])
+def test_a_false_piece_does_not_spoil_the_file(toy: Mapping[str, DataSet], server: DataServer,
+                                               tmp_path: Path, size: int) -> None:
+    target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
+    target.parent.mkdir(parents=True)
+    target.with_name("large.bin.part").write_bytes(b"?" * size)
+    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
+    assert leftovers() == []
+
+
+@pytest.mark.parametrize("other", [b"", b"cafe\n\n", b"caf\n", b"something far longer than it"])
+def test_a_wrong_checksum_names_file_and_remedy(toy: Mapping[str, DataSet], server: DataServer,
+                                                tmp_path: Path, other: bytes) -> None:
+    (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
+    origin.write_bytes(other)
+    with pytest.raises(InputError, match=r"checksum of small.txt of toy is wrong.*ERRATA_DATA"):
+        fetch.path("toy", "small.txt", sets=toy)
+    assert not any(p.name == "small.txt" for p in fetch.cache_folder().rglob("*"))
+    assert leftovers() == []
+
+
+def test_a_file_that_shrank_on_the_server(toy: Mapping[str, DataSet], server: DataServer,
+                                          tmp_path: Path) -> None:
+    target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
+    target.parent.mkdir(parents=True)
+    target.with_name("large.bin.part").write_bytes(b"?" * 1000)
+    (origin,) = (tmp_path / "origin").glob("*/*/*/data/deep down/large.bin")
+    origin.write_bytes(b"short")
+    with pytest.raises(InputError, match="checksum"):
+        fetch.path("toy", LARGE, sets=toy)
+    assert server.requests[0][2] == 416
+    assert leftovers() == []
+
+
+def test_a_missing_file_says_404(toy: Mapping[str, DataSet], server: DataServer,
+                                 tmp_path: Path) -> None:
+    (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
+    origin.unlink()
+    with pytest.raises(InputError, match=r"cannot fetch small.txt of toy.*HTTP 404"):
+        fetch.path("toy", "small.txt", sets=toy)
+
+
+def test_offline_says_what_to_set(toy: Mapping[str, DataSet]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(InputError) as caught:
+        fetch.path("toy", "small.txt", base_url=url, sets=toy)
+    assert str(caught.value) == (
+        f"cannot fetch small.txt of toy from {url}: no connection; set ERRATA_DATA to a folder "
+        "laid out OWNER/REPO/COMMIT/PATH, or ERRATA_DATA_URL (--base-url) to a mirror")
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org", "/some/folder", "http://"])
+def test_a_bad_base_address_is_refused(toy: Mapping[str, DataSet], url: str) -> None:
+    with pytest.raises(InputError, match="ERRATA_DATA"):
+        fetch.path("toy", "small.txt", base_url=url, sets=toy)
+
+
+def test_a_cache_that_cannot_be_written_is_an_error(toy: Mapping[str, DataSet],
+                                                    server: DataServer, tmp_path: Path,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / "file"))
+    with pytest.raises(InputError, match="set ERRATA_CACHE to a folder"):
+        fetch.path("toy", "small.txt", sets=toy)
+
+
+def test_processes_at_once_download_one_time(toy: Mapping[str, DataSet], server: DataServer,
+                                             tmp_path: Path) -> None:
+    server.cuts = [100_000]
+    program = ("import sys; from errata.datasets import fetch; "
+               "from errata.datasets.catalogue import read_catalogue; "
+               f"print(fetch.path('toy', {LARGE!r}, sets=read_catalogue(sys.argv[1])))")
+    started = [subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "origin" / "toy.toml")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+        for _ in range(3)]
+    ended = [process.communicate(timeout=60) for process in started]
+    assert [errors for _, errors in ended] == ["", "", ""]
+    (path,) = {output.strip() for output, _ in ended}
+    assert Path(path).read_bytes() == content(tmp_path, LARGE)
+    assert [status for _, _, status in server.requests] == [200, 206]
+    assert leftovers() == []
+
+
+# The real sets
+
+def test_the_real_sets_can_be_downloaded(data_sets: Path) -> None:
+    with serve(data_sets) as state:
+        for name, chosen in catalogue().items():
+            paths = fetch.get(name, base_url=state.url)
+            for file in chosen.files:
+                assert (paths[file.name].read_bytes()
+                        == (data_sets / chosen.address(file)).read_bytes())
+        assert len(state.requests) == sum(len(c.files) for c in catalogue().values())
+
+
+def test_conll14_loads(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ERRATA_DATA", str(data_sets))
+    gold, texts = load_conll14(), load_conll14_texts()
+    assert (len(gold), gold.most_references, gold.name) == (1312, 2, "conll14")
+    edits = [sum(len(r.edits or ()) for refs in gold.references for r in refs if r.annotator == k)
+             for k in (0, 1)]
+    assert edits == [2391, 3207]
+    assert [s.split() for s in texts.sources] == [s.split() for s in gold.sources]
+    assert texts.most_references == 2
+
+
+def test_conll14_systems_load(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ERRATA_DATA", str(data_sets))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        systems = load_conll14_systems()
+    assert {w.category for w in caught} <= {DataWarning}
+    assert " ".join(s.system for s in systems) == (
+        "AMU CAMB CUUI IITB INPUT IPN NTHU PKU POST RAC SJTU UFC UMC")
+    assert {len(s) for s in systems} == {1312}
+    assert not any("\r" in sentence for s in systems for sentence in s.sentences)
+    assert [s.sentences for s in load_conll14_systems(check=False)] == [
+        s.sentences for s in systems]
