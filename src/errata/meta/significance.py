@@ -95,8 +95,8 @@ def permutation_test(human: ArrayLike, better: ArrayLike, worse: ArrayLike, *,
 
 
 def _standard(values: Floats) -> Floats:
-    spread = values.std()
-    return (values - values.mean()) / (spread if spread > 0 else 1.0)
+    spread = float(values.std())
+    return np.asarray((values - values.mean()) / (spread or 1.0), np.float64)
 
 
 def holm(p_values: ArrayLike) -> Floats:

@@ -1,0 +1,223 @@
+"""System level: how well do a metric's scores of whole systems agree with people's?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Scores
+from errata.errors import InputError
+from errata.meta.correlation import CORRELATIONS, correlate, soft_pairwise_accuracy
+from errata.meta.significance import (
+    detectable_difference,
+    permutation_test,
+    williams_test,
+)
+
+__all__ = ["OVER", "SystemAgreement", "SystemLevel", "Window", "leave_one_out", "match_systems",
+           "p_value_matrix", "system_level", "windows"]
+
+Floats = NDArray[np.float64]
+OVER = ("systems", "sentences", "judgments", "both")
+FEW = 20  # below so many systems the smallest difference that can be told is stated
+
+
+@dataclass(frozen=True)
+class SystemAgreement:
+    """One metric against people: each correlation with its bootstrap interval."""
+
+    metric: str
+    values: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class SystemLevel:
+    """All metrics against people over the same systems.
+
+    ``p_values[test][a, b]`` is one-sided: small where metric a agrees better than metric b
+    (NaN on the diagonal). ``notes`` say what these systems cannot tell.
+    """
+
+    human: str
+    systems: tuple[str, ...]
+    agreements: tuple[SystemAgreement, ...]
+    p_values: Mapping[str, Floats]
+    over: str
+    notes: tuple[str, ...]
+
+
+def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tuple[Scores, Scores]:
+    """Both sides over the same systems, in the order of the human scores.
+
+    Systems that only one side knows are an error; ``common`` leaves them out on purpose.
+    """
+    shared = [name for name in human.systems if name in metric.systems]
+    alone = sorted(set(human.systems) ^ set(metric.systems))
+    if alone and not common:
+        raise InputError(f"{', '.join(alone)}: known to only one of {human.scorer} and "
+                         f"{metric.scorer}", remedy="score the same systems, or ask for the "
+                         "common ones only (--common)")
+    if len(shared) < 2:
+        raise InputError(f"{human.scorer} and {metric.scorer} share {len(shared)} systems",
+                         remedy="use the same system names on both sides")
+    return select_systems(human, shared), select_systems(metric, shared)
+
+
+def select_systems(scores: Scores, names: Sequence[str]) -> Scores:
+    """The scores of these systems, in this order."""
+    at = [scores.systems.index(name) for name in names]
+    return Scores(
+        scores.scorer, tuple(names), scores.values[at],
+        None if scores.sentences is None else scores.sentences[at],
+        {name: part[at] for name, part in scores.parts.items()},
+        None if scores.resampled is None else scores.resampled[:, at],
+        {name: part[at] for name, part in scores.sentence_parts.items()},
+        scores.headline, scores.context, scores.notes)
+
+
+def system_level(human: Scores, metrics: Sequence[Scores], *, over: str = "systems",
+                 common: bool = False, resamples: int = 1000, confidence: float = 0.95,
+                 rng: int | np.random.Generator = 0) -> SystemLevel:
+    """Judge metrics by their agreement with people at system level.
+
+    ``over`` says what the intervals resample: the ``"systems"`` (would other systems tell the
+    same?), the metric's ``"sentences"``, the human ``"judgments"`` (by the unit the human scores
+    were resampled with), or ``"both"`` of the latter.
+    """
+    if over not in OVER:
+        raise InputError(f"unknown unit {over!r}", remedy=f"use one of {', '.join(OVER)}")
+    if not metrics:
+        raise InputError("no metric to judge", remedy="give at least one")
+    matched = [match_systems(human, metric, common=common) for metric in metrics]
+    if len({h.systems for h, _ in matched}) > 1:
+        raise InputError("the metrics do not share their systems with people alike",
+                         remedy="score the same systems with every metric")
+    people = matched[0][0]
+    scored = [m for _, m in matched]
+    agreements = tuple(
+        _agreement(people, m, over, resamples, confidence, rng) for m in scored)
+    p_values = {
+        "williams_pearson": p_value_matrix(people, scored, "williams", "pearson"),
+        "williams_spearman": p_value_matrix(people, scored, "williams", "spearman"),
+        "permutation_pearson": p_value_matrix(people, scored, "permutation", "pearson", rng=rng),
+        "permutation_spearman": p_value_matrix(people, scored, "permutation", "spearman", rng=rng),
+    } if len(scored) > 1 else {}
+    return SystemLevel(human.scorer, people.systems, agreements, p_values, over,
+                       _limits(people, scored))
+
+
+def _agreement(human: Scores, metric: Scores, over: str, resamples: int, confidence: float,
+               rng: int | np.random.Generator) -> SystemAgreement:
+    values = {kind: float(correlate(kind, human.values, metric.values)) for kind in CORRELATIONS}
+    intervals = {}
+    if resamples:
+        h, m = _resampled(human, metric, over, resamples, rng)
+        tail = (1 - confidence) / 2
+        for kind in CORRELATIONS:
+            draws = correlate(kind, h, m)
+            known = draws[~np.isnan(draws)]  # a resample of one system only has no correlation
+            low, high = (np.quantile(known, [tail, 1 - tail]) if len(known)
+                         else (np.nan, np.nan))
+            intervals[kind] = (float(low), float(high))
+    if human.resampled is not None and metric.resampled is not None:
+        values["soft_accuracy"] = soft_pairwise_accuracy(human.p_values(), metric.p_values())
+    return SystemAgreement(metric.scorer, values, intervals)
+
+
+def _resampled(human: Scores, metric: Scores, over: str, resamples: int,
+               rng: int | np.random.Generator) -> tuple[Floats, Floats]:
+    n = len(human)
+    if over == "systems":
+        pick = np.random.default_rng(rng).integers(0, n, (resamples, n))
+        return human.values[pick], metric.values[pick]
+    for scores, needed in ((human, over in ("judgments", "both")),
+                           (metric, over in ("sentences", "both"))):
+        if needed and scores.resampled is None:
+            raise InputError(f"{scores.scorer} was not resampled, so intervals over {over} "
+                             "cannot be had", remedy="resample over systems instead")
+    h = human.resampled if over != "sentences" else None
+    m = metric.resampled if over != "judgments" else None
+    rows = min(len(r) for r in (h, m) if r is not None)
+    return (human.values[None].repeat(rows, 0) if h is None else h[:rows],
+            metric.values[None].repeat(rows, 0) if m is None else m[:rows])
+
+
+def p_value_matrix(human: Scores, metrics: Sequence[Scores], test: str = "williams",
+                   kind: str = "pearson", *, rng: int | np.random.Generator = 0) -> Floats:
+    """One-sided p-values ``[a, b]`` that metric a agrees better with people than metric b."""
+    metrics = [match_systems(human, metric)[1] for metric in metrics]
+    n = len(metrics)
+    p = np.full((n, n), np.nan)
+    if test == "williams" and len(human) < 4:
+        return p
+    for a, b in combinations(range(n), 2):
+        for i, j in ((a, b), (b, a)):
+            x, y = metrics[i].values, metrics[j].values
+            if np.isnan([correlate(kind, human.values, v) for v in (x, y)]).any():
+                continue
+            p[i, j] = (williams_test(human.values, x, y, kind=kind).p if test == "williams"
+                       else permutation_test(human.values, x, y, kind=kind, rng=rng))
+    return p
+
+
+def _limits(human: Scores, metrics: Sequence[Scores]) -> tuple[str, ...]:
+    n = len(human)
+    if n >= FEW or len(metrics) < 2:
+        return ()
+    notes = []
+    for a, b in combinations(metrics, 2):
+        r = sorted(float(correlate("pearson", human.values, m.values)) for m in (a, b))
+        between = float(correlate("pearson", a.values, b.values))
+        if np.isnan([*r, between]).any():
+            continue
+        lead = detectable_difference(r[0], between, n)
+        needed = "no difference could be" if np.isnan(lead) else (
+            f"a lead of {lead:.3f} in Pearson's r is the smallest")
+        notes.append(f"with {n} systems {needed} significant between {_short(a)} and {_short(b)} "
+                     f"(they differ by {r[1] - r[0]:.3f})")
+    return tuple(notes)
+
+
+def _short(scores: Scores) -> str:
+    return scores.scorer.partition("(")[0]
+
+
+def leave_one_out(human: Scores, metric: Scores, kind: str = "pearson") -> dict[str, float]:
+    """The correlation without each system in turn: whose absence changes the picture?"""
+    h, m = match_systems(human, metric)
+    if len(h) < 3:
+        raise InputError(f"cannot leave one of {len(h)} systems out")
+    rows = np.array([[i for i in range(len(h)) if i != out] for out in range(len(h))])
+    values = correlate(kind, h.values[rows], m.values[rows])
+    return dict(zip(h.systems, values.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Window:
+    """Systems that stand next to each other in the human ranking, and the correlation there."""
+
+    systems: tuple[str, ...]
+    value: float
+
+
+def windows(human: Scores, metric: Scores, size: int, kind: str = "pearson", *,
+            top: bool = False) -> tuple[Window, ...]:
+    """The correlation in every window of ``size`` neighbours of the human ranking, best first.
+
+    With ``top`` in the best 2, 3, ... up to ``size`` systems instead: do metrics still tell good
+    systems apart?
+    """
+    h, m = match_systems(human, metric)
+    if not 2 <= size <= len(h):
+        raise InputError(f"a window of {size} does not fit {len(h)} systems",
+                         remedy="use 2 or more, and no more than there are systems")
+    order = list(h.order)
+    spans = ([order[:k] for k in range(2, size + 1)] if top
+             else [order[i:i + size] for i in range(len(order) - size + 1)])
+    return tuple(Window(tuple(h.systems[i] for i in span),
+                        float(correlate(kind, h.values[span], m.values[span]))) for span in spans)

@@ -1,0 +1,126 @@
+"""System level: published correlations, what the tests can tell, and what must not matter."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from errata.data import Scores
+from errata.errors import InputError
+from errata.meta.systems import (
+    leave_one_out,
+    match_systems,
+    p_value_matrix,
+    system_level,
+    windows,
+)
+
+
+def published(path: Path, name: str) -> Scores:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = list(csv.reader(file, delimiter="\t"))
+    return Scores(name, tuple(r[3] for r in rows), np.array([float(r[4]) for r in rows]))
+
+
+@pytest.fixture
+def released(data_sets: Path) -> dict[str, Scores]:
+    folder = next(data_sets.glob("nusnlp/gecmetrics/*/scores"))
+    return {
+        "ew": published(folder / "system_scores_humans/expected_wins.txt.gz", "ew"),
+        "ts": published(folder / "system_scores_humans/trueskill.txt.gz", "ts"),
+        **{name: published(folder / f"system_scores_metrics/{name}.txt.gz", name)
+           for name in ("gleu", "imeasure", "m2score")}}
+
+
+def test_published_correlations(released: dict[str, Scores]) -> None:
+    """Chollampatt & Ng 2018, Table 2 (three digits)."""
+    table = {("ew", "gleu"): (0.691, 0.407), ("ew", "imeasure"): (-0.250, -0.385),
+             ("ew", "m2score"): (0.623, 0.687), ("ts", "gleu"): (0.733, 0.478),
+             ("ts", "imeasure"): (-0.316, -0.423), ("ts", "m2score"): (0.672, 0.720)}
+    for (human, metric), (r, rho) in table.items():
+        values = system_level(released[human], [released[metric]]).agreements[0].values
+        assert round(values["pearson"], 3) == r
+        assert round(values["spearman"], 3) == rho
+
+
+def test_published_outlier_and_p_values(released: dict[str, Scores], oracles: Path) -> None:
+    gleu = leave_one_out(released["ew"], released["gleu"])
+    assert gleu["IPN"] == pytest.approx(0.4998951493711528, rel=1e-12)
+    metrics = [released[name] for name in ("gleu", "imeasure", "m2score")]
+    with open(oracles / "meta" / "chollampatt_williams.tsv", encoding="utf-8") as file:
+        rows = [r for r in csv.DictReader(file, delimiter="\t") if r["subset"] == "all13"]
+    assert len(rows) == 12
+    for row in rows:
+        p = p_value_matrix(released[row["human"].lower()], metrics, "williams", row["corr"])
+        names = [m.scorer for m in metrics]
+        found = p[names.index(row["higher"]), names.index(row["lower"])]
+        assert found == pytest.approx(float(row["one_sided_p"]), rel=1e-9)
+
+
+HUMAN = Scores("people", tuple("ABCDEF"), np.array([6.0, 5, 4, 3, 2, 1]))
+GOOD = Scores("good", tuple("FEDCBA"), np.array([1.0, 2, 3, 4, 5, 7]))
+BAD = Scores("bad", tuple("ABCDEF"), np.array([1.0, 4, 2, 4, 3, 2]))
+
+
+def test_systems_are_matched_by_name() -> None:
+    result = system_level(HUMAN, [GOOD, BAD])
+    assert result.systems == tuple("ABCDEF")
+    good, bad = result.agreements
+    assert good.values["spearman"] == pytest.approx(1.0)
+    assert good.values["accuracy"] == 1.0
+    assert bad.values["pearson"] < 0.3
+    assert good.intervals["pearson"][0] > 0.9
+    for p in result.p_values.values():
+        assert p[0, 1] < 0.5 < p[1, 0]
+        assert np.isnan(np.diag(p)).all()
+    assert "with 6 systems" in result.notes[0]
+
+
+def test_intervals_over_resamples() -> None:
+    rng = np.random.default_rng(0)
+    human = replace(HUMAN, resampled=HUMAN.values + 0.1 * rng.normal(size=(200, 6)))
+    metric = replace(GOOD, resampled=GOOD.values + 2 * rng.normal(size=(300, 6)))
+    narrow = system_level(human, [metric], over="judgments").agreements[0].intervals["pearson"]
+    wide = system_level(human, [metric], over="sentences").agreements[0].intervals["pearson"]
+    both = system_level(human, [metric], over="both").agreements[0]
+    assert narrow[1] - narrow[0] < wide[1] - wide[0]
+    assert both.intervals["pearson"][0] == pytest.approx(wide[0], abs=0.1)
+    assert 0.5 < both.values["soft_accuracy"] < 1
+    with pytest.raises(InputError, match="was not resampled"):
+        system_level(HUMAN, [metric], over="judgments")
+
+
+def test_windows() -> None:
+    found = windows(HUMAN, BAD, 4, "spearman")
+    assert [w.systems for w in found] == [tuple("ABCD"), tuple("BCDE"), tuple("CDEF")]
+    top = windows(HUMAN, BAD, 3, top=True)
+    assert [w.systems for w in top] == [("A", "B"), ("A", "B", "C")]
+    assert top[0].value == pytest.approx(-1.0)
+    with pytest.raises(InputError, match="window of 7"):
+        windows(HUMAN, BAD, 7)
+
+
+def test_unmatched_systems_are_refused() -> None:
+    other = Scores("other", ("A", "B", "X"), np.array([3.0, 2, 1]))
+    with pytest.raises(InputError, match="C, D, E, F, X: known to only one"):
+        match_systems(HUMAN, other)
+    human, metric = match_systems(HUMAN, other, common=True)
+    assert human.systems == metric.systems == ("A", "B")
+    with pytest.raises(InputError, match="share 1 systems"):
+        match_systems(HUMAN, Scores("o", ("A", "Y"), np.zeros(2)), common=True)
+    with pytest.raises(InputError, match="unknown unit"):
+        system_level(HUMAN, [GOOD], over="words")
+    with pytest.raises(InputError, match="no metric"):
+        system_level(HUMAN, [])
+
+
+def test_a_constant_metric_has_no_correlation() -> None:
+    flat = Scores("flat", tuple("ABCDEF"), np.zeros(6))
+    result = system_level(HUMAN, [GOOD, flat])
+    assert np.isnan(result.agreements[1].values["pearson"])
+    assert np.isnan(result.p_values["williams_pearson"]).all()
