@@ -7,13 +7,12 @@ a program with `register`. Results are kept on disk, see `errata.lm.cache`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from importlib.metadata import entry_points
 
 from errata.errors import InputError
 from errata.lm.base import LanguageModel, Options, in_batches, perplexity
-from errata.lm.cache import Cache, Memo, default_cache
+from errata.lm.cache import Cache, Memo, default_cache, forget, shared
 
 __all__ = ["Cache", "LanguageModel", "Memo", "Options", "default_cache", "in_batches",
            "model_names", "open_model", "perplexity", "register"]
@@ -21,8 +20,6 @@ __all__ = ["Cache", "LanguageModel", "Memo", "Options", "default_cache", "in_bat
 Factory = Callable[[Options], LanguageModel]
 
 _registered: dict[str, Factory] = {}
-_open: dict[tuple[str, Options, Cache], Memo] = {}
-_lock = threading.Lock()
 
 
 def model_names() -> list[str]:
@@ -36,10 +33,8 @@ def register(name: str, factory: Factory) -> None:
     if not name.isidentifier() or name in ("smollm2", "trigram"):
         raise InputError(f"a language model cannot be called {name!r}",
                          remedy="use a new name of letters, digits and underscores")
-    with _lock:
-        _registered[name] = factory
-        for key in [key for key in _open if key[0] == name]:
-            del _open[key]
+    _registered[name] = factory
+    forget(name)
 
 
 def open_model(name: str = "gpt2", options: Options | None = None,
@@ -49,14 +44,14 @@ def open_model(name: str = "gpt2", options: Options | None = None,
     The default is GPT-2 (small), the model of Islam & Magnani (2021). The same model is opened
     once in a process.
     """
-    options, cache = options or Options(), cache or default_cache()
-    with _lock:
-        key = (name, options, cache)
-        if key not in _open:
-            model = _new(name, options, cache)
-            _open[key] = Memo(model.log_probs, model.revision, cache,
-                              batch_size=getattr(model, "batch_size", options.batch_size))
-        return _open[key]
+    chosen, where = options or Options(), cache or default_cache()
+
+    def make() -> Memo:
+        model = _new(name, chosen, where)
+        return Memo(model.log_probs, model.revision, where,
+                    batch_size=getattr(model, "batch_size", chosen.batch_size))
+
+    return shared((name, chosen, where), make)
 
 
 def _new(name: str, options: Options, cache: Cache) -> LanguageModel:

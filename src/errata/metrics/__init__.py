@@ -22,6 +22,8 @@ BUILTIN = {
     "errant": "errata.metrics.errant:Errant",
     "difficulty": "errata.metrics.difficulty:Difficulty",
     "scribendi": "errata.metrics.scribendi:Scribendi",
+    "fluency": "errata.metrics.fluency:Fluency",
+    "harper": "errata.metrics.fluency:Harper",
 }
 
 

@@ -64,7 +64,8 @@ class Scribendi(Metric):
     does not prefer texts that fall into more tokens (``can not`` over ``cannot``). ``rounding``
     see `token_sort_ratio`. ``total`` is the paper's sum, or the mean over sentences, which can be
     compared between test sets. Perplexities are computed for changed sentences only, and an
-    empty one is infinite: emptying a sentence, or filling an empty one, is -1.
+    empty one is infinite: emptying a sentence, or filling an empty one, is -1. White space at the
+    end of a sentence is no part of it (the public reimplementations read with ``rstrip``).
 
     Statistics: sentences improved (+1), unchanged (0), worsened (-1: no lower perplexity) and
     strayed (-1: too far from the source); then, for the sentence view, TSR, LDR, whether
@@ -119,8 +120,7 @@ class Scribendi(Metric):
         values = dict(zip(texts, perplexity(self.opened().rows(texts),
                                             PERPLEXITIES[self.perplexity]).tolist(), strict=True))
         counts = np.zeros((len(corpus), 1, len(self.statistics)))
-        for i, (source, hypothesis) in enumerate(zip(corpus.sources, hypotheses.sentences,
-                                                     strict=True)):
+        for i, (source, hypothesis) in enumerate(_pairs(corpus, hypotheses)):
             tsr = token_sort_ratio(source, hypothesis, self.rounding)
             ldr = levenshtein_distance_ratio(source, hypothesis)
             counts[i, 0, 4:6] = tsr, ldr
@@ -166,8 +166,12 @@ class Scribendi(Metric):
         return (f"model:{self.opened().revision}",)
 
 
+def _pairs(corpus: Corpus, hypotheses: Hypotheses) -> list[tuple[str, str]]:
+    return [(source.rstrip(), hypothesis.rstrip()) for source, hypothesis
+            in zip(corpus.sources, hypotheses.sentences, strict=True)]
+
+
 def _changed(corpus: Corpus, hypotheses: Hypotheses) -> list[str]:
     """The sentences whose perplexity decides, each once: of changed pairs, both sides."""
-    return list(dict.fromkeys(
-        text for pair in zip(corpus.sources, hypotheses.sentences, strict=True)
-        if pair[0] != pair[1] for text in pair))
+    return list(dict.fromkeys(text for pair in _pairs(corpus, hypotheses)
+                              if pair[0] != pair[1] for text in pair))

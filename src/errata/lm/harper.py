@@ -1,0 +1,58 @@
+"""Harper, an offline rule-based checker of English, counted: how many errors does it report?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from errata.errors import InputError
+from errata.lm.base import Floats, load_extra, require
+from errata.lm.cache import Cache, Memo, default_cache, shared
+
+__all__ = ["DIALECTS", "detokenize", "open_harper"]
+
+INSTALL = "pip install 'errata[harper]'"
+DIALECTS = ("american", "british", "australian", "canadian", "indian")
+_BEFORE = re.compile(r"\s+([.,;:!?%)\]}…]+(?!\S)|n't(?!\w)|'(?:s|re|ve|ll|d|m)(?!\w))", re.I)
+_AFTER = re.compile(r"([(\[{])\s+")
+
+
+def detokenize(sentence: str) -> str:
+    """Take out the blanks that tokenisation puts before punctuation and contractions.
+
+    >>> detokenize("They do n't ( often ) care , it 's said .")
+    "They don't (often) care, it's said."
+    """
+    return _AFTER.sub(r"\1", _BEFORE.sub(r"\1", sentence))
+
+
+def open_harper(dialect: str = "american", tokenized: bool = True,
+                cache: Cache | None = None) -> Memo:
+    """Harper with a cache: ``rows(sentences)[:, 0]`` is the number of errors in each.
+
+    ``tokenized`` takes out the blanks before punctuation first: Harper reports them as errors.
+    """
+    if dialect not in DIALECTS:
+        raise InputError(f"dialect={dialect!r} is unknown", remedy=f"use one of {DIALECTS}")
+    require(["harper"], "the grammar checker Harper", INSTALL)
+    where = cache or default_cache()
+    revision = f"harper@{version('harper-py')} dialect:{dialect} tokenized:{tokenized}"
+
+    def make() -> Memo:
+        linter: list[Any] = []  # made when first needed: it takes about a second
+
+        def count(sentences: Sequence[str]) -> Floats:
+            if not linter:
+                harper = load_extra("harper", "the grammar checker Harper", INSTALL)
+                linter.append(harper.Linter(harper.Dialect[dialect.upper()]))
+            texts = map(detokenize, sentences) if tokenized else sentences
+            return np.array([[len(linter[0].lint(text, language="plaintext"))]
+                             for text in texts], np.float64)
+
+        return Memo(count, revision, where, columns=1, batch_size=256)
+
+    return shared(("harper", dialect, tokenized, where), make)
