@@ -18,7 +18,7 @@ from errata.errors import InputError
 from errata.io.findings import Finding, Severity
 from errata.io.lint import check_characters, check_conventions
 
-__all__ = ["check_alignment", "check_lines", "check_systems"]
+__all__ = ["check_alignment", "check_lines", "check_sources", "check_systems"]
 
 # A line is out of place if it resembles its source less than UNLIKE and a source at most WINDOW
 # lines away at least ALIKE. The 12 sound CoNLL-2014 outputs and 8 sets of human rewrites of the
@@ -245,6 +245,22 @@ def _equals(reference: Reference, source: str, line: str) -> bool:
         return reference.corrected(source).split() == line.split()
     except InputError:  # overlapping edits give no text to compare
         return False
+
+
+def check_sources(sources: Sequence[str], others: Sequence[str], path: str,
+                  numbers: Sequence[int] | None = None, *, than: str = "the corpus"
+                  ) -> list[Finding]:
+    """Whether a second copy of the sources is the same, token by token."""
+    if len(sources) != len(others):
+        few = min(len(sources), len(others))
+        line = (few + 1 if numbers is None else numbers[few] if few < len(numbers) else None)
+        return [Finding("error", path, line, f"{len(others)} source sentences, but {than} has "
+                        f"{len(sources)}", "give files of the same text", "line-count")]
+    return [Finding("error", path, i + 1 if numbers is None else numbers[i],
+                    f"source sentence {i + 1} differs from that of {than}",
+                    "give the same sources; is this the output of a system?", "other-source")
+            for i, (a, b) in enumerate(zip(sources, others, strict=True))
+            if a != b and a.split() != b.split()]
 
 
 def _same(a: Iterable[str], b: Iterable[str]) -> bool:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from errata.data import Corpus, Hypotheses, Reference, apply_edits
 from errata.errors import InputError
-from errata.io.files import shown_name
+from errata.io.files import read_lines, shown_name
 from errata.io.findings import Finding, raise_or_warn
-from errata.io.guard import check_alignment, check_lines
+from errata.io.guard import check_alignment, check_lines, check_sources
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
 from errata.io.text import read_text
 
@@ -38,7 +38,8 @@ def read_corpus(*, gold: PathLike | None = None, source: PathLike | None = None,
             raise InputError("give either an M2 gold file or reference texts, not both")
         corpus = read_m2(gold, name=name, compatible=compatible)
         if source is not None:
-            _compare_sources(corpus, gold, source)
+            raise_or_warn(check_sources(corpus.sources, read_text(source), shown_name(source),
+                                        than=shown_name(gold)))
     elif source is None:
         raise InputError("no corpus given", remedy="name an M2 gold file (--gold), or a source "
                          "and its references (--source, --refs)")
@@ -67,20 +68,6 @@ def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | N
         tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets)
               if missing is None or texts[i] != missing)
         for i in range(len(sources))), name or corpus_name(source))
-
-
-def _compare_sources(corpus: Corpus, gold: PathLike, source: PathLike) -> None:
-    sentences = read_text(source)
-    for i, (a, b) in enumerate(zip(corpus.sources, sentences, strict=False), 1):
-        if a != b and a.split() != b.split():
-            raise InputError(f"the sentence differs from sentence {i} of {shown_name(gold)}",
-                             path=shown_name(source), line=i,
-                             remedy="is this file the source, or a system's output?")
-    if len(corpus) != len(sentences):
-        raise InputError(f"{len(sentences)} lines, but {shown_name(gold)} has {len(corpus)} "
-                         "sentences", path=shown_name(source),
-                         line=min(len(corpus), len(sentences)) + 1,
-                         remedy="the source has one line per sentence of the gold file")
 
 
 def _keep(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
@@ -125,19 +112,34 @@ def read_hypotheses(path: PathLike, *, name: str | None = None, corpus: Corpus |
     ``path`` may be ``name=path``. With a ``corpus`` the output is checked against it (see
     `errata.io.check_alignment`): errors are raised, warnings warned of.
     """
+    systems, findings = scan_hypotheses(path, names=None if name is None else [name],
+                                        corpus=corpus)
+    raise_or_warn(findings)
+    if len(systems) != 1:
+        raise InputError(f"edits of {len(systems)} annotators, so of that many systems",
+                         path=split_name(path)[1], remedy="read them with read_hypotheses_m2")
+    return systems[0]
+
+
+def scan_hypotheses(path: PathLike, *, names: Sequence[str] | None = None,
+                    corpus: Corpus | None = None) -> tuple[list[Hypotheses], list[Finding]]:
+    """Read the one system of a text file or all systems of an M2 file, with what was found."""
     given, where = split_name(path)
-    name = name or given
+    shown = shown_name(where)
+    if names is None and given is not None:
+        names = [given]
     if is_m2(where):
-        systems = read_hypotheses_m2(where, names=None if name is None else [name])
-        if len(systems) != 1:
-            raise InputError(f"edits of {len(systems)} annotators, so of that many systems",
-                             path=where, remedy="read them with read_hypotheses_m2")
-        hypotheses = systems[0]
+        file = scan_m2(where)
+        systems, findings = _systems(file, where, names)
+        if corpus is not None:
+            findings += check_sources(corpus.sources, file.corpus.sources, shown, file.lines)
     else:
-        hypotheses = Hypotheses(name or system_name(where), read_text(where))
-    if corpus is not None:
-        raise_or_warn(check_alignment(corpus, hypotheses, path=shown_name(where)))
-    return hypotheses
+        lines, findings = read_lines(where)
+        systems = [Hypotheses(names[0] if names else system_name(where), tuple(lines))]
+    if corpus is not None and all(finding.severity != "error" for finding in findings):
+        for system in systems:
+            findings += check_alignment(corpus, system, path=shown)
+    return systems, findings
 
 
 def is_m2(path: PathLike) -> bool:
@@ -148,23 +150,28 @@ def is_m2(path: PathLike) -> bool:
 def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> list[Hypotheses]:
     """Read the edits of one or more systems from an M2 file: each annotator is a system.
 
-    ``names`` are in the order of the annotators' numbers; without them the systems are called
-    after the file, with the number where there are several. The output sentences are the sources
+    ``names`` are in the order of the annotators' numbers; one name, or none (then the file's), is
+    followed by the number where there are several. The output sentences are the sources
     with the edits carried out (first alternatives).
     """
-    file = scan_m2(path)
-    raise_or_warn(file.findings)
+    systems, findings = _systems(scan_m2(path), path, names)
+    raise_or_warn(findings)
+    return systems
+
+
+def _systems(file: M2File, path: PathLike, names: Sequence[str] | None
+             ) -> tuple[list[Hypotheses], list[Finding]]:
     annotators = sorted({r.annotator for refs in file.corpus.references for r in refs
                          if not r.implied}) or [0]
-    if names is None:
-        stem = system_name(path)
+    if names is None or (len(names) == 1 and len(annotators) > 1):
+        stem = names[0] if names else system_name(path)
         names = [stem] if len(annotators) == 1 else [f"{stem}.{k}" for k in annotators]
     if len(names) != len(annotators):
         raise InputError(f"{len(names)} names for the edits of {len(annotators)} systems",
-                         path=shown_name(path), remedy="give one name per annotator number")
-    raise_or_warn(_absent(file, annotators))
-    return [_system(file, annotator, name)
-            for annotator, name in zip(annotators, names, strict=True)]
+                         path=file.path, remedy="give one name per annotator number")
+    return ([_system(file, annotator, name)
+             for annotator, name in zip(annotators, names, strict=True)],
+            [*file.findings, *_absent(file, annotators)])
 
 
 def _absent(file: M2File, annotators: list[int]) -> list[Finding]:

@@ -1,0 +1,99 @@
+"""``errata convert``: M2 to parallel text and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.data import Corpus
+    from errata.io.m2 import M2File
+
+__all__ = ["command"]
+
+EPILOG = """\b
+Examples:
+  errata convert gold.m2 -o gold                    (gold.src, gold.ref0, gold.ref1, ...)
+  errata convert gold.m2 --annotator 0 -o ref.txt
+  errata convert --source s.txt --refs r0.txt --refs r1.txt -o gold.m2
+"""
+
+
+@click.command("convert", epilog=EPILOG)
+@click.argument("m2", required=False, metavar="[M2]")
+@click.option("-o", "--output", metavar="PATH", help="The file to write, or for M2 to text the "
+              "start of the names of the files. Default: standard output.")
+@click.option("--annotator", type=int, metavar="ID",
+              help="M2 to text: the corrections of this annotator only, into one file.")
+@click.option("--only-source", is_flag=True, help="M2 to text: the sources only, into one file.")
+@click.option("--source", metavar="TEXT", help="Text to M2: the uncorrected sentences.")
+@click.option("--refs", multiple=True, metavar="TEXT",
+              help="Text to M2: corrected sentences; one file per annotator.")
+@click.option("--missing", metavar="MARK",
+              help="The line that stands where an annotator has no reference for a sentence.")
+@click.option("--copy-missing", is_flag=True, help="M2 to text: write the source where an "
+              "annotator has no reference, as other tools do.")
+def command(m2: str | None, output: str | None, annotator: int | None, only_source: bool,
+            source: str | None, refs: tuple[str, ...], missing: str | None,
+            copy_missing: bool) -> None:
+    """Convert M2 to parallel text, or text to M2.
+
+    M2 becomes one file with the sources and one per annotator with the corrections; text becomes
+    M2 by aligning tokens. An annotator may have no reference for some sentence: say with
+    --missing or --copy-missing what to write there.
+    """
+    if (m2 is None) == (source is None):
+        raise click.UsageError("name an M2 file to make texts of, or --source and --refs to make "
+                               "M2 of")
+    if m2 is not None:
+        if refs:
+            raise click.UsageError("--refs belongs to --source")
+        from errata.io.findings import raise_or_warn
+        from errata.io.m2 import scan_m2
+
+        file = scan_m2(m2)
+        raise_or_warn(file.findings)
+        _write_texts(file, output, annotator, only_source, missing, copy_missing)
+        return
+    if annotator is not None or only_source or copy_missing:
+        raise click.UsageError("--annotator, --only-source and --copy-missing belong to M2 to text")
+    if not refs:
+        raise click.UsageError("give at least one --refs")
+    from errata.io import read_corpus, write_m2
+
+    corpus = read_corpus(source=source, references=refs, missing=missing)
+    write_m2(_with_edits(corpus), output or "-")
+
+
+def _write_texts(file: M2File, output: str | None, annotator: int | None, only_source: bool,
+                 missing: str | None, copy_missing: bool) -> None:
+    from errata.io.parallel import corrected_text
+    from errata.io.text import write_text
+
+    annotators = sorted({r.annotator for refs in file.corpus.references for r in refs})
+    if only_source:
+        write_text(file.corpus.sources, output or "-")
+    elif annotator is not None:
+        write_text(corrected_text(file, annotator, missing=missing, copy_missing=copy_missing),
+                   output or "-")
+    elif output is None or output == "-":
+        raise InputError("several files cannot go to standard output",
+                         remedy="name them with --output, or choose --annotator or --only-source")
+    else:
+        # All texts are made before the first is written: an error leaves no half of them.
+        texts = [corrected_text(file, k, missing=missing, copy_missing=copy_missing)
+                 for k in annotators]
+        write_text(file.corpus.sources, f"{output}.src")
+        for k, text in zip(annotators, texts, strict=True):
+            write_text(text, f"{output}.ref{k}")
+
+
+def _with_edits(corpus: Corpus) -> Corpus:
+    """References as edits found by token alignment."""
+    from errata.align import extract_aligned
+    from errata.io.parallel import with_edits
+
+    return with_edits(corpus, extract_aligned)

@@ -1,0 +1,176 @@
+"""A linter for a gold set and the outputs of systems: everything found, and a few statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from errata.data import Corpus, Hypotheses, Reference
+from errata.errors import InputError
+from errata.io.files import read_lines, shown_name
+from errata.io.findings import Finding
+from errata.io.guard import check_lines, check_sources, check_systems
+from errata.io.lint import check_characters, check_corpus
+from errata.io.load import PathLike, is_m2, scan_hypotheses, split_name
+from errata.io.m2 import corpus_name, scan_m2
+
+__all__ = ["Checked", "FileStatistics", "check_files"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatistics:
+    """What a file holds; ``changed`` is the share of sentences that differ from the source."""
+
+    path: str
+    role: str
+    sentences: int
+    tokens: int
+    annotators: int | None = None
+    edits: int | None = None
+    changed: float | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The outcome of `check_files`."""
+
+    findings: tuple[Finding, ...]
+    statistics: tuple[FileStatistics, ...]
+
+    def count(self, severity: str) -> int:
+        """How many findings have this severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+
+def check_files(outputs: Sequence[PathLike] = (), *, gold: PathLike | None = None,
+                source: PathLike | None = None, references: Sequence[PathLike] = (),
+                missing: str | None = None) -> Checked:
+    """Check a gold set and outputs; whatever is wrong becomes a finding, nothing is raised.
+
+    Without ``gold`` and ``source`` the only M2 file among the outputs is the gold set; without
+    one, texts are checked by themselves and against each other.
+    """
+    outputs = list(outputs)
+    gold_like = [path for path in outputs if is_m2(split_name(path)[1])]
+    if gold is None and source is None and len(gold_like) == 1:
+        gold = gold_like[0]
+        outputs.remove(gold)
+    findings: list[Finding] = []
+    statistics: list[FileStatistics] = []
+    corpus = None
+    if gold is not None:
+        corpus = _gold(gold, findings, statistics)
+    elif source is not None:
+        corpus = _parallel(source, references, missing, findings, statistics)
+    systems = [pair for path in outputs for pair in _output(path, corpus, findings, statistics)]
+    findings += check_systems(systems)
+    if gold is not None and source is not None and corpus is not None:
+        findings += _other_source(corpus, source, shown_name(gold), systems)
+    order = ("error", "warning", "note")
+    findings.sort(key=lambda finding: order.index(finding.severity))
+    return Checked(tuple(findings), tuple(statistics))
+
+
+def _failed(error: InputError, path: PathLike) -> Finding:
+    return Finding("error", error.path or shown_name(path), error.line, error.problem,
+                   error.remedy or "", "unreadable")
+
+
+def _gold(path: PathLike, findings: list[Finding], statistics: list[FileStatistics]
+          ) -> Corpus | None:
+    try:
+        file = scan_m2(path, collect=True)
+    except InputError as error:
+        findings.append(_failed(error, path))
+        return None
+    findings += file.findings
+    findings += check_corpus(file.corpus, file.path, file.lines)
+    references = [r for refs in file.corpus.references for r in refs]
+    edits = sum(len(r.edits or ()) for r in references)
+    statistics.append(FileStatistics(
+        file.path, "gold", len(file.corpus), _tokens(file.corpus.sources),
+        len({r.annotator for r in references}), edits,
+        sum(bool(r.edits) for r in references) / len(references)))
+    return file.corpus
+
+
+def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | None,
+              findings: list[Finding], statistics: list[FileStatistics]) -> Corpus | None:
+    try:
+        sources, found = read_lines(source)
+    except InputError as error:
+        findings.append(_failed(error, source))
+        return None
+    name = shown_name(source)
+    corpus = Corpus(tuple(sources), ((),) * len(sources), corpus_name(source))
+    findings += found + check_corpus(corpus, name)
+    statistics.append(FileStatistics(name, "source", len(sources), _tokens(sources)))
+    sets: list[list[str]] = []
+    for path in references:
+        try:
+            lines, found = read_lines(path)
+        except InputError as error:
+            findings.append(_failed(error, path))
+            continue
+        findings += found
+        if len(lines) == len(sources):
+            there = [s if line == missing else line
+                     for s, line in zip(sources, lines, strict=True)]
+            findings += check_lines(sources, there, shown_name(path), reference=True)
+            sets.append(lines)
+            changed = _changed(sources, there)
+        else:
+            findings += check_lines(sources, lines, shown_name(path), reference=True)
+            changed = None
+        statistics.append(FileStatistics(shown_name(path), "reference", len(lines),
+                                         _tokens(lines), changed=changed))
+    return Corpus(tuple(sources), tuple(
+        tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets) if texts[i] != missing)
+        for i in range(len(sources))), corpus.name)
+
+
+def _output(path: PathLike, corpus: Corpus | None, findings: list[Finding],
+            statistics: list[FileStatistics]) -> list[tuple[str, Hypotheses]]:
+    shown = shown_name(split_name(path)[1])
+    try:
+        systems, found = scan_hypotheses(path, corpus=corpus)
+    except InputError as error:
+        findings.append(_failed(error, path))
+        return []
+    findings += found
+    for system in systems:
+        if corpus is None:
+            findings += check_characters(system.sentences, shown)
+        known = corpus is not None and len(corpus) == len(system)
+        statistics.append(FileStatistics(
+            shown, f"output of {system.system}", len(system), _tokens(system.sentences),
+            edits=None if system.edits is None else sum(map(len, system.edits)),
+            changed=_changed(corpus.sources, system.sentences) if corpus and known else None))
+    return [(shown, system) for system in systems]
+
+
+def _other_source(corpus: Corpus, source: PathLike, gold: str,
+                  systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
+    """Compare ``source`` with the gold set, and say if an output is the source in its place."""
+    try:
+        lines, findings = read_lines(source)
+    except InputError as error:
+        return [_failed(error, source)]
+    differences = check_sources(corpus.sources, lines, shown_name(source), than=gold)
+    if differences:
+        for path, system in systems:
+            if not check_sources(corpus.sources, system.sentences, path):
+                return [*findings, Finding(
+                    "error", shown_name(source), differences[0].line,
+                    f"this is not the source of {gold}, but {path} is", "source and output are "
+                    "swapped: exchange the two files", "swapped")]
+    return findings + differences
+
+
+def _tokens(sentences: Sequence[str]) -> int:
+    return sum(len(sentence.split()) for sentence in sentences)
+
+
+def _changed(sources: Sequence[str], lines: Sequence[str]) -> float:
+    pairs = list(zip(sources, lines, strict=True))
+    return sum(a.split() != b.split() for a, b in pairs) / max(len(pairs), 1)
