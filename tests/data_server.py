@@ -75,7 +75,7 @@ def make_folder(root: Path) -> Path:
     import hashlib
 
     commit = "0123456789abcdef" * 2 + "01234567"
-    contents = {"small.txt": "café\n".encode(), "deep down/large.bin": bytes(range(256)) * 2000}
+    contents = {"small.txt": "café\n".encode(), "deep #1/large.bin": bytes(range(256)) * 2000}
     lines = ["[toy]", 'title = "A made-up set"', 'repository = "some-one/some.thing"',
              f'commit = "{commit}"', 'root = "data"', 'licence = "CC0"',
              'citations = ["Nobody. 2025. Nothing."]', "files = ["]

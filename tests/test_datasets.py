@@ -22,7 +22,7 @@ from errata.datasets import (
 from errata.datasets.catalogue import DataSet, catalogue, data_set, read_catalogue
 from errata.errors import DataWarning, InputError
 
-LARGE = "deep down/large.bin"
+LARGE = "deep #1/large.bin"
 
 
 @pytest.fixture(autouse=True)
@@ -214,12 +214,23 @@ def test_a_wrong_checksum_names_file_and_remedy(toy: Mapping[str, DataSet], serv
     assert leftovers() == []
 
 
+def test_an_endless_file_is_not_downloaded_to_its_end(toy: Mapping[str, DataSet],
+                                                      server: DataServer, tmp_path: Path) -> None:
+    (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
+    origin.write_bytes(b"x" * 5_000_000)
+    pieces: list[int] = []
+    with pytest.raises(InputError, match="checksum"):
+        fetch.path("toy", "small.txt", sets=toy, progress=lambda done, _: pieces.append(done))
+    assert pieces == [6]
+    assert leftovers() == []
+
+
 def test_a_file_that_shrank_on_the_server(toy: Mapping[str, DataSet], server: DataServer,
                                           tmp_path: Path) -> None:
     target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
     target.parent.mkdir(parents=True)
     target.with_name("large.bin.part").write_bytes(b"?" * 1000)
-    (origin,) = (tmp_path / "origin").glob("*/*/*/data/deep down/large.bin")
+    (origin,) = (tmp_path / "origin").glob("*/*/*/data/deep #1/large.bin")
     origin.write_bytes(b"short")
     with pytest.raises(InputError, match="checksum"):
         fetch.path("toy", LARGE, sets=toy)
@@ -307,7 +318,9 @@ def test_conll14_systems_load(data_sets: Path, monkeypatch: pytest.MonkeyPatch) 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         systems = load_conll14_systems()
-    assert {w.category for w in caught} <= {DataWarning}
+    assert {w.category for w in caught} == {DataWarning}
+    assert {name for name in ("NTHU", "POST") if any(f"{name}:" in str(w.message)
+                                                     for w in caught)} == {"NTHU", "POST"}
     assert " ".join(s.system for s in systems) == (
         "AMU CAMB CUUI IITB INPUT IPN NTHU PKU POST RAC SJTU UFC UMC")
     assert {len(s) for s in systems} == {1312}

@@ -119,7 +119,8 @@ def test_the_systems_have_different_characters(corpus: Corpus) -> None:
     systems = {system.system: system.sentences for system in sample_systems()}
     assert tuple(systems) == SAMPLE_SYSTEMS
     for system in sample_systems():
-        assert not check_alignment(corpus, system)
+        assert not [finding for finding in check_alignment(corpus, system)
+                    if finding.severity != "note"]
     assert systems["nothing"] == corpus.sources
 
     def changed(name: str) -> int:

@@ -28,8 +28,8 @@ def load_conll14_texts() -> Corpus:
 def load_conll14_systems(*, check: bool = True) -> list[Hypotheses]:
     """The outputs of the 12 CoNLL-2014 systems and INPUT, by name.
 
-    The files are known to be odd in places (NTHU's lines 37 to 43 are shifted, POST has an empty
-    line); with ``check`` each output is compared with the source, and a `DataWarning` says so.
+    The files are known to be odd in places (lines around 40 of NTHU are shifted, POST has an
+    empty line); with ``check`` each output is compared with the source and `DataWarning` says so.
     """
     corpus = load_conll14() if check else None
     return [read_hypotheses(file, name=name, corpus=corpus)

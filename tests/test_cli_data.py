@@ -1,0 +1,169 @@
+"""``errata data`` as a user runs it: real processes, a real server on loopback."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.data_server import DataServer, make_folder, serve
+
+FORMS = ("table", "json", "tsv", "latex", "markdown")
+
+
+@dataclass
+class Shell:
+    """Runs ``errata data`` on a made-up catalogue, with a cache of its own."""
+
+    folder: Path
+    catalogue: Path
+    server: DataServer
+
+    def __call__(self, *arguments: str, own: bool = True, **settings: str
+                 ) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("ERRATA_")}
+        environment |= {"ERRATA_CACHE": str(self.folder / "cache"), "NO_PROXY": "127.0.0.1",
+                        "ERRATA_DATA_URL": self.server.url, "PYTHONUTF8": "1", **settings}
+        catalogue = ["--catalogue", str(self.catalogue)] if own else []
+        return subprocess.run(
+            [sys.executable, "-c", "from errata.cli import main; main()", "data", *catalogue,
+             *arguments], capture_output=True, text=True, encoding="utf-8", env=environment,
+            timeout=60)
+
+
+@pytest.fixture
+def errata(tmp_path: Path) -> Iterator[Shell]:
+    catalogue = make_folder(tmp_path / "origin")
+    with serve(tmp_path / "origin") as server:
+        yield Shell(tmp_path, catalogue, server)
+
+
+def rows(text: str) -> list[dict[str, object]]:
+    (table,) = json.loads(text)["tables"]
+    found: list[dict[str, object]] = table["rows"]
+    return found
+
+
+@pytest.mark.parametrize(("arguments", "form"), [
+    *((arguments, form) for arguments in (("list", "toy"), ("path", "toy")) for form in FORMS),
+    (("list",), "tsv"), (("check",), "markdown"), (("get", "toy"), "latex")])
+def test_every_form(errata: Shell, arguments: tuple[str, ...], form: str) -> None:
+    done = errata(*arguments, "--format", form)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("toy" if arguments == ("list",) else "small.txt") in done.stdout
+    if form == "json":
+        assert rows(done.stdout)
+        assert errata(*arguments, "--json").stdout == done.stdout
+    elif form == "tsv":
+        lines = list(csv.reader(done.stdout.splitlines(), delimiter="\t"))
+        assert len({len(line) for line in lines}) == 1
+    elif form == "latex":
+        assert done.stdout.count(r"\toprule") == 1
+    elif form == "markdown":
+        assert "| --- |" in done.stdout
+
+
+def test_list_says_what_is_on_disk(errata: Shell) -> None:
+    def state(**settings: str) -> object:
+        return rows(errata("list", "--json", **settings).stdout)[0]["on disk"]
+
+    assert state() == "no"
+    assert errata("path", "toy", "small.txt").returncode == 0
+    assert state() == "partly"
+    assert errata("get", "--all").returncode == 0
+    assert state() == "cache"
+    assert state(ERRATA_DATA=str(errata.folder / "origin")) == "ERRATA_DATA"
+
+
+def test_list_of_a_set_shows_licence_and_citation(errata: Shell) -> None:
+    output = errata("list", "toy").stdout
+    assert "Licence: CC0" in output
+    assert "Cite: Nobody. 2025. Nothing." in output
+    assert "some-one/some.thing at 0123456789abcdef" in output
+
+
+def test_path_is_one_line_for_the_shell(errata: Shell) -> None:
+    done = errata("path", "toy", "small.txt")
+    assert Path(done.stdout.removesuffix("\n")).read_text("utf-8") == "café\n"
+    assert "large.bin" in errata("path", "toy", "large.bin").stdout
+    assert len(errata.server.requests) == 2
+    assert len(errata("path", "toy").stdout.splitlines()) == 2
+    assert len(errata.server.requests) == 2
+
+
+def test_base_url_comes_before_the_environment(errata: Shell) -> None:
+    done = errata("get", "toy", "--base-url", errata.server.url + "/",
+                  ERRATA_DATA_URL="http://127.0.0.1:9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(errata.server.requests) == 2
+
+
+def test_check_finds_a_spoilt_file(errata: Shell) -> None:
+    assert errata("check").returncode == 0
+    path = Path(errata("path", "toy", "small.txt").stdout.strip())
+    assert {row["content"] for row in rows(errata("check", "--json").stdout)} == {"ok", "missing"}
+    path.write_bytes(b"spoilt")
+    done = errata("check", "toy", "--json")
+    assert done.returncode == 1
+    assert [row["content"] for row in rows(done.stdout) if row["file"] == "small.txt"] == ["wrong"]
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (("get", "nothing"), "errata: no data set 'nothing'; known are: toy"),
+    (("path", "toy", "none"), "errata: data set toy has no files 'none'; it has: small.txt, "
+                              "deep #1/large.bin"),
+    (("get",), "errata: say what to fetch; name sets (see errata data list), or --all"),
+    (("get", "toy", "--all"), "errata: say what to fetch; "
+                              "name sets (see errata data list), or --all"),
+    (("path", "sample", "none"), "errata: the sample has no file 'none'; it has: source.txt"),
+    (("get", "toy", "--base-url", "http://127.0.0.1:9"),
+     "errata: cannot fetch small.txt of toy from http://127.0.0.1:9: no connection; set "
+     "ERRATA_DATA"),
+])
+def test_errors_are_one_line_with_a_remedy(errata: Shell, arguments: tuple[str, ...], says: str
+                                           ) -> None:
+    done = errata(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(says)
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupted_download_goes_on(errata: Shell) -> None:
+    errata.server.cuts = [100_000, 0]
+    done = errata("path", "toy", "large.bin")
+    assert done.returncode == 2
+    assert "the next try goes on from there" in done.stderr
+    errata.server.cuts = []
+    assert errata("path", "toy", "large.bin").returncode == 0
+    assert errata.server.requests[-1][2] == 206
+    assert errata("check").returncode == 0
+
+
+def test_the_sample_has_a_path(errata: Shell) -> None:
+    paths = errata("path", "sample", own=False).stdout.splitlines()
+    assert len(paths) == 11
+    assert all(Path(path).is_file() for path in paths)
+    assert errata("path", "sample", "gold.m2", own=False).stdout.endswith("sample/gold.m2\n")
+
+
+def test_the_real_catalogue_works_on_a_users_folder(errata: Shell, data_sets: Path) -> None:
+    done = errata("check", "--json", own=False, ERRATA_DATA=str(data_sets))
+    assert done.returncode == 0
+    assert {row["content"] for row in rows(done.stdout)} == {"ok"}
+    done = errata("list", own=False, ERRATA_DATA=str(data_sets))
+    assert "conll14-outputs" in done.stdout
+    assert not errata.server.requests
+
+
+@pytest.mark.parametrize("arguments", [(), ("list",), ("get",), ("path",), ("check",)])
+def test_help_has_an_example(errata: Shell, arguments: tuple[str, ...]) -> None:
+    done = errata(*arguments, "--help")
+    assert done.returncode == 0
+    assert "Example:" in done.stdout
