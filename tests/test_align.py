@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pure import load_pure
 
 from errata.align import _features, aligned_edits, extract_aligned
 from errata.data import Edit, Vocabulary, apply_edits
 from errata.errors import InputError
 from errata.kernels import alignment
+from pure import load_pure
 
 WORDS = ["the", "The", "cat", "cats", "can", "not", "cannot", "sat", ",", ".", "-", "on", "no",
          "mat", "teh", "2", "20", "κόσμος", "كتاب", "الكتاب", "x" * 70, "x" * 69 + "y"]

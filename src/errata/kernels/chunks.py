@@ -1,0 +1,245 @@
+"""Cut sentences into chunks around edits, and compare a system's chunks with the gold ones.
+
+A chunk is a source range with the text that stands there after the edits: each edit is one, each
+untouched token is one, and an empty dummy stands at every boundary that no insertion occupies
+(Gotou et al. 2020). Texts are numbers; edits are sorted and do not overlap.
+"""
+
+import cython
+import numpy as np
+
+MODIFIED = cython.declare(cython.int, 1)
+CORRECT = cython.declare(cython.int, 2)
+MISMATCH = cython.declare(cython.longlong, 1 << 32)  # one mismatch outweighs all matches
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def cut(token: cython.int, length: cython.int, tokens: cython.int[::1], first: cython.int,
+        last: cython.int, starts: cython.int[::1], ends: cython.int[::1],
+        texts: cython.int[::1], empty: cython.int, out: cython.int[:, ::1],
+        at: cython.int) -> cython.int:
+    """Write the chunks of one sentence as rows (start, end, text, edit or -1) from row ``at``.
+
+    Returns the row after the last.
+    """
+    i: cython.int = 0
+    edit: cython.int = first
+    insertion: cython.bint
+    after_insertion: cython.bint = False
+    start: cython.int
+    end: cython.int
+    text: cython.int
+    number: cython.int
+    while i < length or edit < last:
+        if edit < last and starts[edit] == i:
+            start = i
+            end = ends[edit]
+            text = texts[edit]
+            number = edit - first
+            edit += 1
+        else:
+            start = i
+            end = i + 1
+            text = tokens[token + i]
+            number = -1
+        insertion = start == end
+        if not insertion and not after_insertion:
+            out[at, 0] = start
+            out[at, 1] = start
+            out[at, 2] = empty
+            out[at, 3] = -1
+            at += 1
+        out[at, 0] = start
+        out[at, 1] = end
+        out[at, 2] = text
+        out[at, 3] = number
+        at += 1
+        i = end
+        after_insertion = insertion
+    if not after_insertion:
+        out[at, 0] = length
+        out[at, 1] = length
+        out[at, 2] = empty
+        out[at, 3] = -1
+        at += 1
+    return at
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def released(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
+             system: cython.int[:, ::1], count: cython.int,
+             out: cython.schar[::1]) -> cython.void:
+    """Compare by position, as the released scorer (gotutiyan/GTS) does."""
+    g: cython.int
+    s: cython.int
+    modified: cython.int
+    correct: cython.bint
+    found: cython.bint
+    changed: cython.int
+    for g in range(first, last):
+        modified = 0
+        correct = False
+        found = False
+        for s in range(count):
+            changed = MODIFIED if system[s, 3] >= 0 else 0
+            if system[s, 0] == gold[g, 0] and system[s, 1] == gold[g, 1]:
+                found = True
+                if system[s, 2] == gold[g, 2]:
+                    correct = True
+                    modified = changed
+                    break
+                modified |= changed
+            elif (gold[g, 0] < gold[g, 1] and system[s, 0] < gold[g, 1]
+                  and gold[g, 0] < system[s, 1]):
+                found = True
+                modified |= changed
+        if not found:
+            correct = gold[g, 3] < 0
+        out[g] = modified + (CORRECT if correct else 0)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def elastic(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
+            system: cython.int[:, ::1], count: cython.int, costs: cython.longlong[::1],
+            out: cython.schar[::1]) -> cython.void:
+    """Compare along the cheapest elastic matching, as the paper describes.
+
+    Every chunk is aligned to one or more of the other side, without crossings; a pair costs 0 if
+    range and text agree and 1 otherwise. Of equally cheap matchings one with the most agreeing
+    pairs is taken (prefering, backwards, both sides, then the gold side). A dummy chunk that
+    shares its system chunk with another gold chunk counts as matched (the paper's footnote 3).
+    """
+    height: cython.int = last - first
+    width: cython.Py_ssize_t = count
+    at: cython.Py_ssize_t
+    best: cython.longlong
+    i: cython.int
+    j: cython.int
+    g: cython.int
+    share: cython.int
+    low: cython.int
+    match: cython.bint
+    for i in range(height):
+        g = first + i
+        for j in range(count):
+            at = i * width + j
+            best = 0
+            if i > 0 and j > 0:
+                best = costs[at - width - 1]
+            if i > 0 and (j == 0 or costs[at - width] < best):
+                best = costs[at - width]
+            if j > 0 and (i == 0 or costs[at - 1] < best):
+                best = costs[at - 1]
+            match = (system[j, 0] == gold[g, 0] and system[j, 1] == gold[g, 1]
+                     and system[j, 2] == gold[g, 2])
+            costs[at] = best - 1 if match else best + MISMATCH
+    for g in range(first, last):
+        out[g] = 0
+    i = height - 1
+    j = count - 1
+    low = i  # the last gold chunk aligned to system chunk j
+    while True:
+        g = first + i
+        at = i * width + j
+        if (system[j, 0] == gold[g, 0] and system[j, 1] == gold[g, 1]
+                and system[j, 2] == gold[g, 2]):
+            out[g] = CORRECT + (MODIFIED if system[j, 3] >= 0 else 0)
+        elif out[g] & CORRECT == 0 and system[j, 3] >= 0:
+            out[g] |= MODIFIED
+        share = 0  # 0: leave j with both or j only; 1: go on to another gold chunk of j
+        if i > 0 and j > 0:
+            best = costs[at - width - 1]
+            if costs[at - width] < best:
+                best = costs[at - width]
+                share = 1
+            if costs[at - 1] < best:
+                share = 2
+        elif i > 0:
+            share = 1
+        elif j > 0:
+            share = 2
+        if share != 1:  # all gold chunks i..low of system chunk j are known
+            if low > i:
+                for g in range(first + i, first + low + 1):
+                    if gold[g, 3] < 0 and gold[g, 0] == gold[g, 1] and out[g] & CORRECT == 0:
+                        out[g] = CORRECT
+            if i == 0 and j == 0:
+                break
+        if share == 0:
+            i -= 1
+            j -= 1
+            low = i
+        elif share == 1:
+            i -= 1
+        else:
+            j -= 1
+            low = i
+
+
+def chunk(sentences: cython.int[::1], tokens: cython.int[::1],
+          token_offsets: cython.longlong[::1], offsets: cython.longlong[::1],
+          starts: cython.int[::1], ends: cython.int[::1], texts: cython.int[::1],
+          empty: cython.int):
+    """Cut units (a sentence with one reference's edits) into chunks.
+
+    ``sentences[u]`` is the sentence of unit u, whose edits are ``offsets[u]:offsets[u + 1]``.
+    Returns rows (start, end, text, edit in the unit or -1) and the rows' offsets by unit.
+    """
+    units: cython.Py_ssize_t = sentences.shape[0]
+    u: cython.Py_ssize_t
+    at: cython.int = 0
+    token: cython.int
+    lengths = np.diff(np.asarray(token_offsets))[np.asarray(sentences)]
+    most = int((2 * lengths + 1).sum()) + 2 * starts.shape[0]
+    rows = np.empty((most, 4), np.intc)
+    out: cython.int[:, ::1] = rows
+    bounds = np.zeros(units + 1, np.int64)
+    ends_of: cython.longlong[::1] = bounds
+    with cython.nogil:
+        for u in range(units):
+            token = token_offsets[sentences[u]]
+            at = cut(token, token_offsets[sentences[u] + 1] - token, tokens, offsets[u],
+                     offsets[u + 1], starts, ends, texts, empty, out, at)
+            ends_of[u + 1] = at
+    return rows[:at].copy(), bounds
+
+
+def compare(sentences: cython.int[::1], tokens: cython.int[::1],
+            token_offsets: cython.longlong[::1], gold: cython.int[:, ::1],
+            bounds: cython.longlong[::1], offsets: cython.longlong[::1], starts: cython.int[::1],
+            ends: cython.int[::1], texts: cython.int[::1], empty: cython.int,
+            by_elastic: cython.bint):
+    """Compare one system's edits (by sentence) with the gold chunks of every unit.
+
+    Returns one number per gold chunk: 1 if the system changed it, plus 2 if it got it right.
+    """
+    units: cython.Py_ssize_t = sentences.shape[0]
+    u: cython.Py_ssize_t
+    s: cython.int
+    token: cython.int
+    count: cython.int
+    flags = np.zeros(gold.shape[0], np.int8)
+    out: cython.schar[::1] = flags
+    lengths = np.diff(np.asarray(token_offsets))
+    edits = np.diff(np.asarray(offsets))
+    most = int((2 * lengths + 1 + 2 * edits).max(initial=1))
+    system: cython.int[:, ::1] = np.empty((most, 4), np.intc)
+    cells = int(np.diff(np.asarray(bounds)).max(initial=0)) * most if by_elastic else 0
+    costs: cython.longlong[::1] = np.empty(cells, np.int64)
+    with cython.nogil:
+        for u in range(units):
+            s = sentences[u]
+            token = token_offsets[s]
+            count = cut(token, token_offsets[s + 1] - token, tokens, offsets[s], offsets[s + 1],
+                        starts, ends, texts, empty, system, 0)
+            if by_elastic:
+                elastic(gold, bounds[u], bounds[u + 1], system, count, costs, out)
+            else:
+                released(gold, bounds[u], bounds[u + 1], system, count, out)
+    return flags

@@ -1,0 +1,266 @@
+"""ERRANT's F: edits of a system against edits of annotators, by span and correction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.errors import InputError
+from errata.extract import (
+    extract_all,
+    extract_hypotheses,
+    extractor_version,
+    reextract,
+    split_extractor,
+)
+from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+from errata.metrics.choice import choose_alone, choose_running
+
+__all__ = ["Errant", "TypeScores", "gold_edits", "scores_by_type"]
+
+Keyed = dict[Hashable, list[str]]
+
+
+def gold_edits(corpus: Corpus, gold: str, extractor: str) -> Corpus:
+    """The corpus with edits for every reference: as they are, or found anew.
+
+    References that come as text only have their edits extracted in either case.
+    """
+    if gold == "reextracted" or not any(r.edits is not None
+                                        for refs in corpus.references for r in refs):
+        return reextract(corpus, extractor=extractor)
+    if corpus.has_gold_edits:
+        return corpus
+    flat = [(source, r) for source, refs in zip(corpus.sources, corpus.references, strict=True)
+            for r in refs if r.edits is None]
+    found = iter(extract_all([s for s, _ in flat], [r.corrected(s) for s, r in flat],
+                             extractor=extractor))
+    return Corpus(corpus.sources, tuple(
+        tuple(r if r.edits is not None else Reference(r.annotator, next(found), r.text)
+              for r in refs) for refs in corpus.references), corpus.name, corpus.vocabulary)
+
+
+@metric
+class Errant(Metric):
+    """F-score over edits, as ERRANT 3.0.2's ``errant_compare`` (Bryant et al. 2017).
+
+    ``P = TP / (TP + FP)``, ``R = TP / (TP + FN)``, 1 where nothing is false; the annotator of
+    each sentence is the one with the best F (rounded to four digits) over the sentences so far.
+    A hypothesis edit is right if an annotator has the same edit: same span and correction
+    (``mode="correction"``), same span (``"detection"``) or same tokens (``"token_detection"``),
+    and with ``types=True`` also the same kind.
+
+    Fields: ``only`` and ``ignore`` keep or leave out kinds of edits, written in full
+    (``M:DET``), without the operation (``DET``) or as operation only (``M:``); ``size`` keeps
+    edits of at most one token on both sides (``"single"``) or the others (``"multi"``);
+    ``gold="reextracted"`` replaces the annotators' spans and kinds by the extractor's, so that a
+    perfect system reaches 1; ``extractor`` finds the edits of text (see `errata.extract`);
+    ``alternatives="any"`` accepts each of several gold corrections, where ERRANT compares the
+    unsplit string ``a||b``; ``duplicates=True`` counts an edit that stands twice in the file
+    twice, as ERRANT does.
+
+    >>> corpus = Corpus.from_texts(["He go home"], [["He goes home"]])
+    >>> Errant().count(corpus, Hypotheses("A", ("He goes home .",))).tolist()
+    [[[1.0, 1.0, 0.0]]]
+    """
+
+    name = "errant"
+    beta: float = 0.5
+    mode: str = "correction"
+    types: bool = False
+    only: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    size: str = "all"
+    gold: str = "as_is"
+    extractor: str = "aligned"
+    alternatives: str = "literal"
+    duplicates: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.beta > 0:
+            raise InputError(f"errant: beta={self.beta!r} must be positive")
+        self._check_choice("mode", ("correction", "detection", "token_detection"))
+        self._check_choice("size", ("all", "single", "multi"))
+        self._check_choice("gold", ("as_is", "reextracted"))
+        self._check_choice("alternatives", ("literal", "any"))
+        split_extractor(self.extractor)
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        return ("TP", "FP", "FN")
+
+    @property
+    def headline(self) -> str:
+        return f"F{self.beta:g}"
+
+    def prepare(self, corpus: Corpus, systems: Sequence[Hypotheses],
+                progress: Callable[[int, int], None] | None = None) -> None:
+        """Extract the edits of all systems in one go, which ERRANT can do in processes."""
+        texts = [h for h in systems if h.edits is None]
+        extract_all(corpus.sources * len(texts), [s for h in texts for s in h.sentences],
+                    extractor=self.extractor, progress=progress)
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        pairs = self._compare(corpus, hypotheses)
+        counts = np.full((len(corpus), max(1, corpus.most_references), 3), np.nan)
+        for i, tables in enumerate(pairs):
+            for r, table in enumerate(tables):
+                counts[i, r] = np.sum(list(table.values()), axis=0) if table else 0.0
+        return counts
+
+    def choose(self, counts: Floats) -> Ints:
+        return choose_running(counts, self._rounded_f)
+
+    def choose_sentences(self, counts: Floats) -> Ints:
+        return choose_alone(counts, self._rounded_f)
+
+    def score(self, totals: Floats) -> Floats:
+        return f_beta(*_precision_recall(totals), self.beta)
+
+    def parts(self, totals: Floats) -> dict[str, Floats]:
+        precision, recall = _precision_recall(totals)
+        return {"P": precision, "R": recall, "TP": totals[..., 0], "FP": totals[..., 1],
+                "FN": totals[..., 2]}
+
+    def context(self, corpus: Corpus) -> tuple[str, ...]:
+        if self.extractor.startswith("errant"):
+            return (f"extractor:{extractor_version(self.extractor)}",)
+        return ()
+
+    def notes(self, corpus: Corpus) -> tuple[str, ...]:
+        if self.types and self.gold == "as_is" and self.extractor == "aligned":
+            return ("types=True compares the kinds of the gold file with the system's: they must "
+                    "come from one source (gold='reextracted' makes them)",)
+        return ()
+
+    def _rounded_f(self, totals: Sequence[float]) -> float:
+        # ERRANT compares F rounded to four digits, of unrounded P and R.
+        tp, fp, fn = totals
+        p = tp / (tp + fp) if fp else 1.0
+        r = tp / (tp + fn) if fn else 1.0
+        square = self.beta**2
+        return round(float((1 + square) * p * r) / (square * p + r), 4) if p + r else 0.0
+
+    def _compare(self, corpus: Corpus, hypotheses: Hypotheses
+                 ) -> list[list[dict[str, list[int]]]]:
+        """[TP, FP, FN] by kind, for every sentence and reference."""
+        corpus = gold_edits(corpus, self.gold, self.extractor)
+        proposed = extract_hypotheses(corpus, hypotheses, extractor=self.extractor)
+        result = []
+        for edits, references in zip(proposed, corpus.references, strict=True):
+            mine = self._keyed(edits, alternatives=False)
+            result.append([_tally(mine, self._keyed(
+                r.edits or (), alternatives=self.alternatives == "any")) for r in references])
+        return result
+
+    def _keyed(self, edits: Sequence[Edit], *, alternatives: bool) -> Keyed:
+        """What is compared of each edit, with the kinds of the edits it stands for."""
+        keyed: Keyed = {}
+        seen: set[tuple[int, int, str]] = set()
+        for edit in edits:
+            text = "||".join(edit.replacements)
+            if not self._kept(edit, text):
+                continue
+            if not self.duplicates and (edit.start, edit.end, text) in seen:
+                continue
+            seen.add((edit.start, edit.end, text))
+            kind = (edit.kind,) if self.types else ()
+            for key in self._keys(edit, text, alternatives):
+                keyed.setdefault((*key, *kind), []).append(edit.kind)
+        return keyed
+
+    def _keys(self, edit: Edit, text: str, alternatives: bool) -> list[tuple[Hashable, ...]]:
+        if self.mode == "detection":
+            return [(edit.start, edit.end)]
+        if self.mode == "token_detection":  # an insertion belongs to the token on its right
+            return [(k, k + 1) for k in range(edit.start, max(edit.end, edit.start + 1))]
+        if alternatives and edit.alternatives:
+            return [(edit.start, edit.end, frozenset(edit.replacements))]
+        return [(edit.start, edit.end, text)]
+
+    def _kept(self, edit: Edit, text: str) -> bool:
+        if edit.kind == "UNK" and self.mode == "correction":
+            return False  # detected but not corrected
+        if self.size != "all":
+            multi = edit.end - edit.start >= 2 or len(text.split()) >= 2
+            if multi != (self.size == "multi"):
+                return False
+        if any(_is_kind(edit.kind, name) for name in self.ignore):
+            return False
+        return not self.only or any(_is_kind(edit.kind, name) for name in self.only)
+
+
+def _is_kind(kind: str, name: str) -> bool:
+    return name in (kind, kind[2:]) or (len(name) == 2 and name[1] == ":" and kind[:2] == name)
+
+
+def _precision_recall(totals: Floats) -> tuple[Floats, Floats]:
+    tp, fp, fn = totals[..., 0], totals[..., 1], totals[..., 2]
+    # P is 1 without false positives (ERRANT's rule), and tp = fp = 0 is such a case.
+    return ratio(tp, tp + fp, 1.0), ratio(tp, tp + fn, 1.0)
+
+
+def _tally(proposed: Keyed, gold: Keyed) -> dict[str, list[int]]:
+    """[TP, FP, FN] by kind: the gold kind where an edit is right, its own elsewhere."""
+    several = {(k[0], k[1], text, *k[3:]): k for k in gold if isinstance(k, tuple) and len(k) > 2
+               and isinstance(k[2], frozenset) for text in k[2]}
+    table: dict[str, list[int]] = {}
+
+    def add(kinds: Sequence[str], column: int) -> None:
+        for kind in kinds:
+            table.setdefault(kind, [0, 0, 0])[column] += 1
+
+    hit = set()
+    for key, kinds in proposed.items():
+        match = several.get(key, key)  # type: ignore[call-overload]
+        if match in gold and match not in hit:
+            add(gold[match], 0)
+            hit.add(match)
+        else:
+            add(kinds, 1)
+    for key, kinds in gold.items():
+        if key not in hit:
+            add(kinds, 2)
+    return table
+
+
+@dataclass(frozen=True)
+class TypeScores:
+    """One system's counts and scores by kind of edit; ``macro`` is the mean F over the kinds."""
+
+    system: str
+    kinds: tuple[str, ...]
+    counts: Floats
+    precision: Floats
+    recall: Floats
+    f: Floats
+    micro: float
+    macro: float
+
+
+def scores_by_type(errant: Errant, corpus: Corpus, hypotheses: Hypotheses, *,
+                   tier: int = 3) -> TypeScores:
+    """Counts, P, R and F for each kind of edit, with the references the corpus score takes.
+
+    ``tier`` 1 groups by operation (M, R, U), 2 by kind without operation (``DET``), 3 shows full
+    kinds, as ``errant_compare -cat``. Kinds without an operation (``UNK``) stay as they are.
+    """
+    if tier not in (1, 2, 3):
+        raise InputError(f"tier {tier} is unknown", remedy="use 1, 2 or 3")
+    choice = errant.choose(errant.count(corpus, hypotheses))[0]
+    totals: dict[str, Counter[int]] = {}
+    for tables, chosen in zip(errant._compare(corpus, hypotheses), choice, strict=True):
+        for kind, row in tables[chosen].items():
+            name = kind if kind[1:2] != ":" else {1: kind[:1], 2: kind[2:], 3: kind}[tier]
+            totals.setdefault(name, Counter()).update(dict(enumerate(row)))
+    kinds = tuple(sorted(totals))
+    counts = np.array([[totals[k][c] for c in range(3)] for k in kinds],
+                      np.float64).reshape(-1, 3)
+    precision, recall = _precision_recall(counts)
+    f = f_beta(precision, recall, errant.beta)
+    return TypeScores(hypotheses.system, kinds, counts, precision, recall, f,
+                      float(errant.score(counts.sum(axis=0))), float(f.mean()) if kinds else 0.0)
