@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 import unicodedata
@@ -16,6 +17,7 @@ from errata.data import Corpus, apply_edits
 from errata.datasets import sample_corpus, sample_judgments, sample_systems, sample_texts
 from errata.datasets.sample import SAMPLE_SYSTEMS, sample_file
 from errata.io import check_alignment, read_text, write_m2
+from errata.io.judgments import write_judgments
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "src/errata/datasets/sample"
@@ -152,6 +154,13 @@ def test_judgments_group_identical_outputs() -> None:
         given = {rank for rank in judgment.ranks if rank is not None}
         assert given == set(range(1, len(given) + 1)), judgment
         assert len(judgment.groups) != 1
+
+
+def test_the_judgments_survive_a_round_trip(tmp_path: Path) -> None:
+    write_judgments(sample_judgments(), tmp_path / "again.jsonl")
+    again = (tmp_path / "again.jsonl").read_text("utf-8").splitlines()
+    lines = (FOLDER / "judgments.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in again] == [json.loads(line) for line in lines]
 
 
 def test_judgments_are_varied() -> None:

@@ -5,7 +5,6 @@ Nothing in it comes from a data set and nothing in it is evidence; see `sample/R
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from errata.data import Corpus, Hypotheses, Judgment
 from errata.io import read_corpus, read_hypotheses, read_m2
+from errata.io.judgments import read_judgments
 
 __all__ = ["SAMPLE_FILES", "SAMPLE_SYSTEMS", "sample_corpus", "sample_file",
            "sample_judgments", "sample_systems", "sample_texts"]
@@ -68,7 +68,4 @@ def sample_judgments() -> list[Judgment]:
     ['ana', 'bo', 'cleo']
     """
     with sample_file("judgments.jsonl") as path:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    return [Judgment(d["judge"], d["sentence"], tuple(map(tuple, d["groups"])),
-                     tuple(d["ranks"]), d["item"], d["seconds"], d["time"])
-            for d in map(json.loads, lines)]
+        return list(read_judgments(path))
