@@ -85,9 +85,13 @@ def overlaps(source: Tokens, hypothesis: Tokens, references: Tokens, first: Ints
     >>> both.matched.tolist(), both.kept.tolist()
     ([[2, 0]], [[1, 2]])
     """
-    batches = [array for tokens in (source, hypothesis, references)
-               for array in (tokens.ids.astype(np.int64), tokens.offsets)]
-    return Overlaps(kernel.overlaps(*batches, first, order, merged))
+    if not len(source) == len(hypothesis) == len(first) - 1 or len(references) != first[-1]:
+        raise InputError(f"{len(hypothesis)} hypotheses for {len(source)} sources and "
+                         f"{len(first) - 1} sets of references",
+                         remedy="give one hypothesis per source sentence")
+    ids = [tokens.ids.astype(np.int64) for tokens in (source, hypothesis, references)]
+    return Overlaps(kernel.overlaps(ids[0], source.offsets, ids[1], hypothesis.offsets, ids[2],
+                                    references.offsets, first, order, merged))
 
 
 def reference_tokens(corpus: Corpus) -> tuple[Tokens, Ints]:

@@ -88,7 +88,7 @@ class GLEU2015(Metric):
 
     def score(self, totals: Floats) -> Floats:
         """GLEU of summed statistics."""
-        there = (totals > 0).all(axis=-1)
+        there = np.asarray((totals > 0).all(axis=-1))
         safe = np.where(there[..., None], totals, 1.0)
         logs = np.log(safe[..., 2::2] / safe[..., 3::2]).sum(axis=-1) / 4
         # In "2015-06" both lengths are the hypothesis's.
