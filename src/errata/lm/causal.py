@@ -57,7 +57,7 @@ class CausalModel:
     @cached_property
     def revision(self) -> str:
         """Name, digest or commit, dtype and the version of transformers."""
-        commit = f"sha256-{self._digest}" if self.local else self._commit()
+        commit = f"sha256-{self._digest}" if self.local else self._commit
         label = self.label if self.local else self.name
         return (f"{label}@{commit} dtype:{self.options.dtype} "
                 f"transformers:{version('transformers')}")
@@ -104,7 +104,7 @@ class CausalModel:
         transformers = load_extra("transformers", self.label, INSTALL)
         more: dict[str, Any] = {"gguf_file": self.gguf} if self.gguf else {}
         if not self.local:
-            more["revision"] = self.options.revision or "main"
+            more["revision"] = self._commit
         with self._explained():
             tokenizer = transformers.AutoTokenizer.from_pretrained(self._folder, **more)
             model = transformers.AutoModelForCausalLM.from_pretrained(
@@ -124,13 +124,17 @@ class CausalModel:
             raise InputError(f"device={device!r} cannot be used: {error}",
                              remedy="use 'cpu', 'cuda' or 'auto'") from error
 
+    @cached_property
     def _commit(self) -> str:
-        transformers = load_extra("transformers", self.label, INSTALL)
+        # Branches move; what is kept on disk must belong to one commit.
+        hub = load_extra("transformers.utils.hub", self.label, INSTALL)
         with self._explained():
-            config = transformers.AutoConfig.from_pretrained(
-                self.name, revision=self.options.revision or "main")
-        commit = getattr(config, "_commit_hash", None)
-        return commit or self.options.revision or "main"
+            config = Path(hub.cached_file(self.name, "config.json",
+                                          revision=self.options.revision or "main"))
+        if config.parent.parent.name != "snapshots":
+            raise InputError(f"cannot tell which commit of {self.name!r} this is",
+                             remedy="give its folder")
+        return config.parent.name
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -123,7 +123,8 @@ class Harper(Metric):
 
     The score is (before - after) / sentences. Harper knows English spelling and a set of
     grammar rules; what has no rule is not an error to it, and a text that says less has fewer.
-    ``tokenized`` takes out the blanks that tokenisation puts before punctuation.
+    A sentence that was emptied keeps its errors: deleting it corrects nothing. ``tokenized``
+    takes out the blanks that tokenisation puts before punctuation.
     """
 
     name: ClassVar[str] = "harper"
@@ -153,8 +154,10 @@ class Harper(Metric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, (before, after, 1)]``."""
         checker = self._opened()
-        columns = (checker.rows(_stripped(corpus.sources))[:, 0],
-                   checker.rows(_stripped(hypotheses.sentences))[:, 0], np.ones(len(corpus)))
+        sources, outputs = _stripped(corpus.sources), _stripped(hypotheses.sentences)
+        before, after = checker.rows(sources)[:, 0], checker.rows(outputs)[:, 0]
+        emptied = np.array([not output for output in outputs], bool)
+        columns = before, np.where(emptied, before, after), np.ones(len(corpus))
         return np.stack(columns, axis=-1)[:, None, :]
 
     def score(self, totals: Floats) -> Floats:

