@@ -1,0 +1,879 @@
+"""The edits a system proposes, as the M2 scorer sees them: the best path through a lattice.
+
+Source and hypothesis are aligned in every cheapest way under two prices of a substitution; the
+union of both lattices, closed over phrase edits with few unchanged words, is a graph in which the
+path with the most gold edits is sought. This kernel gives the path of nusnlp/m2scorer, ties and
+accidents included, without its cost:
+
+- Cells are taken in order, and arcs *out of* a cell are still elementary when the official
+  closure comes to it. So the phrase edits that end in a cell are those that end in its (at most
+  three) predecessors, one step longer: a merge of three sorted lists, no search.
+- Bellman-Ford stops at the first pass that changes nothing, which changes nothing.
+
+The graph of a pair is kept within ``limit`` phrase edits; a pair with more is left to
+`errata.kernels.maxmatch_long`.
+"""
+
+import cython
+import numpy as np
+
+from errata.kernels.maxmatch_long import propose_long
+
+# Bits of a cell: arcs into it from the diagonal (1), from above (2, a deletion) and from the left
+# (4, an insertion) in the lattice where a substitution costs 1; the same (8, 16, 32) where it
+# costs 2; whether the cell is in the first lattice (64) and in the second (128).
+# Bits of an arc: through which predecessor of its end it was found or shortened (1, 2, 4 as
+# above), elementary (8), in both lattices (16).
+EPSILON = cython.declare(cython.double, 0.001)
+DONE = cython.declare(cython.int, 0)
+MORE_VERTICES = cython.declare(cython.int, 1)
+MORE_ARCS = cython.declare(cython.int, 2)
+MORE_EDITS = cython.declare(cython.int, 3)
+
+
+
+@cython.cclass
+class Graph:
+    """Room for the lattice of one pair of sentences and its phrase edits."""
+
+    n: cython.int
+    m: cython.int
+    vertex_room: cython.int
+    arc_room: cython.int
+    # the table, one byte per cell, and two rolling rows of distances and numbers of vertices
+    table: cython.uchar[::1]
+    row_1: cython.int[::1]
+    row_2: cython.int[::1]
+    above: cython.int[::1]
+    here: cython.int[::1]
+    row_start: cython.int[::1]
+    # vertices: cell, predecessors and successors (-1: none), their elementary arcs
+    vertices: cython.int
+    row: cython.int[::1]
+    column: cython.int[::1]
+    bits: cython.uchar[::1]
+    noop: cython.uchar[::1]
+    before_diagonal: cython.int[::1]
+    before_up: cython.int[::1]
+    before_left: cython.int[::1]
+    after_diagonal: cython.int[::1]
+    after_down: cython.int[::1]
+    after_right: cython.int[::1]
+    arc_diagonal: cython.int[::1]
+    arc_up: cython.int[::1]
+    arc_left: cython.int[::1]
+    first: cython.int[::1]
+    distance: cython.double[::1]
+    reached_by: cython.int[::1]
+    # arcs by their end: start, end, steps, unchanged words, how found, weight
+    arcs: cython.int
+    tail: cython.int[::1]
+    head: cython.int[::1]
+    steps: cython.short[::1]
+    unchanged: cython.short[::1]
+    found: cython.uchar[::1]
+    weight: cython.double[::1]
+    # the arcs in the official order, each once, and how long the official list is
+    order: cython.int[::1]
+    elementary: cython.int
+    ordered: cython.int
+    listed: cython.int
+    # insertions at one place, and the gold insertions there
+    group: cython.int[::1]
+    gold_here: cython.int[::1]
+
+    def size_table(self, cells, columns, rows, gold):
+        """Make room for tables of that many cells, columns and rows, and gold edits."""
+        self.table = _bytes(cells)
+        self.row_1 = _ints(columns)
+        self.row_2 = _ints(columns)
+        self.above = _ints(columns)
+        self.here = _ints(columns)
+        self.row_start = _ints(rows + 1)
+        self.gold_here = _ints(gold)
+
+    def size_vertices(self, size):
+        """Make room for that many vertices."""
+        self.vertex_room = size
+        self.row = _ints(size)
+        self.column = _ints(size)
+        self.bits = _bytes(size)
+        self.noop = _bytes(size)
+        self.before_diagonal = _ints(size)
+        self.before_up = _ints(size)
+        self.before_left = _ints(size)
+        self.after_diagonal = _ints(size)
+        self.after_down = _ints(size)
+        self.after_right = _ints(size)
+        self.arc_diagonal = _ints(size)
+        self.arc_up = _ints(size)
+        self.arc_left = _ints(size)
+        self.first = _ints(size + 1)
+        self.distance = _doubles(size)
+        self.reached_by = _ints(size)
+
+    def size_arcs(self, size):
+        """Make room for that many arcs."""
+        self.arc_room = size
+        self.tail = _ints(size)
+        self.head = _ints(size)
+        self.steps = _shorts(size)
+        self.unchanged = _shorts(size)
+        self.found = _bytes(size)
+        self.weight = _doubles(size)
+        self.order = _ints(size)
+        self.group = _ints(2 * size)
+
+
+# Lists serve better than arrays where the kernel runs as plain Python.
+def _ints(size):
+    return np.zeros(size, np.intc) if cython.compiled else [0] * size
+
+
+def _shorts(size):
+    return np.zeros(size, np.short) if cython.compiled else [0] * size
+
+
+def _bytes(size):
+    return np.zeros(size, np.uint8) if cython.compiled else bytearray(size)
+
+
+def _doubles(size):
+    return np.zeros(size, np.double) if cython.compiled else [0.0] * size
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _fill_table(table: cython.uchar[::1], row_1: cython.int[::1], row_2: cython.int[::1],
+                source: cython.int[::1], s0: cython.Py_ssize_t, n: cython.int,
+                hypothesis: cython.int[::1], h0: cython.Py_ssize_t, m: cython.int
+                ) -> cython.void:
+    """Both Levenshtein tables: the cheapest predecessors of every cell, all of them."""
+    i: cython.int
+    j: cython.int
+    at: cython.Py_ssize_t
+    token: cython.int
+    bits: cython.int
+    diagonal_1: cython.int
+    diagonal_2: cython.int
+    up: cython.int
+    left: cython.int
+    best: cython.int
+    across: cython.int
+    row_1[0] = 0
+    row_2[0] = 0
+    table[0] = 0
+    for j in range(1, m + 1):
+        row_1[j] = j
+        row_2[j] = j
+        table[j] = 36
+    for i in range(1, n + 1):
+        at = cython.cast(cython.Py_ssize_t, i) * (m + 1)
+        token = source[s0 + i - 1]
+        diagonal_1 = i - 1
+        diagonal_2 = i - 1
+        row_1[0] = i
+        row_2[0] = i
+        table[at] = 18
+        for j in range(1, m + 1):
+            across = 0 if token == hypothesis[h0 + j - 1] else 1
+            up = row_1[j] + 1
+            left = row_1[j - 1] + 1
+            best = diagonal_1 + across
+            diagonal_1 = row_1[j]
+            bits = 1
+            if up < best:
+                best = up
+                bits = 0
+            if left < best:
+                best = left
+                bits = 0
+            if up == best:
+                bits |= 2
+            if left == best:
+                bits |= 4
+            row_1[j] = best
+            up = row_2[j] + 1
+            left = row_2[j - 1] + 1
+            best = diagonal_2 + 2 * across
+            diagonal_2 = row_2[j]
+            bits |= 8
+            if up < best:
+                best = up
+                bits &= 7
+            if left < best:
+                best = left
+                bits &= 7
+            if up == best:
+                bits |= 16
+            if left == best:
+                bits |= 32
+            row_2[j] = best
+            table[at + j] = bits
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _keep_reachable(table: cython.uchar[::1], n: cython.int, m: cython.int) -> cython.void:
+    """Keep only what lies on a way to the last cell, in each lattice."""
+    i: cython.int
+    j: cython.int
+    width: cython.Py_ssize_t = m + 1
+    at: cython.Py_ssize_t
+    bits: cython.int
+    table[width * (n + 1) - 1] |= 192
+    for i in range(n, -1, -1):
+        for j in range(m, -1, -1):
+            at = width * i + j
+            bits = table[at]
+            if bits & 192 == 0:
+                continue
+            if bits & 64:
+                if bits & 1:
+                    table[at - width - 1] |= 64
+                if bits & 2:
+                    table[at - width] |= 64
+                if bits & 4:
+                    table[at - 1] |= 64
+            else:
+                bits &= 184
+            if bits & 128:
+                if bits & 8:
+                    table[at - width - 1] |= 128
+                if bits & 16:
+                    table[at - width] |= 128
+                if bits & 32:
+                    table[at - 1] |= 128
+            else:
+                bits &= 71
+            table[at] = bits
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _number_vertices(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t,
+                     hypothesis: cython.int[::1], h0: cython.Py_ssize_t) -> cython.int:
+    """List the cells of the lattice in order, with their neighbours along arcs."""
+    i: cython.int
+    j: cython.int
+    v: cython.int = 0
+    other: cython.int
+    bits: cython.int
+    room: cython.int = g.vertex_room
+    at: cython.Py_ssize_t = 0
+    for i in range(g.n + 1):
+        g.row_start[i] = v
+        for j in range(g.m + 1):
+            bits = g.table[at]
+            at += 1
+            if bits & 192 == 0:
+                continue
+            if v >= room:
+                return MORE_VERTICES
+            g.here[j] = v
+            g.row[v] = i
+            g.column[v] = j
+            g.bits[v] = bits
+            g.noop[v] = 0
+            g.before_diagonal[v] = -1
+            g.before_up[v] = -1
+            g.before_left[v] = -1
+            g.after_diagonal[v] = -1
+            g.after_down[v] = -1
+            g.after_right[v] = -1
+            if bits & 9:
+                other = g.above[j - 1]
+                g.before_diagonal[v] = other
+                g.after_diagonal[other] = v
+                g.noop[v] = 1 if source[s0 + i - 1] == hypothesis[h0 + j - 1] else 0
+            if bits & 18:
+                other = g.above[j]
+                g.before_up[v] = other
+                g.after_down[other] = v
+            if bits & 36:
+                g.before_left[v] = v - 1
+                g.after_right[v - 1] = v
+            v += 1
+        for j in range(g.m + 1):
+            g.above[j] = g.here[j]
+    g.row_start[g.n + 1] = v
+    g.vertices = v
+    return DONE
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _close(g: Graph, most: cython.int) -> cython.int:
+    """List the phrase edits that end in each vertex, sorted by where they start.
+
+    One comes from each predecessor's list, a step longer, and the predecessor itself starts an
+    elementary one. Predecessors are asked in the official order (diagonal, above, left); a
+    strictly shorter way replaces what was found, with its own number of unchanged words.
+    """
+    tail: cython.int[::1] = g.tail
+    steps: cython.short[::1] = g.steps
+    unchanged: cython.short[::1] = g.unchanged
+    found: cython.uchar[::1] = g.found
+    room: cython.int = g.arc_room
+    v: cython.int
+    e: cython.int = 0
+    a: cython.int
+    b: cython.int
+    c: cython.int
+    a_end: cython.int
+    b_end: cython.int
+    c_end: cython.int
+    diagonal: cython.int
+    up: cython.int
+    left: cython.int
+    from_a: cython.int
+    from_b: cython.int
+    from_c: cython.int
+    start: cython.int
+    best: cython.int
+    kept: cython.int
+    how: cython.int
+    words: cython.int
+    same: cython.int
+    bits: cython.int
+    last: cython.int = g.vertices  # later than every vertex
+    for v in range(g.vertices):
+        g.first[v] = e
+        diagonal = g.before_diagonal[v]
+        up = g.before_up[v]
+        left = g.before_left[v]
+        same = g.noop[v]
+        bits = g.bits[v]
+        a = 0
+        a_end = -1
+        b = 0
+        b_end = -1
+        c = 0
+        c_end = -1
+        if diagonal >= 0:
+            a = g.first[diagonal]
+            a_end = g.first[diagonal + 1]
+        if up >= 0:
+            b = g.first[up]
+            b_end = g.first[up + 1]
+        if left >= 0:
+            c = g.first[left]
+            c_end = g.first[left + 1]
+        if e + (a_end - a) + (b_end - b) + (c_end - c) + 3 > room:
+            return MORE_ARCS
+        while True:
+            from_a = tail[a] if a < a_end else (diagonal if a == a_end else last)
+            from_b = tail[b] if b < b_end else (up if b == b_end else last)
+            from_c = tail[c] if c < c_end else (left if c == c_end else last)
+            start = from_a if from_a < from_b else from_b
+            start = start if start < from_c else from_c
+            if start == last:
+                break
+            best = 0x7FFF
+            kept = 0
+            how = 0
+            if from_a == start:
+                if a == a_end:
+                    best = 1
+                    kept = same
+                    how = 24 if bits & 1 and bits & 8 else 8
+                    g.arc_diagonal[v] = e
+                else:
+                    words = unchanged[a] + same
+                    if words <= most:
+                        best = steps[a] + 1
+                        kept = words
+                        how = 1
+                a += 1
+            if from_b == start:
+                if b == b_end:
+                    best = 1
+                    kept = 0
+                    how = 24 if bits & 2 and bits & 16 else 8
+                    g.arc_up[v] = e
+                elif steps[b] + 1 < best and unchanged[b] <= most:
+                    best = steps[b] + 1
+                    kept = unchanged[b]
+                    how |= 2
+                b += 1
+            if from_c == start:
+                if c == c_end:
+                    best = 1
+                    kept = 0
+                    how = 24 if bits & 4 and bits & 32 else 8
+                    g.arc_left[v] = e
+                elif steps[c] + 1 < best and unchanged[c] <= most:
+                    best = steps[c] + 1
+                    kept = unchanged[c]
+                    how |= 4
+                c += 1
+            if how:
+                tail[e] = start
+                g.head[e] = v
+                steps[e] = best
+                unchanged[e] = kept
+                found[e] = how
+                e += 1
+    g.first[g.vertices] = e
+    g.arcs = e
+    return DONE
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _list_arcs(g: Graph) -> cython.void:
+    """Put the arcs in the official order, and lose the noops the official list loses.
+
+    Elementary arcs are sorted; phrase edits stand in the order they are found or shortened: by
+    the vertex before their end, then by start, then by end. From that list the longer noops are
+    removed while it is walked, so that the element after each removed one is not looked at.
+    ``listed`` is how many elements remain, repetitions included: the official weight of a match.
+    """
+    k: cython.int
+    v: cython.int
+    e: cython.int
+    p: cython.int = 0
+    start: cython.int
+    listed: cython.int = 0
+    passed_over: cython.int = 0
+    right: cython.int
+    right_end: cython.int
+    down: cython.int
+    down_end: cython.int
+    across: cython.int
+    across_end: cython.int
+    tail: cython.int[::1] = g.tail
+    found: cython.uchar[::1] = g.found
+    order: cython.int[::1] = g.order
+    for k in range(g.vertices):
+        v = g.after_right[k]
+        if v >= 0:
+            order[p] = g.arc_left[v]
+            listed += 2 if found[order[p]] & 16 else 1
+            p += 1
+        v = g.after_down[k]
+        if v >= 0:
+            order[p] = g.arc_up[v]
+            listed += 2 if found[order[p]] & 16 else 1
+            p += 1
+        v = g.after_diagonal[k]
+        if v >= 0:
+            order[p] = g.arc_diagonal[v]
+            listed += 2 if found[order[p]] & 16 else 1
+            p += 1
+    g.elementary = p
+    for k in range(g.vertices):
+        right = 0
+        right_end = 0
+        down = 0
+        down_end = 0
+        across = 0
+        across_end = 0
+        v = g.after_right[k]
+        if v >= 0:
+            right = g.first[v]
+            right_end = g.first[v + 1]
+        v = g.after_down[k]
+        if v >= 0:
+            down = g.first[v]
+            down_end = g.first[v + 1]
+        v = g.after_diagonal[k]
+        if v >= 0:
+            across = g.first[v]
+            across_end = g.first[v + 1]
+        for e in range(g.first[k], g.first[k + 1]):
+            start = tail[e]
+            while right < right_end and tail[right] < start:
+                right += 1
+            if right < right_end and tail[right] == start and found[right] & 4:
+                listed += 1
+                passed_over = 0
+                if found[right] & 3 == 0:
+                    order[p] = right
+                    p += 1
+            while down < down_end and tail[down] < start:
+                down += 1
+            if down < down_end and tail[down] == start and found[down] & 2:
+                listed += 1
+                passed_over = 0
+                if found[down] & 1 == 0:
+                    order[p] = down
+                    p += 1
+            while across < across_end and tail[across] < start:
+                across += 1
+            if across < across_end and tail[across] == start and found[across] & 1:
+                if g.unchanged[across] == g.steps[across] and not passed_over:
+                    passed_over = 1
+                else:
+                    listed += 1
+                    passed_over = 0
+                    order[p] = across
+                    p += 1
+    g.ordered = p
+    g.listed = listed
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _is_correction(left: cython.int, right: cython.int, gold: cython.Py_ssize_t,
+                   alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
+                   tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
+                   ) -> cython.bint:
+    """Whether hypothesis tokens ``left:right`` are one of the corrections of a gold edit."""
+    x: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    p: cython.int
+    for x in range(alternative_at[gold], alternative_at[gold + 1]):
+        t = token_at[x]
+        if token_at[x + 1] - t != right - left:
+            continue
+        p = left
+        while p < right and hypothesis[h0 + p] == tokens[t + p - left]:
+            p += 1
+        if p == right:
+            return True
+    return False
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _weigh(g: Graph) -> cython.void:
+    """The weight of every arc where nothing is gold: steps, and a little for each occurrence."""
+    e: cython.int
+    how: cython.int
+    weight: cython.double
+    for e in range(g.arcs):
+        weight = g.steps[e]
+        if g.unchanged[e] != g.steps[e]:
+            how = g.found[e]
+            if how & 8:
+                weight += EPSILON
+                if how & 16:
+                    weight += EPSILON
+            else:
+                if how & 1:
+                    weight += EPSILON
+                if how & 2:
+                    weight += EPSILON
+                if how & 4:
+                    weight += EPSILON
+        g.weight[e] = weight
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _weigh_gold(g: Graph, g0: cython.Py_ssize_t, g1: cython.Py_ssize_t,
+                gold_start: cython.int[::1], gold_end: cython.int[::1],
+                alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
+                tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
+                ) -> cython.void:
+    """Give the arcs that are gold edits their weight, minus the length of the official list."""
+    x: cython.Py_ssize_t
+    y: cython.Py_ssize_t
+    start: cython.int
+    end: cython.int
+    v: cython.int
+    e: cython.int
+    low: cython.int
+    high: cython.int
+    middle: cython.int
+    count: cython.int
+    for x in range(g0, g1):
+        start = gold_start[x]
+        end = gold_end[x]
+        if start < end:
+            for v in range(g.row_start[end], g.row_start[end + 1]):
+                low = g.first[v]
+                high = g.first[v + 1]
+                while low < high:
+                    middle = low + (high - low) // 2
+                    if g.tail[middle] < g.row_start[start]:
+                        low = middle + 1
+                    else:
+                        high = middle
+                e = low
+                while e < g.first[v + 1] and g.tail[e] < g.row_start[start + 1]:
+                    if _is_correction(g.column[g.tail[e]], g.column[v], x, alternative_at,
+                                      token_at, tokens, hypothesis, h0):
+                        g.weight[e] = -g.listed
+                    e += 1
+            continue
+        count = 0
+        for y in range(g0, g1):
+            if gold_start[y] == start and gold_end[y] == end:
+                if count == 0 and y < x:
+                    break
+                g.gold_here[count] = cython.cast(cython.int, y - g0)
+                count += 1
+        if count:
+            _sweep(g, start, g0, count, alternative_at, token_at, tokens, hypothesis, h0)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _sweep(g: Graph, row: cython.int, g0: cython.Py_ssize_t, count: cython.int,
+           alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
+           tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
+           ) -> cython.void:
+    """Weigh the insertions at one place, each gold insertion used once, from both ends."""
+    u: cython.int
+    v: cython.int
+    e: cython.int
+    now: cython.int = 0
+    left: cython.int = 0
+    right: cython.int
+    size: cython.int = 0
+    low: cython.int = 0
+    high: cython.int = count - 1
+    hit: cython.int
+    at_left: cython.bint
+    for u in range(g.row_start[row], g.row_start[row + 1]):
+        v = g.after_right[u]
+        while v >= 0:
+            e = g.first[v + 1] - (v - u)  # starts in the same row are the last and all there
+            g.weight[e] = g.steps[e]
+            g.group[size] = e
+            size += 1
+            if g.found[e] & 16:
+                g.group[size] = e
+                size += 1
+            v = g.after_right[v]
+    right = size - 1
+    while left <= right:
+        e = g.group[now]
+        at_left = now == left
+        hit = low if at_left else high
+        while low <= hit <= high and not _is_correction(
+                g.column[g.tail[e]], g.column[g.head[e]], g0 + g.gold_here[hit], alternative_at,
+                token_at, tokens, hypothesis, h0):
+            hit += 1 if at_left else -1
+        if not low <= hit <= high:
+            g.weight[e] += EPSILON
+            if at_left:
+                left += 1
+                now = right
+            else:
+                right -= 1
+                now = left
+        elif at_left:
+            g.weight[e] = -g.listed
+            low = hit + 1
+            left += 1
+            while left < size and g.tail[g.group[left]] != g.head[e]:
+                g.weight[g.group[left]] += EPSILON
+                left += 1
+            now = left
+        else:
+            g.weight[e] = -g.listed
+            high = hit - 1
+            right -= 1
+            while right >= 0 and g.head[g.group[right]] != g.tail[e]:
+                g.weight[g.group[right]] += EPSILON
+                right -= 1
+            now = right
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _find_path(g: Graph) -> cython.void:
+    """Bellman-Ford in the official order, until a pass changes nothing."""
+    p: cython.int
+    e: cython.int
+    v: cython.int
+    far: cython.double
+    changed: cython.bint = True
+    distance: cython.double[::1] = g.distance
+    order: cython.int[::1] = g.order
+    tail: cython.int[::1] = g.tail
+    head: cython.int[::1] = g.head
+    weight: cython.double[::1] = g.weight
+    for v in range(g.vertices):
+        distance[v] = 1e300
+        g.reached_by[v] = -1
+    distance[0] = 0.0
+    while changed:
+        changed = False
+        for p in range(g.ordered):
+            e = order[p]
+            far = distance[tail[e]] + weight[e]
+            v = head[e]
+            if far < distance[v]:
+                distance[v] = far
+                g.reached_by[v] = e
+                changed = True
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Write the edits of the path, left to right; where they end, or -1 for lack of room."""
+    v: cython.int = g.vertices - 1
+    e: cython.int = g.reached_by[v]
+    count: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t
+    while e >= 0:
+        if g.unchanged[e] != g.steps[e]:
+            count += 1
+        e = g.reached_by[g.tail[e]]
+    if used + count > edits.shape[0]:
+        return -1
+    at = used + count
+    e = g.reached_by[v]
+    while e >= 0:
+        if g.unchanged[e] != g.steps[e]:
+            at -= 1
+            edits[at, 0] = g.row[g.tail[e]]
+            edits[at, 1] = g.row[g.head[e]]
+            edits[at, 2] = g.column[g.tail[e]]
+            edits[at, 3] = g.column[g.head[e]]
+        e = g.reached_by[g.tail[e]]
+    return used + count
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _build(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t, n: cython.int,
+           hypothesis: cython.int[::1], h0: cython.Py_ssize_t, m: cython.int, most: cython.int
+           ) -> cython.int:
+    """Make the graph of one pair, the same for every annotator."""
+    status: cython.int
+    g.n = n
+    g.m = m
+    _fill_table(g.table, g.row_1, g.row_2, source, s0, n, hypothesis, h0, m)
+    _keep_reachable(g.table, n, m)
+    status = _number_vertices(g, source, s0, hypothesis, h0)
+    if status == DONE:
+        status = _close(g, most)
+    if status == DONE:
+        _list_arcs(g)
+    return status
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _run(g: Graph, at: cython.longlong[::1], source: cython.int[::1],
+         source_at: cython.longlong[::1], hypothesis: cython.int[::1],
+         hypothesis_at: cython.longlong[::1], first: cython.longlong[::1],
+         gold_at: cython.longlong[::1], gold_start: cython.int[::1], gold_end: cython.int[::1],
+         alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
+         tokens: cython.int[::1], most: cython.int, edits: cython.int[:, ::1],
+         edit_at: cython.longlong[::1]) -> cython.int:
+    """Go on from sentence ``at[0]`` with ``at[1]`` edits written, until done or out of room."""
+    status: cython.int
+    r: cython.Py_ssize_t
+    p: cython.Py_ssize_t
+    s0: cython.Py_ssize_t
+    h0: cython.Py_ssize_t
+    n: cython.int
+    m: cython.int
+    used: cython.Py_ssize_t
+    while at[0] < at[2]:
+        s0 = source_at[at[0]]
+        h0 = hypothesis_at[at[0]]
+        n = cython.cast(cython.int, source_at[at[0] + 1] - s0)
+        m = cython.cast(cython.int, hypothesis_at[at[0] + 1] - h0)
+        used = at[1]
+        p = 0
+        if n == m:
+            while p < n and source[s0 + p] == hypothesis[h0 + p]:
+                p += 1
+        if n == m and p == n:  # unchanged: the diagonal is the only path, and proposes nothing
+            for r in range(first[at[0]], first[at[0] + 1]):
+                edit_at[r + 1] = used
+            at[0] += 1
+            continue
+        status = _build(g, source, s0, n, hypothesis, h0, m, most)
+        if status != DONE:
+            return status
+        for r in range(first[at[0]], first[at[0] + 1]):
+            _weigh(g)
+            _weigh_gold(g, gold_at[r], gold_at[r + 1], gold_start, gold_end, alternative_at,
+                        token_at, tokens, hypothesis, h0)
+            _find_path(g)
+            used = _write_path(g, edits, used)
+            if used < 0:
+                return MORE_EDITS
+            edit_at[r + 1] = used
+        at[1] = used
+        at[0] += 1
+    return DONE
+
+
+def propose(source: cython.int[::1], source_at: cython.longlong[::1],
+            hypothesis: cython.int[::1], hypothesis_at: cython.longlong[::1],
+            first: cython.longlong[::1], gold, max_unchanged: cython.int, limit: cython.int):
+    """The edits proposed against each reference: rows (start, end, left, right) and their offsets.
+
+    Hypothesis tokens ``left:right`` replace source tokens ``start:end``. The references of
+    sentence ``i`` are ``first[i]:first[i + 1]``; ``gold`` holds their edits (see
+    `errata.metrics.m2_edits.GoldEdits`). ``limit`` bounds the phrase edits of one pair.
+    """
+    gold_at: cython.longlong[::1] = gold[0]
+    gold_start: cython.int[::1] = gold[1]
+    gold_end: cython.int[::1] = gold[2]
+    alternative_at: cython.longlong[::1] = gold[3]
+    token_at: cython.longlong[::1] = gold[4]
+    tokens: cython.int[::1] = gold[5]
+    rows = np.diff(source_at) + 1
+    columns = np.diff(hypothesis_at) + 1
+    cells: cython.Py_ssize_t = int(np.max(rows * columns, initial=1))
+    room: cython.int = cython.cast(cython.int, cells if cells < limit else limit)
+    g: Graph = Graph()
+    g.size_table(cells, int(np.max(columns, initial=1)), int(np.max(rows, initial=1)),
+                 int(np.max(np.diff(gold_at), initial=0)))
+    g.size_vertices(min(room, 2_048))
+    g.size_arcs(min(limit, 16_384))
+    references: cython.Py_ssize_t = first[first.shape[0] - 1]
+    found = np.zeros((2 * references + 64, 4), np.intc)
+    edits: cython.int[:, ::1] = found
+    offsets = np.zeros(references + 1, np.int64)
+    edit_at: cython.longlong[::1] = offsets
+    at: cython.longlong[::1] = np.array([0, 0, source_at.shape[0] - 1], np.int64)
+    status: cython.int = MORE_EDITS
+    if not cython.compiled:
+        source, source_at, hypothesis, hypothesis_at, first = (
+            each.tolist() for each in (source, source_at, hypothesis, hypothesis_at, first))
+        gold_at, gold_start, gold_end, alternative_at, token_at, tokens = (
+            each.tolist() for each in gold)
+    while status != DONE:
+        with cython.nogil:
+            status = _run(g, at, source, source_at, hypothesis, hypothesis_at, first, gold_at,
+                          gold_start, gold_end, alternative_at, token_at, tokens, max_unchanged,
+                          edits, edit_at)
+        if status == MORE_EDITS:
+            found = np.concatenate([found, np.zeros_like(found)])
+            edits = found
+        elif status == MORE_VERTICES and g.vertex_room < room:
+            g.size_vertices(min(room, 4 * g.vertex_room))
+        elif status == MORE_ARCS and g.arc_room < limit:
+            g.size_arcs(min(limit, 4 * g.arc_room))
+        elif status != DONE:
+            i = at[0]
+            for r in range(first[i], first[i + 1]):
+                rows = propose_long(
+                    g.table, source_at[i + 1] - source_at[i],
+                    hypothesis_at[i + 1] - hypothesis_at[i], source, source_at[i], hypothesis,
+                    hypothesis_at[i], gold_at[r], gold_at[r + 1],
+                    (gold_at, gold_start, gold_end, alternative_at, token_at, tokens),
+                    max_unchanged)
+                while len(found) < at[1] + len(rows):
+                    found = np.concatenate([found, np.zeros_like(found)])
+                found[at[1]:at[1] + len(rows)] = rows
+                at[1] += len(rows)
+                edit_at[r + 1] = at[1]
+            edits = found
+            at[0] += 1
+    return found[:at[1]], offsets

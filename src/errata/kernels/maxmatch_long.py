@@ -1,0 +1,310 @@
+"""MaxMatch for pairs with too many phrase edits to list: a state machine over the cells.
+
+The objective is the M2 scorer's: most gold edits matched, then fewest steps outside them, then
+fewest other edits, each with at most so many unchanged words. An edit need not be listed to be
+counted: a cell is reached either between edits or inside one with so many unchanged words so far,
+so that cost and memory grow with the cells. What is left out are accidents of the official
+program (arcs listed twice, an unchanged-word count that belongs to the first of several ways).
+"""
+
+import cython
+import numpy as np
+
+MATCH = cython.declare(cython.longlong, 1 << 40)
+STEP = cython.declare(cython.longlong, 1 << 20)
+NEVER = cython.declare(cython.longlong, 1 << 60)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(i=cython.int, j=cython.int, width=cython.Py_ssize_t, bits=cython.int,
+               best=cython.int, kept=cython.int, words=cython.int, same=cython.int)
+def _is_arc(table: cython.uchar[::1], m: cython.int, source: cython.int[::1],
+            s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
+            start: cython.int, end: cython.int, left: cython.int, right: cython.int,
+            most: cython.int, steps: cython.int[::1], unchanged: cython.int[::1]) -> cython.bint:
+    """Whether the phrase edit from (start, left) to (end, right) exists, and is no longer noop.
+
+    ``steps`` and ``unchanged`` hold a row of what is reached from the start: 0 steps are the
+    start itself, -1 is out of reach. Each row is written over the one before.
+    """
+    width = m + 1
+    above: cython.int = -1  # steps and unchanged words of the cell above to the left
+    above_words: cython.int = 0
+    next_above: cython.int
+    next_words: cython.int
+    for i in range(start, end + 1):
+        above = -1
+        for j in range(left, right + 1):
+            if i == start and j == left:
+                steps[j] = 0
+                unchanged[j] = 0
+                continue
+            next_above = -1 if i == start else steps[j]
+            next_words = 0 if i == start else unchanged[j]
+            bits = table[width * i + j]
+            best = 1 << 30
+            kept = 0
+            if bits & 9 and above >= 0:
+                same = 1 if source[s0 + i - 1] == hypothesis[h0 + j - 1] else 0
+                words = above_words + same
+                if above == 0 or words <= most:
+                    best = above + 1
+                    kept = words
+            if bits & 18 and next_above >= 0 and next_above + 1 < best and (
+                    next_above == 0 or next_words <= most):
+                best = next_above + 1
+                kept = next_words
+            if bits & 36 and j > left and steps[j - 1] >= 0 and steps[j - 1] + 1 < best and (
+                    steps[j - 1] == 0 or unchanged[j - 1] <= most):
+                best = steps[j - 1] + 1
+                kept = unchanged[j - 1]
+            above = next_above
+            above_words = next_words
+            steps[j] = best if best < 1 << 30 else -1
+            unchanged[j] = kept
+    return steps[right] == 1 or (steps[right] > 1 and unchanged[right] < steps[right])
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(x=cython.Py_ssize_t, y=cython.Py_ssize_t, t=cython.Py_ssize_t,
+               last=cython.Py_ssize_t, width=cython.Py_ssize_t, start=cython.int, end=cython.int,
+               j=cython.int, p=cython.int, right=cython.int, reach=cython.int,
+               found=cython.Py_ssize_t, insertion=cython.bint)
+def _find_matches(table: cython.uchar[::1], m: cython.int, source: cython.int[::1],
+                  s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
+                  g0: cython.Py_ssize_t, g1: cython.Py_ssize_t, gold_start: cython.int[::1],
+                  gold_end: cython.int[::1], alternative_at: cython.longlong[::1],
+                  token_at: cython.longlong[::1], tokens: cython.int[::1], most: cython.int,
+                  steps: cython.int[::1], unchanged: cython.int[::1],
+                  used: cython.uchar[::1], matches: cython.int[:, ::1]) -> cython.Py_ssize_t:
+    """List the phrase edits that are gold; how many there are (more than there is room for).
+
+    A gold insertion serves once: insertions take gold edits from left to right.
+    """
+    width = m + 1
+    found = 0
+    for x in range(g0, g1):
+        used[x - g0] = 0
+    for x in range(g0, g1):
+        start = gold_start[x]
+        end = gold_end[x]
+        insertion = start == end
+        if used[x - g0]:
+            continue
+        last = g1 if insertion else x + 1
+        reach = 0
+        for j in range(m + 1):
+            if table[width * start + j] & 192 == 0 or (insertion and j < reach):
+                continue
+            for y in range(x, last):
+                if gold_start[y] != start or gold_end[y] != end or used[y - g0] == 2:
+                    continue
+                used[y - g0] = 1
+                for t in range(alternative_at[y], alternative_at[y + 1]):
+                    right = j + cython.cast(cython.int, token_at[t + 1] - token_at[t])
+                    if right > m or (insertion and right == j):
+                        continue
+                    if table[width * end + right] & 192 == 0:
+                        continue
+                    p = j
+                    while p < right and hypothesis[h0 + p] == tokens[token_at[t] + p - j]:
+                        p += 1
+                    if p < right or not _is_arc(table, m, source, s0, hypothesis, h0, start, end,
+                                                j, right, most, steps, unchanged):
+                        continue
+                    if found < matches.shape[0]:
+                        matches[found, 0] = start
+                        matches[found, 1] = end
+                        matches[found, 2] = j
+                        matches[found, 3] = right
+                    found += 1
+                    if insertion:
+                        used[y - g0] = 2
+                        reach = right
+                        break
+                if insertion and used[y - g0] == 2 and reach > j:
+                    break
+    return found
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(i=cython.int, j=cython.int, u=cython.int, k=cython.Py_ssize_t, bits=cython.int,
+               at=cython.Py_ssize_t, way=cython.int, source_row=cython.int, p=cython.int,
+               same=cython.bint, cost=cython.longlong, best=cython.longlong, chosen=cython.int,
+               ending=cython.Py_ssize_t, starting=cython.Py_ssize_t, now=cython.int)
+def _search(table: cython.uchar[::1], n: cython.int, m: cython.int, source: cython.int[::1],
+            s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
+            states: cython.int, unlimited: cython.bint, matches: cython.int[:, ::1],
+            by_start: cython.longlong[::1], by_end: cython.longlong[::1],
+            value: cython.longlong[::1], won: cython.uchar[::1], between: cython.longlong[:, ::1],
+            inside: cython.longlong[:, :, ::1], back_between: cython.short[::1],
+            back_inside: cython.uchar[::1]) -> cython.void:
+    """The cheapest way to every cell, between edits and inside one, and where it comes from.
+
+    ``back_between`` of a cell: -1 an unchanged word, -2 a matched edit, u the end of an edit with
+    u unchanged words. ``back_inside``: 1, 2, 3 from the diagonal, above, left; +4 where the edit
+    begins there.
+    """
+    ending = 0
+    starting = 0
+    for i in range(n + 1):
+        now = i & 1
+        for j in range(m + 1):
+            at = cython.cast(cython.Py_ssize_t, m + 1) * i + j
+            bits = table[at]
+            if bits & 192 == 0:
+                continue
+            best = 0 if i == 0 and j == 0 else NEVER
+            chosen = -1
+            for u in range(states):
+                inside[now, j, u] = NEVER
+            for way in range(1, 4):
+                if bits & (9 << (way - 1)) == 0:
+                    continue
+                source_row = now if way == 3 else 1 - now
+                p = j if way == 2 else j - 1
+                same = way == 1 and source[s0 + i - 1] == hypothesis[h0 + j - 1]
+                if same:
+                    best = between[source_row, p] + STEP
+                else:
+                    cost = between[source_row, p] + STEP + 1
+                    if cost < inside[now, j, 0]:
+                        inside[now, j, 0] = cost
+                        back_inside[at * states] = way + 4
+                for u in range(states):
+                    if same and not unlimited:
+                        if u == 0:
+                            continue
+                        cost = inside[source_row, p, u - 1] + STEP
+                    else:
+                        cost = inside[source_row, p, u] + STEP
+                    if cost < inside[now, j, u]:
+                        inside[now, j, u] = cost
+                        back_inside[at * states + u] = way
+            for u in range(states):
+                if inside[now, j, u] < best:
+                    best = inside[now, j, u]
+                    chosen = u
+            while ending < by_end.shape[0] and matches[by_end[ending], 1] == i and matches[
+                    by_end[ending], 3] == j:
+                k = by_end[ending]
+                if value[k] < best:
+                    best = value[k]
+                    chosen = -2
+                    won[k] = 1
+                ending += 1
+            between[now, j] = best
+            back_between[at] = chosen
+            while starting < by_start.shape[0] and matches[by_start[starting], 0] == i and matches[
+                    by_start[starting], 2] == j:
+                value[by_start[starting]] = best - MATCH
+                starting += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(i=cython.int, j=cython.int, u=cython.int, end=cython.int, right=cython.int,
+               at=cython.Py_ssize_t, k=cython.Py_ssize_t, count=cython.Py_ssize_t, way=cython.int,
+               width=cython.Py_ssize_t, low=cython.Py_ssize_t)
+def _trace(n: cython.int, m: cython.int, source: cython.int[::1], s0: cython.Py_ssize_t,
+           hypothesis: cython.int[::1], h0: cython.Py_ssize_t, states: cython.int,
+           unlimited: cython.bint, matches: cython.int[:, ::1], by_end: cython.longlong[::1],
+           won: cython.uchar[::1], back_between: cython.short[::1],
+           back_inside: cython.uchar[::1], edits: cython.int[:, ::1]) -> cython.Py_ssize_t:
+    """Write the edits of the best path, from right to left; how many there are."""
+    width = m + 1
+    count = 0
+    i = n
+    j = m
+    low = by_end.shape[0]
+    while i > 0 or j > 0:
+        at = width * i + j
+        u = back_between[at]
+        end = i
+        right = j
+        if u == -1:
+            i -= 1
+            j -= 1
+            continue
+        if u == -2:  # the last to win at this cell is the best of those that end there
+            low -= 1
+            k = by_end[low]
+            while matches[k, 1] != i or matches[k, 3] != j or won[k] == 0:
+                low -= 1
+                k = by_end[low]
+            i = matches[k, 0]
+            j = matches[k, 2]
+            if end - i == 1 and right - j == 1 and source[s0 + i] == hypothesis[h0 + j]:
+                continue
+        else:
+            way = 0
+            while way < 4:
+                way = back_inside[(width * i + j) * states + u]
+                if way & 3 != 3:
+                    i -= 1
+                if way & 3 != 2:
+                    j -= 1
+                if way == 1 and not unlimited and source[s0 + i] == hypothesis[h0 + j]:
+                    u -= 1
+        edits[count, 0] = i
+        edits[count, 1] = end
+        edits[count, 2] = j
+        edits[count, 3] = right
+        count += 1
+    return count
+
+
+def propose_long(table: cython.uchar[::1], n: cython.int, m: cython.int, source: cython.int[::1],
+                 s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
+                 g0: cython.Py_ssize_t, g1: cython.Py_ssize_t, gold, max_unchanged: cython.int):
+    """The edits of one pair against one reference: rows (start, end, left, right).
+
+    ``table`` is the lattice of the pair (see `errata.kernels.maxmatch`); the pair's tokens start
+    at ``s0`` and ``h0``, the edits of the reference are ``g0:g1`` of ``gold``.
+    """
+    gold_start: cython.int[::1] = gold[1]
+    gold_end: cython.int[::1] = gold[2]
+    alternative_at: cython.longlong[::1] = gold[3]
+    token_at: cython.longlong[::1] = gold[4]
+    tokens: cython.int[::1] = gold[5]
+    steps: cython.int[::1] = np.zeros(m + 1, np.intc)
+    unchanged: cython.int[::1] = np.zeros(m + 1, np.intc)
+    used: cython.uchar[::1] = np.zeros(g1 - g0, np.uint8)
+    listed = np.zeros((256, 4), np.intc)
+    matches: cython.int[:, ::1] = listed
+    found: cython.Py_ssize_t = matches.shape[0] + 1
+    while found > matches.shape[0]:
+        with cython.nogil:
+            found = _find_matches(table, m, source, s0, hypothesis, h0, g0, g1, gold_start,
+                                  gold_end, alternative_at, token_at, tokens, max_unchanged,
+                                  steps, unchanged, used, matches)
+        if found > matches.shape[0]:
+            listed = np.zeros((found, 4), np.intc)
+            matches = listed
+    by_start: cython.longlong[::1] = np.lexsort((listed[:found, 2], listed[:found, 0]))
+    by_end: cython.longlong[::1] = np.lexsort((listed[:found, 3], listed[:found, 1]))
+    value: cython.longlong[::1] = np.zeros(found, np.int64)
+    won: cython.uchar[::1] = np.zeros(found, np.uint8)
+    unlimited: cython.bint = max_unchanged >= min(n, m)
+    states: cython.int = 1 if unlimited else max_unchanged + 1
+    cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, n + 1) * (m + 1)
+    between: cython.longlong[:, ::1] = np.zeros((2, m + 1), np.int64)
+    inside: cython.longlong[:, :, ::1] = np.zeros((2, m + 1, states), np.int64)
+    back_between: cython.short[::1] = np.zeros(cells, np.short)
+    back_inside: cython.uchar[::1] = np.zeros(cells * states, np.uint8)
+    written = np.zeros((n + m, 4), np.intc)
+    edits: cython.int[:, ::1] = written
+    count: cython.Py_ssize_t
+    with cython.nogil:
+        _search(table, n, m, source, s0, hypothesis, h0, states, unlimited, matches, by_start,
+                by_end, value, won, between, inside, back_between, back_inside)
+        count = _trace(n, m, source, s0, hypothesis, h0, states, unlimited, matches, by_end, won,
+                       back_between, back_inside, edits)
+    return written[:count][::-1]

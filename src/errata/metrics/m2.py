@@ -1,0 +1,221 @@
+"""M2, the MaxMatch metric: the F-score of edits, matched in the system's favour."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Corpus, Edit, Hypotheses
+from errata.errors import InputError
+from errata.kernels import m2_counts
+from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+from errata.metrics.m2_edits import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
+
+__all__ = ["M2", "optimal_choice"]
+
+CORRECT, PROPOSED, GOLD = range(3)
+
+
+@metric
+class M2(Metric):
+    """F of proposed edits against gold edits (Dahlmeier and Ng 2012), as nusnlp/m2scorer.
+
+    Among all cheapest alignments of source and hypothesis, the edits are those that match most
+    gold edits; neighbouring changes may form one edit across a few unchanged words. Then::
+
+        P = correct / proposed (1 if none)     R = correct / gold (1 if none)
+        F = (1 + β²) P R / (β² P + R)          (0 if P = R = 0)
+
+    ``beta``: weighs precision (below 1) or recall (above 1); 0.5 as in CoNLL-2014.
+    ``max_unchanged``: unchanged words one edit may span (the scorer's ``max_unchanged_words``).
+    ``ignore_case``: drop proposed edits that change only case and spaces, after matching (the
+    scorer's ``ignore_whitespace_casing``; gold edits of that kind become misses).
+    ``choice``: which annotator a sentence takes. ``"sequential"`` is the scorer's: sentence
+    after sentence, the one best for the totals so far, so that the order of sentences matters.
+    ``"optimal"`` is the best F any choice can give, whatever the order. ``"isolated"`` takes the
+    annotator best for the sentence alone. ``"last"`` is sequential for the corpus, but scores
+    single sentences against the last annotator, as the published sentence scores of Chollampatt
+    and Ng (2018) do; otherwise single sentences take the annotator best for them.
+    ``duplicates``: ``"once"`` counts a gold edit listed twice once; ``"official"`` as the scorer,
+    which lets one proposed edit match both, so that P may exceed 1.
+
+    >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
+    >>> m2 = M2()
+    >>> m2.count(corpus, Hypotheses("A", ("He goes to home .",))).tolist()
+    [[[1.0, 2.0, 1.0]]]
+    """
+
+    name = "m2"
+
+    beta: float = 0.5
+    max_unchanged: int = 2
+    ignore_case: bool = False
+    choice: str = "sequential"
+    duplicates: str = "once"
+
+    def __post_init__(self) -> None:
+        self._check_choice("choice", ("sequential", "optimal", "isolated", "last"))
+        self._check_choice("duplicates", ("once", "official"))
+        if not (math.isfinite(self.beta) and 0 < self.beta <= 1000):
+            raise InputError(f"m2: beta={self.beta!r} is not above 0",
+                             remedy="use 0.5 to weigh precision twice as much as recall, or 1")
+        if not 0 <= self.max_unchanged <= 10_000:
+            raise InputError(f"m2: max_unchanged={self.max_unchanged!r} is negative or huge",
+                             remedy="use 2, as the official scorer, or 0 to keep edits apart")
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Correct, proposed and gold edits."""
+        return ("correct", "proposed", "gold")
+
+    @property
+    def headline(self) -> str:
+        """F with its beta, as F0.5."""
+        return f"F{self.beta:g}"
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """Correct, proposed and gold edits of each sentence, annotators in order of their ids."""
+        gold, matched = self._match(corpus, hypotheses)
+        sizes = np.diff(gold.first)
+        counts = np.full((len(corpus), max(1, corpus.most_references), 3), np.nan)
+        there = np.arange(counts.shape[1]) < sizes[:, None]
+        counts[there] = np.column_stack([matched.counts, np.diff(gold.arrays.gold_at)])
+        return counts
+
+    def _match(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, Matched]:
+        gold = gold_edits(corpus, self.duplicates)
+        return gold, match_edits(corpus, hypotheses, gold, max_unchanged=self.max_unchanged,
+                                 ignore_case=self.ignore_case, once=self.duplicates == "once")
+
+    def choose(self, counts: Floats) -> Ints:
+        """The annotator of each sentence in the corpus (see ``choice``)."""
+        if self.choice == "optimal":
+            return optimal_choice(counts, self.beta)[None]
+        alone = self.choice == "isolated"
+        chosen: Ints = m2_counts.choose(np.ascontiguousarray(counts), self.beta, alone)
+        return chosen[None]
+
+    def choose_sentences(self, counts: Floats) -> Ints:
+        """The annotator best for each sentence alone, or the last one."""
+        if self.choice == "last":
+            there = ~np.isnan(counts[:, :, CORRECT])
+            last: Ints = np.where(there, np.arange(counts.shape[1]), -1).max(axis=1)
+            return last[None]
+        chosen: Ints = m2_counts.choose(np.ascontiguousarray(counts), self.beta, True)
+        return chosen[None]
+
+    def score(self, totals: Floats) -> Floats:
+        """F of summed counts."""
+        return f_beta(self._precision(totals), self._recall(totals), self.beta)
+
+    def parts(self, totals: Floats) -> dict[str, Floats]:
+        """Precision, recall, and the counts behind them."""
+        return {"P": self._precision(totals), "R": self._recall(totals),
+                "correct": totals[..., CORRECT], "proposed": totals[..., PROPOSED],
+                "gold": totals[..., GOLD]}
+
+    def _precision(self, totals: Floats) -> Floats:
+        return ratio(totals[..., CORRECT], totals[..., PROPOSED], 1.0)
+
+    def _recall(self, totals: Floats) -> Floats:
+        return ratio(totals[..., CORRECT], totals[..., GOLD], 1.0)
+
+    def context(self, corpus: Corpus) -> tuple[str, ...]:
+        """Whether edits were given or come from aligning texts."""
+        bare = [r.edits is None for refs in corpus.references for r in refs]
+        return ("edits:gold" if not any(bare) else
+                "edits:aligned" if all(bare) else "edits:gold+aligned",)
+
+    def explain(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[SentenceEdits, ...]:
+        """The correct, missed and wrong edits of every sentence, for the annotator it takes.
+
+        >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
+        >>> M2().explain(corpus, Hypotheses("A", ("He goes to home .",)))[0].wrong
+        (Edit(start=2, end=2, replacement='to', kind=''),)
+        """
+        gold, matched = self._match(corpus, hypotheses)
+        chosen = self.choose(self.count(corpus, hypotheses))[0]
+        return tuple(_explain(corpus.sources[i].split(), hypotheses.sentences[i].split(), gold,
+                              matched, int(gold.first[i] + chosen[i]))
+                     for i in range(len(corpus)))
+
+
+def _explain(source: list[str], hypothesis: list[str], gold: Gold, matched: Matched, r: int
+             ) -> SentenceEdits:
+    proposed = {
+        e: Edit(start, end, " ".join(hypothesis[left:right]))
+        for e, (start, end, left, right) in enumerate(
+            matched.edits[matched.edit_at[r]:matched.edit_at[r + 1]].tolist(), matched.edit_at[r])
+        if matched.keep[e]}
+    g0, g1 = gold.arrays.gold_at[r:r + 2]
+    met = matched.met[g0:g1].tolist()
+    return SentenceEdits(
+        gold.references[r].annotator,
+        tuple(Edit(edit.start, edit.end, proposed[e].replacement, edit.kind)
+              for edit, e in zip(gold.edits[r], met, strict=True) if e >= 0),
+        tuple(edit for edit, e in zip(gold.edits[r], met, strict=True) if e < 0),
+        tuple(shrink(edit, source) for e, edit in proposed.items() if e not in met))
+
+
+@lru_cache(maxsize=64)
+def _weights(beta: float) -> tuple[int, int, int]:
+    """Whole numbers w with F = w0 correct / (w1 proposed + w2 gold), for beta as written."""
+    square = Fraction(repr(float(beta))) ** 2
+    return square.numerator + square.denominator, square.denominator, square.numerator
+
+
+def optimal_choice(counts: Floats, beta: float) -> Ints:
+    """The choice of references with the highest F of the totals, whatever the order.
+
+    F is a ratio of sums, so Dinkelbach's (1967) iteration finds its maximum: given F = N/D, every
+    sentence takes the reference with the largest ``D w0 correct - N (w1 proposed + w2 gold)``;
+    the new F is no lower, and when no sentence gains, no choice is better. All numbers are whole,
+    so that the result is exact. Of equal references the one with most correct edits is taken,
+    then the first.
+
+    >>> two = np.array([[[1, 3, 10], [0, 3, 0.0]], [[10, 10, 10], [np.nan] * 3]])
+    >>> optimal_choice(two, 0.5).tolist()
+    [1, 0]
+    """
+    there = ~np.isnan(counts[:, :, CORRECT])
+    whole = np.nan_to_num(counts).astype(np.int64)
+    w0, w1, w2 = _weights(beta)
+    size = int(whole.sum()) * (w0 + w1 + w2) + 1
+    if size * size > 2 ** 62:
+        whole = whole.astype(object)
+    gain = w0 * whole[:, :, CORRECT]
+    cost = w1 * whole[:, :, PROPOSED] + w2 * whole[:, :, GOLD]
+    free = _largest((-cost, gain), there)
+    numerator, denominator = 0, 1
+    while True:
+        chosen = _largest((denominator * gain - numerator * cost, gain, -cost), there)
+        top, bottom = _total(gain, chosen), _total(cost, chosen)
+        if bottom == 0 or top * denominator <= numerator * bottom:
+            break
+        numerator, denominator = top, bottom
+    # F of nothing proposed and nothing to correct is 1
+    return free if _total(cost, free) == 0 and numerator < denominator else chosen
+
+
+def _largest(keys: tuple[Ints, ...], there: NDArray[np.bool_]) -> Ints:
+    """The first column where the first key is largest, then the second...; -1 where none is."""
+    best = np.full(len(there), -1)
+    rows = np.arange(len(there))
+    for column in range(there.shape[1]):
+        larger = best < 0
+        tied = ~larger
+        for key in keys:
+            held = key[rows, best]
+            larger |= tied & (key[:, column] > held)
+            tied &= key[:, column] == held
+        best[larger & there[:, column]] = column
+    return best
+
+
+def _total(key: Ints, chosen: Ints) -> int:
+    taken = np.flatnonzero(chosen >= 0)
+    return int(key[taken, chosen[taken]].sum())

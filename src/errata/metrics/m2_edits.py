@@ -1,0 +1,187 @@
+"""The edits behind M2: gold edits as arrays, proposed edits, and what met what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
+from errata.errors import InputError
+from errata.kernels import m2_counts, maxmatch
+
+__all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "shrink"]
+
+LIMIT = 2_000_000  # phrase edits of one pair that are listed; 100 MB, and hours for m2scorer
+LARGEST = 200_000_000  # bytes of tables for one pair
+
+
+class GoldEdits(NamedTuple):
+    """The edits of many references as arrays, in the order the kernels take them.
+
+    Edits of reference r are ``gold_at[r]:gold_at[r + 1]``, corrections of edit x
+    ``alternative_at[x]:alternative_at[x + 1]``, tokens of correction y ``token_at[y]:...``.
+    """
+
+    gold_at: NDArray[np.int64]
+    start: NDArray[np.intc]
+    end: NDArray[np.intc]
+    alternative_at: NDArray[np.int64]
+    token_at: NDArray[np.int64]
+    tokens: NDArray[np.intc]
+
+
+class Gold(NamedTuple):
+    """References by sentence (``first[i]:first[i + 1]``) with their edits, and those as arrays."""
+
+    first: NDArray[np.int64]
+    references: tuple[Reference, ...]
+    edits: tuple[tuple[Edit, ...], ...]
+    arrays: GoldEdits
+
+
+class Matched(NamedTuple):
+    """Proposed edits as rows (start, end, left, right) by reference, and what they met."""
+
+    hypothesis: Tokens
+    edits: NDArray[np.intc]
+    edit_at: NDArray[np.int64]
+    keep: NDArray[np.uint8]
+    counts: NDArray[np.int64]
+    met: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SentenceEdits:
+    """What one annotator finds in one sentence of a system: right, missed and wrong edits.
+
+    ``correct`` and ``missed`` are the annotator's edits (a correct one with the correction that
+    was proposed); ``wrong`` are proposed edits, shrunk to what really changed.
+    """
+
+    annotator: int
+    correct: tuple[Edit, ...]
+    missed: tuple[Edit, ...]
+    wrong: tuple[Edit, ...]
+
+
+def gold_edits(corpus: Corpus, duplicates: str) -> Gold:
+    """The references of each sentence, by annotator, and their edits; kept with the corpus.
+
+    References without edits get them by token alignment. Unless ``duplicates="official"``, an
+    edit that changes the same tokens in the same way as an earlier one counts as one with it.
+    """
+    kept: dict[str, Gold] = vars(corpus).setdefault("_gold_edits", {})
+    if duplicates not in kept:
+        sorted_references = [sorted(refs, key=lambda r: r.annotator) for refs in corpus.references]
+        references = tuple(r for refs in sorted_references for r in refs)
+        edits = _with_aligned(corpus, references)
+        if duplicates == "once":
+            edits = tuple(map(_without_repeats, edits))
+        first = np.cumsum([0, *map(len, sorted_references)], dtype=np.int64)
+        kept[duplicates] = Gold(first, references, edits, _pack(corpus, edits))
+    return kept[duplicates]
+
+
+def _with_aligned(corpus: Corpus, references: Sequence[Reference]) -> tuple[tuple[Edit, ...], ...]:
+    bare = [(source, reference.text or "") for source, refs
+            in zip(corpus.sources, corpus.references, strict=True)
+            for reference in sorted(refs, key=lambda r: r.annotator) if reference.edits is None]
+    if not bare:
+        return tuple(reference.edits or () for reference in references)
+    from errata.align import extract_aligned
+
+    aligned = iter(extract_aligned(*zip(*bare, strict=True)))
+    return tuple(next(aligned) if r.edits is None else r.edits for r in references)
+
+
+def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Leave out repeated edits; insertions stay, as the same word may be inserted twice."""
+    if len(edits) < 2:
+        return edits
+    seen: set[tuple[int, int, frozenset[str]]] = set()
+    kept = []
+    for edit in edits:
+        key = (edit.start, edit.end, frozenset(edit.replacements))
+        if edit.start == edit.end or key not in seen:
+            seen.add(key)
+            kept.append(edit)
+    return tuple(kept)
+
+
+def _pack(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> GoldEdits:
+    """Edits as arrays; a correction with irregular spaces matches nothing and is left out."""
+    flat = [edit for reference in edits for edit in reference]
+    corrections: list[list[str]] = []
+    numbers = []
+    for edit in flat:
+        regular = [words for text in edit.replacements
+                   if " ".join(words := text.split()) == text.strip()]
+        corrections += regular
+        numbers.append(len(regular))
+    tokens = corpus.vocabulary.intern_tokens(corrections)
+    return GoldEdits(
+        np.cumsum([0, *map(len, edits)], dtype=np.int64),
+        np.array([edit.start for edit in flat], np.intc),
+        np.array([edit.end for edit in flat], np.intc),
+        np.cumsum([0, *numbers], dtype=np.int64),
+        tokens.offsets, tokens.ids.astype(np.intc, copy=False))
+
+
+def match_edits(corpus: Corpus, hypotheses: Hypotheses, gold: Gold, *, max_unchanged: int,
+                ignore_case: bool, once: bool, limit: int = LIMIT) -> Matched:
+    """Find the proposed edits against every reference and count the gold ones among them."""
+    source = corpus.source_tokens
+    hypothesis = corpus.vocabulary.intern(hypotheses.sentences)
+    _check_size(corpus, hypotheses, source, hypothesis, max_unchanged)
+    edits, edit_at = maxmatch.propose(source.ids, source.offsets, hypothesis.ids,
+                                      hypothesis.offsets, gold.first, gold.arrays, max_unchanged,
+                                      limit)
+    keep = np.ones(len(edits), np.uint8)
+    if ignore_case:
+        _drop_case_changes(corpus, hypotheses, gold.first, edits, edit_at, keep)
+    counts, met = m2_counts.tally(edits, edit_at, keep, hypothesis.ids, hypothesis.offsets,
+                                  gold.first, gold.arrays, once)
+    return Matched(hypothesis, edits, edit_at, keep, counts, met)
+
+
+def _check_size(corpus: Corpus, hypotheses: Hypotheses, source: Tokens, hypothesis: Tokens,
+                max_unchanged: int) -> None:
+    cells = (source.lengths + 1) * (hypothesis.lengths + 1)
+    for i in np.flatnonzero(cells > LARGEST // (min(max_unchanged, 100) + 4)).tolist():
+        if np.array_equal(source[i], hypothesis[i]):
+            continue
+        raise InputError(
+            f"{hypotheses.system}: the output for {corpus.sources[i][:40]!r}... has "
+            f"{hypothesis.lengths[i]} tokens, the source {source.lengths[i]}: too long to compare",
+            remedy="give one sentence a line")
+
+
+def _drop_case_changes(corpus: Corpus, hypotheses: Hypotheses, first: NDArray[np.int64],
+                       edits: NDArray[np.intc], edit_at: NDArray[np.int64],
+                       keep: NDArray[np.uint8]) -> None:
+    """Drop proposed edits that change only case and spaces."""
+    sentence_at = edit_at[first]
+    for i in np.flatnonzero(np.diff(sentence_at)):
+        source, hypothesis = corpus.sources[i].split(), hypotheses.sentences[i].split()
+        for e in range(sentence_at[i], sentence_at[i + 1]):
+            start, end, left, right = edits[e]
+            old, new = "".join(source[start:end]), "".join(hypothesis[left:right])
+            keep[e] = old.lower() != new.lower()
+
+
+def shrink(edit: Edit, source: Sequence[str]) -> Edit:
+    """Take words that stay the same off both ends of an edit.
+
+    >>> shrink(Edit(0, 3, "what you want"), "what we want".split())
+    Edit(start=1, end=2, replacement='you', kind='')
+    """
+    start, end, words = edit.start, edit.end, edit.replacement.split()
+    while start < end and words and source[start] == words[0]:
+        start, words = start + 1, words[1:]
+    while start < end and words and source[end - 1] == words[-1]:
+        end, words = end - 1, words[:-1]
+    return Edit(start, end, " ".join(words), edit.kind)
