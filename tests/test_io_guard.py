@@ -1,0 +1,192 @@
+"""The alignment guard on real outputs and on outputs spoilt in known ways."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.io import check_alignment, read_hypotheses, read_m2, read_text
+from errata.io.guard import check_lines, check_systems
+from errata.io.lint import check_characters, check_corpus
+
+WORDS = ["river", "stone", "window", "garden", "letter", "morning", "teacher", "because", "between",
+         "animal", "picture", "kitchen", "summer", "blanket", "engine", "yellow", "friend"]
+
+
+def sentence(i: int) -> str:
+    rng = random.Random(i)
+    return f"The {' '.join(rng.choices(WORDS, k=8))} are here ."
+
+
+SOURCES = tuple(sentence(i) for i in range(60))
+CORPUS = Corpus.from_texts(SOURCES)
+OUTPUT = tuple(s.replace("are", "is") for s in SOURCES)
+
+
+def findings(lines, corpus=CORPUS):
+    return check_alignment(corpus, Hypotheses("sys", tuple(lines)), path="out")
+
+
+def one(lines, code):
+    found = findings(lines)
+    assert [f.code for f in found] == [code], found
+    return found[0]
+
+
+def test_a_sound_output_has_no_findings():
+    assert findings(OUTPUT) == []
+
+
+@pytest.mark.parametrize(("lines", "line", "says"), [
+    ([*OUTPUT, ""], 61, "the last line is blank"),
+    ([*OUTPUT, "", " "], 61, "the last 2 lines are blank"),
+    (OUTPUT[:-3], 58, "3 are missing at the end"),
+    ([*OUTPUT, *OUTPUT[:2]], 61, "2 are too many at the end"),
+    ([*OUTPUT[:20], *OUTPUT[21:]], 21, "from line 21 on .* 1 later: a line was lost"),
+    ([*OUTPUT[:20], "Extra .", *OUTPUT[20:]], 22, "from line 22 on .* 1 earlier: a line was added"),
+    (["S a b", "A 0 1|||X|||x|||REQUIRED|||-NONE-|||0", ""], 1, "looks like an M2 file"),
+    ([], 1, "60 are missing at the end"),
+])
+def test_wrong_line_counts(lines, line, says):
+    found = one(lines, "line-count")
+    assert (found.severity, found.line) == ("error", line)
+    assert f"{len(lines)} line" in found.problem
+    assert "60 sentences" in found.problem
+    assert re.search(says, found.remedy), found.remedy
+
+
+def test_a_shifted_run():
+    found = one([*OUTPUT[:20], "Extra line .", *OUTPUT[20:29], *OUTPUT[30:]], "shifted")
+    assert (found.severity, found.line) == ("warning", 22)
+    assert "output lines 22–30 look like source lines 21–29 (9 of 9 lines)" in found.problem
+    assert "1 line later" in found.problem
+    found = one([*OUTPUT[:20], *OUTPUT[22:32], "x", "y", *OUTPUT[32:]], "shifted")
+    assert (found.severity, found.line) == ("warning", 21)
+    assert "output lines 21–30 look like source lines 23–32 (10 of 10 lines)" in found.problem
+    assert "2 lines earlier" in found.problem
+
+
+def test_a_file_that_is_mostly_shifted_is_an_error():
+    found = one([*OUTPUT[1:], "x"], "shifted")
+    assert (found.severity, found.line) == ("error", 1)
+    assert "output lines 1–59 look like source lines 2–60" in found.problem
+
+
+def test_two_lines_that_changed_places():
+    lines = list(OUTPUT)
+    lines[9], lines[10] = lines[10], lines[9]
+    assert [(f.code, f.line) for f in findings(lines)] == [("shifted", 10), ("shifted", 11)]
+
+
+@pytest.mark.parametrize("lines", [OUTPUT[::-1], OUTPUT[30:] + OUTPUT[:30],
+                                   tuple(sentence(i) for i in range(1000, 1060))],
+                         ids=["reversed", "rotated", "another text"])
+def test_unrelated_texts(lines):
+    assert one(lines, "unrelated").severity == "error"
+
+
+def test_empty_lines_are_warned_of_but_not_where_the_source_is_empty():
+    found = one([*OUTPUT[:7], "  ", *OUTPUT[8:]], "empty-line")
+    assert (found.severity, found.line) == ("warning", 8)
+    assert findings(["", "It is ."], Corpus.from_texts(["", "It are ."])) == []
+    assert {f.code for f in findings([""] * 60)} == {"empty-line"}
+
+
+def test_the_source_as_output_is_a_note():
+    assert one([f"{s} " for s in SOURCES], "unchanged").severity == "note"
+
+
+def test_a_reference_as_output_is_a_note():
+    corpus = Corpus(("a b", "c d"), ((Reference(0, (Edit(0, 1, "x"),)), Reference(1, text="a")),
+                                     (Reference(1, text="c e"),)))
+    for lines, annotator in (("x b", "c d"), 0), (("a", "c e"), 1):
+        found = findings(lines, corpus)
+        assert [f.code for f in found] == ["is-reference"]
+        assert f"annotator {annotator}" in found[0].problem
+
+
+def test_tokenisation_and_case():
+    raw = [line.replace(" .", ".") for line in OUTPUT]
+    found = one(raw, "tokenisation")
+    assert "the sources have spaces before punctuation, the output not (60 of 60" in found.problem
+    found = check_lines(raw, OUTPUT, "out")
+    assert [f.code for f in found] == ["tokenisation"]
+    assert "the output have spaces before punctuation" in found[0].problem
+    assert "in lower case" in one([line.lower() for line in OUTPUT], "case").problem
+
+
+@pytest.mark.parametrize(("text", "code"), [
+    ("cafÃ©", "broken-encoding"), ("itâ€™s", "broken-encoding"), ("a\ufffdb", "broken-encoding"),
+    ("a\u200bb", "invisible-character"), ("a\x07b", "invisible-character"),
+    ("a\xadb", "invisible-character"), ("a\xa0b", "unusual-space"), ("a\tb", "unusual-space")])
+def test_odd_characters(text, code):
+    lines = [*OUTPUT[:3], f"{OUTPUT[3]} {text}", *OUTPUT[4:]]
+    assert one(lines, code).line == 4
+    # What stands in the source too is the source's trouble.
+    sources = [*SOURCES[:3], f"{SOURCES[3]} {text}", *SOURCES[4:]]
+    assert findings(lines, Corpus.from_texts(sources)) == []
+    assert [f.code for f in check_corpus(Corpus.from_texts(sources), "s")] == [code]
+
+
+@pytest.mark.parametrize("text", ["naïve café, Ça va — “oui”", "Ärger über Größe", "中文 。", "Â"])
+def test_good_characters(text):
+    assert check_characters([text], "out") == []
+
+
+def test_systems_with_one_name_or_one_text():
+    a, b = Hypotheses("A", ("x y",)), Hypotheses("A", ("x  y",))
+    assert [f.code for f in check_systems([("1", a), ("2", b)])] == ["same-name", "same-text"]
+    assert check_systems([("1", a), ("2", Hypotheses("B", ("x",)))]) == []
+
+
+def test_gold_edits_that_cannot_be_meant():
+    corpus = Corpus(("", "a b c"), ((), (Reference(0, (
+        Edit(0, 1, "a"), Edit(1, 1, ""), Edit(1, 2, "x  y"), Edit(2, 3, "c d", "X", ("c d",)),
+        Edit(2, 3, "", "Um"))),)))
+    assert [(f.line, f.code) for f in check_corpus(corpus, "gold", (1, 3))] == [
+        (1, "empty-source"), (3, "identity-edit"), (3, "identity-edit"), (3, "double-space"),
+        (3, "same-alternative"), (3, "unclear-deletion")]
+
+
+def test_the_conll14_outputs(conll14, submissions):
+    corpus = read_m2(conll14 / "conll14st-test.m2")
+    found = {path.name: check_alignment(corpus, read_hypotheses(path))
+             for path in sorted(submissions.iterdir())}
+    assert len(found) == 13
+    assert [(f.severity, f.code, f.line) for f in found.pop("NTHU")] == [
+        ("warning", "shifted", 38), ("warning", "shifted", 165), ("warning", "shifted", 167)]
+    assert [(f.severity, f.code, f.line) for f in found.pop("POST")] == [
+        ("warning", "empty-line", 24)]
+    assert [(f.severity, f.code) for f in found.pop("INPUT")] == [("note", "unchanged")]
+    assert all(not findings for findings in found.values())
+
+
+def test_where_nthu_is_shifted(conll14, submissions):
+    corpus = read_m2(conll14 / "conll14st-test.m2")
+    first = check_alignment(corpus, read_hypotheses(submissions / "NTHU"))[0]
+    assert "output lines 38–43 look like source lines 37–42" in first.problem
+    assert "1 line later" in first.problem
+
+
+def test_human_rewrites_are_not_called_shifted(conll14, data_sets):
+    sources = read_m2(conll14 / "conll14st-test.m2").sources
+    paths = sorted(data_sets.glob("keisks/reassess-gec/*/annotations/*_annotations/*/*"))
+    assert len(paths) == 8
+    for path in paths:
+        found = check_lines(sources, read_text(path), path.name, reference=True)
+        assert {f.severity for f in found} <= {"note"}, path.name
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=30))
+def test_the_guard_takes_any_text(pairs):
+    sources, lines = [a for a, _ in pairs], [b for _, b in pairs]
+    for finding in check_alignment(Corpus.from_texts(sources), Hypotheses("s", tuple(lines))):
+        assert finding.problem
+        assert finding.remedy
+        assert finding.line is None or 1 <= finding.line <= len(pairs)

@@ -1,0 +1,355 @@
+"""M2: every corner case of the format, exact round trips, and no crash on anything."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from errata.data import Corpus, Edit, Reference
+from errata.errors import DataWarning, ErrataError, InputError
+from errata.io import read_m2, write_m2
+from errata.io.m2 import format_m2, parse_m2, scan_m2
+
+REST = "REQUIRED|||-NONE-|||0"
+NOOP = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path):
+    return lambda text: write(tmp_path / "gold.m2", text)
+
+
+def test_reads_annotators_noop_alternatives_and_deletions(file):
+    corpus = read_m2(file(
+        "S a b c\n"
+        f"A 2 3|||Nn|||x y||-NONE-||z|||{REST[:-1]}2\n"
+        f"{NOOP}0\n"
+        f"A 0 1|||Del|||-NONE-|||{REST[:-1]}1\n"
+        "A 1 1|||Ins||| w |||OPTIONAL|||why|||1\n"
+        "\n"
+        "S d é\n"))
+    assert corpus.name == "gold"
+    assert corpus.sources == ("a b c", "d é")
+    assert corpus.references == (
+        (Reference(0, ()),
+         Reference(1, (Edit(0, 1, "", "Del"),
+                       Edit(1, 1, "w", "Ins", (), "OPTIONAL", "why"))),
+         Reference(2, (Edit(2, 3, "x y", "Nn", ("", "z")),))),
+        (Reference(0, (), implied=True),))
+
+
+def test_edits_stay_in_file_order(file):
+    with pytest.warns(DataWarning, match=r"gold\.m2:3: .*1-2.*stands after 3-4"):
+        corpus = read_m2(file(f"S a b c d\nA 3 4|||X|||y|||{REST}\nA 1 2|||X|||x|||{REST}\n"))
+    assert [e.start for e in corpus.references[0][0].edits] == [3, 1]
+
+
+PLAIN = f"S a b\nA 0 1|||X|||x|||{REST}\n\nS c\n{NOOP}0\n"
+
+
+@pytest.mark.parametrize("text", [
+    PLAIN.replace("\n", "\r\n"), "\ufeff" + PLAIN, PLAIN + "\n\n\n", PLAIN[:-1], "\n\n" + PLAIN,
+    PLAIN.replace("\n\n", "\n\n\n"), PLAIN.replace("S a b\n", "I 0 1\nS a b\nI 3\n"),
+], ids=["crlf", "bom", "blank-end", "no-final-newline", "blank-start", "two-blanks", "index-lines"])
+def test_layout_does_not_matter(file, text):
+    assert read_m2(file(text)) == read_m2(file(PLAIN))
+    assert len(read_m2(file(text))) == 2
+
+
+def test_gzip_is_recognised_by_content(tmp_path):
+    for name in ("gold.m2.gz", "gold.m2"):
+        (tmp_path / name).write_bytes(gzip.compress(PLAIN.encode()))
+        assert read_m2(tmp_path / name).sources == ("a b", "c")
+        assert read_m2(tmp_path / name).name == "gold"
+
+
+def test_source_is_kept_exactly(file):
+    assert read_m2(file("S  a\tb \n\nS\n\nS \n")).sources == (" a\tb ", "", "")
+
+
+@pytest.mark.parametrize(("text", "line", "problem"), [
+    (f"S a b\nA 1 3|||X|||x|||{REST}\n", 2, "edit 1-3 is outside the sentence of 2 tokens"),
+    (f"S a b\nA 2 1|||X|||x|||{REST}\n", 2, "starts at 2, after its end 1"),
+    (f"S a b\nA -1 -1|||Noop|||-NONE-|||{REST}\n", 2, "the offset -1 is negative"),
+    (f"S a\n\nS b\nS c\nA 0 1|||X|||x|||{REST}\n", 4, "a second 'S ' line"),
+    ("S a\nB c\n", 2, "unknown kind of line: 'B c'"),
+    ("S a\nA 0 1|||X|||x\n", 2, "3 fields"),
+    (f"S a\nA 0 1|||X|||x|||y|||{REST}\n", 2, "7 fields"),
+    ("S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||me\n", 2, "the annotator 'me' is not a number"),
+    ("S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||-2\n", 2, "the annotator '-2' is not a number"),
+    ("S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||1_0\n", 2, "the annotator '1_0' is not a number"),
+    (f"S a\nA 0|||X|||x|||{REST}\n", 2, "the offsets '0' are not two numbers"),
+    (f"S a\nA 0 x 1|||X|||x|||{REST}\n", 2, "the offsets '0 x 1' are not two numbers"),
+    (f"S a\nA ０ 1|||X|||x|||{REST}\n", 2, "are not two numbers"),
+    (f"A 0 1|||X|||x|||{REST}\nS a\n", 1, "an 'A ' line before the 'S ' line"),
+    (f"S a\n\nA 0 1|||X|||x|||{REST}\n", 3, "the paragraph has no 'S ' line"),
+    ("", None, "the file holds no sentence"),
+    ("\n\n", None, "the file holds no sentence"),
+])
+def test_errors_name_file_line_and_remedy(file, text, line, problem):
+    path = file(text)
+    with pytest.raises(InputError) as caught:
+        read_m2(path)
+    assert problem in caught.value.problem
+    assert (caught.value.path, caught.value.line) == (str(path), line)
+    assert caught.value.remedy
+
+
+def test_undecodable_bytes_are_located(tmp_path):
+    path = tmp_path / "latin.m2"
+    path.write_bytes(b"S a\n\nS caf\xe9\n")
+    with pytest.raises(InputError) as caught:
+        read_m2(path)
+    assert caught.value.line == 3
+    assert "byte 6 of the line (0xe9) is not UTF-8" in caught.value.problem
+    assert "iconv -f WINDOWS-1252" in caught.value.remedy
+    path.write_bytes("S a\n".encode("utf-16"))
+    with pytest.raises(InputError, match="iconv -f UTF-16"):
+        read_m2(path)
+
+
+@pytest.mark.parametrize("name", ["missing.m2", ".", "nul\0byte"])
+def test_unreadable_files(tmp_path, name):
+    with pytest.raises(InputError, match="cannot read the file"):
+        read_m2(tmp_path / name)
+
+
+def test_damaged_and_misnamed_gzip(tmp_path):
+    path = tmp_path / "gold.m2.gz"
+    path.write_bytes(gzip.compress(PLAIN.encode())[:-9])
+    with pytest.raises(InputError, match="damaged gzip"):
+        read_m2(path)
+    path.write_bytes(PLAIN.encode())
+    with pytest.raises(InputError, match="not gzip-compressed"):
+        read_m2(path)
+
+
+X = f"|||X|||x|||{REST}\n"
+
+
+@pytest.mark.parametrize(("text", "line", "code"), [
+    (f"S a b\nA 0 1{X}A 0 1{X}", 3, "duplicate-edit"),
+    (f"S a b\nA 0 0{X}A 0 0{X}", 3, "duplicate-edit"),
+    (f"S a b\nA 0 1{X}A 0 1|||X|||y|||{REST}\n", 3, "overlapping-edits"),
+    (f"S a b c\nA 0 2{X}A 1 3{X}", 3, "overlapping-edits"),
+    (f"S a b c\nA 0 2{X}A 1 1{X}", 3, "overlapping-edits"),
+    (f"S a b c\nA 0 3{X}A 1 2{X}A 2 3{X}", 3, "overlapping-edits"),
+    (f"S a b\nA 1 2{X}A 0 1{X}", 3, "unsorted-edits"),
+    (f"S a b\nA 0 1|||noop|||x|||{REST}\n", 2, "noop-with-offsets"),
+    (f"S a b\nA 0 1{X}{NOOP}0\n", 3, "noop-and-edits"),
+    (f"S a b\n{NOOP}0\n{NOOP}0\n", 3, "noop-twice"),
+    (f"S a b\nA 0 1|||X|||x|||||{REST}\n", 2, "empty-alternative"),
+    (f"S a\u2028b\nA 0 1{X}", 1, "odd-line-break"),
+    (f"S a b\nA 0 1{X} \nS c\n", 3, "blank-with-spaces"),
+])
+def test_warnings_name_file_line_and_kind(file, text, line, code):
+    path = file(text)
+    findings = scan_m2(path).findings
+    assert (findings[0].code, findings[0].line, findings[0].path) == (code, line, str(path))
+    assert findings[0].severity == "warning"
+    with pytest.warns(DataWarning) as caught:
+        read_m2(path)
+    assert [str(warning.message) for warning in caught] == [str(f) for f in findings]
+    assert f"gold.m2:{line}: " in str(caught[0].message)
+
+
+@pytest.mark.parametrize("text", [
+    f"S a b\nA 0 0|||X|||x|||{REST}\nA 0 0|||X|||y|||{REST}\n",  # two insertions at one place
+    f"S a b\nA 0 0{X}A 0 1{X}A 1 2{X}A 2 2{X}",  # neighbours touch
+    f"S a b\nA 1 2{X}A 0 1|||X|||x|||REQUIRED|||-NONE-|||1\n",  # order between annotators is free
+])
+def test_what_is_fine_is_not_warned_of(file, text):
+    assert scan_m2(file(text)).findings == ()
+
+
+def test_many_warnings_of_a_kind_become_one(file):
+    path = file("\n".join(f"S a b\nA 0 1{X}A 0 1{X}" for _ in range(40)))
+    with pytest.warns(DataWarning) as caught:
+        read_m2(path)
+    assert len(caught) == 1
+    assert "gold.m2:3: " in str(caught[0].message)
+    assert "and 39 more like it: lines 7, 11, 15, 19, 23, ..." in str(caught[0].message)
+
+
+def test_compatible_shares_the_edits_of_a_paragraph(file):
+    text = ("S a b c\nS d b\n"
+            f"A 1 2|||X|||x|||{REST}\nA 3 4|||Y|||y|||{REST}\nA 2 2|||Z|||z|||{REST}\n")
+    with pytest.warns(DataWarning, match="share its edits"):
+        corpus = read_m2(file(text), compatible=True)
+    first, second = (refs[0].edits for refs in corpus.references)
+    assert first == (Edit(1, 2, "x", "X"), Edit(2, 2, "z", "Z"))
+    # 3-4 of the paragraph is "d", the first word of the second sentence: gold that nothing matches.
+    assert second == (Edit(1, 2, "x", "X"), Edit(2, 2, "d  y", "Y"), Edit(2, 2, "z", "Z"))
+
+
+def test_compatible_drops_edits_outside_the_sentence(file):
+    with pytest.warns(DataWarning, match="dropped, as in the official scorer"):
+        corpus = read_m2(file(f"S a\nA 0 2{X}A 0 1{X}"), compatible=True)
+    assert corpus.references == ((Reference(0, (Edit(0, 1, "x", "X"),)),),)
+
+
+def test_collect_goes_on_after_an_error(file):
+    checked = scan_m2(file(f"S a\nA 0 2{X}\nS b\nQ\n\nS c\nA 0 1{X}"), collect=True)
+    assert [(f.severity, f.line) for f in checked.findings] == [("error", 2), ("error", 5)]
+    assert checked.corpus.sources == ("a", "b", "c")
+    assert checked.lines == (1, 4, 7)
+
+
+def test_edge_cases_have_as_much_gold_as_for_the_official_scorer(oracles, file):
+    seen = 0
+    for case in json.loads((oracles / "m2" / "edge_cases.json").read_text()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            corpus = read_m2(file(case["m2"]), compatible=True)
+        official = case["head"]
+        if "error" in official:  # CRLF and a wrong number of lines: we read, the scorer stops
+            continue
+        gold = 0
+        for refs, chosen in zip(corpus.references, official["chosen"], strict=True):
+            gold += next(len(r.edits) for r in refs if r.annotator == chosen)
+        assert gold == official["gold"], case["name"]
+        seen += 1
+    assert seen == 38
+
+
+def test_conll14_counts_and_rewrites_byte_for_byte(conll14, tmp_path):
+    path = conll14 / "conll14st-test.m2"
+    corpus = read_m2(path)
+    assert len(corpus) == 1312
+    edits = [0, 0]
+    for refs in corpus.references:
+        for r in refs:
+            edits[r.annotator] += len(r.edits)
+    assert edits == [2391, 3207]
+    assert sum(len(refs) == 2 for refs in corpus.references) == 1088
+    write_m2(corpus, tmp_path / "again.m2")
+    assert (tmp_path / "again.m2").read_bytes().strip() == path.read_bytes().strip()
+
+
+# --- round trip -------------------------------------------------------------------------------
+
+WORD = st.text(st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"],
+                             exclude_characters="|"), min_size=1, max_size=4)
+PHRASE = st.lists(WORD, max_size=3).map(" ".join).filter(lambda text: text != "-NONE-")
+FIELD = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="|"), max_size=5)
+
+
+@st.composite
+def references(draw: st.DrawFn, length: int) -> tuple[Reference, ...]:
+    if draw(st.booleans()):
+        return (Reference(0, (), implied=True),)
+    found = []
+    for annotator in sorted(draw(st.sets(st.integers(0, 20), min_size=1, max_size=3))):
+        edits = []
+        for _ in range(draw(st.integers(0, 4))):
+            start = draw(st.integers(0, length))
+            edits.append(Edit(start, draw(st.integers(start, length)), draw(PHRASE),
+                              draw(FIELD.filter(lambda kind: kind != "noop")),
+                              tuple(draw(st.lists(PHRASE, max_size=2))), draw(FIELD), draw(FIELD)))
+        found.append(Reference(annotator, tuple(edits)))
+    return tuple(found)
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> Corpus:
+    sources = draw(st.lists(st.text(st.characters(exclude_categories=["Cs"],
+                                                  exclude_characters="\n\r"), max_size=12),
+                            min_size=1, max_size=4))
+    return Corpus(tuple(sources), tuple(draw(references(len(s.split()))) for s in sources), "gold")
+
+
+@settings(max_examples=150, deadline=None)
+@given(corpora())
+def test_round_trip_is_exact(tmp_path_factory, corpus):
+    path = tmp_path_factory.mktemp("m2") / "gold.m2"
+    write_m2(corpus, path)
+    assert scan_m2(path).corpus == corpus
+
+
+ANY = st.text(max_size=6)
+
+
+@settings(max_examples=300, deadline=None)
+@given(source=ANY, kind=ANY, texts=st.lists(ANY, min_size=1, max_size=3), required=ANY,
+       comment=ANY, annotator=st.integers(-2, 3))
+def test_whatever_is_written_reads_back_or_is_refused(source, kind, texts, required, comment,
+                                                      annotator):
+    edit = Edit(0, 0, texts[0], kind, tuple(texts[1:]), required, comment)
+    corpus = Corpus((source,), ((Reference(annotator, (edit,)),),))
+    try:
+        lines = format_m2(corpus)
+    except InputError:
+        return
+    text = "".join(line + "\n" for line in lines)
+    again = [line.removesuffix("\r") for line in text.split("\n")]
+    assert parse_m2(again).corpus == corpus
+
+
+@pytest.mark.parametrize(("corpus", "problem"), [
+    (Corpus.from_texts(["a"], [["b"]]), "given as text"),
+    (Corpus.from_texts(["a"]), "no reference"),
+    (Corpus((), ()), "without sentences"),
+    (Corpus(("a\nb",), ((Reference(0, ()),),)), "line end"),
+    (Corpus(("a\r",), ((Reference(0, ()),),)), "line end"),
+    (Corpus(("a",), ((Reference(1, ()), Reference(0, ())),)), "not sorted"),
+    (Corpus(("a",), ((Reference(1, (), implied=True),),)), "implied"),
+    *((Corpus(("a",), ((Reference(0, (edit,)),),)), "M2 cannot hold") for edit in (
+        Edit(0, 1, "x|||y"), Edit(0, 1, "x||y"), Edit(0, 1, "x|"), Edit(0, 1, " x"),
+        Edit(0, 1, "-NONE-"), Edit(0, 1, "x", "noop"), Edit(0, 1, "x", "a|||b"),
+        Edit(0, 1, "x", "a\nb"), Edit(0, 1, "x", "X", ("y|",)), Edit(0, 1, "x", comment="a|"))),
+])
+def test_what_m2_cannot_say_is_refused(tmp_path, corpus, problem):
+    with pytest.raises(InputError, match=problem):
+        write_m2(corpus, tmp_path / "gold.m2")
+    assert not (tmp_path / "gold.m2").exists()
+
+
+def test_a_lone_surrogate_cannot_be_written(tmp_path):
+    with pytest.raises(InputError, match=r"U\+D800 cannot be written"):
+        write_m2(Corpus(("a \ud800",), ((Reference(0, ()),),)), tmp_path / "gold.m2")
+
+
+# --- anything at all --------------------------------------------------------------------------
+
+def never_crashes(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        for compatible in (False, True):
+            try:
+                corpus = read_m2(path, compatible=compatible)
+            except ErrataError:
+                continue
+            assert len(corpus) > 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=80) | st.text("SAI |\r\n0-1noopNE\x85x", max_size=60).map(str.encode))
+def test_arbitrary_bytes(tmp_path_factory, data):
+    never_crashes(tmp_path_factory.getbasetemp() / "gold", data)
+
+
+GOOD = (f"S a b c\nA 0 1|||X|||x||-NONE-|||{REST}\n{NOOP}1\n\nS d e\nA 2 2|||Y||||||{REST}\n"
+        "\nS f\n").encode()
+PIECES = st.sampled_from([b"|||", b"||", b"\n", b"\r\n", b"S ", b"A ", b"-1", b"9", b"\xff", b"\0",
+                          b" ", b"noop", b"-NONE-", "\u2028".encode(), b"99999999999999999999"])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 6), PIECES), max_size=4))
+def test_mutated_m2(tmp_path_factory, changes):
+    data = GOOD
+    for start, length, piece in changes:
+        data = data[:start] + piece + data[start + length:]
+    never_crashes(tmp_path_factory.getbasetemp() / "gold", data)

@@ -1,0 +1,79 @@
+"""Plain text: one sentence per line, nothing dropped."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from errata.errors import DataWarning, ErrataError, InputError
+from errata.io import read_text, write_text
+
+
+@pytest.mark.parametrize(("data", "lines"), [
+    (b"a b\nc\n", ("a b", "c")),
+    (b"a b\r\nc\r\n", ("a b", "c")),
+    (b"a b\nc", ("a b", "c")),
+    (b"\xef\xbb\xbfa b\nc\n", ("a b", "c")),
+    (b" a  b \nc\t\n", (" a  b ", "c\t")),
+    (b"a\n\nb\n\n\n", ("a", "", "b", "", "")),
+    (b"\n", ("",)),
+    (b"\r\n\r\n", ("", "")),
+    (b"", ()),
+    (gzip.compress("é\n".encode()), ("é",)),
+])
+def test_lines_are_kept_exactly(tmp_path, data, lines):
+    (tmp_path / "text").write_bytes(data)
+    assert read_text(tmp_path / "text") == lines
+
+
+@pytest.mark.parametrize("odd", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_odd_line_breaks_are_text_and_warned_of(tmp_path, odd):
+    path = tmp_path / "text"
+    path.write_bytes(f"a\nb{odd}c\nd\n".encode())
+    with pytest.warns(DataWarning, match=rf"text:2: U\+{ord(odd):04X} inside the line"):
+        assert read_text(path) == ("a", f"b{odd}c", "d")
+
+
+@pytest.mark.parametrize("bad", [["a\nb"], ["a", "b\r"], ["\ufeffa"]])
+def test_what_a_line_cannot_hold_is_refused(tmp_path, bad):
+    with pytest.raises(InputError, match=r"line end|byte order mark"):
+        write_text(bad, tmp_path / "text")
+    assert not (tmp_path / "text").exists()
+
+
+def test_an_unwritable_place(tmp_path):
+    with pytest.raises(InputError, match="cannot write the file"):
+        write_text(["a"], tmp_path / "no" / "folder")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]),
+                        max_size=8), max_size=5), st.sampled_from(["text", "text.gz"]))
+def test_round_trip_is_exact(tmp_path_factory, lines, name):
+    path = tmp_path_factory.getbasetemp() / name
+    if lines and lines[0].startswith("\ufeff"):
+        return
+    write_text(lines, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        assert read_text(path) == tuple(lines)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60))
+def test_arbitrary_bytes(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "bytes"
+    path.write_bytes(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            lines = read_text(path)
+        except ErrataError:
+            return
+    if data[:2] != b"\x1f\x8b":
+        assert len(lines) == data.count(b"\n") + (not data.endswith(b"\n") and data != b""
+                                                  and data != b"\xef\xbb\xbf")
