@@ -1,0 +1,104 @@
+"""Rank ranges and clusters: which places a system may claim, and where the gaps are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Scores
+from errata.errors import InputError
+from errata.human.comparisons import Floats
+
+__all__ = ["Ranking", "cluster", "rank_ranges", "trimmed"]
+
+ORDERS = ("score", "mean_rank")
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Systems best first, with their rank ranges and clusters; position p holds one system.
+
+    ``low[p]`` to ``high[p]`` are the ranks within the confidence level, ``mean_rank`` the mean of
+    the ranks that remain after trimming, ``cluster`` counts from 1.
+    """
+
+    scores: Scores
+    order: tuple[int, ...]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    mean_rank: Floats
+    cluster: NDArray[np.int64]
+    confidence: float
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems, best first."""
+        return tuple(self.scores.systems[s] for s in self.order)
+
+    @property
+    def values(self) -> Floats:
+        """The scores in this order."""
+        return self.scores.values[list(self.order)]
+
+    @property
+    def ranges(self) -> tuple[str, ...]:
+        """The ranges as the papers print them: ``"3-5"``, or ``"1"``."""
+        return tuple(f"{a}" if a == b else f"{a}-{b}"
+                     for a, b in zip(self.low.tolist(), self.high.tolist(), strict=True))
+
+
+def trimmed(resamples: int, confidence: float) -> int:
+    """How many of the sorted ranks are dropped on each side.
+
+    ``ceil((R - confidence R) / 2)``, as in the WMT's cluster.py: 25 of 1000, 3 of 100.
+
+    >>> trimmed(1000, 0.95), trimmed(100, 0.95)
+    (25, 3)
+    """
+    # Rounded first, so that 1000 - 0.95 * 1000 is 50 and not 50 and a bit.
+    return math.ceil(round((resamples - confidence * resamples) / 2, 9))
+
+
+def rank_ranges(resampled: Floats, confidence: float = 0.95
+                ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """The lowest, highest and mean rank of each system within the confidence level.
+
+    ``resampled[b, s]`` is the score of system s in resample b. Systems with equal scores share
+    the places they take, so names decide nothing: the lowest rank reads the best place shared,
+    the highest the worst, the mean their mean. (cluster.py orders equal scores by name.)
+    """
+    from scipy.stats import rankdata
+
+    drop = trimmed(len(resampled), confidence)
+    if len(resampled) <= 2 * drop:
+        raise InputError(f"{len(resampled)} resamples are too few for a level of {confidence}",
+                         remedy="use 1000")
+    kept = slice(drop, len(resampled) - drop)
+    best, worst, shared = (np.sort(rankdata(-resampled, method=method, axis=1), axis=0)[kept]
+                           for method in ("min", "max", "average"))
+    mean: Floats = shared.mean(axis=0)
+    return best[0].astype(np.int64), worst[-1].astype(np.int64), mean
+
+
+def cluster(scores: Scores, *, confidence: float = 0.95, order: str = "score") -> Ranking:
+    """Order systems, give their rank ranges and divide them where no ranges overlap.
+
+    A line is drawn after a position if no system above it shares a rank with any below it
+    (Bojar et al. 2013). ``order="mean_rank"`` lists the systems by their mean rank, as Figure 6
+    of Sakaguchi et al. (2016) does, instead of by score.
+    """
+    if order not in ORDERS:
+        raise InputError(f"unknown order {order!r}", remedy=f"use one of {', '.join(ORDERS)}")
+    if scores.resampled is None:
+        raise InputError("rank ranges need resamples", remedy="rank(..., resamples=1000)")
+    low, high, mean = rank_ranges(scores.resampled, confidence)
+    places = scores.order if order == "score" else tuple(np.argsort(mean, kind="stable").tolist())
+    rows = list(places)
+    low, high, mean = low[rows], high[rows], mean[rows]
+    worst_above = np.maximum.accumulate(high)[:-1]
+    best_below = np.minimum.accumulate(low[::-1])[::-1][1:]
+    number = np.concatenate([[1], 1 + np.cumsum(worst_above < best_below)]).astype(np.int64)
+    return Ranking(scores, places, low, high, mean, number, confidence)

@@ -1,0 +1,359 @@
+"""TrueSkill for two players: the update, sampled runs of the WMT procedure, and their limit.
+
+The randomness is SplitMix64 in integer arithmetic, one seed a run, so that compiled and plain
+Python give the same numbers on any number of threads.
+"""
+
+import cython
+import numpy as np
+from cython.cimports.libc.math import erfc, exp, fabs, sqrt
+
+_GAMMA = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+_MIX1 = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
+_MIX2 = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
+_MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+_UNIT = cython.declare(cython.double, 1.0 / 9007199254740992.0)  # 2 ** -53
+_ROOT_HALF = cython.declare(cython.double, 0.7071067811865476)
+_DENSITY = cython.declare(cython.double, 0.3989422804014327)  # 1 / sqrt(2 pi)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _uniform(state: cython.ulonglong[::1]) -> cython.double:
+    """The next number in [0, 1) of SplitMix64 (Steele, Lea & Flood 2014)."""
+    z: cython.ulonglong
+    z = (state[0] + _GAMMA) & _MASK
+    state[0] = z
+    z = ((z ^ (z >> 30)) * _MIX1) & _MASK
+    z = ((z ^ (z >> 27)) * _MIX2) & _MASK
+    z = z ^ (z >> 31)
+    return cython.cast(cython.double, z >> 11) * _UNIT
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _pdf(x: cython.double) -> cython.double:
+    return _DENSITY * exp(-0.5 * x * x)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _cdf(x: cython.double) -> cython.double:
+    return 0.5 * erfc(-x * _ROOT_HALF)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _v_win(x: cython.double) -> cython.double:
+    """The mean shift of a normal truncated to the winner's side; x = (difference - margin) / c."""
+    below: cython.double = _cdf(x)
+    if below < 1e-300:  # far out the ratio tends to -x
+        return -x
+    return _pdf(x) / below
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _draw(t: cython.double, margin: cython.double, vw: cython.double[::1]) -> cython.void:
+    """v and w of a draw, into vw[0] and vw[1]; t = difference / c, margin likewise."""
+    size: cython.double = fabs(t)
+    a: cython.double = margin - size
+    b: cython.double = -margin - size
+    mass: cython.double = _cdf(a) - _cdf(b)
+    v: cython.double
+    if mass < 1e-300:
+        v = a
+        vw[1] = 1.0
+    else:
+        v = (_pdf(b) - _pdf(a)) / mass
+        vw[1] = v * v + (a * _pdf(a) - b * _pdf(b)) / mass
+    vw[0] = -v if t < 0 else v
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _play(mean: cython.double[::1], variance: cython.double[::1], a: cython.Py_ssize_t,
+          b: cython.Py_ssize_t, outcome: cython.int, beta: cython.double, margin: cython.double,
+          tau: cython.double, vw: cython.double[::1]) -> cython.void:
+    """One game: outcome 1 (a wins), 0 (draw) or -1 (b wins)."""
+    va: cython.double = variance[a] + tau * tau
+    vb: cython.double = variance[b] + tau * tau
+    c2: cython.double = 2 * beta * beta + va + vb
+    c: cython.double = sqrt(c2)
+    t: cython.double = (mean[a] - mean[b]) / c
+    v: cython.double
+    w: cython.double
+    if outcome == 0:
+        _draw(t, margin / c, vw)
+        v = vw[0]
+        w = vw[1]
+    elif outcome > 0:
+        t = t - margin / c
+        v = _v_win(t)
+        w = v * (v + t)
+    else:
+        t = -t - margin / c
+        v = _v_win(t)
+        w = v * (v + t)
+        v = -v
+    mean[a] += va / c * v
+    mean[b] -= vb / c * v
+    variance[a] = va * (1 - va / c2 * w)
+    variance[b] = vb * (1 - vb / c2 * w)
+
+
+def rate(mean_a: cython.double, variance_a: cython.double, mean_b: cython.double,
+         variance_b: cython.double, outcome: cython.int, beta: cython.double,
+         margin: cython.double, tau: cython.double = 0.0):
+    """Means and variances of two players after one game (1: a won, 0: draw, -1: b won)."""
+    mean = np.array([mean_a, mean_b])
+    variance = np.array([variance_a, variance_b])
+    _play(mean, variance, 0, 1, outcome, beta, margin, tau, np.zeros(2))
+    return float(mean[0]), float(variance[0]), float(mean[1]), float(variance[1])
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _most_uncertain(variance: cython.double[::1], active: cython.uchar[::1],
+                    n: cython.Py_ssize_t, state: cython.ulonglong[::1]) -> cython.Py_ssize_t:
+    """The system with the largest variance; equal ones are drawn from, names have no say."""
+    i: cython.Py_ssize_t
+    best: cython.Py_ssize_t = -1
+    equal: cython.int = 0
+    for i in range(n):
+        if not active[i]:
+            continue
+        if best < 0 or variance[i] > variance[best]:
+            best = i
+            equal = 1
+        elif variance[i] == variance[best]:
+            equal += 1
+            if _uniform(state) * equal < 1:
+                best = i
+    return best
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _one_run(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uchar[:, ::1],
+             active: cython.uchar[::1], games: cython.longlong, beta: cython.double,
+             margin: cython.double, tau: cython.double, state: cython.ulonglong[::1],
+             mean: cython.double[::1], variance: cython.double[::1], grown: cython.double[::1],
+             shrunk: cython.double[::1], weight: cython.double[::1], vw: cython.double[::1],
+             n: cython.Py_ssize_t) -> cython.void:
+    game: cython.longlong
+    a: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    total: cython.double
+    u: cython.double
+    outcome: cython.int
+    for j in range(n):
+        grown[j] = exp(mean[j])
+        shrunk[j] = 1 / grown[j]
+    for game in range(games):
+        a = _most_uncertain(variance, active, n, state)
+        total = 0
+        for j in range(n):
+            # exp(-|mean_a - mean_j|), from exponentials kept up to date: two new ones a game.
+            if not met[a, j]:
+                u = 0
+            elif grown[j] > grown[a]:
+                u = grown[a] * shrunk[j]
+            else:
+                u = grown[j] * shrunk[a]
+            total += u
+            weight[j] = total
+        u = _uniform(state) * total
+        b = 0
+        while weight[b] <= u and b < n - 1:
+            b += 1
+        u = _uniform(state)
+        if u < win[a, b]:
+            outcome = 1
+        elif u < win[a, b] + tie[a, b]:
+            outcome = 0
+        else:
+            outcome = -1
+        _play(mean, variance, a, b, outcome, beta, margin, tau, vw)
+        grown[a] = exp(mean[a])
+        grown[b] = exp(mean[b])
+        shrunk[a] = 1 / grown[a]
+        shrunk[b] = 1 / grown[b]
+
+
+def play_runs(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uchar[:, ::1],
+              seeds: cython.ulonglong[::1], games: cython.longlong, sigma: cython.double,
+              beta: cython.double, margin: cython.double, tau: cython.double,
+              means: cython.double[:, ::1], variances: cython.double[:, ::1]):
+    """Sampled runs, one a seed, into ``means[run, system]`` and ``variances``.
+
+    ``win[a, b]`` and ``tie[a, b]`` are the shares of the pair's comparisons, ``met`` which pairs
+    have any. All runs are played without the interpreter's lock.
+    """
+    n: cython.Py_ssize_t = win.shape[0]
+    runs: cython.Py_ssize_t = seeds.shape[0]
+    r: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    state: cython.ulonglong[::1] = np.zeros(1, np.uint64)
+    active: cython.uchar[::1] = np.asarray(met).any(axis=1).astype(np.uint8)
+    grown: cython.double[::1] = np.zeros(n)
+    shrunk: cython.double[::1] = np.zeros(n)
+    weight: cython.double[::1] = np.zeros(n)
+    vw: cython.double[::1] = np.zeros(2)
+    if not cython.compiled:  # plain integers: NumPy's would overflow
+        state, seeds = [0], [int(seed) for seed in seeds]
+    with cython.nogil:
+        for r in range(runs):
+            state[0] = seeds[r]
+            for i in range(n):
+                means[r, i] = 0
+                variances[r, i] = sigma * sigma
+            _one_run(win, tie, met, active, games, beta, margin, tau, state, means[r],
+                     variances[r], grown, shrunk, weight, vw, n)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _share_games(variance: cython.double[::1], slope: cython.double[::1], games: cython.double,
+                 order: cython.Py_ssize_t[::1], starts: cython.double[::1], n: cython.Py_ssize_t
+                 ) -> cython.void:
+    """Share out games as the matchmaker does, always to the system with the largest variance.
+
+    ``slope[i]`` is how much one game lowers variance i (0: i does not play). Games go to the
+    largest variances until they stand level: ``starts[i] = max(0, (variance[i] - level) / slope)``.
+    """
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    active: cython.Py_ssize_t = 0
+    level: cython.double = 0
+    heights: cython.double = 0
+    widths: cython.double = 0
+    for i in range(n):
+        starts[i] = 0
+        if slope[i] > 0:
+            j = active
+            while j > 0 and variance[order[j - 1]] < variance[i]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = i
+            active += 1
+    for k in range(active):
+        i = order[k]
+        heights += variance[i] / slope[i]
+        widths += 1 / slope[i]
+        level = (heights - games) / widths
+        if k + 1 < active and level < variance[order[k + 1]]:
+            continue
+        for j in range(k + 1):
+            starts[order[j]] = (variance[order[j]] - level) / slope[order[j]]
+        break
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _flow(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uchar[:, ::1],
+          games: cython.double, steps: cython.Py_ssize_t, beta: cython.double,
+          margin: cython.double, tau: cython.double, mean: cython.double[::1],
+          variance: cython.double[::1], chance: cython.double[:, ::1],
+          gain: cython.double[:, ::1], loss: cython.double[:, ::1], slope: cython.double[::1],
+          starts: cython.double[::1], vw: cython.double[::1], order: cython.Py_ssize_t[::1],
+          change: cython.double[:, ::1], n: cython.Py_ssize_t) -> cython.void:
+    step: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    total: cython.double
+    c2: cython.double
+    c: cython.double
+    t: cython.double
+    x: cython.double
+    v: cython.double
+    w: cython.double
+    lost: cython.double
+    played: cython.double
+    each: cython.double = games / steps
+    for step in range(steps):
+        for i in range(n):
+            total = 0
+            for j in range(n):
+                chance[i, j] = exp(-fabs(mean[i] - mean[j])) if met[i, j] else 0.0
+                total += chance[i, j]
+            slope[i] = 0
+            for j in range(n):
+                if total > 0:
+                    chance[i, j] /= total
+        for i in range(n):
+            for j in range(i):
+                if not met[i, j]:
+                    continue
+                c2 = 2 * beta * beta + variance[i] + variance[j] + 2 * tau * tau
+                c = sqrt(c2)
+                t = (mean[i] - mean[j]) / c
+                _draw(t, margin / c, vw)
+                lost = 1 - win[i, j] - tie[i, j]
+                x = t - margin / c
+                v = _v_win(x)
+                w = tie[i, j] * vw[1] + win[i, j] * v * (v + x)
+                total = tie[i, j] * vw[0] + win[i, j] * v
+                x = -t - margin / c
+                v = _v_win(x)
+                gain[i, j] = (total - lost * v) / c
+                loss[i, j] = (w + lost * v * (v + x)) / c2
+                gain[j, i] = -gain[i, j]
+                loss[j, i] = loss[i, j]
+                slope[i] += chance[i, j] * loss[i, j] * variance[i] * variance[i]
+                slope[j] += chance[j, i] * loss[i, j] * variance[j] * variance[j]
+        _share_games(variance, slope, each, order, starts, n)
+        for i in range(n):
+            change[0, i] = 0
+            change[1, i] = 0
+            for j in range(n):
+                if met[i, j]:
+                    played = starts[i] * chance[i, j] + starts[j] * chance[j, i]
+                    change[0, i] += played * variance[i] * gain[i, j]
+                    change[1, i] += played * (tau * tau - variance[i] * variance[i] * loss[i, j])
+        for i in range(n):
+            mean[i] += change[0, i]
+            variance[i] += change[1, i]
+
+
+def mean_field(wins: cython.double[:, :, ::1], ties: cython.double[:, :, ::1],
+               met: cython.uchar[:, :, ::1], games: cython.double[::1], steps: cython.Py_ssize_t,
+               sigma: cython.double, betas: cython.double[::1], margins: cython.double[::1],
+               tau: cython.double, means: cython.double[:, ::1]):
+    """The deterministic limit for a batch of data sets, into ``means[data set, system]``.
+
+    Opponents and outcomes are replaced by their expectations, and the games are shared out in
+    ``steps`` portions.
+    """
+    batch: cython.Py_ssize_t = wins.shape[0]
+    n: cython.Py_ssize_t = wins.shape[1]
+    r: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    variance: cython.double[::1] = np.zeros(n)
+    chance: cython.double[:, ::1] = np.zeros((n, n))
+    gain: cython.double[:, ::1] = np.zeros((n, n))
+    loss: cython.double[:, ::1] = np.zeros((n, n))
+    change: cython.double[:, ::1] = np.zeros((2, n))
+    slope: cython.double[::1] = np.zeros(n)
+    starts: cython.double[::1] = np.zeros(n)
+    vw: cython.double[::1] = np.zeros(2)
+    order: cython.Py_ssize_t[::1] = np.zeros(n, np.intp)
+    with cython.nogil:
+        for r in range(batch):
+            for i in range(n):
+                means[r, i] = 0
+                variance[i] = sigma * sigma
+            _flow(wins[r], ties[r], met[r], games[r], steps, betas[r], margins[r], tau, means[r],
+                  variance, chance, gain, loss, slope, starts, vw, order, change, n)
