@@ -41,6 +41,7 @@ def evaluate(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], *,
     1.0
     """
     _check(metric, corpus, systems)
+    corpus = metric.adapt(corpus, systems, progress)
     counts = count_systems(metric, corpus, systems, threads=threads, progress=progress)
     values, parts, picked = [], [], []
     for each in counts:
@@ -96,6 +97,7 @@ def count_systems(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses],
                   threads: int | None = None, progress: Progress | None = None) -> list[Floats]:
     """The counts ``[sentence, reference, k]`` of every system, chunk by chunk, in threads."""
     metric.prepare(corpus, systems, progress)
+    corpus = metric.adapt(corpus, systems, progress)
     starts = np.cumsum([0, *map(len, corpus.chunks)])
     jobs = [(chunk, hypotheses[int(a):int(b)]) for hypotheses in systems
             for chunk, a, b in zip(corpus.chunks, starts[:-1], starts[1:], strict=True)]

@@ -10,7 +10,8 @@ import numpy as np
 
 MODIFIED = cython.declare(cython.int, 1)
 CORRECT = cython.declare(cython.int, 2)
-MISMATCH = cython.declare(cython.longlong, 1 << 32)  # one mismatch outweighs all matches
+MISMATCH = cython.declare(cython.longlong, 1 << 40)  # one mismatch outweighs all matches,
+MATCH = cython.declare(cython.longlong, 1 << 24)  # one match all distances
 
 
 @cython.cfunc
@@ -94,7 +95,8 @@ def released(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
                     break
                 modified |= changed
             elif (gold[g, 0] < gold[g, 1] and system[s, 0] < gold[g, 1]
-                  and gold[g, 0] < system[s, 1]):
+                  and (gold[g, 0] < system[s, 1] or gold[g, 0] == system[s, 0])):
+                # An insertion right before a gold chunk overlaps it; one right after does not.
                 found = True
                 modified |= changed
         if not found:
@@ -111,9 +113,10 @@ def elastic(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
     """Compare along the cheapest elastic matching, as the paper describes.
 
     Every chunk is aligned to one or more of the other side, without crossings; a pair costs 0 if
-    range and text agree and 1 otherwise. Of equally cheap matchings one with the most agreeing
-    pairs is taken (prefering, backwards, both sides, then the gold side). A dummy chunk that
-    shares its system chunk with another gold chunk counts as matched (the paper's footnote 3).
+    range and text agree and 1 otherwise. The paper leaves open which of equally cheap matchings
+    is taken: here the one with the most agreeing pairs, then with the smallest distance between
+    the ranges of paired chunks. A dummy chunk that shares its system chunk with another gold
+    chunk counts as matched (the paper's footnote 3).
     """
     height: cython.int = last - first
     width: cython.Py_ssize_t = count
@@ -138,7 +141,11 @@ def elastic(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
                 best = costs[at - 1]
             match = (system[j, 0] == gold[g, 0] and system[j, 1] == gold[g, 1]
                      and system[j, 2] == gold[g, 2])
-            costs[at] = best - 1 if match else best + MISMATCH
+            if match:
+                costs[at] = best - MATCH
+            else:
+                costs[at] = (best + MISMATCH + abs(system[j, 0] - gold[g, 0])
+                             + abs(system[j, 1] - gold[g, 1]))
     for g in range(first, last):
         out[g] = 0
     i = height - 1

@@ -90,6 +90,15 @@ class Metric(Parameterised, ABC):
         """Do, before anything is counted, what is cheaper for all systems at once."""
         return
 
+    def adapt(self, corpus: Corpus, systems: Sequence[Hypotheses],
+              progress: Callable[[int, int], None] | None = None) -> Corpus:
+        """The corpus as this metric counts it beside these systems; itself for most metrics.
+
+        What is counted may depend on the systems scored together (difficulty weights do); it
+        then travels with the corpus and its parts. Adapting an adapted corpus changes nothing.
+        """
+        return corpus
+
     def context(self, corpus: Corpus) -> tuple[str, ...]:
         """What of this corpus decided the numbers and belongs in the signature."""
         return ()

@@ -1,0 +1,52 @@
+"""Files of difficulty weights, as gotutiyan/GTS publishes them.
+
+The first line is the number of systems; every further line has, for one sentence, the number of
+systems that got each gold chunk right (counts and not weights, so that the weight function can
+still be chosen).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.errors import InputError
+from errata.io.files import read_lines, shown_name, write_lines
+from errata.io.findings import raise_or_warn
+
+__all__ = ["read_weights", "write_weights"]
+
+
+def read_weights(path: str | os.PathLike[str]) -> tuple[int, list[NDArray[np.intc]]]:
+    """The number of systems, and the counts of each sentence."""
+    lines, findings = read_lines(path)
+    raise_or_warn(findings)
+    name = shown_name(path)
+    if not lines or not lines[0].strip().isdigit() or int(lines[0]) == 0:
+        raise InputError("the first line is not the number of systems", path=name, line=1,
+                         remedy="a weight file starts with one positive whole number")
+    systems = int(lines[0])
+    counts = []
+    for number, line in enumerate(lines[1:], 2):
+        try:
+            row = np.array([int(word) for word in line.split()], np.intc)
+        except (ValueError, OverflowError):
+            raise InputError(f"{line.strip()[:40]!r} is not a row of whole numbers", path=name,
+                             line=number, remedy="give one count per gold chunk") from None
+        if not len(row):
+            raise InputError("the line is empty", path=name, line=number,
+                             remedy="give one count per gold chunk of the sentence")
+        if row.min() < 0 or row.max() > systems:
+            raise InputError(f"a count is outside 0 to {systems}, the number of systems",
+                             path=name, line=number)
+        counts.append(row)
+    return systems, counts
+
+
+def write_weights(systems: int, counts: Iterable[Sequence[int] | NDArray[np.intc]],
+                  path: str | os.PathLike[str]) -> None:
+    """Write a weight file; `read_weights` gives the same back."""
+    write_lines([str(systems), *(" ".join(map(str, row)) for row in counts)], path)

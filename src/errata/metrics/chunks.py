@@ -1,0 +1,151 @@
+"""Sentences as chunks, and which of them a system got right: the ground of difficulty weights.
+
+See `errata.kernels.chunks` for what a chunk is and for the two ways of matching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Corpus, Edit
+from errata.errors import InputError
+from errata.kernels import chunks as kernel
+
+__all__ = ["CORRECT", "IGNORED", "MATCHINGS", "MODIFIED", "Chunks", "WeightedCorpus",
+           "chunk_references", "compare_chunks", "joined_counts"]
+
+MODIFIED, CORRECT = 1, 2
+MATCHINGS = ("released", "elastic")
+IGNORED = ("UNK", "Um")  # detected but not corrected; the released scorer leaves them out
+Flags = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """The gold chunks of a corpus: unit u is one reference of sentence ``sentences[u]``.
+
+    Rows ``bounds[u]:bounds[u + 1]`` of ``rows`` are its chunks: start, end, text, and the number
+    of the edit among the unit's sorted edits (-1 for an unchanged token or a dummy).
+    """
+
+    sentences: NDArray[np.intc]
+    references: NDArray[np.intc]
+    rows: NDArray[np.intc]
+    bounds: NDArray[np.int64]
+    edits: tuple[tuple[Edit, ...], ...]
+
+    @property
+    def erroneous(self) -> NDArray[np.bool_]:
+        """Whether each chunk is an error, that is a gold edit."""
+        return np.asarray(self.rows[:, 3] >= 0)
+
+    @property
+    def unit_of(self) -> NDArray[np.int64]:
+        """The unit of each chunk."""
+        return np.repeat(np.arange(len(self.sentences)), np.diff(self.bounds))
+
+
+@dataclass(frozen=True)
+class WeightedCorpus(Corpus):
+    """A corpus whose gold chunks know how many systems got them right.
+
+    ``solved[i][r]`` counts, for each chunk of reference r of sentence i, the systems that got it
+    right, of ``systems_counted`` in all; ``systems`` are their names where known; ``origin``
+    says where the counts come from.
+    """
+
+    solved: tuple[tuple[NDArray[np.intc], ...], ...] = field(default=(), compare=False)
+    systems_counted: int = field(default=0, compare=False)
+    systems: tuple[str, ...] = field(default=(), compare=False)
+    origin: str = field(default="", compare=False)
+
+    def __getitem__(self, which: slice) -> WeightedCorpus:
+        return WeightedCorpus(self.sources[which], self.references[which], self.name,
+                              self.vocabulary, self.solved[which], self.systems_counted,
+                              self.systems, self.origin)
+
+
+def chunk_references(corpus: Corpus, ignore: Sequence[str] = IGNORED) -> Chunks:
+    """Cut every sentence into chunks, once for each of its references.
+
+    >>> from errata.data import Reference
+    >>> corpus = Corpus(("a b",), ((Reference(0, (Edit(1, 2, "B"),)),),))
+    >>> chunk_references(corpus).rows[:, :2].tolist()
+    [[0, 0], [0, 1], [1, 1], [1, 2], [2, 2]]
+    """
+    units = [(i, r, reference) for i, refs in enumerate(corpus.references)
+             for r, reference in enumerate(refs)]
+    edits = [_sorted(reference.edits or (), ignore, i, reference.annotator)
+             for i, _, reference in units]
+    sentences = np.array([i for i, _, _ in units], np.intc)
+    tokens = corpus.source_tokens
+    rows, bounds = kernel.chunk(sentences, tokens.ids, tokens.offsets,
+                                *_flat(corpus, edits), _empty(corpus))
+    return Chunks(sentences, np.array([r for _, r, _ in units], np.intc), rows, bounds,
+                  tuple(edits))
+
+
+def compare_chunks(corpus: Corpus, chunks: Chunks, edits: Sequence[Sequence[Edit]], *,
+                   matching: str = "released", ignore: Sequence[str] = IGNORED) -> Flags:
+    """For every gold chunk: `MODIFIED` if the system changed it, + `CORRECT` if it is right.
+
+    ``edits`` are the system's, sentence by sentence.
+    """
+    if matching not in MATCHINGS:
+        raise InputError(f"matching {matching!r} is unknown",
+                         remedy=f"use one of {', '.join(MATCHINGS)}")
+    mine = [_sorted(several, ignore, i) for i, several in enumerate(edits)]
+    tokens = corpus.source_tokens
+    flags: Flags = kernel.compare(chunks.sentences, tokens.ids, tokens.offsets, chunks.rows,
+                                  chunks.bounds, *_flat(corpus, mine), _empty(corpus),
+                                  matching == "elastic")
+    return flags
+
+
+def joined_counts(corpus: WeightedCorpus, chunks: Chunks) -> NDArray[np.float64]:
+    """The numbers of systems that got each chunk right, in the order of ``chunks.rows``."""
+    parts = [n for several in corpus.solved for n in several]
+    sizes = np.diff(chunks.bounds)
+    for u, n in enumerate(parts):
+        if len(n) != sizes[u]:
+            where = f" of {Path(corpus.origin).name}" if corpus.origin else ""
+            raise InputError(
+                f"sentence {chunks.sentences[u] + 1} has {sizes[u]} chunks, but the weights"
+                f"{where} {len(n)}", remedy="weights belong to one gold file, annotator and "
+                "extractor; use those they were made with")
+    return np.concatenate([*parts, np.zeros(0)]).astype(np.float64)
+
+
+def _sorted(edits: Iterable[Edit], ignore: Sequence[str], sentence: int,
+            annotator: int | None = None) -> tuple[Edit, ...]:
+    kept = tuple(sorted((e for e in edits if e.kind not in ignore),
+                        key=lambda e: (e.start, e.end)))
+    end = 0
+    for edit in kept:
+        if edit.start < end:
+            whose = "the system" if annotator is None else f"annotator {annotator}"
+            raise InputError(f"sentence {sentence + 1}: edit {edit.start}-{edit.end} "
+                             f"{edit.replacement!r} of {whose} overlaps another", remedy="chunks need edits that do not "
+                             "overlap; gold='reextracted' finds such")
+        end = edit.end
+    return kept
+
+
+def _flat(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> tuple[
+        NDArray[np.int64], NDArray[np.intc], NDArray[np.intc], NDArray[np.intc]]:
+    """Offsets by unit, starts, ends and texts (numbers) of all edits."""
+    # Alternatives stay one literal text, as in the released scorer.
+    texts = corpus.vocabulary.intern_tokens(
+        ["||".join(e.replacements) for e in several] for several in edits)
+    starts = np.array([e.start for several in edits for e in several], np.intc)
+    ends = np.array([e.end for several in edits for e in several], np.intc)
+    return texts.offsets, starts, ends, texts.ids
+
+
+def _empty(corpus: Corpus) -> int:
+    return int(corpus.vocabulary.intern_tokens([[""]]).ids[0])
