@@ -203,12 +203,13 @@ def expected_gleu(totals: Floats, n: int = 4, brevity: str = "fixed"
         # Without spread the hypothesis is on one side of the kink.
         is_short = np.where(s2 > 0, ndtr(-(x + q * (s2 + c)) / s), x < 0)
         is_full = np.where(s2 > 0, ndtr((x + q * c) / s), x >= 0)
-        return short * is_short + full * is_full
+        return np.asarray(short * is_short + full * is_full, np.float64)
 
     value = moment(1)
     near = np.exp(-(x / s) ** 2 / 2)
     error = value * ((relative ** 1.5).mean(axis=-1) + 4 * s2 * near)
-    spread = np.sqrt(np.maximum(0, moment(2) - value ** 2))
+    variance_left = np.where((log_variance > 0) | (s2 > 0), moment(2) - value ** 2, 0.0)
+    spread = np.sqrt(np.maximum(0, variance_left))
     return np.where(there, value, 0.0), np.where(there, spread, 0.0), np.where(there, error, 0.0)
 
 

@@ -1,0 +1,370 @@
+"""GLEU: published numbers digit for digit, the expectation, and a script written another way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import random
+import warnings
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conll_texts import SYSTEMS, read_conll, read_table
+from errata.data import Corpus, Hypotheses, Reference
+from errata.errors import DataWarning, InputError
+from errata.evaluate import evaluate
+from errata.io import read_m2, read_text
+from errata.metrics import parse
+from errata.metrics.base import Floats
+from errata.metrics.gleu import GLEU, expected_gleu, official_draws
+from errata.testing import check_metric
+
+GOLDEN = Path(__file__).parent / "golden"
+OFFICIAL = GLEU(references="official")
+SENTENCE = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
+GROUP = st.tuples(SENTENCE, SENTENCE, st.lists(SENTENCE, min_size=1, max_size=3))
+
+
+# --- the script, written once more with counters and loops ---
+
+def slow_statistics(source: str, hypothesis: str, reference: str, n: int = 4,
+                    paper: bool = False) -> list[int]:
+    s, h, r = source.split(), hypothesis.split(), reference.split()
+    result = [len(h), len(r)]
+    for order in range(1, n + 1):
+        H, S, R = (Counter(tuple(x[i:i + order]) for i in range(len(x) - order + 1))
+                   for x in (h, s, r))
+        unwanted = ((H & S) - (H & R)).total() if paper else sum(
+            count for gram, count in (H & S).items() if gram not in R)
+        result += [max(0, (H & R).total() - unwanted), max(0, len(h) + 1 - order)]
+    return result
+
+
+def slow_score(totals: list[int], inverse: bool = False) -> float:
+    if 0 in totals:
+        return 0.0
+    h, r, *precisions = totals
+    brevity = min(0, 1 - (h / r if inverse else r / h))
+    logs = [math.log(precisions[i] / precisions[i + 1]) for i in range(0, len(precisions), 2)]
+    return math.exp(brevity + sum(logs) / len(logs))
+
+
+def slow_draws(groups: list[tuple[str, str, list[str]]], draws: int, **how: bool) -> list[float]:
+    scores = []
+    inverse = how.pop("inverse", False)
+    for j in range(draws):
+        generator = random.Random(101 * j)
+        rows = [slow_statistics(s, h, refs[int(generator.random() * len(refs))], **how)
+                for s, h, refs in groups]
+        scores.append(slow_score([sum(column) for column in zip(*rows, strict=True)], inverse))
+    return scores
+
+
+def corpus_of(groups: list[tuple[str, str, list[str]]]) -> tuple[Corpus, Hypotheses]:
+    references = tuple(tuple(Reference(k, text=text) for k, text in enumerate(refs))
+                       for _, _, refs in groups)
+    return (Corpus(tuple(s for s, _, _ in groups), references),
+            Hypotheses("A", tuple(h for _, h, _ in groups)))
+
+
+# --- published and recorded numbers ---
+
+def column(oracles: Path, name: str) -> Floats:
+    rows = {row["system"]: row for row in read_table(oracles / "gleu" / "gleu2016_system.tsv")}
+    return np.array([float(rows[system][name]) for system in SYSTEMS])
+
+
+def published(data_sets: Path, kind: str) -> list[list[str]]:
+    path = next(data_sets.glob(f"nusnlp/gecmetrics/*/scores/{kind}_scores_metrics/gleu.txt.gz"))
+    return [line.split("\t") for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
+
+
+def test_published_scores_digit_for_digit(data_sets: Path, conll14: Path, submissions: Path,
+                                          oracles: Path) -> None:
+    scores = evaluate(OFFICIAL, *read_conll(conll14, submissions), resamples=0)
+    systems = {row[3]: row[4] for row in published(data_sets, "system")}
+    assert {name: f"{value:.4f}" for name, value in scores} == systems
+    assert len(systems) == 13
+    sentences = {(row[3], int(row[4])): row[5] for row in published(data_sets, "sentence")}
+    assert scores.sentences is not None
+    ours = {(name, i): f"{value:.4f}" for name, row in zip(scores.systems, scores.sentences,
+                                                         strict=True)
+            for i, value in enumerate(row)}
+    assert ours == sentences
+    assert len(sentences) == 17_056
+    np.testing.assert_allclose(scores.values, column(oracles, "port_mean"), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(scores.parts["SD over references"], column(oracles, "port_std"),
+                               rtol=0, atol=1e-9)
+
+
+def test_sentences_to_the_last_digit(conll14: Path, submissions: Path, oracles: Path) -> None:
+    rows = read_table(oracles / "gleu" / "gleu2016_sentence.tsv.gz")
+    expected = {(row["system"], int(row["sid"])): float(row["gleu_mean"]) for row in rows}
+    scores = evaluate(GLEU(), *read_conll(conll14, submissions), resamples=0)
+    assert scores.sentences is not None
+    wanted = [[expected[name, i] for i in range(1312)] for name in SYSTEMS]
+    np.testing.assert_allclose(scores.sentences, wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", ["eq1", "inverse"])
+def test_recorded_variants(variant: str, conll14: Path, submissions: Path,
+                           oracles: Path) -> None:
+    data = read_conll(conll14, submissions)
+    if variant == "eq1":
+        scores = evaluate(GLEU(references="official", formula="paper"), *data, resamples=0)
+        np.testing.assert_allclose(scores.values, column(oracles, "eq1_mean"), rtol=0, atol=1e-9)
+        return
+    scores = evaluate(GLEU(references="official", brevity="inverse"), *data, resamples=0)
+    rows = {row["system"]: row["score"] for row in read_table(oracles / "gleu" / "gleu2015.tsv")
+            if row["variant"] == "gleu+_may2016_inverseBP"}
+    assert {name: f"{value:.6f}" for name, value in scores} == rows
+
+
+def test_the_expectation_on_real_data(conll14: Path, submissions: Path, oracles: Path) -> None:
+    corpus, systems = read_conll(conll14, submissions)
+    gleu = GLEU()
+    totals = np.array([gleu.count(corpus, system)[:, 0].sum(axis=0) for system in systems])
+    # The moments give the recorded delta-method value, computed here from scratch ...
+    second = np.array([delta_method(row) for row in totals])
+    np.testing.assert_allclose(second, column(oracles, "delta2"), rtol=0, atol=1e-9)
+    # ... ours is that value wherever the brevity penalty is clearly on or off ...
+    scores = evaluate(gleu, corpus, systems, resamples=0)
+    kink = (1 - totals[:, 1] / totals[:, 0]) * totals[:, 0] / np.sqrt(totals[:, 10])
+    far = np.abs(kink) > 4.5
+    assert far.sum() == 5
+    np.testing.assert_allclose(scores.values[far], second[far], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(scores.values, second, rtol=0, atol=6e-6)
+    # ... and within its stated error of 20,000 draws (and four of their standard errors).
+    drawn, spread = column(oracles, "mc20000_mean"), column(oracles, "mc20000_std")
+    stated = scores.parts["error"]
+    assert stated.max() < 1e-6
+    assert (np.abs(scores.values - drawn) < stated + 4 * spread / math.sqrt(20_000)).all()
+    np.testing.assert_allclose(scores.parts["SD over references"], spread, rtol=0.02)
+
+
+def delta_method(totals: Floats) -> float:
+    """f(mu) + tr(H Sigma)/2 by central differences of GLEU itself."""
+    pairs = [(i, j) for i in range(5) for j in range(i, 5)]
+    where = [1, 2, 4, 6, 8]
+
+    def f(step: Floats) -> float:
+        moved = totals[:10].copy()
+        moved[where] += step
+        h, r = moved[:2]
+        return math.exp(min(0, 1 - r / h) + np.log(moved[2::2] / moved[3::2]).sum() / 4)
+
+    value = f(np.zeros(5))
+    width = 20.0 * np.eye(5)
+    second = 0.0
+    for (i, j), covariance in zip(pairs, totals[10:], strict=True):
+        a, b = width[i], width[j]
+        mixed = (f(a + b) - f(a - b) - f(b - a) + f(-a - b)) / (4 * 20.0 ** 2)
+        second += covariance * mixed * (0.5 if i == j else 1.0)
+    return value + second
+
+
+@pytest.mark.slow
+def test_the_stated_error_holds_on_real_data(conll14: Path, submissions: Path) -> None:
+    """40,000 draws with the linear part, whose mean is known, taken out: 300 times less noise."""
+    corpus, systems = read_conll(conll14, submissions)
+    rng = np.random.default_rng(7)
+    coins = rng.integers(0, 2, (40_000, len(corpus)), dtype=np.int8).astype(np.float32)
+    for system in systems:
+        counts = OFFICIAL.count(corpus, system)
+        # Sums of small integers are exact in single precision.
+        drawn = (coins @ (counts[:, 1] - counts[:, 0]).astype(np.float32)).astype(np.float64)
+        scores = OFFICIAL.score(drawn + counts[:, 0].sum(axis=0))
+        linear = (drawn - (counts[:, 1] - counts[:, 0]).sum(axis=0) / 2)[:, [1, 2, 4, 6, 8]]
+        fit = np.linalg.lstsq(linear, scores - scores.mean(), rcond=None)[0]
+        quiet = scores - linear @ fit
+        totals = GLEU().count(corpus, system)[:, 0].sum(axis=0)
+        value, _, error = expected_gleu(totals)
+        assert abs(value - quiet.mean()) < error + 4 * quiet.std() / 200
+
+
+def merged_ids(folder: Path) -> set[int]:
+    """The sentences Sakaguchi et al. left out, counted from 0; the file's 48 is a slip for 418."""
+    numbers = [int(x) for x in (folder / "annotations" / "merged_ids").read_text().split()]
+    return {(418 if number == 48 else number) - 1 for number in numbers}
+
+
+@pytest.mark.parametrize(("name", "files"), [
+    ("NUCLE", ""), ("E-fluency", "expert_annotations/expert_fluency/expert_fluency"),
+    ("E-minimal", "expert_annotations/expert_minimal/expert_minimal"),
+    ("NE-fluency", "turker_annotations/turkers_fluency/turker_fluency"),
+    ("NE-minimal", "turker_annotations/turkers_minimal/turker_minimal")])
+def test_table_6_of_sakaguchi(name: str, files: str, data_sets: Path, conll14: Path,
+                              submissions: Path, oracles: Path) -> None:
+    folder = next(data_sets.glob("keisks/reassess-gec/*"))
+    corpus, systems = read_conll(conll14, submissions)
+    if files:
+        texts = [list(read_text(folder / "annotations" / f"{files}{x}")) for x in "AB"]
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            gold = read_m2(conll14 / "conll14st-test.m2")
+        by_annotator = [{r.annotator: r.corrected(source) for r in refs}
+                        for source, refs in zip(gold.sources, gold.references, strict=True)]
+        # A sentence that an annotator left alone takes the other annotator's text.
+        texts = [[found.get(k, next(iter(found.values()))) for found in by_annotator]
+                 for k in (0, 1)]
+    kept = [i for i in range(len(corpus)) if i not in merged_ids(folder)]
+    part = Corpus.from_texts([corpus.sources[i] for i in kept],
+                             [[text[i] for i in kept] for text in texts])
+    outputs = [Hypotheses(s.system, tuple(s.sentences[i] for i in kept)) for s in systems]
+    rows = read_table(oracles / "gleu" / "sakaguchi_table6_scores.tsv")
+    for brevity, variant in (("inverse", "gleu+_invBP"), ("fixed", "gleu+_fixedBP")):
+        expected = {row["system"]: float(row["score"]) for row in rows
+                    if (row["refset"], row["variant"], row["n_sent"]) == (name, variant, "1278")}
+        scores = evaluate(GLEU(references="official", brevity=brevity), part, outputs, resamples=0)
+        np.testing.assert_allclose(scores.values, [expected[s] for s in SYSTEMS], rtol=0,
+                                   atol=1e-11)
+
+
+def test_table_4_of_chollampatt_and_ng() -> None:
+    golden = json.loads((GOLDEN / "gleu_table4.json").read_text())
+    for case in golden["cases"]:
+        corpus = Corpus.from_texts([case["source"]], [[text] for text in case["references"]])
+        for hypothesis in case["hypotheses"]:
+            output = Hypotheses("A", (hypothesis["text"],))
+            value = evaluate(OFFICIAL, corpus, [output], resamples=0)["A"]
+            assert f"{value:.6f}" == f"{hypothesis['gleu']:.6f}"
+            assert f"{value:.3f}" == hypothesis["printed"][0]
+            # The expectation over two references of one sentence is their mean.
+            each = [slow_score(slow_statistics(case["source"], hypothesis["text"], text))
+                    for text in case["references"]]
+            exact = evaluate(GLEU(), corpus, [output], resamples=0)
+            assert exact["A"] == pytest.approx(np.mean(each), abs=1e-14)
+            assert exact.parts["SD over references"][0] == pytest.approx(np.std(each), abs=1e-9)
+            assert exact.parts["error"][0] == 0
+
+
+def test_edges() -> None:
+    for case in json.loads((GOLDEN / "gleu_edges.json").read_text())["cases"]:
+        corpus = Corpus.from_texts([case["source"]], [[case["reference"]]])
+        output = Hypotheses("A", (case["hypothesis"],))
+        for formula in ("released", "paper"):
+            gleu = GLEU(references="official", formula=formula)
+            assert gleu.count(corpus, output)[0, 0].tolist() == case[formula], case["why"]
+        for gleu in (GLEU(), OFFICIAL):
+            scores = evaluate(gleu, corpus, [output], resamples=0)
+            assert scores.sentences is not None
+            assert scores.sentences[0, 0] == pytest.approx(case["sentence"], abs=1e-15)
+            assert scores["A"] == pytest.approx(case["corpus"], abs=1e-15)
+
+
+# --- properties ---
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(GROUP, min_size=1, max_size=5), st.booleans(), st.booleans(), st.integers(1, 5))
+def test_equals_the_slow_script(groups: list[tuple[str, str, list[str]]], paper: bool,
+                                inverse: bool, n: int) -> None:
+    gleu = GLEU(n=n, references="official", draws=7, formula="paper" if paper else "released",
+                brevity="inverse" if inverse else "fixed")
+    corpus, output = corpus_of(groups)
+    scores = evaluate(gleu, corpus, [output], resamples=0)
+    draws = 7 if corpus.most_references > 1 else 1
+    slow = slow_draws(groups, draws, paper=paper, inverse=inverse, n=n)
+    assert scores["A"] == pytest.approx(np.mean(slow), abs=1e-12)
+    assert scores.parts["SD over references"][0] == pytest.approx(np.std(slow), abs=1e-7)
+    alone = [np.mean([slow_score([max(1, x) for x in slow_statistics(s, h, r, n, paper)], inverse)
+                      for r in refs]) for s, h, refs in groups]
+    assert scores.sentences is not None
+    np.testing.assert_allclose(scores.sentences[0], alone, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(GROUP, min_size=1, max_size=5))
+def test_few_combinations_are_enumerated(groups: list[tuple[str, str, list[str]]]) -> None:
+    corpus, output = corpus_of(groups)
+    every = [slow_score([sum(column) for column in zip(*rows, strict=True)]) for rows in product(
+        *([slow_statistics(s, h, r) for r in refs] for s, h, refs in groups))]
+    scores = evaluate(GLEU(), corpus, [output], resamples=0)
+    assert scores["A"] == pytest.approx(np.mean(every), abs=1e-12)
+    assert scores.parts["SD over references"][0] == pytest.approx(np.std(every), abs=1e-7)
+
+
+def many_groups(length: int) -> list[tuple[str, str, list[str]]]:
+    """Twelve sentences of ten tokens whose references differ in length and in words."""
+    rng = np.random.default_rng(1)
+    groups = []
+    for i in range(12):
+        words = [f"w{i}x{j}" for j in range(12)]
+        first, second = words.copy(), words.copy()
+        first[int(rng.integers(0, 12))] = "other"
+        del second[int(rng.integers(0, 12))]
+        groups.append((" ".join(words), " ".join(words[:12 - (i < length)]),
+                       [" ".join(first), " ".join(second)]))
+    return groups
+
+
+@pytest.mark.parametrize("length", [0, 3, 6, 9, 12])
+@pytest.mark.parametrize("brevity", ["fixed", "inverse"])
+def test_the_closed_form_at_the_kink(length: int, brevity: str) -> None:
+    """Where the brevity penalty is on in some draws and off in others, against all 4,096."""
+    corpus, output = corpus_of(many_groups(length))
+    enumerated = evaluate(GLEU(brevity=brevity, draws=4096), corpus, [output], resamples=0)
+    closed = evaluate(GLEU(brevity=brevity, draws=1), corpus, [output], resamples=0)
+    assert enumerated.parts["error"][0] == 0
+    assert 0 < closed.parts["error"][0] < 0.002
+    assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
+    assert closed.parts["SD over references"][0] == pytest.approx(
+        enumerated.parts["SD over references"][0], rel=0.03)
+
+
+def test_draws_are_those_of_python_2() -> None:
+    numbers = (2, 1, 3, 2, 7, 1, 2)
+    expected = []
+    for j in range(20):
+        generator = random.Random(101 * j)
+        expected.append([int(generator.random() * k) for k in numbers])
+    assert official_draws(numbers, 20).tolist() == expected
+
+
+def test_many_sentences_need_one_byte_a_draw() -> None:
+    choice = official_draws((2,) * 100_000, 500)
+    assert choice.nbytes == 50_000_000
+    assert abs(choice.mean() - 0.5) < 1e-3
+
+
+def test_two_spreads_are_two_things() -> None:
+    """References of equal counts have no spread, while resampled sentences have an interval."""
+    good, bad = "a b c d e f", "a x c d y f"
+    corpus = Corpus.from_texts([good] * 20, [[good] * 20, [good] * 20])
+    output = Hypotheses("A", (good,) * 10 + (bad,) * 10)
+    for gleu in (GLEU(), OFFICIAL):
+        scores = evaluate(gleu, corpus, [output], resamples=200)
+        assert scores.parts["SD over references"][0] < 1e-15
+        low, high = scores.interval()[0]
+        assert low < scores["A"] < high
+
+
+@pytest.mark.parametrize("text", [
+    "gleu", "gleu(references=official)", "gleu(formula=paper)", "gleu(brevity=inverse)",
+    "gleu(n=2)", "gleu(draws=1)", "gleu(references=official, draws=3)"])
+def test_keeps_the_contract(text: str) -> None:
+    check_metric(parse(text))
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("gleu(references=best)", "references='best' is unknown"), ("gleu(n=0)", "at least 1"),
+    ("gleu(formula=eq1)", "formula='eq1' is unknown"), ("gleu(draws=0)", "at least 1"),
+    ("gleu(brevity=none)", "brevity='none' is unknown")])
+def test_bad_parameters(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        parse(text)
+
+
+def test_a_sentence_without_reference_is_an_error() -> None:
+    corpus = Corpus(("a b", "c d"), ((Reference(text="a b"),), ()))
+    with pytest.raises(InputError, match="no reference"):
+        GLEU().count(corpus, Hypotheses("A", ("a b", "c d")))
+    with pytest.raises(InputError, match="no reference"):
+        evaluate(GLEU(), corpus, [Hypotheses("A", ("a b", "c d"))])
