@@ -1,0 +1,140 @@
+"""The references I-measure compares with: those of each annotator, and mixtures of them.
+
+What the official converter (``m2_to_ixml.py``) and candidate generator (``candgen.py``) make of
+gold edits. Only an edit's first correction counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from errata.data import Reference
+from errata.metrics._treebank import treebank_tokens
+
+__all__ = ["Change", "Cluster", "clusters_of", "nomix_references", "splice"]
+
+Words = tuple[str, ...]
+
+
+class Change(NamedTuple):
+    """An edit whose correction is tokenised."""
+
+    start: int
+    end: int
+    words: Words
+
+
+class Cluster(NamedTuple):
+    """Edits of all annotators that overlap: one alternative per annotator that has any.
+
+    ``optional`` says that leaving the source as it is is right too, because some annotator who
+    looked at the sentence left it.
+    """
+
+    alternatives: tuple[tuple[Change, ...], ...]
+    optional: bool
+
+
+def changes_of(source: Words, reference: Reference, tokenise: str) -> list[Change]:
+    """The edits of a reference; those of a reference given as text come from an alignment."""
+    if reference.edits is None:
+        from errata.align import aligned_edits
+
+        assert reference.text is not None
+        edits = aligned_edits(source, reference.text.split())
+        return [Change(e.start, e.end, tuple(e.replacement.split())) for e in edits]
+    cut = treebank_tokens if tokenise == "official" else lambda text: tuple(text.split())
+    return [Change(e.start, e.end, cut(e.replacement)) for e in reference.edits]
+
+
+def joined(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Corrections of one span, one after the other in their order, as one change."""
+    spans: dict[tuple[int, int], Words] = {}
+    for change in changes:
+        span = change.start, change.end
+        spans[span] = spans.get(span, ()) + change.words
+    return tuple(Change(start, end, words) for (start, end), words in spans.items())
+
+
+def splice(source: Words, changes: Iterable[Change]) -> Words:
+    """Carry out changes as the official program does, from the last to the first.
+
+    A change that would leave no token is not made. Overlapping changes act on whatever stands at
+    their offsets after the changes to their right.
+
+    >>> splice(("a", "b", "c"), [Change(0, 1, ("x", "y")), Change(2, 3, ())])
+    ('x', 'y', 'b')
+    """
+    words = list(source)
+    for start, end, new in sorted(changes, key=lambda c: c[:2], reverse=True):
+        if new or len(words) > len(words[start:end]):
+            words[start:end] = new
+    return tuple(words) or source
+
+
+def nomix_references(source: Words, references: Sequence[Reference], tokenise: str
+                     ) -> list[Words]:
+    """The corrected sentence of each annotator, each sentence once.
+
+    Annotators with changes come first, in their order; then the source, if an annotator left it
+    as it is.
+    """
+    corrected: dict[Words, None] = {}
+    for reference in references:
+        if reference.edits is None:
+            assert reference.text is not None
+            words = tuple(reference.text.split())
+            if words != source:
+                corrected[words] = None
+        elif reference.edits:
+            corrected[splice(source, joined(changes_of(source, reference, tokenise)))] = None
+    if any(is_unchanged(source, reference) for reference in references):
+        corrected[source] = None
+    return list(corrected)
+
+
+def is_unchanged(source: Words, reference: Reference) -> bool:
+    """Whether an annotator found nothing to change."""
+    if reference.edits is None:
+        assert reference.text is not None
+        return tuple(reference.text.split()) == source
+    return not reference.edits
+
+
+def overlap(new: Change, old: Change) -> bool:
+    """Whether two edits belong together, by the converter's rule."""
+    if (new.start, new.end) == (old.start, old.end):
+        return True
+    if new.start == new.end or old.start == old.end:
+        return (old.start < new.start and new.end < old.end
+                or new.start < old.start and old.end < new.end)
+    return old.start < new.end <= old.end or old.start <= new.start < old.end
+
+
+def clusters_of(source: Words, references: Sequence[Reference], tokenise: str) -> list[Cluster]:
+    """Sort the edits of all annotators into clusters, left to right, by the converter's rule.
+
+    Longest edits first, each joins the first cluster in which it overlaps an edit.
+    """
+    edits = [(annotator, change) for annotator, reference in enumerate(references)
+             for change in changes_of(source, reference, tokenise)]
+    ordered = sorted(edits, key=lambda e: e[1].start - e[1].end)
+    clusters: list[list[tuple[int, Change]]] = []
+    for annotator, change in ordered:
+        for cluster in clusters:
+            if any(overlap(change, old) for _, old in cluster):
+                cluster.append((annotator, change))
+                break
+        else:
+            clusters.append([(annotator, change)])
+    clusters.sort(key=lambda cluster: cluster[0][1][:2])
+    order = {id(change): i for i, (_, change) in enumerate(edits)}
+    result = []
+    for cluster in clusters:
+        by_annotator: dict[int, list[Change]] = {}
+        for annotator, change in sorted(cluster, key=lambda e: order[id(e[1])]):
+            by_annotator.setdefault(annotator, []).append(change)
+        result.append(Cluster(tuple(joined(changes) for changes in by_annotator.values()),
+                              len(by_annotator) < len(references)))
+    return result

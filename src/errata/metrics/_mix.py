@@ -1,0 +1,361 @@
+"""The best mixture of all annotators' corrections for I-measure, without trying them all.
+
+Corrections that overlap form clusters; a reference takes one alternative from each cluster, or
+none where an annotator left the source as it is. Their number grows exponentially (3.5·10¹³ for
+one sentence of CoNLL-2014), so the sentence is cut.
+
+A chain is the sentence as a list of elements: source tokens that every reference keeps, and
+groups of clusters with all texts they can become. A node between two elements has a point
+X = (i, j) in source and hypothesis. *If every optimal three-way alignment of every reference goes
+through X at that node, the alignment falls into two parts which do not depend on each other, and
+so do the counts.* That is checked, not assumed. With X-paths, alignments through the points of
+all nodes in use, let V(y) be the least, over all references and all partial alignments up to
+the point y at the node, of their cost minus that of the best X-path up to the node; W(y) the same
+from the end. A full alignment through y ≠ X costs at least V(y) + W(y) more than the X-path of
+the same reference. If that is above 0 for every y ≠ X, no optimal alignment misses X, whatever
+the reference, and since all optimal alignments agree on X, so does the one the official program
+picks. V and W are found stage by stage (`errata.kernels.cuts`): work grows with the number of
+texts, not of references. Where X does not hold the strict minimum of V + W the node is given up,
+and V and W are found again, until all nodes hold; see docs/metrics/imeasure.md for the proof.
+
+What lies between nodes is enumerated. WAcc and Acc are quotients of sums over these parts, I
+falls with the baseline's WAcc: the best reference by (WAcc, I, Acc) is found by Dinkelbach's
+method, criterion by criterion, in whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.kernels import cuts
+from errata.metrics._clusters import Change, Cluster, splice
+
+__all__ = ["Chain", "best_mixture", "chain_of", "common_cuts", "numbered",
+           "stages_of"]
+
+Ids = tuple[int, ...]
+Vector = tuple[int, ...]
+
+Point = tuple[int, int]
+Table = NDArray[np.int32] | NDArray[np.int64]
+
+MOST = 4096  # texts enumerated between two cuts
+FEW = 16  # references up to which all are tried
+WORK = 1 << 26  # cells of the planes of one sentence
+
+
+class Element(NamedTuple):
+    """A part of the source, of ``length`` tokens, and the texts that references have there."""
+
+    length: int
+    texts: tuple[tuple[str, ...], ...]
+
+
+class Chain(NamedTuple):
+    """A sentence as elements; ``complete`` unless texts of one element had to be left out."""
+
+    elements: tuple[Element, ...]
+    complete: bool
+
+    @property
+    def size(self) -> int:
+        """How many references there are, texts that read the same counted apart."""
+        return prod(len(element.texts) for element in self.elements)
+
+
+def chain_of(source: tuple[str, ...], clusters: Sequence[Cluster]) -> Chain:
+    """Lay clusters out along the sentence, those that touch the same tokens in one element."""
+    groups = _groups(clusters)
+    elements: list[Element] = []
+    position, complete = 0, True
+    for start, end, members in groups:
+        elements += [Element(1, ((word,),)) for word in source[position:start]]
+        texts = _texts(source[start:end], start, members)
+        if texts is None:
+            return _whole(source, clusters)
+        elements.append(Element(end - start, tuple(texts)))
+        complete = complete and _combinations(members) <= MOST
+        position = end
+    elements += [Element(1, ((word,),)) for word in source[position:]]
+    if sum(end - start for start, end, _ in groups) == len(source):
+        return _whole(source, clusters)  # a reference might lose all its tokens
+    return Chain(tuple(elements), complete)
+
+
+def _groups(clusters: Sequence[Cluster]) -> list[tuple[int, int, list[Cluster]]]:
+    """Clusters that overlap, or change the same span, together: (start, end, clusters)."""
+    groups: list[tuple[int, int, list[Cluster]]] = []
+    spans = []
+    for cluster in clusters:
+        changes = [change for alternative in cluster.alternatives for change in alternative]
+        spans.append((min(c.start for c in changes), max(c.end for c in changes), cluster))
+    for start, end, cluster in sorted(spans, key=lambda span: span[:2]):
+        members = [cluster]
+        while groups and _touch(groups[-1], (start, end, members)):
+            before = groups.pop()
+            start, end = min(before[0], start), max(before[1], end)
+            members = before[2] + members
+        groups.append((start, end, members))
+    return groups
+
+
+def _touch(left: tuple[int, int, list[Cluster]], right: tuple[int, int, list[Cluster]]) -> bool:
+    if left[0] < right[1] and right[0] < left[1]:
+        return True
+    return bool(_spans(left[2]) & _spans(right[2]))
+
+
+def _spans(clusters: Iterable[Cluster]) -> set[tuple[int, int]]:
+    return {(change.start, change.end) for cluster in clusters
+            for alternative in cluster.alternatives for change in alternative}
+
+
+def _combinations(clusters: Sequence[Cluster]) -> int:
+    return prod(len(cluster.alternatives) + cluster.optional for cluster in clusters)
+
+
+def _choices(clusters: Sequence[Cluster]) -> Iterable[list[Change]]:
+    """Combinations of alternatives, at most MOST, without those that change a span twice."""
+    sets = [(*cluster.alternatives, ()) if cluster.optional else cluster.alternatives
+            for cluster in clusters]
+    for _, chosen in zip(range(MOST), product(*sets), strict=False):
+        changes = [change for alternative in chosen for change in alternative]
+        if len({(change.start, change.end) for change in changes}) == len(changes):
+            yield changes
+
+
+def _texts(words: tuple[str, ...], offset: int, clusters: Sequence[Cluster]
+           ) -> list[tuple[str, ...]] | None:
+    """What the words can become; None if a change reaches beyond them.
+
+    Changes that overlap act on what earlier ones, to their right, left there: a change can then
+    remove tokens behind its group.
+    """
+    texts: dict[tuple[str, ...], None] = {}
+    for changes in _choices(clusters):
+        text = list(words)
+        for start, end, new in sorted(changes, key=lambda c: c[:2], reverse=True):
+            if end - offset > len(text):
+                return None
+            text[start - offset:end - offset] = new
+        texts[tuple(text)] = None
+    return list(texts)
+
+
+def _whole(source: tuple[str, ...], clusters: Sequence[Cluster]) -> Chain:
+    """A chain of one element, for sentences that cannot be laid out."""
+    texts = dict.fromkeys(splice(source, changes) for changes in _choices(clusters))
+    return Chain((Element(len(source), tuple(texts)),), _combinations(clusters) <= MOST)
+
+
+class Numbered(NamedTuple):
+    """A chain whose tokens are numbers, and the nodes at which it may be cut.
+
+    ``nodes`` are numbers of elements before which a cut may be; the first and last are the ends.
+    """
+
+    source: Ids
+    lengths: tuple[int, ...]
+    texts: tuple[tuple[Ids, ...], ...]
+    nodes: tuple[int, ...]
+    complete: bool
+
+    def positions(self) -> list[int]:
+        """The source position of every node between elements."""
+        return np.cumsum([0, *self.lengths]).tolist()
+
+    def between(self, left: int, right: int) -> list[Ids]:
+        """All texts of the elements from ``left`` to before ``right``, each once."""
+        texts = dict.fromkeys(sum(chosen, ()) for chosen in product(*self.texts[left:right]))
+        return list(texts)
+
+    def size(self, left: int, right: int) -> int:
+        """How many combinations `between` would go through."""
+        return prod(map(len, self.texts[left:right]))
+
+
+def common_cuts(chain: Numbered, hypothesis: Ids) -> tuple[list[Point], bool]:
+    """Nodes (element, hypothesis position) that all optimal alignments of all references share.
+
+    The second value is False if a node had to be kept that is not proven to be one, because
+    there are too many texts without it.
+    """
+    a, b = np.array(chain.source, np.int32), np.array(hypothesis, np.int32)
+    low, high, at, first, last = cuts.band(a, b)
+    positions = chain.positions()
+    points = _points(chain, [(int(first[i]), int(last[i])) for i in positions], int(at[-1]))
+    mirrored = _mirror(low, high, len(b))
+    while len(points) > 2:
+        xi = np.array([positions[node] for node, _ in points], np.int32)
+        xj = np.array([j for _, j in points], np.int32)
+        parts = [chain.between(left, right) for (left, _), (right, _) in pairwise(points)]
+        ahead = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts))
+        back = cuts.planes(a[::-1].copy(), b[::-1].copy(), *mirrored, len(a) - xi[::-1],
+                           len(b) - xj[::-1],
+                           *_flat([[text[::-1] for text in part] for part in parts[::-1]]))
+        excess = ahead + back[::-1, ::-1]
+        rows, cells = np.arange(len(points)), at[xi] + xj - low[xi]
+        own = excess[rows, cells]
+        excess[rows, cells] = np.iinfo(np.int32).max
+        holds = (excess.min(axis=1) > own).tolist()
+        kept = _hold(chain, points, holds)
+        if len(kept) == len(points):
+            return points, all(holds[1:-1])
+        points = kept
+    return points, True
+
+
+def _points(chain: Numbered, columns: list[tuple[int, int]], cells: int) -> list[Point]:
+    """A point for each node; ``columns`` are the first and last hypothesis position there.
+
+    Where the hypothesis inserts something the node is doubtful, unless the insertion can be
+    told to belong to an element with several texts on one side. Doubtful nodes, and some where
+    their planes would be too large, are left out if the texts allow it.
+    """
+    several = [False, *(len(texts) > 1 for texts in chain.texts), False]
+    step = -(-len(chain.nodes) * cells // WORK)
+    points, sure = [], []
+    for node in chain.nodes:
+        first, last = columns[node]
+        after, before = several[node], several[node + 1]
+        points.append((node, last if after else first))
+        sure.append((first == last or after != before) and node % step == 0)
+    points[0], points[-1] = (0, 0), (len(chain.texts), columns[-1][1])
+    return _hold(chain, points, sure)
+
+
+def _hold(chain: Numbered, points: list[Point], holds: list[bool]) -> list[Point]:
+    """The points that hold, and others without which too many texts would meet."""
+    kept = [points[0]]
+    for m in range(1, len(points) - 1):
+        if holds[m] or chain.size(kept[-1][0], points[m + 1][0]) > MOST:
+            kept.append(points[m])
+    return [*kept, points[-1]]
+
+
+def _mirror(low: Table, high: Table, n: int) -> tuple[Table, Table, Table]:
+    """The band read from the end."""
+    turned_low, turned_high = n - high[::-1], n - low[::-1]
+    at = np.concatenate([[0], np.cumsum(turned_high - turned_low + 1)]).astype(np.int64)
+    return turned_low, turned_high, at
+
+
+def _flat(parts: list[list[Ids]]) -> tuple[Table, Table, Table]:
+    """Texts of stages in the form the kernel takes: stages, options, tokens."""
+    stages = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+    texts = [text for part in parts for text in part]
+    options = np.cumsum([0, *map(len, texts)]).astype(np.int64)
+    return stages, options, np.array([token for text in texts for token in text], np.int32)
+
+
+def numbered(source: Ids, chain: Chain, texts: tuple[tuple[Ids, ...], ...]) -> Numbered:
+    """A chain with its nodes: those at which the alignments of the source itself can be cut."""
+    lengths = tuple(element.length for element in chain.elements)
+    result = Numbered(source, lengths, texts, tuple(range(len(texts) + 1)), chain.complete)
+    if chain.size <= FEW:
+        return result
+    points, proven = common_cuts(result, source)
+    return result._replace(nodes=tuple(node for node, _ in points),
+                           complete=chain.complete and proven)
+
+
+class Stage(NamedTuple):
+    """A part of source and hypothesis, and the texts that references have there."""
+
+    source: Ids
+    hypothesis: Ids
+    texts: list[Ids]
+
+
+def stages_of(chain: Numbered, hypothesis: Ids) -> tuple[list[Stage], bool]:
+    """Cut a sentence into stages to be aligned apart, and whether all cuts are proven.
+
+    With few references it is not cut, which is faster.
+    """
+    if chain.size(0, len(chain.texts)) <= FEW:
+        texts = chain.between(0, len(chain.texts))
+        return [Stage(chain.source, hypothesis, texts)], chain.complete
+    positions = chain.positions()
+    if hypothesis == chain.source:
+        points, proven = [(node, positions[node]) for node in chain.nodes], True
+    else:
+        points, proven = common_cuts(chain, hypothesis)
+    several = [chain.size(left[0], right[0]) > 1 for left, right in pairwise(points)]
+    ends = [points[0], *(point for point, before, after
+                         in zip(points[1:-1], several, several[1:], strict=False)
+                         if before or after), points[-1]]
+    stages = [Stage(chain.source[positions[left]:positions[right]], hypothesis[j:end],
+                    chain.between(left, right)) for (left, j), (right, end) in pairwise(ends)]
+    return stages, proven and chain.complete
+
+
+def best_mixture(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vector]:
+    """The columns of the best reference: the vector to take from each stage.
+
+    Best by (WAcc, I, Acc) of correction, then of detection, compared exactly. Of references
+    equal in all that, the one with most columns of the first kind, then of the second...; the
+    official program takes whichever comes first in a hash table.
+
+    A vector holds unchanged, missed, needless, right and wrong columns, then unchanged and
+    missed ones of the source.
+    """
+    w = Fraction(weight)
+    one = 2 * w.denominator  # what all coefficients are multiplied by to be whole
+    heavy, half = int(w * one), int((w + 1) / 2 * one)
+    left = [list(dict.fromkeys(stage)) for stage in stages]
+    # In the detection aspect wrong columns are right.
+    for wrong, wrong_below, hit in ((0, half, 0), (heavy, heavy, 1)):
+        left, wacc = _maximal(left, (one, 0, 0, heavy, wrong, 0, 0),
+                              (one, one, heavy, heavy, wrong_below, 0, 0))
+        left = _most_improved(left, wacc)
+        left, _ = _maximal(left, (1, 0, 0, 1, hit, 0, 0), (1, 1, 1, 1, 1, 0, 0))
+    return [max(stage) for stage in left]
+
+
+def _most_improved(stages: list[list[Vector]], wacc: Fraction) -> list[list[Vector]]:
+    """The vectors with the best I where WAcc is the same.
+
+    For 0 < WAcc < 1 I falls strictly as the baseline's WAcc rises; for WAcc = 1 it is 1; for
+    WAcc = 0 it is 0 if the baseline's is 0 too, and -1 otherwise.
+    """
+    if wacc == 1:
+        return stages
+    left, missed = _maximal(stages, (0, 0, 0, 0, 0, 0, 1), (0, 0, 0, 0, 0, 1, 1))
+    return stages if wacc == 0 and missed < 1 else left
+
+
+def _maximal(stages: list[list[Vector]], over: Vector, under: Vector
+             ) -> tuple[list[list[Vector]], Fraction]:
+    """The vectors whose sums have the largest quotient ``over·v / under·v``, and the quotient.
+
+    Dinkelbach (1967): with q the best quotient so far, take from each stage the vector with the
+    largest over·v - q·under·v; if their sum is above 0 the quotient is better, else q is the
+    best there is, and exactly the sums of such vectors reach it. 0/0 counts as 1.
+    """
+    if all(len(stage) == 1 for stage in stages):
+        n, d = (sum(_dot(c, stage[0]) for stage in stages) for c in (over, under))
+        return stages, Fraction(n, d) if d else Fraction(1)
+    pairs = [[(_dot(over, v), _dot(under, v)) for v in stage] for stage in stages]
+    if len(pairs) == 1:
+        pairs = [[pair if pair[1] else (1, 1) for pair in pairs[0]]]
+    n, d = (sum(stage[0][part] for stage in pairs) for part in (0, 1))
+    while True:
+        chosen = [max(stage, key=lambda pair: pair[0] * d - pair[1] * n) for stage in pairs]
+        new_n, new_d = sum(pair[0] for pair in chosen), sum(pair[1] for pair in chosen)
+        if new_n * d - new_d * n <= 0:
+            break
+        n, d = new_n, new_d
+    best = [max(p * d - q * n for p, q in stage) for stage in pairs]
+    return [[v for v, (p, q) in zip(stage, pair, strict=True) if p * d - q * n == top]
+            for stage, pair, top in zip(stages, pairs, best, strict=True)], Fraction(n, d)
+
+
+def _dot(coefficients: Vector, vector: Vector) -> int:
+    return sum(c * v for c, v in zip(coefficients, vector, strict=True))

@@ -1,0 +1,341 @@
+"""I-measure: does a system improve or damage its input (Felice & Briscoe 2015).
+
+Mariano Felice and Ted Briscoe, "Towards a standard evaluation method for grammatical error
+detection and correction", NAACL 2015; official program: github.com/mfelice/imeasure.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses, Tokens
+from errata.errors import InputError
+from errata.kernels import threeway
+from errata.metrics._clusters import clusters_of, nomix_references
+from errata.metrics._mix import Ids, Numbered, best_mixture, chain_of, numbered, stages_of
+from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+
+__all__ = ["IMeasure"]
+
+STATISTICS = ("unchanged", "missed", "needless", "right", "wrong", "base_unchanged",
+              "base_missed", "unproven")
+T = TypeVar("T")
+Triple = tuple[Ids, Ids, Ids]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The references of a part of a corpus as tokens, and the baseline columns of each."""
+
+    owners: Ints
+    columns: Ints
+    tokens: Tokens
+    base: Floats
+
+
+@metric
+class IMeasure(Metric):
+    """I-measure: the gain in weighted accuracy over leaving the source as it is.
+
+    Source, hypothesis and reference are aligned token by token in three rows. A column in which
+    all agree is a TN; a hypothesis that corrects as the reference does a TP, that misses a
+    correction a FN, that changes what should stay a FP; a wrong correction of an error is a FP,
+    a FN and a FPN at once, one column. With weight w (2 in the paper and the program):
+
+        WAcc = (w·TP + TN) / (w·(TP + FP) + TN + FN - (w + 1)·FPN/2)
+        I = (WAcc - WAcc_base) / (1 - WAcc_base)   if WAcc > WAcc_base
+            WAcc / WAcc_base - 1                   if WAcc < WAcc_base
+            1 if both are 1, else 0                if they are equal
+
+    where the baseline is the unchanged source against the same reference. I is a fraction from
+    -1 to 1; published tables print I·100. Each sentence takes the reference with the best
+    (WAcc, I, Acc) for correction, then for detection.
+
+    ``references="nomix"`` takes each annotator's correction as it is (the official ``-nomix``,
+    what published figures use); ``"mix"``, the official default, also lets corrections of
+    several annotators be combined, cluster by cluster. ``tokenise="official"`` splits gold
+    corrections as the official converter does, which published figures need. In the detection
+    aspect a wrong correction is a TP. ``choice="corpus"`` chooses references by running totals
+    (``-opt:corpus``); the result depends on the order of the sentences.
+
+    >>> from errata import Corpus, Hypotheses
+    >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
+    >>> metric = IMeasure()
+    >>> counts = metric.count(corpus, Hypotheses("A", ("He went home .",)))
+    >>> round(float(metric.score(counts[0, 0])), 4)  # WAcc 3/4.5 after 3/4
+    -0.1111
+    """
+
+    name: ClassVar[str] = "imeasure"
+
+    references: str = "nomix"
+    aspect: str = "correction"
+    weight: float = 2.0
+    beta: float = 1.0
+    choice: str = "sentence"
+    tokenise: str = "official"
+
+    def __post_init__(self) -> None:
+        self._check_choice("references", ("nomix", "mix"))
+        self._check_choice("aspect", ("correction", "detection"))
+        self._check_choice("choice", ("sentence", "corpus"))
+        self._check_choice("tokenise", ("official", "none"))
+        for parameter in ("weight", "beta"):
+            value = getattr(self, parameter)
+            if not 0 < value < np.inf:
+                raise InputError(f"imeasure: {parameter}={value!r} must be above 0 and finite",
+                                 remedy="the paper uses weight=2 and beta=1")
+        if self.references == "mix" and self.choice == "corpus":
+            raise InputError("imeasure: choice='corpus' needs references='nomix'",
+                             remedy="mixtures are chosen sentence by sentence")
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Columns by kind, for the hypothesis and for the unchanged source."""
+        return STATISTICS
+
+    @property
+    def headline(self) -> str:
+        """What `score` returns."""
+        return "I" if self.aspect == "correction" else "I (detection)"
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """Columns by kind ``[sentence, reference, kind]``; one reference each with mixtures."""
+        key = self.references, self.tokenise
+        if self.references == "mix":
+            chains = kept(corpus, key, lambda: prepare_mix(corpus, self.tokenise))
+            return count_mix(corpus, chains, hypotheses, self.weight)
+        prepared = kept(corpus, key, lambda: prepare_nomix(corpus, self.tokenise))
+        return count_nomix(corpus, prepared, hypotheses)
+
+    def choose(self, counts: Floats) -> Ints:
+        """The reference with the best (WAcc, I, Acc), correction before detection; the first."""
+        if self.choice == "corpus":
+            return self._choose_running(counts)
+        return self.choose_sentences(counts)
+
+    def choose_sentences(self, counts: Floats) -> Ints:
+        """The best reference of each sentence by itself."""
+        best = np.zeros(len(counts), np.int64)
+        if counts.shape[1] > 1:
+            ranks = self._ranks(counts)
+            here = ranks[:, 0]
+            for r in range(1, counts.shape[1]):
+                better = beats(ranks[:, r], here)
+                best[better] = r
+                here = np.where(better[:, None], ranks[:, r], here)
+        return best[None]
+
+    def _choose_running(self, counts: Floats) -> Ints:
+        best = np.zeros(len(counts), np.int64)
+        total = np.zeros(counts.shape[2])
+        for i, options in enumerate(counts):
+            ranks = self._ranks(total + options)
+            for r in range(1, len(options)):
+                if beats(ranks[None, r], ranks[None, best[i]])[0]:
+                    best[i] = r
+            total += options[best[i]]
+        return best[None]
+
+    def _ranks(self, counts: Floats) -> Floats:
+        """What references are compared by, in order: ``[..., 6]``; -1 where one is missing."""
+        base = self._wacc(_base(counts))
+        ranks = []
+        for aspect in ("correction", "detection"):
+            columns = _seen(counts, aspect)
+            wacc = self._wacc(columns)
+            ranks += [wacc, improvement(wacc, base), accuracy(columns)]
+        return np.where(np.isnan(counts[..., :1]), -1.0, np.stack(ranks, axis=-1))
+
+    def _wacc(self, columns: Floats) -> Floats:
+        unchanged, missed, needless, right, wrong = np.moveaxis(columns, -1, 0)
+        w = self.weight
+        tp, fp, fn = right, needless + wrong, missed + wrong
+        return ratio(w * tp + unchanged,
+                     w * (tp + fp) + unchanged + fn - (w + 1) * wrong / 2, 1.0)
+
+    def score(self, totals: Floats) -> Floats:
+        """I of summed columns."""
+        return improvement(self._wacc(_seen(totals, self.aspect)), self._wacc(_base(totals)))
+
+    def parts(self, totals: Floats) -> dict[str, Floats]:
+        """WAcc and its baseline, Acc, P, R, F and the counts, of the chosen aspect."""
+        columns = _seen(totals, self.aspect)
+        tn, missed, needless, tp, wrong = np.moveaxis(columns, -1, 0)
+        fp, fn = needless + wrong, missed + wrong
+        precision, recall = ratio(tp, tp + fp, 1.0), ratio(tp, tp + fn, 1.0)
+        found = {"WAcc": self._wacc(columns), "WAcc base": self._wacc(_base(totals)),
+                 "Acc": accuracy(columns), "P": precision, "R": recall,
+                 f"F{self.beta:g}": f_beta(precision, recall, self.beta),
+                 "TP": tp, "TN": tn, "FP": fp, "FN": fn, "FPN": wrong}
+        return found | ({"unproven": totals[..., 7]} if self.references == "mix" else {})
+
+    def context(self, corpus: Corpus) -> tuple[str, ...]:
+        """Whether the gold had edits or only text."""
+        return ("gold:edits" if corpus.has_gold_edits else "gold:text",)
+
+
+def _base(counts: Floats) -> Floats:
+    """The columns of the unchanged source: some as they should be, the others missed."""
+    columns = np.zeros((*counts.shape[:-1], 5))
+    columns[..., :2] = counts[..., 5:7]
+    return columns
+
+
+def _seen(counts: Floats, aspect: str) -> Floats:
+    """The columns as an aspect sees them: a wrong correction is right detection."""
+    columns = counts[..., :5]
+    if aspect == "detection":
+        columns = columns.copy()
+        columns[..., 3] += columns[..., 4]
+        columns[..., 4] = 0.0
+    return columns
+
+
+def improvement(wacc: Floats, base: Floats) -> Floats:
+    """I from a weighted accuracy and its baseline; floats are compared exactly, as officially.
+
+    >>> improvement(np.array([0.75, 0.5, 0.5, 1.0]), np.array([0.5, 0.75, 0.5, 1.0])).round(3)
+    array([ 0.5  , -0.333,  0.   ,  1.   ])
+    """
+    better = (wacc - base) / np.where(base < 1, 1 - base, 1.0)
+    worse = wacc / np.where(base > 0, base, 1.0) - 1
+    return np.where(wacc == base, np.floor(wacc), np.where(wacc > base, better, worse))
+
+
+def accuracy(columns: Floats) -> Floats:
+    """Right columns, changed or not, among all: (TP + TN) / (TP + TN + FP + FN - FPN)."""
+    return ratio(columns[..., 0] + columns[..., 3], columns.sum(axis=-1), 1.0)
+
+
+def beats(new: Floats, old: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Where the rows of ``new`` come after those of ``old`` in lexicographic order."""
+    differs = new != old
+    first = differs.argmax(axis=-1)
+    rows = np.arange(len(new))
+    return differs.any(axis=-1) & (new[rows, first] > old[rows, first])
+
+
+_kept: dict[int, tuple[weakref.ref[Corpus], dict[object, object]]] = {}
+_lock = threading.Lock()
+
+
+def kept(corpus: Corpus, key: object, make: Callable[[], T]) -> T:
+    """What ``make`` gives, made once for a corpus and kept for as long as the corpus lives."""
+    with _lock:
+        entry = _kept.get(id(corpus))
+        if entry is None or entry[0]() is not corpus:
+            number = id(corpus)
+            entry = (weakref.ref(corpus, lambda _: _kept.pop(number, None)), {})
+            _kept[number] = entry
+    if key not in entry[1]:
+        entry[1][key] = make()
+    return entry[1][key]  # type: ignore[return-value]
+
+
+def prepare_nomix(corpus: Corpus, tokenise: str) -> Prepared:
+    """Carry out the gold edits and align the references with their sources."""
+    owners, columns, sentences = [], [], []
+    for i, (source, references) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
+        for r, words in enumerate(nomix_references(tuple(source.split()), references, tokenise)):
+            owners.append(i)
+            columns.append(r)
+            sentences.append(words)
+    tokens = corpus.vocabulary.intern_tokens(sentences)
+    owner = np.array(owners, np.int64)
+    ids, offsets = both(corpus.source_tokens, tokens)
+    triples = np.stack([owner, owner, len(corpus) + np.arange(len(owner))], axis=1)
+    base, _ = threeway.count_columns(ids, offsets, triples)
+    return Prepared(owner, np.array(columns, np.int64), tokens, base[:, :5].astype(np.float64))
+
+
+def both(*batches: Tokens) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], Ints]:
+    """Several batches of sentences as one."""
+    ids = np.concatenate([batch.ids for batch in batches])
+    starts = np.cumsum([0, *(len(batch.ids) for batch in batches)])
+    offsets = [batch.offsets[:-1] + start for batch, start in zip(batches, starts, strict=False)]
+    return ids, np.concatenate([*offsets, starts[-1:]])
+
+
+def count_nomix(corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses) -> Floats:
+    """Columns of every sentence with each of its references."""
+    n = len(corpus)
+    counts = np.full((n, int(prepared.columns.max(initial=0)) + 1, len(STATISTICS)), np.nan)
+    tokens = corpus.vocabulary.intern(hypotheses.sentences)
+    ids, offsets = both(corpus.source_tokens, tokens, prepared.tokens)
+    found = prepared.base.copy()
+    same = np.array([source.split() == sentence.split() for source, sentence
+                     in zip(corpus.sources, hypotheses.sentences, strict=True)], np.bool_)
+    todo = np.flatnonzero(~same[prepared.owners])
+    owners = prepared.owners[todo]
+    found[todo] = threeway.count_columns(
+        ids, offsets, np.stack([owners, n + owners, 2 * n + todo], axis=1))[0][:, :5]
+    at = prepared.owners, prepared.columns
+    counts[(*at, slice(0, 5))] = found
+    counts[(*at, slice(5, 7))] = prepared.base[:, :2]
+    counts[(*at, 7)] = 0.0
+    return counts
+
+
+def prepare_mix(corpus: Corpus, tokenise: str) -> list[Numbered]:
+    """Lay the clusters of each sentence out and find where mixtures can be cut."""
+    chains = [chain_of(source, clusters_of(source, references, tokenise)) for source, references
+              in zip((tuple(s.split()) for s in corpus.sources), corpus.references, strict=True)]
+    sources = corpus.source_tokens
+    texts = corpus.vocabulary.intern_tokens(
+        text for chain in chains for element in chain.elements for text in element.texts)
+    ids, ends = texts.ids.tolist(), texts.offsets.tolist()
+    prepared, at = [], 0
+    for i, chain in enumerate(chains):
+        elements = []
+        for element in chain.elements:
+            elements.append(tuple(tuple(ids[ends[t]:ends[t + 1]])
+                                  for t in range(at, at + len(element.texts))))
+            at += len(element.texts)
+        prepared.append(numbered(tuple(sources[i].tolist()), chain, tuple(elements)))
+    return prepared
+
+
+def count_mix(corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, weight: float
+              ) -> Floats:
+    """Columns of every sentence with its best mixture."""
+    tokens = corpus.vocabulary.intern(hypotheses.sentences)
+    outputs = [tuple(tokens[i].tolist()) for i in range(len(tokens))]
+    plans = [stages_of(chain, output) for chain, output in zip(prepared, outputs, strict=True)]
+    jobs: dict[Triple, None] = {}
+    for stages, _ in plans:
+        for source, hypothesis, texts in stages:
+            for text in texts:
+                jobs[source, hypothesis, text] = jobs[source, source, text] = None
+    found = align_all(jobs)
+    counts = np.zeros((len(corpus), 1, len(STATISTICS)))
+    for i, (stages, proven) in enumerate(plans):
+        vectors = [[found[s.source, s.hypothesis, text] + found[s.source, s.source, text][:2]
+                    for text in s.texts] for s in stages]
+        chosen = best_mixture(vectors, weight)
+        if proven:
+            counts[i, 0, :7] = [sum(column) for column in zip(*chosen, strict=True)]
+        else:
+            text = sum((s.texts[vector.index(best)] for s, vector, best
+                        in zip(stages, vectors, chosen, strict=True)), ())
+            source = prepared[i].source
+            whole, base = (source, outputs[i], text), (source, source, text)
+            again = align_all(dict.fromkeys((whole, base)))
+            counts[i, 0] = (*again[whole], *again[base][:2], 1)
+    return counts
+
+
+def align_all(jobs: dict[Triple, None]) -> dict[Triple, tuple[int, ...]]:
+    """The columns of each triple of token sequences."""
+    sentences = [sentence for job in jobs for sentence in job]
+    offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
+    ids = np.array([token for sentence in sentences for token in sentence], np.int32)
+    triples = np.arange(len(sentences)).reshape(-1, 3)
+    found = threeway.count_columns(ids, offsets, triples)[0][:, :5].tolist()
+    return dict(zip(jobs, map(tuple, found), strict=True))
