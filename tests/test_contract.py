@@ -16,6 +16,11 @@ from toy import Toy
 
 VARIANTS = [
     "m2", "m2(beta=1)", "m2(choice=optimal)", "m2(choice=last)", "m2(max_unchanged=0)",
+    "errant", "errant(mode=detection)", "errant(mode=token_detection)",
+    "errant(gold=reextracted, types=True)", "errant(alternatives=any, duplicates=True)",
+    "difficulty", "difficulty(weights=none)", "difficulty(measure=A)",
+    "difficulty(matching=elastic)", "difficulty(leave_out=True)", "difficulty(gold=reextracted)",
+    "difficulty(a=2, b=1, c=3)",
 ]
 
 

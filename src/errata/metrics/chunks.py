@@ -130,8 +130,9 @@ def _sorted(edits: Iterable[Edit], ignore: Sequence[str], sentence: int,
         if edit.start < end:
             whose = "the system" if annotator is None else f"annotator {annotator}"
             raise InputError(f"sentence {sentence + 1}: edit {edit.start}-{edit.end} "
-                             f"{edit.replacement!r} of {whose} overlaps another", remedy="chunks need edits that do not "
-                             "overlap; gold='reextracted' finds such")
+                             f"{edit.replacement!r} of {whose} overlaps another",
+                             remedy="chunks need edits that do not overlap; gold='reextracted' "
+                             "finds such")
         end = edit.end
     return kept
 
