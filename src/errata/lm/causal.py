@@ -8,6 +8,7 @@ is what the public reimplementations of Scribendi do with GPT-2.
 from __future__ import annotations
 
 import io
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
@@ -152,9 +153,17 @@ class CausalModel:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide what loading a model draws on stderr; no setting of transformers turns it all off."""
-    with redirect_stderr(io.StringIO()):
-        yield
+    """Hide what loading a model says and draws on stderr; what fails is raised all the same."""
+    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        with redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def open_smollm2(options: Options, cache: Cache) -> CausalModel:

@@ -1,0 +1,207 @@
+"""A stress card: how a metric's score moves when good output is damaged on purpose.
+
+Take a text that deserves a good score, damage it in ways that no reader would accept, and score
+it again. A metric that does not go down, or goes up, can be gamed that way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Corpus, Hypotheses, Scores
+from errata.errors import InputError
+from errata.evaluate import Progress, evaluate
+from errata.metrics.base import Metric
+
+__all__ = ["PERTURBATIONS", "Perturbation", "StressCard", "stress"]
+
+Damage = Callable[[Sequence[str], Sequence[str], np.random.Generator], list[str]]
+DELETED = 0.2  # the share of words that "delete words" takes out
+APPENDED = "The weather was fine that day ."
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """One kind of damage: ``damage(sources, sentences, rng)`` gives the damaged sentences."""
+
+    name: str
+    what: str
+    damage: Damage
+
+
+def copy_source(sources: Sequence[str], sentences: Sequence[str],
+                rng: np.random.Generator) -> list[str]:
+    """Correct nothing."""
+    return list(sources)
+
+
+def delete_words(sources: Sequence[str], sentences: Sequence[str],
+                 rng: np.random.Generator) -> list[str]:
+    """Take out every fifth word on average, and at least one of each sentence."""
+    damaged = []
+    for sentence in sentences:
+        words = sentence.split()
+        keep = rng.random(len(words)) >= DELETED
+        if words and keep.all():
+            keep[rng.integers(len(words))] = False
+        damaged.append(" ".join(word for word, kept in zip(words, keep, strict=True) if kept))
+    return damaged
+
+
+def repeat_word(sources: Sequence[str], sentences: Sequence[str],
+                rng: np.random.Generator) -> list[str]:
+    """Put the first word in place of every other; the last mark stays (He He He He He He.).
+
+    >>> repeat_word([], ["He is going to school ."], np.random.default_rng(0))
+    ['He He He He He .']
+    """
+    damaged = []
+    for sentence in sentences:
+        words = sentence.split()
+        end = words[-1:] if len(words) > 1 and not any(map(str.isalnum, words[-1])) else []
+        damaged.append(" ".join(words[:1] * (len(words) - len(end)) + end))
+    return damaged
+
+
+def shuffle_words(sources: Sequence[str], sentences: Sequence[str],
+                  rng: np.random.Generator) -> list[str]:
+    """Put the words in random order."""
+    return [" ".join(rng.permutation(sentence.split()).tolist()) for sentence in sentences]
+
+
+def lower_case(sources: Sequence[str], sentences: Sequence[str],
+               rng: np.random.Generator) -> list[str]:
+    """Write everything in lower case."""
+    return [sentence.lower() for sentence in sentences]
+
+
+def truncate(sources: Sequence[str], sentences: Sequence[str],
+             rng: np.random.Generator) -> list[str]:
+    """Keep the first half of each sentence.
+
+    >>> truncate([], ["He is going to school ."], np.random.default_rng(0))
+    ['He is going']
+    """
+    return [" ".join(words[:(len(words) + 1) // 2]) for words in map(str.split, sentences)]
+
+
+def append_sentence(sources: Sequence[str], sentences: Sequence[str],
+                    rng: np.random.Generator) -> list[str]:
+    """Add one fluent sentence that has nothing to do with the rest."""
+    return [f"{sentence} {APPENDED}".strip() for sentence in sentences]
+
+
+def shift_lines(sources: Sequence[str], sentences: Sequence[str],
+                rng: np.random.Generator) -> list[str]:
+    """Put every sentence one line too low, the last one at the top."""
+    return [*sentences[-1:], *sentences[:-1]]
+
+
+PERTURBATIONS = (
+    Perturbation("copy the source", "nothing is corrected", copy_source),
+    Perturbation("delete words", f"{DELETED:.0%} of the words are taken out", delete_words),
+    Perturbation("repeat a word", "the first word in place of all others", repeat_word),
+    Perturbation("shuffle", "the words in random order", shuffle_words),
+    Perturbation("lower-case", "no capitals", lower_case),
+    Perturbation("truncate", "the first half of each sentence", truncate),
+    Perturbation("append a sentence", f"“{APPENDED}” at every end", append_sentence),
+    Perturbation("shift lines", "every sentence one line too low", shift_lines),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class StressCard:
+    """What a metric makes of damaged output.
+
+    ``scores`` holds the undamaged text first, then one "system" per perturbation. ``changes[p]``
+    is the damaged score minus the undamaged, ``intervals[p]`` the bootstrap interval of that
+    difference (the same resamples on both sides; NaN without resamples); ``altered[p]`` is the
+    share of sentences that differ from the undamaged text, ``rewarded[p]`` the share of those
+    that score higher than before.
+    """
+
+    metric: str
+    corpus: str
+    base: str
+    perturbations: tuple[Perturbation, ...]
+    scores: Scores
+    confidence: float
+    intervals: NDArray[np.float64]
+    altered: NDArray[np.float64]
+    rewarded: NDArray[np.float64]
+
+    @property
+    def changes(self) -> NDArray[np.float64]:
+        """Damaged minus undamaged score, per perturbation."""
+        return np.asarray(self.scores.values[1:] - self.scores.values[0])
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """``lower``, ``same`` or ``HIGHER``: where the whole interval lies (or the difference).
+
+        Only ``lower`` is what a reader would want of damaged text.
+        """
+        bounds = np.where(np.isnan(self.intervals), self.changes[:, None], self.intervals)
+        noise = 1e-12 * max(1.0, float(np.abs(self.scores.values).max()))  # of adding floats
+        return tuple("lower" if high < -noise else "HIGHER" if low > noise else "same"
+                     for low, high in bounds.tolist())
+
+
+def stress(metric: Metric, corpus: Corpus, hypotheses: Hypotheses | None = None, *,
+           perturbations: Iterable[Perturbation] = PERTURBATIONS, confidence: float = 0.95,
+           resamples: int = 1000, rng: int | np.random.Generator = 0,
+           threads: int | None = None, progress: Progress | None = None) -> StressCard:
+    """Score damaged output with one metric.
+
+    The damage is done to ``hypotheses``, or without them to each sentence's first reference.
+    ``rng`` seeds the damage and the bootstrap; every metric sees the same damage.
+
+    >>> from errata.metrics import parse
+    >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
+    >>> stress(parse("gleu"), corpus, resamples=0).verdicts[0]
+    'lower'
+    """
+    chosen = tuple(perturbations)
+    base = hypotheses if hypotheses is not None else _first_reference(corpus)
+    if len(base) != len(corpus):
+        raise InputError(f"{base.system} has {len(base)} sentences, the corpus {len(corpus)}",
+                         remedy="one line per source sentence")
+    generator = np.random.default_rng(rng)
+    systems = [Hypotheses(base.system, base.sentences)]
+    for perturbation, own in zip(chosen, generator.spawn(len(chosen)), strict=True):
+        damaged = perturbation.damage(corpus.sources, base.sentences, own)
+        systems.append(Hypotheses(perturbation.name, tuple(damaged)))
+    scores = evaluate(metric, corpus, systems, resamples=resamples,
+                      rng=rng if isinstance(rng, int) else generator, threads=threads,
+                      progress=progress)
+    altered = np.array([[a != b for a, b in zip(system.sentences, base.sentences, strict=True)]
+                        for system in systems[1:]], bool).reshape(len(chosen), len(corpus))
+    assert scores.sentences is not None
+    higher = (scores.sentences[1:] > scores.sentences[0]) & altered
+    return StressCard(repr(metric), corpus.name, base.system, chosen, scores,
+                      confidence, _difference_intervals(scores, confidence),
+                      altered.mean(axis=1),
+                      higher.sum(axis=1) / np.maximum(altered.sum(axis=1), 1))
+
+
+def _first_reference(corpus: Corpus) -> Hypotheses:
+    bare = next((i for i, refs in enumerate(corpus.references) if not refs), None)
+    if bare is not None:
+        raise InputError(f"sentence {bare + 1} has no reference to damage",
+                         remedy="give the output of a system")
+    return Hypotheses("first reference", tuple(
+        refs[0].corrected(source)
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)))
+
+
+def _difference_intervals(scores: Scores, confidence: float) -> NDArray[np.float64]:
+    if scores.resampled is None:
+        return np.full((len(scores) - 1, 2), np.nan)
+    tail = (1 - confidence) / 2
+    differences = scores.resampled[:, 1:] - scores.resampled[:, :1]
+    bounds: NDArray[np.float64] = np.quantile(differences, [tail, 1 - tail], axis=0)
+    return bounds.T

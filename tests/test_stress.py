@@ -1,0 +1,188 @@
+"""Stress cards: the damage, the verdicts, every metric, the command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import errata.lm as lm
+from errata.data import Corpus, Hypotheses
+from errata.datasets import sample_corpus, sample_systems
+from errata.errors import InputError, MissingExtraError
+from errata.evaluate import evaluate
+from errata.metrics import BUILTIN, parse
+from errata.report.stress import stress_plot, stress_table
+from errata.stress import PERTURBATIONS, Perturbation, stress
+from fake_lm import FakeModel
+from toy import Toy
+
+NAMES = [p.name for p in PERTURBATIONS]
+SENTENCE = "He goes to School every single day ."
+
+
+def damage(name: str, *sentences: str, seed: int = 0) -> list[str]:
+    chosen = PERTURBATIONS[NAMES.index(name)]
+    return chosen.damage([f"source {i}" for i in range(len(sentences))], sentences,
+                         np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize(("name", "expected"), [
+    ("copy the source", ["source 0", "source 1", "source 2"]),
+    ("repeat a word", ["He He He He He He He .", "Well", ""]),
+    ("lower-case", ["he goes to school every single day .", "well", ""]),
+    ("truncate", ["He goes to School", "Well", ""]),
+    ("append a sentence", [SENTENCE + " The weather was fine that day .",
+                           "Well The weather was fine that day .",
+                           "The weather was fine that day ."]),
+    ("shift lines", ["", SENTENCE, "Well"]),
+])
+def test_damage_by_hand(name: str, expected: list[str]) -> None:
+    assert damage(name, SENTENCE, "Well", "") == expected
+
+
+def test_repetition_as_in_the_paper() -> None:
+    assert damage("repeat a word", "He is going to school yesterday .") == [
+        "He He He He He He ."]
+
+
+@given(st.lists(st.text("ab .", max_size=20), max_size=5), st.integers(0, 2**32))
+def test_shuffling_and_deleting(sentences: list[str], seed: int) -> None:
+    for before, after in zip(sentences, damage("shuffle", *sentences, seed=seed), strict=True):
+        assert sorted(before.split()) == sorted(after.split())
+    for before, after in zip(sentences, damage("delete words", *sentences, seed=seed),
+                             strict=True):
+        rest = iter(before.split())
+        assert all(word in rest for word in after.split())  # the same order
+        assert len(after.split()) < len(before.split()) or not before.split()
+
+
+def test_about_a_fifth_of_the_words_is_deleted() -> None:
+    before = [" ".join(f"w{i}" for i in range(100))] * 50
+    after = damage("delete words", *before)
+    left = sum(len(s.split()) for s in after) / 5000
+    assert abs(left - 0.8) < 0.03
+
+
+def test_the_card_is_what_evaluate_says() -> None:
+    corpus = sample_corpus()
+    base = sample_systems()[1]
+    card = stress(parse("gleu"), corpus, base, resamples=200, rng=3)
+    assert card.base == base.system
+    assert card.scores.systems == (base.system, *NAMES)
+    alone = evaluate(parse("gleu"), corpus, [base, Hypotheses("copy", corpus.sources)],
+                     resamples=200, rng=3)
+    assert card.scores[base.system] == alone[base.system]
+    assert card.changes[0] == alone["copy"] - alone[base.system]
+    assert alone.resampled is not None
+    assert_allclose(card.intervals[0],
+                    np.quantile(alone.resampled[:, 1] - alone.resampled[:, 0], [0.025, 0.975]))
+
+
+def test_the_seed_decides_the_damage_and_nothing_else_does() -> None:
+    corpus = sample_corpus()
+    first, again, other = (stress(parse("bleu"), corpus, resamples=50, rng=seed)
+                           for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.scores.values, again.scores.values)
+    np.testing.assert_array_equal(first.intervals, again.intervals)
+    assert first.scores["shuffle"] != other.scores["shuffle"]
+    few = stress(parse("bleu"), corpus, resamples=0, rng=1, perturbations=PERTURBATIONS[:4])
+    assert few.scores["shuffle"] == first.scores["shuffle"]
+
+
+def test_verdicts() -> None:
+    corpus = Corpus.from_texts(["a b"] * 40, [["b a"] * 20 + ["a b"] * 20])
+    base = Hypotheses("half", ("a b",) * 40)
+    kinds = [Perturbation("right", "", lambda s, h, rng: ["b a"] * 20 + ["a b"] * 20),
+             Perturbation("equal", "", lambda s, h, rng: ["b a"] * 40),
+             Perturbation("wrong", "", lambda s, h, rng: ["?"] * 40),
+             Perturbation("none", "", lambda s, h, rng: list(h))]
+    for resamples in (0, 300):
+        card = stress(Toy(), corpus, base, perturbations=kinds, resamples=resamples)
+        assert card.verdicts == ("HIGHER", "same", "lower", "same")
+        assert card.changes.tolist() == [0.5, 0.0, -0.5, 0.0]
+        assert card.altered.tolist() == [0.5, 1.0, 1.0, 0.0]
+        assert card.rewarded.tolist() == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_bad_input() -> None:
+    bare = Corpus.from_texts(["a", "b"])
+    with pytest.raises(InputError, match="sentence 1 has no reference to damage"):
+        stress(Toy(), bare)
+    with pytest.raises(InputError, match="A has 1 sentences, the corpus 2"):
+        stress(Toy(), bare, Hypotheses("A", ("a",)))
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_every_metric_has_a_card(name: str) -> None:
+    lm.register("fake", FakeModel)
+    metric = parse(f"{name}(model=fake)" if name in ("scribendi", "fluency") else name)
+    corpus = sample_corpus()[:25]
+    try:
+        card = stress(metric, corpus, resamples=20)
+    except MissingExtraError as missing:
+        pytest.skip(str(missing))
+    assert np.isfinite(card.scores.values).all()
+    assert len(card.verdicts) == len(PERTURBATIONS)
+    assert stress_table(card).rows[1][0] == "copy the source"
+    # Whatever the metric: one that gives every text the same score would be none.
+    assert len(set(card.scores.values.tolist())) > 2
+
+
+def test_the_table_and_the_plot() -> None:
+    card = stress(parse("gleu"), sample_corpus(), resamples=100)
+    table = stress_table(card)
+    assert len(table.rows) == 1 + len(PERTURBATIONS)
+    assert table.rows[1][2] == card.changes[0]
+    pytest.importorskip("matplotlib")
+    image = stress_plot([card, card])
+    assert image == stress_plot([card, card])
+    assert all(f"<!-- {name} -->" in image.decode() for name in NAMES)
+    assert stress_plot([card], "png").startswith(b"\x89PNG")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "errata", "stress", *arguments],
+                          capture_output=True, text=True, timeout=120)
+
+
+def test_the_command_on_the_sample(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    plot = tmp_path / "card.svg"
+    done = run("gleu", "bleu", "--json", "--resamples", "50", "--plot", str(plot))
+    assert done.returncode == 0, done.stderr
+    tables = json.loads(done.stdout)["tables"]
+    assert [len(table["rows"]) for table in tables] == [9, 9]
+    expected = stress(parse("gleu"), sample_corpus(), resamples=50)
+    assert [row["GLEU"] for row in tables[0]["rows"]] == expected.scores.values.tolist()
+    assert plot.read_text("utf-8").startswith("<?xml")
+
+
+def test_the_command_on_files(tmp_path: Path) -> None:
+    (tmp_path / "src.txt").write_text("He go home .\nI likes tea .\n", "utf-8")
+    (tmp_path / "ref.txt").write_text("He goes home .\nI like tea .\n", "utf-8")
+    (tmp_path / "out.txt").write_text("He goes home .\nI likes tea .\n", "utf-8")
+    done = run("gleu", "--source", str(tmp_path / "src.txt"), "--refs", str(tmp_path / "ref.txt"),
+               "--output", f"ours={tmp_path / 'out.txt'}", "--resamples", "0", "--format", "tsv")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[1].startswith("(ours)\t")
+    assert len(lines) == 10
+
+
+@pytest.mark.parametrize(("arguments", "problem"), [
+    (["gleu", "--plot", "x.bmp"], "cannot draw into x.bmp"),
+    (["gleu", "--output", "x.txt"], "belong to no source"),
+    (["m3"], "no metric 'm3'")])
+def test_the_command_on_bad_input(arguments: list[str], problem: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert len(done.stderr.splitlines()) == 1
