@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conll_texts import SYSTEMS, read_conll, read_table
-from errata.data import Corpus, Hypotheses, Reference
+from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
 from errata.evaluate import evaluate
 from errata.io import read_m2, read_text
@@ -244,6 +244,23 @@ def test_table_4_of_chollampatt_and_ng() -> None:
             assert exact["A"] == pytest.approx(np.mean(each), abs=1e-14)
             assert exact.parts["SD over references"][0] == pytest.approx(np.std(each), abs=1e-9)
             assert exact.parts["error"][0] == 0
+
+
+def test_table_4_in_full() -> None:
+    """GLEU, I-measure and M2 of the five hypotheses, from the same gold edits."""
+    rows = 0
+    for case in json.loads((GOLDEN / "gleu_table4.json").read_text())["cases"]:
+        gold = tuple(Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"]))
+        assert [r.corrected(case["source"]) for r in gold] == case["references"]
+        corpus = Corpus((case["source"],), (gold,))
+        for hypothesis in case["hypotheses"]:
+            gleu, imeasure, m2 = (
+                evaluate(metric, corpus, [Hypotheses("A", (hypothesis["text"],))], resamples=0)["A"]
+                for metric in (OFFICIAL, parse("imeasure"), parse("m2")))
+            ours = [f"{gleu:.3f}", f"{100 * imeasure:.2f}", f"{m2:.3f}"]
+            assert ours == hypothesis["printed"]
+            rows += 1
+    assert rows == 5
 
 
 def test_edges() -> None:
