@@ -77,9 +77,18 @@ def _rich_bar() -> RichProgress:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text
+
+    class Speed(ProgressColumn):
+        """Sentences per second, once there is a speed."""
+
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:.1f}/s" if task.speed else "", style="progress.data.speed")
 
     return Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                    TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+                    Speed(), TimeRemainingColumn(), console=Console(stderr=True), transient=True)
