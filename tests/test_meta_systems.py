@@ -78,7 +78,11 @@ def test_systems_are_matched_by_name() -> None:
     for p in result.p_values.values():
         assert p[0, 1] < 0.5 < p[1, 0]
         assert np.isnan(np.diag(p)).all()
-    assert "with 6 systems" in result.notes[0]
+    (pair,) = result.pairs
+    assert (pair.better, pair.worse) == ("good", "bad")
+    assert pair.lead == pytest.approx(good.values["pearson"] - bad.values["pearson"])
+    assert pair.holm == pair.p  # a single pair needs no correction
+    assert "6 systems are few: in" in result.notes[0]
 
 
 def test_intervals_over_resamples() -> None:
@@ -124,3 +128,11 @@ def test_a_constant_metric_has_no_correlation() -> None:
     result = system_level(HUMAN, [GOOD, flat])
     assert np.isnan(result.agreements[1].values["pearson"])
     assert np.isnan(result.p_values["williams_pearson"]).all()
+
+
+def test_holm_is_over_pairs(released: dict[str, Scores]) -> None:
+    metrics = [released[name] for name in ("gleu", "imeasure", "m2score")]
+    pairs = system_level(released["ew"], metrics).pairs
+    p = sorted((pair.p["williams_pearson"], pair.holm["williams_pearson"]) for pair in pairs)
+    assert [round(raw, 5) for raw, _ in p] == [0.01505, 0.05374, 0.34914]
+    np.testing.assert_allclose([h for _, h in p], [3 * p[0][0], 2 * p[1][0], p[2][0]])

@@ -12,7 +12,7 @@ from errata.errors import InputError
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
 
-__all__ = ["command"]
+__all__ = ["DEFAULT_METRICS", "command", "load"]
 
 DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 
@@ -54,7 +54,7 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     from errata.report import scores as tables
 
     chosen = [parse(text) for text in metrics or DEFAULT_METRICS]
-    corpus, systems = _load(outputs, gold, source, refs, sample, annotators)
+    corpus, systems = load(outputs, gold, source, refs, sample, annotators)
     results = []
     for metric in chosen:
         with Progress(metric.name) as progress:
@@ -71,8 +71,9 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     emit(shown, form)
 
 
-def _load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: tuple[str, ...],
-          sample: bool, annotators: tuple[int, ...]) -> tuple[Corpus, list[Hypotheses]]:
+def load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: tuple[str, ...],
+         sample: bool, annotators: tuple[int, ...]) -> tuple[Corpus, list[Hypotheses]]:
+    """The corpus and the systems that the options name."""
     if sample:
         if outputs or gold or source or refs:
             raise InputError("--sample takes no files", remedy="leave out either of them")

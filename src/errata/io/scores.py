@@ -20,7 +20,7 @@ from errata.errors import InputError
 from errata.io.files import decode, read_bytes, read_lines, shown_name, write_lines
 from errata.io.findings import Finding, raise_or_warn
 
-__all__ = ["read_published_scores", "read_scores", "write_scores"]
+__all__ = ["read_any_scores", "read_published_scores", "read_scores", "write_scores"]
 
 PathLike = str | os.PathLike[str]
 Floats = NDArray[np.float64]
@@ -140,6 +140,9 @@ def _array_or_none(values: Any, shape: tuple[int, ...]) -> Floats | None:
 def _as_tsv(scores: Scores, path: str) -> list[str]:
     parts = list(dict.fromkeys((*scores.parts, *scores.sentence_parts)))
     rows = [["scorer", "system", "sentence", scores.headline, *parts]]
+    if len(set(rows[0])) < len(rows[0]):
+        raise InputError(f"two columns would have one name: {', '.join(rows[0])}", path=path,
+                         remedy="rename the part, or write JSON")
     for s, system in enumerate(scores.systems):
         rows.append([scores.scorer, system, "", repr(float(scores.values[s])),
                      *(repr(float(scores.parts[part][s])) if part in scores.parts else ""
@@ -236,6 +239,42 @@ def read_published_scores(system_path: PathLike | None = None, *,
         table = _sentence_table(systems, sentences, shown_name(sentence_path))
     return Scores(names.pop(), systems, np.array([overall.get(s, math.nan) for s in systems]),
                   table)
+
+
+def read_any_scores(path: PathLike) -> Scores:
+    """Read scores in any known form, told from the file.
+
+    Forms: what `write_scores` writes; the published tables of system or of sentence scores, or
+    both of one metric as ``SYSTEMS,SENTENCES``; and two columns, system and score.
+    """
+    text = os.fspath(path)
+    if "," in text and not os.path.exists(text):
+        first, _, second = text.partition(",")
+        return read_published_scores(first, sentence_path=second)
+    if text.removesuffix(".gz").endswith(".json"):
+        return read_scores(text)
+    lines, _ = read_lines(text)
+    cells = lines[0].split("\t") if lines else []
+    if cells[:3] == ["scorer", "system", "sentence"]:
+        return _from_tsv(text)
+    if len(cells) == 2:
+        return _two_columns(lines, shown_name(text))
+    return (read_published_scores(sentence_path=text) if len(cells) == 6
+            else read_published_scores(text))
+
+
+def _two_columns(lines: list[str], name: str) -> Scores:
+    values: dict[str, float] = {}
+    for number, line in enumerate(lines, 1):
+        cells = line.split("\t")
+        if len(cells) != 2:
+            raise InputError(f"{len(cells)} columns and not two", path=name, line=number,
+                             remedy="write system, tab, score")
+        if cells[0] in values:
+            raise _twice(cells[0], name, number)
+        values[cells[0]] = _number(cells[1], name, number)
+    scorer = os.path.basename(name).partition(".")[0]
+    return Scores(scorer, tuple(values), np.array(list(values.values())))
 
 
 def _published_rows(path: PathLike, columns: int) -> list[tuple[int, list[str]]]:

@@ -7,20 +7,21 @@ level, human ceiling and bootstrap. Ties are data; names and order of systems ne
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Scores
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons
 
 __all__ = ["CONVENTIONS", "Calibrated", "Convention", "Interval", "SentenceLevel",
            "calibrated_accuracy", "chance", "confusion", "differences", "human_ceiling",
-           "resample", "seeda_accuracy", "sentence_level"]
+           "resample", "seeda_accuracy", "sentence_level", "sentence_levels"]
 
 Floats = NDArray[np.float64]
 Convention = Callable[[Floats], Floats]
@@ -331,3 +332,31 @@ def sentence_level(comparisons: Comparisons, scores: Scores, *, convention: str 
         scores.scorer, convention, Interval(float(function(table)), float(low), float(high)),
         float(function(chance(table))), float(function(human_ceiling(comparisons))), table, unit,
         comparisons.total)
+
+
+def sentence_levels(comparisons: Comparisons, results: Sequence[Scores],
+                    conventions: Sequence[str], *, unit: str = "rankings", resamples: int = 1000,
+                    rng: int | np.random.Generator = 0) -> list[SentenceLevel]:
+    """Several metrics under several conventions, ``"calibrated"`` and ``"seeda"`` among them.
+
+    Those two are no functions of the nine counts; they come without an interval.
+    """
+    if "seeda" in conventions:
+        warnings.warn("SEEDA's rule lets the names of systems decide ties; use it only to compare "
+                      "with numbers made by it", DataWarning, stacklevel=2)
+    found = []
+    for scores in results:
+        for name in conventions:
+            special = name in ("calibrated", "seeda")
+            plain = "accuracy" if special else name
+            level = sentence_level(comparisons, scores, convention=plain, unit=unit,
+                                   resamples=0 if special else resamples, rng=rng)
+            if name == "calibrated":
+                value = calibrated_accuracy(comparisons, scores).accuracy
+                level = replace(level, convention=name, value=Interval(value, np.nan, np.nan))
+            elif name == "seeda":
+                value = seeda_accuracy(comparisons, scores)
+                level = replace(level, convention=name, floor=0.5,
+                                value=Interval(value, np.nan, np.nan))
+            found.append(level)
+    return found

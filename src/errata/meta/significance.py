@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from errata.errors import InputError
 from errata.meta.correlation import correlate, pearson, ranks
 
-__all__ = ["Williams", "detectable_difference", "holm", "permutation_test", "williams",
-           "williams_test"]
+__all__ = ["Williams", "detectable_difference", "holm", "holm_pairs", "permutation_test",
+           "williams", "williams_test"]
 
 Floats = NDArray[np.float64]
 EXACT = 16  # up to so many systems every swap is tried, not sampled
@@ -112,6 +112,16 @@ def holm(p_values: ArrayLike) -> Floats:
     steps = flat[order] * np.arange(len(order), 0, -1)
     flat[order] = np.minimum(1, np.maximum.accumulate(steps))
     return np.asarray(flat.reshape(p.shape), np.float64)
+
+
+def holm_pairs(p_values: Floats) -> Floats:
+    """Holm's correction of a matrix of one-sided p-values, one test per pair.
+
+    Of ``p[a, b]`` and ``p[b, a]`` only the smaller is a test; the other stays NaN.
+    """
+    kept = np.where(p_values < p_values.T, p_values, np.nan)
+    tie = (p_values == p_values.T) & np.triu(np.ones(p_values.shape, bool), 1)
+    return holm(np.where(tie, p_values, kept))
 
 
 def detectable_difference(worse: float, between: float, n: int, *, level: float = 0.05) -> float:

@@ -14,12 +14,14 @@ from errata.errors import InputError
 from errata.meta.correlation import CORRELATIONS, correlate, soft_pairwise_accuracy
 from errata.meta.significance import (
     detectable_difference,
+    holm_pairs,
     permutation_test,
     williams_test,
 )
 
-__all__ = ["OVER", "SystemAgreement", "SystemLevel", "Window", "leave_one_out", "match_systems",
-           "p_value_matrix", "system_level", "windows"]
+__all__ = ["OVER", "MetricPair", "SystemAgreement", "SystemLevel", "Window", "leave_one_out",
+           "match_systems", "p_value_matrix", "select_systems", "system_level", "windows",
+           "without_systems"]
 
 Floats = NDArray[np.float64]
 OVER = ("systems", "sentences", "judgments", "both")
@@ -35,6 +37,23 @@ class SystemAgreement:
     intervals: Mapping[str, tuple[float, float]]
 
 
+@dataclass(frozen=True)
+class MetricPair:
+    """Two metrics compared: the lead in Pearson's r, and whether it could be chance.
+
+    ``smallest`` is the smallest lead that Williams' test would call significant (5 %) with these
+    systems; NaN where none would be. ``p`` and ``holm`` (corrected over all pairs) are one-sided,
+    by test.
+    """
+
+    better: str
+    worse: str
+    lead: float
+    smallest: float
+    p: Mapping[str, float]
+    holm: Mapping[str, float]
+
+
 @dataclass(frozen=True, eq=False)
 class SystemLevel:
     """All metrics against people over the same systems.
@@ -47,6 +66,7 @@ class SystemLevel:
     systems: tuple[str, ...]
     agreements: tuple[SystemAgreement, ...]
     p_values: Mapping[str, Floats]
+    pairs: tuple[MetricPair, ...]
     over: str
     notes: tuple[str, ...]
 
@@ -80,6 +100,15 @@ def select_systems(scores: Scores, names: Sequence[str]) -> Scores:
         scores.headline, scores.context, scores.notes)
 
 
+def without_systems(scores: Scores, names: Sequence[str]) -> Scores:
+    """The scores of all systems but these."""
+    for name in names:
+        if name not in scores.systems:
+            raise InputError(f"{scores.scorer} knows no system {name!r}",
+                             remedy=f"it has: {', '.join(scores.systems)}")
+    return select_systems(scores, [name for name in scores.systems if name not in names])
+
+
 def system_level(human: Scores, metrics: Sequence[Scores], *, over: str = "systems",
                  common: bool = False, resamples: int = 1000, confidence: float = 0.95,
                  rng: int | np.random.Generator = 0) -> SystemLevel:
@@ -107,8 +136,9 @@ def system_level(human: Scores, metrics: Sequence[Scores], *, over: str = "syste
         "permutation_pearson": p_value_matrix(people, scored, "permutation", "pearson", rng=rng),
         "permutation_spearman": p_value_matrix(people, scored, "permutation", "spearman", rng=rng),
     } if len(scored) > 1 else {}
-    return SystemLevel(human.scorer, people.systems, agreements, p_values, over,
-                       _limits(people, scored))
+    pairs = _pairs(people, scored, p_values)
+    return SystemLevel(human.scorer, people.systems, agreements, p_values, pairs, over,
+                       _limits(len(people), pairs))
 
 
 def _agreement(human: Scores, metric: Scores, over: str, resamples: int, confidence: float,
@@ -165,26 +195,30 @@ def p_value_matrix(human: Scores, metrics: Sequence[Scores], test: str = "willia
     return p
 
 
-def _limits(human: Scores, metrics: Sequence[Scores]) -> tuple[str, ...]:
-    n = len(human)
-    if n >= FEW or len(metrics) < 2:
-        return ()
-    notes = []
-    for a, b in combinations(metrics, 2):
-        r = sorted(float(correlate("pearson", human.values, m.values)) for m in (a, b))
-        between = float(correlate("pearson", a.values, b.values))
+def _pairs(human: Scores, metrics: Sequence[Scores], p_values: Mapping[str, Floats]
+           ) -> tuple[MetricPair, ...]:
+    adjusted = {test: holm_pairs(p) for test, p in p_values.items()}
+    pairs = []
+    for a, b in combinations(range(len(metrics)), 2):
+        r = [float(correlate("pearson", human.values, metrics[i].values)) for i in (a, b)]
+        between = float(correlate("pearson", metrics[a].values, metrics[b].values))
         if np.isnan([*r, between]).any():
             continue
-        lead = detectable_difference(r[0], between, n)
-        needed = "no difference could be" if np.isnan(lead) else (
-            f"a lead of {lead:.3f} in Pearson's r is the smallest")
-        notes.append(f"with {n} systems {needed} significant between {_short(a)} and {_short(b)} "
-                     f"(they differ by {r[1] - r[0]:.3f})")
-    return tuple(notes)
+        better, worse = (a, b) if r[0] >= r[1] else (b, a)
+        pairs.append(MetricPair(
+            metrics[better].scorer, metrics[worse].scorer, abs(r[0] - r[1]),
+            detectable_difference(min(r), between, len(human)),
+            {test: float(p[better, worse]) for test, p in p_values.items()},
+            {test: float(p[better, worse]) for test, p in adjusted.items()}))
+    return tuple(sorted(pairs, key=lambda pair: -pair.lead))
 
 
-def _short(scores: Scores) -> str:
-    return scores.scorer.partition("(")[0]
+def _limits(systems: int, pairs: Sequence[MetricPair]) -> tuple[str, ...]:
+    if systems >= FEW or not pairs:
+        return ()
+    hopeless = sum(not pair.lead >= pair.smallest for pair in pairs)
+    return (f"{systems} systems are few: in {hopeless} of {len(pairs)} pairs of metrics the lead "
+            "is smaller than the smallest that could be significant",)
 
 
 def leave_one_out(human: Scores, metric: Scores, kind: str = "pearson") -> dict[str, float]:

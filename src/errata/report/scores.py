@@ -53,8 +53,9 @@ def summary_table(results: Sequence[Scores], *, confidence: float = 0.95,
     """Every metric side by side: score and interval, in the order of the first metric."""
     columns = ["system"]
     for scores in results:
-        heading = _heading(scores, results)
-        columns += [heading, f"{heading} {confidence * 100:g} %"]
+        name = _heading(scores, results)
+        columns += [f"{name} {scores.headline}".removeprefix(f"{scores.headline.lower()} "),
+                    f"{name} {confidence * 100:g} %"]
     rows: list[tuple[Cell, ...]] = []
     intervals = [scores.interval(confidence) for scores in results]
     for s in results[0].order:
@@ -70,8 +71,7 @@ def summary_table(results: Sequence[Scores], *, confidence: float = 0.95,
 def _heading(scores: Scores, results: Sequence[Scores]) -> str:
     name = _name(scores)
     same = [other for other in results if _name(other) == name]
-    position = "" if len(same) == 1 else f"#{same.index(scores) + 1}"
-    return f"{name}{position} {scores.headline}" if scores.headline != name else name + position
+    return name if len(same) == 1 else f"{name}#{same.index(scores) + 1}"
 
 
 def sentence_table(scores: Scores) -> Table:

@@ -1,0 +1,103 @@
+"""Plots of the meta-evaluation: metrics against people, and which difference is significant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Scores
+from errata.errors import InputError, MissingExtraError
+from errata.meta.correlation import pearson, spearman
+from errata.meta.systems import match_systems
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["save_figure", "scatter_plot", "significance_map"]
+
+Floats = NDArray[np.float64]
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure; says what to install where matplotlib is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "pip install 'errata[plot]'") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: Figure, path: str) -> None:
+    """Write a figure as SVG, PNG or PDF; the same data give the same file."""
+    import matplotlib
+
+    form = path.rpartition(".")[2].lower()
+    if form not in ("svg", "png", "pdf"):
+        raise InputError(f"cannot draw into {path!r}", remedy="use a name in .svg, .png or .pdf")
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
+    with matplotlib.rc_context({"svg.hashsalt": "errata", "svg.fonttype": "none"}):
+        figure.savefig(path, format=form, dpi=200, metadata=metadata)
+
+
+def scatter_plot(human: Scores, metrics: Sequence[Scores], *, outliers: Sequence[str] = ()
+                 ) -> Figure:
+    """Human against metric scores, one panel per metric, systems by name, r and ρ above.
+
+    Systems named as ``outliers`` are drawn hollow; r and ρ are given with and without them, as
+    Chollampatt & Ng (2018) do for IPN.
+    """
+    figure = new_figure(4.2 * len(metrics), 4.0)
+    panels = figure.subplots(1, len(metrics), squeeze=False)[0]
+    for panel, scores in zip(panels, metrics, strict=True):
+        people, metric = match_systems(human, scores)
+        stay = np.array([name not in outliers for name in people.systems])
+        x, y = people.values, metric.values
+        panel.scatter(x[stay], y[stay], s=22, color="#1f5a94", zorder=3)
+        panel.scatter(x[~stay], y[~stay], s=26, facecolors="none", edgecolors="#b3431f", zorder=3)
+        for name, a, b in zip(people.systems, x, y, strict=True):
+            panel.annotate(name, (a, b), xytext=(4, 3), textcoords="offset points", fontsize=7)
+        if stay.sum() > 1 and np.ptp(x[stay]) > 0:
+            slope, intercept = np.polyfit(x[stay], y[stay], 1)
+            ends = np.array([x.min(), x.max()])
+            panel.plot(ends, slope * ends + intercept, color="#999999", linewidth=1, zorder=2)
+        title = f"{scores.scorer.partition('(')[0]}\n{_correlations(x, y)}"
+        if not stay.all():
+            without = ", ".join(name for name in people.systems if name in outliers)
+            title += f"\nwithout {without}: {_correlations(x[stay], y[stay])}"
+        panel.set_title(title, fontsize=9)
+        panel.set_xlabel(human.scorer.partition("(")[0].replace("_", " "))
+        panel.set_ylabel(scores.headline)
+        panel.margins(x=0.16, y=0.1)  # room for the names
+        panel.grid(color="#dddddd", linewidth=0.5)
+    return figure
+
+
+def _correlations(x: Floats, y: Floats) -> str:
+    return f"r = {float(pearson(x, y)):.3f}, ρ = {float(spearman(x, y)):.3f}"
+
+
+def significance_map(p_values: Floats, names: Sequence[str], title: str = "") -> Figure:
+    """A matrix of p-values: dark where the metric of the row is better than the column's.
+
+    A cell is drawn only in the row of the better metric, and its p-value is written in it, so
+    the map can be read without colours.
+    """
+    n = len(names)
+    figure = new_figure(1.4 + 0.8 * n, 1.2 + 0.7 * n)
+    panel = figure.subplots()
+    shown = np.where(p_values < 0.5, p_values, np.nan)
+    panel.imshow(np.where(np.isnan(shown), 1.0, shown), cmap="Greens_r", vmin=0, vmax=0.2)
+    for a in range(n):
+        for b in range(n):
+            if not np.isnan(shown[a, b]):
+                panel.text(b, a, f"{shown[a, b]:.3f}", ha="center", va="center", fontsize=9,
+                           color="white" if shown[a, b] < 0.07 else "black")
+    panel.set_xticks(range(n), names, rotation=30, ha="right")
+    panel.set_yticks(range(n), names)
+    panel.set_xlabel("is worse")
+    panel.set_ylabel("is better")
+    panel.set_title(title, fontsize=9)
+    return figure
