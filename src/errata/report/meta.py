@@ -61,12 +61,13 @@ def pair_table(result: SystemLevel) -> Table:
     names = dict(zip([a.metric for a in result.agreements],
                      short_names([a.metric for a in result.agreements]), strict=True))
     tests = list(result.p_values)
-    rows = tuple((names[pair.better], names[pair.worse], pair.lead, pair.smallest,
-                  *(pair.p[test] for test in tests), pair.holm["williams_pearson"])
-                 for pair in result.pairs)
+    rows: list[tuple[Cell, ...]] = [
+        (names[pair.better], names[pair.worse], pair.lead, pair.smallest,
+         *(pair.p[test] for test in tests), pair.holm["williams_pearson"])
+        for pair in result.pairs]
     columns = ("better", "worse", "lead in r", "smallest significant",
                *(TESTS[test] for test in tests), "Holm, Williams r")
-    return Table(columns, rows, title="Is the better metric really better? (one-sided p-values)",
+    return Table(columns, tuple(rows), title="Is the better metric really better? (one-sided p-values)",
                  name="pairs", caption="Williams ρ: the test with ranks put in, as the field does, "
                  "without theory behind it", formats=dict.fromkeys(columns[4:], ".5f") | {
                      "lead in r": ".3f", "smallest significant": ".3f"})
