@@ -43,6 +43,11 @@ class Ranker(Parameterised, ABC):
     def score(self, counts: Counts) -> Floats:
         """The scores of counts, ``[..., n, n] -> [..., n]``; higher is better."""
 
+    @property
+    def limit(self) -> Ranker:
+        """The ranker itself, or what stands in for it where it would be run many times."""
+        return self
+
     def parts(self, counts: Counts) -> dict[str, Floats]:
         """Further figures of one data set, in the order to be shown."""
         return {}

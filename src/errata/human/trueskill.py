@@ -151,12 +151,12 @@ class TrueSkill(_WMT):
         values = runs.mean(axis=0)
         if not resamples or unit == "pairs":
             return values, runs if resamples else None
-        _, resampled = self.mean_field.estimate(comparisons, unit, resamples, rng, threads)
+        _, resampled = self.limit.estimate(comparisons, unit, resamples, rng, threads)
         return values, resampled
 
     @property
-    def mean_field(self) -> TrueSkillMeanField:
-        """The limit of these runs."""
+    def limit(self) -> TrueSkillMeanField:
+        """What these runs scatter around."""
         return TrueSkillMeanField(sigma=self.sigma, tau=self.tau, beta=self.beta,
                                   draw_probability=self.draw_probability, spread=self.spread)
 

@@ -16,6 +16,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ from errata.io.mturk import parse_mturk
 from errata.io.pairwise import parse_pairwise, render_pairwise
 from errata.io.stream import peek, stream_lines
 
-__all__ = ["JUDGMENT_FORMS", "parse_jsonl", "read_judgments", "render_jsonl", "write_judgments"]
+__all__ = ["JUDGMENT_FORMS", "parse_jsonl", "read_judgments", "read_outputs", "render_jsonl",
+           "write_judgments"]
 
 PathLike = str | os.PathLike[str]
 JUDGMENT_FORMS = ("appraise", "jsonl", "pairwise", "mturk")
@@ -70,6 +72,24 @@ def read_judgments(path: PathLike, *, form: str | None = None, base: int = 0,
         require_fit(judgments, outputs, name)
         stream = iter(judgments)
     return _without(stream, tuple(leave_out), name)
+
+
+def read_outputs(*paths: PathLike) -> Outputs:
+    """The outputs of systems, by name: text files (also ``name=path``), or folders of them."""
+    from errata.io.load import read_hypotheses
+
+    files: list[PathLike] = []
+    for path in paths:
+        files += (sorted(p for p in Path(path).iterdir() if p.is_file())
+                  if Path(path).is_dir() else [path])
+    outputs = {}
+    for file in files:
+        hypotheses = read_hypotheses(file)
+        if hypotheses.system in outputs:
+            raise InputError(f"two outputs of the system {hypotheses.system}", path=os.fspath(file),
+                             remedy="name them apart with name=path")
+        outputs[hypotheses.system] = hypotheses.sentences
+    return outputs
 
 
 def _guess(start: str, name: str) -> str:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from errata.errors import InputError
 from errata.io.files import decode, shown_name
 
-__all__ = ["peek", "stream_lines"]
+__all__ = ["peek", "stream_lines", "write_bytes"]
 
 
 def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
@@ -59,3 +59,15 @@ def peek(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
         if line.strip():
             return line, chain(seen, lines)
     return "", iter(seen)
+
+
+def write_bytes(data: bytes, path: str | os.PathLike[str]) -> None:
+    """Write a file whole, an image say; ``-`` is standard output."""
+    if os.fspath(path) == "-":
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise InputError(f"cannot write the file: {error.strerror or error}", path=os.fspath(path),
+                         remedy="check the path and its permissions") from None

@@ -1,0 +1,291 @@
+"""How far judges agree with each other and with themselves.
+
+Agreement is counted on unexpanded pairs: two outputs of one sentence, each with all the systems
+that wrote it, and which of them a judge put first. Expanding the systems would count one decision
+many times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Judgment
+from errata.errors import InputError
+from errata.human.comparisons import Floats
+
+__all__ = ["Agreement", "Kappa", "OutputPairs", "agreement", "kappa", "krippendorff",
+           "output_pairs", "pooled_kappa"]
+
+CHANCE = ("cohen", "pooled")
+WEIGHTS = ("none", "linear", "quadratic")
+ORIENTATIONS = ("consistent", "presented")
+
+
+@dataclass(frozen=True, eq=False)
+class OutputPairs:
+    """Decisions about two outputs of a sentence: ``outcome[i]`` is -1, 0 or 1.
+
+    ``keys[key[i]]`` is (sentence, output, output), outputs named by their systems; 1 says that
+    the first of them is better.
+    """
+
+    judges: tuple[str, ...]
+    keys: tuple[tuple[int, str, str], ...]
+    judge: NDArray[np.int64]
+    key: NDArray[np.int64]
+    outcome: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def select(self, rows: NDArray[np.bool_]) -> OutputPairs:
+        """Some of the decisions."""
+        return OutputPairs(self.judges, self.keys, self.judge[rows], self.key[rows],
+                           self.outcome[rows])
+
+    def tallies(self) -> Floats:
+        """How often each outcome was given per key, all judges together: ``[key, outcome]``."""
+        return np.bincount(self.key * 3 + self.outcome + 1,
+                           minlength=3 * len(self.keys)).reshape(-1, 3).astype(np.float64)
+
+
+def output_pairs(judgments: Iterable[Judgment], *, orientation: str = "consistent"
+                 ) -> OutputPairs:
+    """Every pair of ranked outputs in every judgment.
+
+    The two outputs of a key stand in alphabetical order of their systems. With
+    ``orientation="presented"`` the outcome refers to the order in which they were shown although
+    the key does not, a slip of computeIAA.py (Sakaguchi et al. 2016) that its published figures
+    need.
+    """
+    if orientation not in ORIENTATIONS:
+        raise InputError(f"unknown orientation {orientation!r}",
+                         remedy=f"use one of {', '.join(ORIENTATIONS)}")
+    judges: dict[str, int] = {}
+    keys: dict[tuple[int, str, str], int] = {}
+    rows: list[tuple[int, int, int]] = []
+    for judgment in judgments:
+        judge = judges.setdefault(judgment.judge, len(judges))
+        ranked = [(" ".join(sorted(group)), rank) for group, rank
+                  in zip(judgment.groups, judgment.ranks, strict=True) if rank is not None]
+        for (a, rank_a), (b, rank_b) in combinations(ranked, 2):
+            outcome = (rank_b > rank_a) - (rank_b < rank_a)
+            if a > b:
+                a, b = b, a
+                outcome = -outcome if orientation == "consistent" else outcome
+            key = keys.setdefault((judgment.sentence, a, b), len(keys))
+            rows.append((judge, key, outcome))
+    table = np.array(rows, np.int64).reshape(-1, 3)
+    return OutputPairs(tuple(judges), tuple(keys), table[:, 0], table[:, 1], table[:, 2])
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """Chance-corrected agreement of ``count`` pairs of decisions, and its standard error."""
+
+    value: float
+    count: float
+    observed: float
+    expected: float
+    error: float
+
+
+def _distance(weights: str) -> Floats:
+    if weights not in WEIGHTS:
+        raise InputError(f"unknown weights {weights!r}", remedy=f"use {', '.join(WEIGHTS)}")
+    apart = np.abs(np.subtract.outer(np.arange(3), np.arange(3))).astype(np.float64)
+    if weights == "none":
+        return (apart > 0).astype(np.float64)
+    return apart / 2 if weights == "linear" else apart**2 / 4
+
+
+def kappa(table: Floats, *, weights: str = "none", pooled: Floats | None = None) -> Kappa:
+    """κ of a 3 x 3 table of decisions, ``1 - disagreement / disagreement by chance``.
+
+    Chance reads the table's own margins (Cohen 1960, 1968 with weights), or ``pooled`` shares of
+    the outcomes, the same for both sides (Scott 1955). The error is the large-sample one of the
+    observed agreement, ``sqrt(p (1 - p) / n) / (1 - chance)``; it takes decisions for
+    independent.
+
+    >>> round(kappa(np.array([[20., 5, 0], [10, 15, 0], [0, 0, 0]])).value, 3)
+    0.4
+    """
+    count = float(table.sum())
+    if not count:
+        return Kappa(np.nan, 0.0, np.nan, np.nan, np.nan)
+    distance = _distance(weights)
+    if pooled is None:
+        chance = np.outer(table.sum(1), table.sum(0)) / count**2
+    else:
+        chance = np.outer(pooled, pooled) / pooled.sum() ** 2
+    observed = 1 - float((distance * table).sum()) / count
+    expected = 1 - float((distance * chance).sum())
+    if expected == 1:  # everybody said the same of everything: no chance to disagree
+        return Kappa(np.nan, count, observed, expected, np.nan)
+    error = np.sqrt(max(0.0, observed * (1 - observed)) / count) / (1 - expected)
+    return Kappa((observed - expected) / (1 - expected), count, observed, expected, float(error))
+
+
+def _within(tallies: Floats) -> Floats:
+    """The table of all pairs of decisions on one key, each pair both ways round, halved."""
+    return (tallies.T @ tallies - np.diag(tallies.sum(0))) / 2
+
+
+def pooled_kappa(pairs: OutputPairs, *, weights: str = "none") -> Kappa:
+    """κ over all pairs of decisions on the same outputs, whoever made them.
+
+    This is how Sakaguchi et al. (2016, Table 7) pool a group of judges. A pair has no first and
+    second judge, so the margins are those of both ways round.
+    """
+    return kappa(_within(pairs.tallies()), weights=weights)
+
+
+def krippendorff(pairs: OutputPairs, *, level: str = "nominal") -> float:
+    """Krippendorff's α over all judges, the first decision of a judge on a pair of outputs.
+
+    ``level`` is the distance between outcomes: ``"nominal"``, ``"ordinal"`` or ``"interval"``.
+    """
+    both = pairs.key * (len(pairs.judges) + 1) + pairs.judge
+    first = np.unique(both, return_index=True)[1]
+    rows = np.zeros(len(pairs), bool)
+    rows[first] = True
+    tallies = pairs.select(rows).tallies()
+    judged = tallies.sum(1)
+    tallies, judged = tallies[judged > 1], judged[judged > 1]
+    if not len(judged):
+        return float("nan")
+    shares = tallies / (judged - 1)[:, None]
+    met = tallies.T @ shares - np.diag(shares.sum(0))
+    totals = met.sum(0)
+    chance = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
+    distance = _level(level, totals)
+    expected = float((chance * distance).sum())
+    return 1 - float((met * distance).sum()) / expected if expected else float("nan")
+
+
+def _level(level: str, totals: Floats) -> Floats:
+    if level == "nominal":
+        return 1 - np.eye(3)
+    if level not in ("interval", "ordinal"):
+        raise InputError(f"unknown level {level!r}", remedy="use nominal, ordinal or interval")
+    place = np.arange(3.0) if level == "interval" else np.cumsum(totals) - totals / 2
+    distance: Floats = np.subtract.outer(place, place) ** 2
+    return distance
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """κ of every two judges; the diagonal is a judge with himself on repeated outputs.
+
+    ``counts`` are the pairs of decisions behind each κ. ``between`` and ``within`` are means
+    weighted by them over those with at least ``minimum``. ``outsiders`` agree with no other judge
+    better than chance. ``rankings`` and ``seconds`` (median, NaN where not recorded) are per
+    judge.
+    """
+
+    judges: tuple[str, ...]
+    kappa: Floats
+    counts: Floats
+    errors: Floats
+    between: float
+    within: float
+    alpha: float
+    outsiders: tuple[str, ...]
+    rankings: NDArray[np.int64]
+    seconds: Floats
+    settings: tuple[str, ...]
+    minimum: int
+
+
+def agreement(judgments: Iterable[Judgment], *, chance: str = "pooled", weights: str = "none",
+              minimum: int = 50, confidence: float = 0.95) -> Agreement:
+    """Agreement between and within judges (Grundkiewicz et al. 2015, Table 2).
+
+    Two judges are compared by all pairs of their decisions on the same two outputs.
+    ``chance="pooled"`` takes the shares of the three outcomes over both judges' decisions on the
+    outputs they share, which the paper calls Cohen's κ; ``"cohen"`` takes each judge's own.
+    ``minimum`` is how many pairs of decisions a κ needs to count in the means. A judge is an
+    outsider if no κ with another judge is above 0 at the level ``confidence`` (Bonferroni).
+    """
+    if chance not in CHANCE:
+        raise InputError(f"unknown chance {chance!r}", remedy=f"use one of {', '.join(CHANCE)}")
+    kept = list(judgments)
+    pairs = output_pairs(kept)
+    number = {name: j for j, name in enumerate(sorted(pairs.judges))}
+    judges = tuple(number)
+    tallies = {name: _judge_tallies(pairs, j) for j, name in enumerate(pairs.judges)}
+    n = len(judges)
+    values, counts, errors = (np.full((n, n), np.nan) for _ in range(3))
+    for a in range(n):
+        for b in range(a, n):
+            found = _between(tallies[judges[a]], tallies[judges[b]], a == b, chance, weights)
+            for i, j in ((a, b), (b, a)):
+                values[i, j], counts[i, j], errors[i, j] = found.value, found.count, found.error
+    rankings, seconds = _times(kept, judges)
+    level = {"none": "nominal", "linear": "ordinal", "quadratic": "interval"}[weights]
+    return Agreement(
+        judges, values, counts, errors, _mean(values, counts, minimum, ~np.eye(n, dtype=bool)),
+        _mean(values, counts, minimum, np.eye(n, dtype=bool)), krippendorff(pairs, level=level),
+        _outsiders(judges, values, counts, errors, minimum, confidence), rankings, seconds,
+        (f"chance:{chance}", f"weights:{weights}", f"minimum:{minimum}", f"alpha:{level}"),
+        minimum)
+
+
+Tallies = tuple[NDArray[np.int64], Floats]
+
+
+def _judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:
+    """The keys a judge decided on and how often he gave each outcome there."""
+    rows = pairs.judge == judge
+    keys, place = np.unique(pairs.key[rows], return_inverse=True)
+    table = np.bincount(place * 3 + pairs.outcome[rows] + 1, minlength=3 * len(keys))
+    return keys, table.reshape(-1, 3).astype(np.float64)
+
+
+def _between(a: Tallies, b: Tallies, same: bool, chance: str, weights: str) -> Kappa:
+    if same:
+        counts = a[1][a[1].sum(1) > 1]
+        table, pooled = _within(counts), counts.sum(0)
+    else:
+        _, in_a, in_b = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
+        left, right = a[1][in_a], b[1][in_b]
+        table, pooled = left.T @ right, left.sum(0) + right.sum(0)
+    return kappa(table, weights=weights, pooled=pooled if chance == "pooled" else None)
+
+
+def _mean(values: Floats, counts: Floats, minimum: int, which: NDArray[np.bool_]) -> float:
+    enough = which & (counts >= max(1, minimum)) & np.isfinite(values)
+    total = counts[enough].sum()
+    return float((values[enough] * counts[enough]).sum() / total) if total else float("nan")
+
+
+def _outsiders(judges: tuple[str, ...], values: Floats, counts: Floats, errors: Floats,
+               minimum: int, confidence: float) -> tuple[str, ...]:
+    from scipy.special import ndtri
+
+    found = []
+    for j, name in enumerate(judges):
+        known = (counts[j] >= max(1, minimum)) & np.isfinite(values[j])
+        known[j] = False
+        tests = int(known.sum())
+        if tests and (values[j] <= ndtri(1 - (1 - confidence) / tests) * errors[j])[known].all():
+            found.append(name)
+    return tuple(found)
+
+
+def _times(judgments: list[Judgment], judges: tuple[str, ...]
+           ) -> tuple[NDArray[np.int64], Floats]:
+    times: dict[str, list[float]] = {name: [] for name in judges}
+    rankings = dict.fromkeys(judges, 0)
+    for judgment in judgments:
+        if judgment.judge in times:
+            rankings[judgment.judge] += 1
+            if judgment.seconds is not None:
+                times[judgment.judge].append(judgment.seconds)
+    return (np.array([rankings[name] for name in judges], np.int64),
+            np.array([np.median(times[name]) if times[name] else np.nan for name in judges]))
