@@ -67,9 +67,10 @@ def pair_table(result: SystemLevel) -> Table:
         for pair in result.pairs]
     columns = ("better", "worse", "lead in r", "smallest significant",
                *(TESTS[test] for test in tests), "Holm, Williams r")
-    return Table(columns, tuple(rows), title="Is the better metric really better? (one-sided p-values)",
-                 name="pairs", caption="Williams ρ: the test with ranks put in, as the field does, "
-                 "without theory behind it", formats=dict.fromkeys(columns[4:], ".5f") | {
+    return Table(columns, tuple(rows), name="pairs",
+                 title="Is the better metric really better? (one-sided p-values)",
+                 caption="Williams ρ: the test with ranks put in, as the field does, without "
+                 "theory behind it", formats=dict.fromkeys(columns[4:], ".5f") | {
                      "lead in r": ".3f", "smallest significant": ".3f"})
 
 
