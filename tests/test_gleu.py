@@ -286,6 +286,10 @@ def test_equals_the_slow_script(groups: list[tuple[str, str, list[str]]], paper:
     gleu = GLEU(n=n, references="official", draws=7, formula="paper" if paper else "released",
                 brevity="inverse" if inverse else "fixed")
     corpus, output = corpus_of(groups)
+    for (source, hypothesis, refs), counts in zip(groups, gleu.count(corpus, output), strict=True):
+        for reference, row in zip(refs, counts[:len(refs)], strict=True):
+            assert row.tolist() == slow_statistics(source, hypothesis, reference, n, paper)
+        assert np.isnan(counts[len(refs):]).all()
     scores = evaluate(gleu, corpus, [output], resamples=0)
     draws = 7 if corpus.most_references > 1 else 1
     slow = slow_draws(groups, draws, paper=paper, inverse=inverse, n=n)
