@@ -1,0 +1,47 @@
+"""``errata agree``: how well judges agree with each other, with themselves and with the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from errata.cli._judgments import judgment_options, load_judgments
+from errata.cli.common import emit, format_option
+
+__all__ = ["command"]
+
+
+@click.command("agree", epilog="Example:  errata agree judgments.xml --chance cohen "
+                               "--weights quadratic")
+@click.argument("judgments", nargs=-1)
+@click.option("--chance", type=click.Choice(("pooled", "cohen")), default="pooled",
+              show_default=True, help="Agreement by chance: from both judges' outcomes together "
+              "(Grundkiewicz et al. 2015), or from each judge's own (Cohen).")
+@click.option("--weights", type=click.Choice(("none", "linear", "quadratic")), default="none",
+              show_default=True, help="How much worse it is to swap two outputs than to tie them.")
+@click.option("--minimum", type=click.IntRange(1), default=50, show_default=True,
+              help="Pairs of decisions a κ needs to be shown and to count.")
+@click.option("--method", "-m", default="expected_wins(denominator='beaten')", show_default=True,
+              metavar="RANKER", help="How single judges' rankings are scored.")
+@judgment_options
+@format_option
+def command(judgments: tuple[str, ...], chance: str, weights: str, minimum: int, method: str,
+            form: str, **options: Any) -> None:
+    """Say how well judges agree with each other and with themselves.
+
+    Agreement is counted on pairs of different outputs. Judges who agree with nobody are marked,
+    and each judge's ranking of the systems is correlated with the others'.
+    """
+    from errata import human
+    from errata.human.agreement import agreement
+    from errata.human.judges import judge_correlations
+    from errata.report.human import agreement_tables, correlation_table
+
+    ranker = human.parse_ranker(method)
+    read = list(load_judgments(judgments, **options))
+    tables = agreement_tables(agreement(read, chance=chance, weights=weights, minimum=minimum))
+    if len({judgment.judge for judgment in read}) > 1:
+        comparisons = human.compare(read, keep="judges")
+        tables.append(correlation_table(judge_correlations(comparisons, ranker)))
+    emit(tables, form)

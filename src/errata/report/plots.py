@@ -1,0 +1,66 @@
+"""Figures: what they are drawn on and written with, and the plot of ranked systems."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from errata.errors import InputError, MissingExtraError
+from errata.human.clusters import Ranking
+from errata.io.stream import write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["new_figure", "ranking_plot", "save_figure"]
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure; says what to install where matplotlib is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "pip install 'errata[plot]'") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: Figure, path: str) -> None:
+    """Write a figure as SVG, PNG or PDF; the same data give the same file."""
+    import matplotlib
+
+    form = path.rpartition(".")[2].lower()
+    if form not in ("svg", "png", "pdf"):
+        raise InputError(f"cannot draw into {path!r}", remedy="use a name in .svg, .png or .pdf")
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
+    with matplotlib.rc_context({"svg.hashsalt": "errata", "svg.fonttype": "none"}):
+        buffer = BytesIO()
+        figure.savefig(buffer, format=form, dpi=200, metadata=metadata)
+    write_bytes(buffer.getvalue(), path)
+
+
+def ranking_plot(ranking: Ranking) -> Figure:
+    """Scores with intervals, best on top; rank ranges at the right, lines between clusters."""
+    n = len(ranking.order)
+    scores = ranking.scores
+    intervals = scores.interval(ranking.confidence)[list(ranking.order)]
+    figure = new_figure(6.4, 0.8 + 0.28 * n)
+    panel = figure.subplots()
+    places = list(range(n))
+    panel.hlines(places, intervals[:, 0], intervals[:, 1], color="#1f5a94", linewidth=1.5)
+    panel.scatter(ranking.values, places, s=24, color="#1f5a94", zorder=3)
+    for position in places[:-1]:
+        if ranking.cluster[position] != ranking.cluster[position + 1]:
+            panel.axhline(position + 0.5, color="#999999", linewidth=0.8, linestyle="--")
+    panel.set_yticks(places, ranking.systems)
+    panel.set_ylim(n - 0.5, -0.5)
+    panel.set_xlabel(f"{scores.headline} ({ranking.confidence * 100:g} % intervals)")
+    panel.grid(axis="x", color="#dddddd", linewidth=0.5)
+    right = panel.twinx()
+    right.set_ylim(panel.get_ylim())
+    right.set_yticks(places, ranking.ranges)
+    right.set_ylabel("rank range")
+    for side in (panel, right):
+        side.tick_params(axis="y", length=0)
+        for edge in ("top", "right", "left"):
+            side.spines[edge].set_visible(False)
+    return figure
