@@ -11,7 +11,8 @@ accidents included, without its cost:
 - Bellman-Ford stops at the first pass that changes nothing, which changes nothing.
 
 The graph of a pair is kept within ``limit`` phrase edits; a pair with more is left to
-`errata.kernels.maxmatch_long`.
+`errata.kernels.maxmatch_long`. What calls each other without the GIL must be compiled together,
+hence one long file.
 """
 
 import cython
@@ -29,7 +30,6 @@ DONE = cython.declare(cython.int, 0)
 MORE_VERTICES = cython.declare(cython.int, 1)
 MORE_ARCS = cython.declare(cython.int, 2)
 MORE_EDITS = cython.declare(cython.int, 3)
-
 
 
 @cython.cclass
@@ -75,7 +75,6 @@ class Graph:
     weight: cython.double[::1]
     # the arcs in the official order, each once, and how long the official list is
     order: cython.int[::1]
-    elementary: cython.int
     ordered: cython.int
     listed: cython.int
     # insertions at one place, and the gold insertions there
@@ -145,22 +144,14 @@ def _doubles(size):
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(i=cython.int, j=cython.int, at=cython.Py_ssize_t, token=cython.int, bits=cython.int,
+               diagonal_1=cython.int, diagonal_2=cython.int, up=cython.int, left=cython.int,
+               best=cython.int, across=cython.int)
 def _fill_table(table: cython.uchar[::1], row_1: cython.int[::1], row_2: cython.int[::1],
                 source: cython.int[::1], s0: cython.Py_ssize_t, n: cython.int,
                 hypothesis: cython.int[::1], h0: cython.Py_ssize_t, m: cython.int
                 ) -> cython.void:
     """Both Levenshtein tables: the cheapest predecessors of every cell, all of them."""
-    i: cython.int
-    j: cython.int
-    at: cython.Py_ssize_t
-    token: cython.int
-    bits: cython.int
-    diagonal_1: cython.int
-    diagonal_2: cython.int
-    up: cython.int
-    left: cython.int
-    best: cython.int
-    across: cython.int
     row_1[0] = 0
     row_2[0] = 0
     table[0] = 0
@@ -216,13 +207,10 @@ def _fill_table(table: cython.uchar[::1], row_1: cython.int[::1], row_2: cython.
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(i=cython.int, j=cython.int, at=cython.Py_ssize_t, bits=cython.int)
 def _keep_reachable(table: cython.uchar[::1], n: cython.int, m: cython.int) -> cython.void:
     """Keep only what lies on a way to the last cell, in each lattice."""
-    i: cython.int
-    j: cython.int
     width: cython.Py_ssize_t = m + 1
-    at: cython.Py_ssize_t
-    bits: cython.int
     table[width * (n + 1) - 1] |= 192
     for i in range(n, -1, -1):
         for j in range(m, -1, -1):
@@ -254,14 +242,11 @@ def _keep_reachable(table: cython.uchar[::1], n: cython.int, m: cython.int) -> c
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(i=cython.int, j=cython.int, other=cython.int, bits=cython.int)
 def _number_vertices(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t,
                      hypothesis: cython.int[::1], h0: cython.Py_ssize_t) -> cython.int:
     """List the cells of the lattice in order, with their neighbours along arcs."""
-    i: cython.int
-    j: cython.int
     v: cython.int = 0
-    other: cython.int
-    bits: cython.int
     room: cython.int = g.vertex_room
     at: cython.Py_ssize_t = 0
     for i in range(g.n + 1):
@@ -307,6 +292,11 @@ def _number_vertices(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(v=cython.int, a=cython.int, b=cython.int, c=cython.int, a_end=cython.int,
+               b_end=cython.int, c_end=cython.int, diagonal=cython.int, up=cython.int,
+               left=cython.int, from_a=cython.int, from_b=cython.int, from_c=cython.int,
+               start=cython.int, best=cython.int, kept=cython.int, how=cython.int, words=cython.int,
+               same=cython.int, bits=cython.int)
 def _close(g: Graph, most: cython.int) -> cython.int:
     """List the phrase edits that end in each vertex, sorted by where they start.
 
@@ -319,27 +309,7 @@ def _close(g: Graph, most: cython.int) -> cython.int:
     unchanged: cython.short[::1] = g.unchanged
     found: cython.uchar[::1] = g.found
     room: cython.int = g.arc_room
-    v: cython.int
     e: cython.int = 0
-    a: cython.int
-    b: cython.int
-    c: cython.int
-    a_end: cython.int
-    b_end: cython.int
-    c_end: cython.int
-    diagonal: cython.int
-    up: cython.int
-    left: cython.int
-    from_a: cython.int
-    from_b: cython.int
-    from_c: cython.int
-    start: cython.int
-    best: cython.int
-    kept: cython.int
-    how: cython.int
-    words: cython.int
-    same: cython.int
-    bits: cython.int
     last: cython.int = g.vertices  # later than every vertex
     for v in range(g.vertices):
         g.first[v] = e
@@ -426,6 +396,9 @@ def _close(g: Graph, most: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(k=cython.int, v=cython.int, e=cython.int, start=cython.int, right=cython.int,
+               right_end=cython.int, down=cython.int, down_end=cython.int, across=cython.int,
+               across_end=cython.int)
 def _list_arcs(g: Graph) -> cython.void:
     """Put the arcs in the official order, and lose the noops the official list loses.
 
@@ -434,19 +407,9 @@ def _list_arcs(g: Graph) -> cython.void:
     removed while it is walked, so that the element after each removed one is not looked at.
     ``listed`` is how many elements remain, repetitions included: the official weight of a match.
     """
-    k: cython.int
-    v: cython.int
-    e: cython.int
     p: cython.int = 0
-    start: cython.int
     listed: cython.int = 0
     passed_over: cython.int = 0
-    right: cython.int
-    right_end: cython.int
-    down: cython.int
-    down_end: cython.int
-    across: cython.int
-    across_end: cython.int
     tail: cython.int[::1] = g.tail
     found: cython.uchar[::1] = g.found
     order: cython.int[::1] = g.order
@@ -466,7 +429,6 @@ def _list_arcs(g: Graph) -> cython.void:
             order[p] = g.arc_diagonal[v]
             listed += 2 if found[order[p]] & 16 else 1
             p += 1
-    g.elementary = p
     for k in range(g.vertices):
         right = 0
         right_end = 0
@@ -521,14 +483,12 @@ def _list_arcs(g: Graph) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(x=cython.Py_ssize_t, t=cython.Py_ssize_t, p=cython.int)
 def _is_correction(left: cython.int, right: cython.int, gold: cython.Py_ssize_t,
                    alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
                    tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
                    ) -> cython.bint:
     """Whether hypothesis tokens ``left:right`` are one of the corrections of a gold edit."""
-    x: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    p: cython.int
     for x in range(alternative_at[gold], alternative_at[gold + 1]):
         t = token_at[x]
         if token_at[x + 1] - t != right - left:
@@ -544,11 +504,9 @@ def _is_correction(left: cython.int, right: cython.int, gold: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(e=cython.int, how=cython.int, weight=cython.double)
 def _weigh(g: Graph) -> cython.void:
     """The weight of every arc where nothing is gold: steps, and a little for each occurrence."""
-    e: cython.int
-    how: cython.int
-    weight: cython.double
     for e in range(g.arcs):
         weight = g.steps[e]
         if g.unchanged[e] != g.steps[e]:
@@ -570,22 +528,15 @@ def _weigh(g: Graph) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(x=cython.Py_ssize_t, y=cython.Py_ssize_t, start=cython.int, end=cython.int,
+               v=cython.int, e=cython.int, low=cython.int, high=cython.int, middle=cython.int,
+               count=cython.int)
 def _weigh_gold(g: Graph, g0: cython.Py_ssize_t, g1: cython.Py_ssize_t,
                 gold_start: cython.int[::1], gold_end: cython.int[::1],
                 alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
                 tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
                 ) -> cython.void:
     """Give the arcs that are gold edits their weight, minus the length of the official list."""
-    x: cython.Py_ssize_t
-    y: cython.Py_ssize_t
-    start: cython.int
-    end: cython.int
-    v: cython.int
-    e: cython.int
-    low: cython.int
-    high: cython.int
-    middle: cython.int
-    count: cython.int
     for x in range(g0, g1):
         start = gold_start[x]
         end = gold_end[x]
@@ -620,22 +571,18 @@ def _weigh_gold(g: Graph, g0: cython.Py_ssize_t, g1: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(u=cython.int, v=cython.int, e=cython.int, right=cython.int, hit=cython.int,
+               at_left=cython.bint)
 def _sweep(g: Graph, row: cython.int, g0: cython.Py_ssize_t, count: cython.int,
            alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
            tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
            ) -> cython.void:
     """Weigh the insertions at one place, each gold insertion used once, from both ends."""
-    u: cython.int
-    v: cython.int
-    e: cython.int
     now: cython.int = 0
     left: cython.int = 0
-    right: cython.int
     size: cython.int = 0
     low: cython.int = 0
     high: cython.int = count - 1
-    hit: cython.int
-    at_left: cython.bint
     for u in range(g.row_start[row], g.row_start[row + 1]):
         v = g.after_right[u]
         while v >= 0:
@@ -685,12 +632,9 @@ def _sweep(g: Graph, row: cython.int, g0: cython.Py_ssize_t, count: cython.int,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(p=cython.int, e=cython.int, v=cython.int, far=cython.double)
 def _find_path(g: Graph) -> cython.void:
     """Bellman-Ford in the official order, until a pass changes nothing."""
-    p: cython.int
-    e: cython.int
-    v: cython.int
-    far: cython.double
     changed: cython.bint = True
     distance: cython.double[::1] = g.distance
     order: cython.int[::1] = g.order
@@ -716,12 +660,12 @@ def _find_path(g: Graph) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(at=cython.Py_ssize_t)
 def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Write the edits of the path, left to right; where they end, or -1 for lack of room."""
     v: cython.int = g.vertices - 1
     e: cython.int = g.reached_by[v]
     count: cython.Py_ssize_t = 0
-    at: cython.Py_ssize_t
     while e >= 0:
         if g.unchanged[e] != g.steps[e]:
             count += 1
@@ -744,11 +688,11 @@ def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) ->
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(status=cython.int)
 def _build(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t, n: cython.int,
            hypothesis: cython.int[::1], h0: cython.Py_ssize_t, m: cython.int, most: cython.int
            ) -> cython.int:
     """Make the graph of one pair, the same for every annotator."""
-    status: cython.int
     g.n = n
     g.m = m
     _fill_table(g.table, g.row_1, g.row_2, source, s0, n, hypothesis, h0, m)
@@ -764,6 +708,8 @@ def _build(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t, n: cython.i
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+@cython.locals(status=cython.int, r=cython.Py_ssize_t, p=cython.Py_ssize_t, s0=cython.Py_ssize_t,
+               h0=cython.Py_ssize_t, n=cython.int, m=cython.int, used=cython.Py_ssize_t)
 def _run(g: Graph, at: cython.longlong[::1], source: cython.int[::1],
          source_at: cython.longlong[::1], hypothesis: cython.int[::1],
          hypothesis_at: cython.longlong[::1], first: cython.longlong[::1],
@@ -772,14 +718,6 @@ def _run(g: Graph, at: cython.longlong[::1], source: cython.int[::1],
          tokens: cython.int[::1], most: cython.int, edits: cython.int[:, ::1],
          edit_at: cython.longlong[::1]) -> cython.int:
     """Go on from sentence ``at[0]`` with ``at[1]`` edits written, until done or out of room."""
-    status: cython.int
-    r: cython.Py_ssize_t
-    p: cython.Py_ssize_t
-    s0: cython.Py_ssize_t
-    h0: cython.Py_ssize_t
-    n: cython.int
-    m: cython.int
-    used: cython.Py_ssize_t
     while at[0] < at[2]:
         s0 = source_at[at[0]]
         h0 = hypothesis_at[at[0]]

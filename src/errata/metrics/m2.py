@@ -80,11 +80,7 @@ class M2(Metric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Correct, proposed and gold edits of each sentence, annotators in order of their ids."""
         gold, matched = self._match(corpus, hypotheses)
-        sizes = np.diff(gold.first)
-        counts = np.full((len(corpus), max(1, corpus.most_references), 3), np.nan)
-        there = np.arange(counts.shape[1]) < sizes[:, None]
-        counts[there] = np.column_stack([matched.counts, np.diff(gold.arrays.gold_at)])
-        return counts
+        return _by_sentence(gold, matched)
 
     def _match(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, Matched]:
         gold = gold_edits(corpus, self.duplicates)
@@ -138,10 +134,21 @@ class M2(Metric):
         (Edit(start=2, end=2, replacement='to', kind=''),)
         """
         gold, matched = self._match(corpus, hypotheses)
-        chosen = self.choose(self.count(corpus, hypotheses))[0]
+        chosen = self.choose(_by_sentence(gold, matched))[0]
+        if (chosen < 0).any():
+            raise InputError(f"sentence {int(chosen.argmin()) + 1} has no reference")
         return tuple(_explain(corpus.sources[i].split(), hypotheses.sentences[i].split(), gold,
                               matched, int(gold.first[i] + chosen[i]))
                      for i in range(len(corpus)))
+
+
+def _by_sentence(gold: Gold, matched: Matched) -> Floats:
+    """Counts as ``[sentence, reference, k]``, NaN where a sentence has fewer references."""
+    sizes = np.diff(gold.first)
+    counts = np.full((len(sizes), sizes.max(initial=1), 3), np.nan)
+    there = np.arange(counts.shape[1]) < sizes[:, None]
+    counts[there] = np.column_stack([matched.counts, np.diff(gold.arrays.gold_at)])
+    return counts
 
 
 def _explain(source: list[str], hypothesis: list[str], gold: Gold, matched: Matched, r: int

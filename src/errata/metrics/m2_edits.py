@@ -16,7 +16,8 @@ from errata.kernels import m2_counts, maxmatch
 __all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "shrink"]
 
 LIMIT = 2_000_000  # phrase edits of one pair that are listed; 100 MB, and hours for m2scorer
-LARGEST = 200_000_000  # bytes of tables for one pair
+LARGEST = 200_000_000  # bytes of tables for one pair: 5,700 tokens against 5,700
+LONGEST = 30_000  # tokens of a source and its hypothesis together
 
 
 class GoldEdits(NamedTuple):
@@ -150,14 +151,14 @@ def match_edits(corpus: Corpus, hypotheses: Hypotheses, gold: Gold, *, max_uncha
 
 def _check_size(corpus: Corpus, hypotheses: Hypotheses, source: Tokens, hypothesis: Tokens,
                 max_unchanged: int) -> None:
-    cells = (source.lengths + 1) * (hypothesis.lengths + 1)
-    for i in np.flatnonzero(cells > LARGEST // (min(max_unchanged, 100) + 4)).tolist():
-        if np.array_equal(source[i], hypothesis[i]):
-            continue
-        raise InputError(
-            f"{hypotheses.system}: the output for {corpus.sources[i][:40]!r}... has "
-            f"{hypothesis.lengths[i]} tokens, the source {source.lengths[i]}: too long to compare",
-            remedy="give one sentence a line")
+    n, m = source.lengths, hypothesis.lengths
+    large = (n + 1) * (m + 1) > LARGEST // (min(max_unchanged, 100) + 4)
+    for i in np.flatnonzero(large | (n + m > LONGEST)).tolist():
+        if not np.array_equal(source[i], hypothesis[i]):
+            raise InputError(
+                f"{hypotheses.system}: the output for {corpus.sources[i][:40]!r}... has {m[i]} "
+                f"tokens, the source {n[i]}: too long to compare",
+                remedy="give one sentence a line")
 
 
 def _drop_case_changes(corpus: Corpus, hypotheses: Hypotheses, first: NDArray[np.int64],

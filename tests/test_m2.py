@@ -1,0 +1,385 @@
+"""M2 against the official scorer, row by row, and what it promises beyond."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.errors import DataWarning, InputError
+from errata.evaluate import count_systems, evaluate
+from errata.io import read_hypotheses, read_m2
+from errata.io.m2 import parse_m2
+from errata.metrics import parse
+from errata.metrics.m2 import M2, optimal_choice
+from errata.metrics.m2_edits import shrink
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "m2_edge_cases.json").read_text())
+OPTIONS = {"--beta": ("beta", float), "--max_unchanged_words": ("max_unchanged", int)}
+
+
+def metric_of(options: list[str], **more: Any) -> M2:
+    known: dict[str, Any] = dict(more)
+    if "--ignore_whitespace_casing" in options:
+        known["ignore_case"] = True
+    for flag, value in pairwise(options):
+        if flag in OPTIONS:
+            name, kind = OPTIONS[flag]
+            known[name] = kind(value)
+    return M2(**known)
+
+
+def edge_case(case: dict[str, Any]) -> tuple[Corpus, Hypotheses]:
+    file = parse_m2(case["m2"].split("\n"), compatible=case["name"] == "multi_S_paragraph")
+    return file.corpus, Hypotheses("A", tuple(case["hypotheses"].splitlines()))
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
+def test_edge_cases(case: dict[str, Any]) -> None:
+    corpus, hypotheses = edge_case(case)
+    m2 = metric_of(case["options"], duplicates="official")
+    counts = m2.count(corpus, hypotheses)
+    choice = m2.choose(counts)[0]
+    ids = [sorted(r.annotator for r in refs)[k]
+           for refs, k in zip(corpus.references, choice, strict=True)]
+    assert ids == case["annotators"]
+    totals = counts[np.arange(len(corpus)), choice].sum(axis=0)
+    assert totals.tolist() == [case["correct"], case["proposed"], case["gold"]]
+    parts = m2.parts(totals)
+    shown = [f"{x:.4f}" for x in (parts["P"], parts["R"], m2.score(totals))]
+    assert shown == [f"{case[x]:.4f}" for x in "PRF"]
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
+def test_edits_shown_in_edge_cases(case: dict[str, Any]) -> None:
+    corpus, hypotheses = edge_case(case)
+    m2 = metric_of(case["options"], duplicates="official")
+    shown = iter(case["edits"])
+    for i, refs in enumerate(corpus.references):
+        for reference in sorted(refs, key=lambda r: r.annotator):
+            one = Corpus((corpus.sources[i],), ((reference,),))
+            source = corpus.sources[i].split()
+            found = m2.explain(one, hypotheses[i:i + 1])[0]
+            edits = {shrink(edit, source) for edit in (*found.correct, *found.wrong)}
+            assert found.annotator == reference.annotator
+            assert {(e.start, e.end, " ".join(source[e.start:e.end]), e.replacement)
+                    for e in edits} == {tuple(edit) for edit in next(shown)}
+
+
+def test_only_repeated_gold_edits_count_otherwise_by_default() -> None:
+    differing = {}
+    for case in GOLDEN["cases"]:
+        corpus, hypotheses = edge_case(case)
+        ours = metric_of(case["options"]).count(corpus, hypotheses)
+        official = metric_of(case["options"], duplicates="official").count(corpus, hypotheses)
+        if not np.array_equal(ours, official, equal_nan=True):
+            differing[case["name"]] = ours[0, 0].tolist()
+    assert differing == {"duplicate_gold_doublecount": [1, 1, 1],
+                         "duplicate_insertion_gold": [1, 1, 2]}
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from(["", "x", "y"])),
+                max_size=6), st.lists(st.sampled_from("abcxy"), max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_precision_and_recall_stay_below_one(spans: list[tuple[int, int, str]],
+                                             words: list[str]) -> None:
+    edits = tuple(Edit(a, min(3, a + n), text) for a, n, text in spans)
+    corpus = Corpus(("a b c",), ((Reference(0, edits),),))
+    correct, proposed, gold = M2().count(corpus, Hypotheses("A", (" ".join(words),)))[0, 0]
+    assert correct <= proposed
+    assert correct <= gold <= len(edits)
+
+
+def read_oracle(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+@pytest.fixture(scope="module")
+def conll(conll14: Path, submissions: Path) -> tuple[Corpus, dict[str, Hypotheses]]:
+    corpus = read_m2(next(conll14.glob("*.m2")))
+    systems = [read_hypotheses(path) for path in sorted(submissions.iterdir())]
+    return corpus, {system.system: system for system in systems}
+
+
+def test_every_sentence_of_every_system(oracles: Path, conll: tuple[Corpus, dict[str, Hypotheses]]
+                                        ) -> None:
+    corpus, systems = conll
+    rows = read_oracle(oracles / "m2" / "sentences.tsv")
+    assert len(rows) == 17_056
+    m2, last = M2(), M2(choice="last")
+    for name in sorted({row["system"] for row in rows}):
+        mine = [row for row in rows if row["system"] == name]
+        assert [int(row["sid"]) for row in mine] == list(range(1312))
+        counts = m2.count(corpus, systems[name])
+        for prefix, choice in (("", m2.choose(counts)[0]),
+                               ("iso_", m2.choose_sentences(counts)[0])):
+            ids = [sorted(r.annotator for r in refs)[k]
+                   for refs, k in zip(corpus.references, choice, strict=True)]
+            column = "iso_annotator" if prefix else "chosen_annotator"
+            assert ids == [int(row[column]) for row in mine]
+            expected = [[int(row[prefix + x]) for x in m2.statistics] for row in mine]
+            np.testing.assert_array_equal(counts[np.arange(1312), choice], expected)
+        for metric, column in ((m2, "iso_F0.5"), (last, "last_annotator_F0.5")):
+            choice = metric.choose_sentences(counts)[0]
+            scores = metric.score_sentences(counts[np.arange(1312), choice])
+            np.testing.assert_allclose(scores, [float(row[column]) for row in mine],
+                                       rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("gold", ["both", "ann0"])
+def test_every_corpus_score(gold: str, oracles: Path, conll: tuple[Corpus, dict[str, Hypotheses]]
+                            ) -> None:
+    corpus, systems = conll
+    if gold == "ann0":
+        # the official run had only annotator 0's lines, and no line means nothing to correct
+        corpus = Corpus(corpus.sources, tuple(
+            tuple(r for r in refs if r.annotator == 0) or (Reference(0, ()),)
+            for refs in corpus.references))
+    rows = [row for row in read_oracle(oracles / "m2" / "corpus.tsv") if row["gold"] == gold]
+    assert len(rows) == 13
+    scores = evaluate(M2(), corpus, [systems[row["system"]] for row in rows], resamples=0)
+    for i, row in enumerate(rows):
+        for part, column in (("correct", "correct"), ("proposed", "proposed"),
+                             ("gold", "gold_edits"), ("P", "P"), ("R", "R")):
+            assert scores.parts[part][i] == float(row[column])
+        assert scores.values[i] == pytest.approx(float(row["F0.5"]), abs=1e-15)
+        if row["published_F0.5"]:
+            assert f"{scores.values[i]:.4f}" == row["published_F0.5"]
+
+
+@pytest.mark.parametrize(("system", "metric", "expected"), [
+    ("AMU", "m2(max_unchanged=0)", (509, 1272, 2378)),
+    ("AMU", "m2(max_unchanged=3)", (509, 1200, 2378)),
+    ("CUUI", "m2(max_unchanged=0)", (623, 1556, 2504)),
+    ("CUUI", "m2(max_unchanged=3)", (623, 1478, 2504)),
+    ("AMU", "m2(beta=1)", (508, 1225, 2367)),
+    ("CUUI", "m2(beta=1)", (623, 1495, 2496)),
+    ("AMU", "m2(ignore_case=True)", (507, 1220, 2374)),
+    ("CUUI", "m2(ignore_case=True)", (597, 1453, 2465)),
+])
+def test_options(system: str, metric: str, expected: tuple[int, int, int],
+                 conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
+    corpus, systems = conll
+    scores = evaluate(parse(metric), corpus, [systems[system]], resamples=0)
+    assert tuple(int(scores.parts[x][0]) for x in ("correct", "proposed", "gold")) == expected
+
+
+@pytest.mark.parametrize(("system", "choice", "expected"), [
+    ("AMU", "isolated", "0.3500"), ("CAMB", "isolated", "0.3730"), ("CUUI", "isolated", "0.3675"),
+    ("AMU", "last", "0.3501")])
+def test_choices(system: str, choice: str, expected: str,
+                 conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
+    corpus, systems = conll
+    scores = evaluate(M2(choice=choice), corpus, [systems[system]], resamples=0)
+    assert f"{scores.values[0]:.4f}" == expected
+
+
+def test_optimal_is_never_worse(conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
+    corpus, systems = conll
+    names = sorted(systems)
+    best, official = (evaluate(M2(choice=choice), corpus, [systems[n] for n in names], resamples=0)
+                      for choice in ("optimal", "sequential"))
+    assert (best.values >= official.values).all()
+    np.testing.assert_allclose(best.values, official.values, atol=5e-4)
+
+
+def test_threads_and_chunks_change_nothing(conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
+    corpus, systems = conll
+    amu = systems["AMU"]
+    whole = M2().count(corpus, amu)
+    for threads in (1, 2):
+        np.testing.assert_array_equal(
+            count_systems(M2(), corpus, [amu], threads=threads)[0], whole)
+
+
+def test_compiled_and_plain_agree_on_real_sentences(
+        conll: tuple[Corpus, dict[str, Hypotheses]], monkeypatch: pytest.MonkeyPatch) -> None:
+    from errata.metrics import m2_edits
+    from pure import load_pure
+    from test_maxmatch import plain_kernels
+
+    corpus, systems = conll
+    part, output = corpus[20:120], systems["NTHU"][20:120]
+    compiled = M2().count(part, output)
+    monkeypatch.setattr(m2_edits, "maxmatch", plain_kernels())
+    monkeypatch.setattr(m2_edits, "m2_counts", load_pure("m2_counts"))
+    np.testing.assert_array_equal(M2().count(part, output), compiled)
+
+
+small = arrays.arrays(np.float64, (5, 2, 3), elements=st.integers(0, 4).map(float))
+
+
+@given(small, st.sampled_from([0.5, 1.0, 2.0, 0.3]), st.integers(0, 2**10 - 1))
+@settings(max_examples=150, deadline=None)
+def test_optimal_choice_is_the_best_of_all(counts: np.ndarray, beta: float, missing: int) -> None:
+    counts[..., 1] += counts[..., 0]  # correct edits are proposed and gold
+    counts[..., 2] += counts[..., 0]
+    gone = np.array([missing >> i & 1 for i in range(10)], bool).reshape(5, 2)
+    gone[:, 0] &= ~gone[:, 1]
+    counts[gone] = np.nan
+    m2 = M2(beta=beta, choice="optimal")
+    rows = np.arange(5)
+    best = max(float(m2.score(counts[rows, list(columns)].sum(axis=0)))
+               for columns in product((0, 1), repeat=5)
+               if not gone[rows, list(columns)].any())
+    chosen = m2.choose(counts)[0]
+    assert float(m2.score(counts[rows, chosen].sum(axis=0))) == pytest.approx(best, abs=1e-12)
+
+
+def test_optimal_choice_does_not_depend_on_the_order() -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.integers(0, 4, (300, 3, 3)).astype(float)
+    counts[..., 1:] += counts[..., :1]
+    m2 = M2(choice="optimal")
+    scores = set()
+    for _ in range(5):
+        shuffled = counts[rng.permutation(300)]
+        scores.add(float(m2.score(shuffled[np.arange(300), m2.choose(shuffled)[0]].sum(axis=0))))
+    assert len(scores) == 1
+    sequential = M2()
+    totals = counts[np.arange(300), sequential.choose(counts)[0]].sum(axis=0)
+    assert sequential.score(totals) <= min(scores)
+
+
+def test_optimal_choice_beats_the_official_order() -> None:
+    cases = {case["name"]: case for case in GOLDEN["cases"]}
+    for name in ("order_dep_X_first", "order_dep_X_last"):
+        corpus, hypotheses = edge_case(cases[name])
+        scores = evaluate(M2(choice="optimal"), corpus, [hypotheses], resamples=0)
+        assert f"{scores.values[0]:.4f}" == "0.8065"  # the better of the two official results
+
+
+def test_optimal_choice_with_large_numbers() -> None:
+    """Exact also where products leave 64 bits."""
+    counts = np.array([[[10**6, 10**6 + 1, 10**6 + 3], [10**6, 10**6 + 2, 10**6 + 1]]] * 3, float)
+    for beta in (0.5, 0.123456789):
+        values = M2(beta=beta).score(counts[0] * 3)
+        assert (optimal_choice(counts, beta) == values.argmax()).all()
+
+
+def test_missing_references_are_never_chosen() -> None:
+    counts = np.full((4, 2, 3), np.nan)
+    counts[1, 1] = counts[2, 0] = [1, 2, 3]
+    for choice in ("sequential", "optimal", "isolated", "last"):
+        m2 = M2(choice=choice)
+        assert m2.choose(counts)[0].tolist() == [-1, 1, 0, -1]
+        assert m2.choose_sentences(counts)[0].tolist() == [-1, 1, 0, -1]
+
+
+@pytest.mark.parametrize(("totals", "expected"), [
+    ((0, 0, 0), (1, 1, 1)), ((0, 0, 5), (1, 0, 0)), ((0, 4, 0), (0, 1, 0)), ((0, 4, 5), (0, 0, 0)),
+    ((2, 4, 8), (0.5, 0.25, 1.25 * 0.125 / 0.375))])
+def test_zero_rules(totals: tuple[int, int, int], expected: tuple[float, float, float]) -> None:
+    values = np.array(totals, float)
+    parts = M2().parts(values)
+    assert (parts["P"], parts["R"], M2().score(values)) == expected
+
+
+@pytest.mark.parametrize("text", [
+    "m2(beta=0)", "m2(beta=-1)", "m2(beta=1e999)", "m2(max_unchanged=-1)", "m2(choice=first)",
+    "m2(duplicates=never)", "m2(max_unchanged=0.5)", "m2(ignore_case=1)"])
+def test_bad_parameters(text: str) -> None:
+    with pytest.raises(InputError):
+        parse(text)
+
+
+def test_not_a_number_is_no_beta() -> None:
+    with pytest.raises(InputError, match="beta"):
+        M2(beta=float("nan"))
+
+
+def test_headline_names_beta() -> None:
+    assert [M2(beta=beta).headline for beta in (0.5, 1.0, 2.0)] == ["F0.5", "F1", "F2"]
+
+
+def test_text_references_are_aligned_and_the_signature_says_so() -> None:
+    texts = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
+    output = Hypotheses("A", ("He goes home now .", "Fine ."))
+    assert M2().count(texts, output).tolist() == [[[1, 2, 1]], [[0, 0, 0]]]
+    assert M2().context(texts) == ("edits:aligned",)
+    edits = (Reference(0, (Edit(1, 2, "goes"),)), Reference(0, ()))
+    gold = Corpus(texts.sources, tuple((r,) for r in edits))
+    assert M2().context(gold) == ("edits:gold",)
+    np.testing.assert_array_equal(M2().count(gold, output), M2().count(texts, output))
+    mixed = Corpus(texts.sources, ((edits[0],), texts.references[1]))
+    assert M2().context(mixed) == ("edits:gold+aligned",)
+    np.testing.assert_array_equal(M2().count(mixed, output), M2().count(texts, output))
+
+
+def test_columns_follow_the_annotators_numbers() -> None:
+    corpus = Corpus(("a b", "a b"), (
+        (Reference(7, (Edit(0, 1, "x"),)), Reference(2, ())), (Reference(5, (Edit(0, 1, "x"),)),)))
+    counts = M2().count(corpus, Hypotheses("A", ("x b", "x b")))
+    np.testing.assert_array_equal(counts, [[[0, 1, 0], [1, 1, 1]], [[1, 1, 1], [np.nan] * 3]])
+    assert [e.annotator for e in M2().explain(corpus, Hypotheses("A", ("x b", "x b")))] == [7, 5]
+
+
+def test_explain_agrees_with_the_counts() -> None:
+    for case in GOLDEN["cases"]:
+        corpus, hypotheses = edge_case(case)
+        m2 = metric_of(case["options"])
+        counts = m2.count(corpus, hypotheses)
+        picked = counts[np.arange(len(corpus)), m2.choose(counts)[0]]
+        for row, edits in zip(picked.tolist(), m2.explain(corpus, hypotheses), strict=True):
+            assert [len(edits.correct), len(edits.correct) + len(edits.wrong),
+                    len(edits.correct) + len(edits.missed)] == row
+
+
+def test_explain_says_what_and_where() -> None:
+    gold = (Edit(3, 4, "diseases", "Nn", ("illness",)), Edit(6, 6, "the", "ArtOrDet"))
+    corpus = Corpus(("People get certain disease because of gene .",), ((Reference(0, gold),),))
+    found = M2().explain(corpus, Hypotheses("A", (
+        "People get certain illness because of a gene !",)))[0]
+    assert found.correct == (Edit(3, 4, "illness", "Nn"),)
+    assert found.missed == (Edit(6, 6, "the", "ArtOrDet"),)
+    assert found.wrong == (Edit(6, 8, "a gene !"),)
+
+
+def test_explain_needs_a_reference() -> None:
+    corpus = Corpus(("a b",), ((),))
+    with pytest.raises(InputError, match="no reference"):
+        M2().explain(corpus, Hypotheses("A", ("a b",)))
+
+
+def test_shrinking() -> None:
+    source = ["what", "we", "want", "is", "this"]
+    assert shrink(Edit(0, 3, "what you want"), source) == Edit(1, 2, "you")
+    assert shrink(Edit(0, 3, "what want"), source) == Edit(1, 2, "")
+    assert shrink(Edit(1, 2, "we we"), source) == Edit(2, 2, "we")
+    assert shrink(Edit(1, 2, "we"), source) == Edit(2, 2, "")
+
+
+def test_too_long_is_an_error_and_unchanged_is_not() -> None:
+    source = "a " * 9000
+    corpus = Corpus((source,), ((Reference(0, ()),),))
+    assert M2().count(corpus, Hypotheses("A", (source,))).tolist() == [[[0, 0, 0]]]
+    with pytest.raises(InputError, match="9000 tokens, the source 9000: too long"):
+        M2().count(corpus, Hypotheses("A", ("b " * 9000,)))
+
+
+def test_crlf_gold_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "gold.m2"
+    path.write_bytes(b"S a b c\r\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\r\n\r\nS d e f\r\n"
+                     b"A 1 2|||X|||q|||REQUIRED|||-NONE-|||0\r\n")
+    counts = M2().count(read_m2(path), Hypotheses("A", ("a x c", "d q f")))
+    assert counts.tolist() == [[[1, 1, 1]], [[1, 1, 1]]]
+
+
+def test_repeated_edits_are_warned_of_by_the_reader(tmp_path: Path) -> None:
+    path = tmp_path / "gold.m2"
+    path.write_text("S a b\n" + 2 * "A 0 1|||X|||x|||REQUIRED|||-NONE-|||0\n")
+    with pytest.warns(DataWarning, match="twice"):
+        corpus = read_m2(path)
+    output = Hypotheses("A", ("x b",))
+    assert M2().count(corpus, output).tolist() == [[[1, 1, 1]]]
+    assert M2(duplicates="official").count(corpus, output).tolist() == [[[2, 1, 2]]]
