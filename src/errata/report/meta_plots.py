@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Scores
-from errata.errors import InputError, MissingExtraError
 from errata.meta.correlation import pearson, spearman
 from errata.meta.systems import match_systems
+from errata.report.plots import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,27 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["save_figure", "scatter_plot", "significance_map"]
 
 Floats = NDArray[np.float64]
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure; says what to install where matplotlib is missing."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "pip install 'errata[plot]'") from None
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def save_figure(figure: Figure, path: str) -> None:
-    """Write a figure as SVG, PNG or PDF; the same data give the same file."""
-    import matplotlib
-
-    form = path.rpartition(".")[2].lower()
-    if form not in ("svg", "png", "pdf"):
-        raise InputError(f"cannot draw into {path!r}", remedy="use a name in .svg, .png or .pdf")
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-    with matplotlib.rc_context({"svg.hashsalt": "errata", "svg.fonttype": "none"}):
-        figure.savefig(path, format=form, dpi=200, metadata=metadata)
 
 
 def scatter_plot(human: Scores, metrics: Sequence[Scores], *, outliers: Sequence[str] = ()
