@@ -71,6 +71,15 @@ def test_a_shifted_run():
     assert "2 lines earlier" in found.problem
 
 
+def test_a_run_takes_in_lines_that_resemble_both_sources():
+    sources = list(SOURCES)
+    sources[21], sources[31] = f"{sources[20]} Yes .", f"{sources[30]} No ."
+    found = findings([*sources[:20], *sources[21:32], "x", *sources[32:]],
+                     Corpus.from_texts(sources))
+    assert [f.code for f in found] == ["shifted"]
+    assert "output lines 21–31 look like source lines 22–32 (11 of 11" in found[0].problem
+
+
 def test_a_file_that_is_mostly_shifted_is_an_error():
     found = one([*OUTPUT[1:], "x"], "shifted")
     assert (found.severity, found.line) == ("error", 1)

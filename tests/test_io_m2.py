@@ -33,7 +33,7 @@ def file(tmp_path: Path):
 def test_reads_annotators_noop_alternatives_and_deletions(file):
     corpus = read_m2(file(
         "S a b c\n"
-        f"A 2 3|||Nn|||x y||-NONE-||z|||{REST[:-1]}2\n"
+        f"A 2 3|||Nn||| x y||-NONE-|| z |||{REST[:-1]}2\n"
         f"{NOOP}0\n"
         f"A 0 1|||Del|||-NONE-|||{REST[:-1]}1\n"
         "A 1 1|||Ins||| w |||OPTIONAL|||why|||1\n"
@@ -182,15 +182,17 @@ def test_many_warnings_of_a_kind_become_one(file):
     assert "and 39 more like it: lines 7, 11, 15, 19, 23, ..." in str(caught[0].message)
 
 
-def test_compatible_shares_the_edits_of_a_paragraph(file):
+def test_compatible_shares_the_edits_of_a_paragraph():
     text = ("S a b c\nS d b\n"
-            f"A 1 2|||X|||x|||{REST}\nA 3 4|||Y|||y|||{REST}\nA 2 2|||Z|||z|||{REST}\n")
-    with pytest.warns(DataWarning, match="share its edits"):
-        corpus = read_m2(file(text), compatible=True)
-    first, second = (refs[0].edits for refs in corpus.references)
-    assert first == (Edit(1, 2, "x", "X"), Edit(2, 2, "z", "Z"))
-    # 3-4 of the paragraph is "d", the first word of the second sentence: gold that nothing matches.
-    assert second == (Edit(1, 2, "x", "X"), Edit(2, 2, "d  y", "Y"), Edit(2, 2, "z", "Z"))
+            f"A 1 2|||X|||x|||{REST}\nA 2 3|||W|||w|||{REST}\nA 3 4|||Y|||y|||{REST}\n"
+            f"A 4 5|||Z|||z|||{REST}\nA 2 2|||V|||v|||{REST}\n")
+    file = parse_m2(text.splitlines(), compatible=True)
+    assert file.findings[0].code == "several-sources"
+    first, second = (refs[0].edits for refs in file.corpus.references)
+    assert first == (Edit(1, 2, "x", "X"), Edit(2, 3, "w", "W"), Edit(2, 2, "v", "V"))
+    # Words counted over the paragraph that the sentence has not there: gold that nothing matches.
+    assert second == (Edit(1, 2, "x", "X"), Edit(2, 2, "c  w", "W"), Edit(2, 2, "d  y", "Y"),
+                      Edit(2, 2, "b  z", "Z"), Edit(2, 2, "v", "V"))
 
 
 def test_compatible_drops_edits_outside_the_sentence(file):

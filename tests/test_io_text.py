@@ -16,6 +16,7 @@ from errata.io import read_text, write_text
 @pytest.mark.parametrize(("data", "lines"), [
     (b"a b\nc\n", ("a b", "c")),
     (b"a b\r\nc\r\n", ("a b", "c")),
+    (b"a b \r\n c\r\n", ("a b ", " c")),
     (b"a b\nc", ("a b", "c")),
     (b"\xef\xbb\xbfa b\nc\n", ("a b", "c")),
     (b" a  b \nc\t\n", (" a  b ", "c\t")),
