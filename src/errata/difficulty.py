@@ -270,4 +270,5 @@ def agreement(found: DifficultyMap) -> tuple[Floats, Floats]:
         p = mine / total
         expected = p[:, None] * p[None, :] + (1 - p[:, None]) * (1 - p[None, :])
         kappa = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
+        kappa = np.where(np.abs(kappa) < 1e-12, 0.0, kappa)  # no minus nought
     return kappa, jaccard

@@ -28,9 +28,11 @@ def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "") -> Table:
     """Mean weight, SD and frequency by kind of error, as Table 4 of Gotou et al. (2020)."""
     interval = any(not np.isnan(row.low) for row in rows)
     columns = ("kind", "mean weight", "SD", "frequency", *(["interval of the mean"] * interval))
-    cells = tuple((row.kind or "-", row.mean, row.sd, row.frequency,
-                   *([f"{row.low:.3f} – {row.high:.3f}"] * interval)) for row in rows)
-    return Table(columns, cells, title="Difficulty by kind of error", name="kinds",
+    cells: list[tuple[Cell, ...]] = []
+    for row in rows:
+        bounds = [f"{row.low:.3f} – {row.high:.3f}"] if interval else []
+        cells.append((row.kind or "-", row.mean, row.sd, row.frequency, *bounds))
+    return Table(columns, tuple(cells), title="Difficulty by kind of error", name="kinds",
                  caption=caption, formats={"mean weight": ".3f", "SD": ".3f"})
 
 
@@ -52,12 +54,18 @@ def error_table(found: DifficultyMap, several: Sequence[Error], *, title: str, n
                  formats={"weight": ".3f"})
 
 
-def hardest_and_easiest(found: DifficultyMap, top: int) -> tuple[list[Error], list[Error]]:
-    """The ``top`` errors of the highest and of the lowest weight, in the order of the text."""
-    every = errors(found)
-    hardest = sorted(every, key=lambda e: -e.weight)
-    easiest = sorted(every, key=lambda e: e.weight)
-    return hardest[:top], easiest[:top]
+def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, list[Error]]]:
+    """The ``top`` errors of the highest and of the lowest weight: title, name and errors.
+
+    Errors of one weight keep the order of the text; the title says how many share the first.
+    """
+    result = []
+    for word, sign in (("hardest", -1), ("easiest", 1)):
+        several = sorted(errors(found), key=lambda e: sign * e.weight)
+        alike = sum(e.weight == several[0].weight for e in several) if several else 0
+        share = f" ({alike} weigh {several[0].weight:.3f})" if alike > 1 else ""
+        result.append((f"The {word} errors{share}", word, several[:top]))
+    return result
 
 
 def _context(found: DifficultyMap, error: Error) -> str:

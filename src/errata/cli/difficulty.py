@@ -1,0 +1,230 @@
+"""``errata difficulty``: which errors are hard, who corrects them, and a map to look at."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from errata.cli.common import Progress, emit, format_option, seed_option
+from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.data import Corpus, Hypotheses
+    from errata.difficulty import DifficultyMap
+    from errata.metrics.difficulty import Difficulty
+    from errata.report.table import Table
+
+__all__ = ["command"]
+
+EPILOG = """\b
+Examples:
+  errata difficulty --gold gold.m2 A.txt B.txt ours=out.txt --map map.html
+  errata difficulty --gold gold.m2 all.m2 --names A,B,C --tier 2
+  errata difficulty --gold conll14.m2 --weights conll14_8sys.txt --types errant --tier 2
+"""
+
+
+@click.command("difficulty", epilog=EPILOG)
+@click.argument("outputs", nargs=-1, metavar="[NAME=]OUTPUT...")
+@click.option("--gold", metavar="M2", help="Gold edits: an M2 file.")
+@click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
+@click.option("--refs", multiple=True, metavar="TEXT",
+              help="A file of corrected sentences; repeat it for several references.")
+@click.option("--names", metavar="A,B,...", help="Names of the systems in an M2 file with the "
+              "edits of several, in the order of their annotator numbers.")
+@click.option("--annotator", metavar="ID", help="The annotator whose corrections count, or all. "
+              "Default: the first, as in the released scorer.")
+@click.option("--weights", default="systems", show_default=True, metavar="FILE",
+              help="A file of weights; 'none' weighs all errors alike; 'systems' counts them from "
+              "the outputs.")
+@click.option("--write-weights", metavar="FILE", help="Write the counts behind the weights.")
+@click.option("--leave-out", is_flag=True,
+              help="A system's own corrections do not lower the weights it is scored with.")
+@click.option("--matching", type=click.Choice(["released", "elastic"]), default="released",
+              show_default=True, help="Compare chunks as the released scorer or as the paper.")
+@click.option("--a", type=float, default=1.0, show_default=True,
+              help="The weight is a - (n + b) / (N + c), for n of N systems.")
+@click.option("--b", type=float, default=0.0, show_default=True)
+@click.option("--c", type=float, default=0.0, show_default=True)
+@click.option("--extract", "extractor", default="aligned", show_default=True, metavar="NAME",
+              help="How edits of texts are found: aligned, errant or errant:PIPELINE.")
+@click.option("--reextract", is_flag=True, help="Find the gold edits anew too.")
+@click.option("--types", default="as_is", show_default=True, metavar="NAME",
+              help="Kinds of the gold edits: as_is, or given anew by aligned, errant or "
+              "errant:PIPELINE.")
+@click.option("--tier", type=click.IntRange(1, 3), default=3, show_default=True,
+              help="Group kinds by operation (1), without it (2), or in full (3).")
+@click.option("--top", type=click.IntRange(0), default=5, show_default=True,
+              help="How many of the hardest and easiest errors to list.")
+@click.option("--system", "chosen", multiple=True, metavar="NAME",
+              help="List the errors only this system corrects, and those it misses.")
+@click.option("--map", "page", metavar="HTML", help="Write the heat map as a page.")
+@click.option("--figure", metavar="FILE", help="Write the heat map as .png, .svg or .pdf.")
+@click.option("--terminal", is_flag=True, help="Print the heat map instead of tables.")
+@click.option("--sentences", metavar="3-7", help="The sentences of the map, from 1. Default: all; "
+              "for a picture the first ten.")
+@click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True,
+              help="Bootstrap resamples of sentences (scores) and systems (weights); 0 for none.")
+@click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+              default=0.95, show_default=True, help="Level of the intervals.")
+@seed_option
+@format_option
+def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
+            refs: tuple[str, ...], names: str | None, annotator: str | None, weights: str,
+            write_weights: str | None, leave_out: bool, matching: str, a: float, b: float,
+            c: float, extractor: str, reextract: bool, types: str, tier: int, top: int,
+            chosen: tuple[str, ...], page: str | None, figure: str | None, terminal: bool,
+            sentences: str | None, resamples: int, confidence: float, seed: int,
+            form: str) -> None:
+    """Show which errors are hard and who corrects them (Gotou et al. 2020).
+
+    Outputs are texts, or M2 files with the edits of one or more systems. Prints scores in which
+    hard errors weigh more, the difficulty of each kind of error, the hardest and easiest errors,
+    and how alike the systems are; --map writes a page to look at.
+    """
+    from errata.difficulty import map_difficulty, retyped
+    from errata.metrics.difficulty import Difficulty
+
+    metric = Difficulty(weights=weights, leave_out=leave_out, a=a, b=b, c=c, matching=matching,
+                        extractor=extractor, gold="reextracted" if reextract else "as_is")
+    corpus, remark = _corpus(gold, source, refs, annotator)
+    systems = _systems(outputs, names, corpus)
+    with Progress("edits") as progress:
+        corpus = metric.adapt(corpus, systems, progress)
+    if types != "as_is":
+        from errata.metrics.errant import gold_edits
+
+        corpus = retyped(gold_edits(corpus, metric.gold, extractor), types, metric.ignore)
+        metric = replace(metric, gold="as_is")
+    found = map_difficulty(corpus, systems, metric)
+    if write_weights:
+        _write_weights(found, write_weights)
+    if page or figure or terminal:
+        _draw(found, page, figure, terminal, sentences)
+    elif sentences:
+        raise click.UsageError("--sentences belongs to --map, --figure or --terminal")
+    if not terminal:
+        emit(_tables(found, metric, corpus, systems, remark, tier, top, chosen, resamples,
+                     confidence, seed), form)
+
+
+def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...],
+            annotator: str | None) -> tuple[Corpus, str]:
+    """The corpus with the annotators asked for, and a remark on who they are."""
+    from errata.io import read_corpus
+
+    corpus = read_corpus(gold=gold, source=source, references=refs)
+    known = sorted({r.annotator for several in corpus.references for r in several})
+    if not known:
+        raise InputError("the corpus has no references", remedy="give --gold or --refs")
+    if annotator == "all":
+        return corpus, f"annotators {', '.join(map(str, known))}, the best for each sentence"
+    if annotator is not None and not annotator.isdigit():
+        raise InputError(f"annotator {annotator!r} is unknown",
+                         remedy=f"give one of {', '.join(map(str, known))}, or all")
+    chosen = known[0] if annotator is None else int(annotator)
+    if chosen not in known:
+        raise InputError(f"{corpus.name} has no annotator {chosen}",
+                         remedy=f"it has: {', '.join(map(str, known))}")
+    for i, several in enumerate(corpus.references):
+        if all(r.annotator != chosen for r in several):
+            raise InputError(f"sentence {i + 1} has no reference of annotator {chosen}",
+                             remedy="use --annotator all")
+    return (corpus.keep_annotators(chosen),
+            f"annotator {chosen} of {len(known)}" if len(known) > 1 else "")
+
+
+def _systems(outputs: tuple[str, ...], names: str | None, corpus: Corpus) -> list[Hypotheses]:
+    from errata.io import read_hypotheses, read_hypotheses_m2
+    from errata.io.load import is_m2, split_name
+
+    called = [name.strip() for name in names.split(",")] if names else None
+    systems: list[Hypotheses] = []
+    for path in outputs:
+        name, where = split_name(path)
+        if is_m2(where) and name is None:
+            several = read_hypotheses_m2(where, called if len(outputs) == 1 else None)
+            _same_sources(where, corpus)
+            systems += several
+        else:
+            systems.append(read_hypotheses(path, corpus=corpus))
+    if called is not None and len(outputs) != 1:
+        if len(called) != len(systems):
+            raise InputError(f"{len(called)} names for {len(systems)} systems")
+        systems = [replace(h, system=n) for h, n in zip(systems, called, strict=True)]
+    return systems
+
+
+def _same_sources(path: str, corpus: Corpus) -> None:
+    """Edits count tokens, so an M2 output must have the very sentences of the gold file."""
+    from errata.io.m2 import scan_m2
+
+    mine = scan_m2(path).corpus.sources
+    if len(mine) != len(corpus):
+        raise InputError(f"{len(mine)} sentences, but the corpus has {len(corpus)}", path=path,
+                         remedy="extract the edits from outputs of this corpus")
+    for i, (x, y) in enumerate(zip(mine, corpus.sources, strict=True)):
+        if x.split() != y.split():
+            raise InputError(f"sentence {i + 1} is not that of the corpus", path=path,
+                             remedy="extract the edits from outputs of this corpus")
+
+
+def _write_weights(found: DifficultyMap, path: str) -> None:
+    import numpy as np
+
+    from errata.io.weights import write_weights
+
+    if found.corpus.most_references > 1:
+        raise InputError("a weight file holds one annotator's weights",
+                         remedy="choose one with --annotator")
+    counts = np.split(found.solved.astype(int), found.chunks.bounds[1:-1])
+    write_weights(found.systems_counted, counts, path)
+
+
+def _draw(found: DifficultyMap, page: str | None, figure: str | None, terminal: bool,
+          sentences: str | None) -> None:
+    from errata.io.document import write_document
+    from errata.report.heatmap import heat_map, parse_range
+    from errata.report.heatmap_plain import heat_map_picture, heat_map_text
+
+    chosen = parse_range(sentences, len(found.corpus)) if sentences else None
+    if page:
+        write_document(heat_map(found, sentences=chosen, signature=repr(found.metric),
+                                title=f"Difficulty heat map: {found.corpus.name}"), page)
+    if figure:
+        form = figure.rpartition(".")[2].lower()
+        part = chosen or range(min(10, len(found.corpus)))
+        write_document(heat_map_picture(found, part, form=form), figure)
+    if terminal:
+        click.echo(heat_map_text(found, sentences=chosen, colours=sys.stdout.isatty()))
+
+
+def _tables(found: DifficultyMap, metric: Difficulty, corpus: Corpus, systems: list[Hypotheses],
+            remark: str, tier: int, top: int, chosen: tuple[str, ...], resamples: int,
+            confidence: float, seed: int) -> list[Table]:
+    from errata.difficulty import by_kind, weight_intervals
+    from errata.evaluate import evaluate
+    from errata.report import difficulty as tables
+    from errata.report.scores import score_table
+
+    shown = []
+    if systems:
+        scores = evaluate(metric, corpus, systems, resamples=resamples, rng=seed)
+        shown.append(score_table(scores, confidence=confidence))
+    many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
+    shown.append(tables.kind_table(
+        by_kind(found, tier=tier, resamples=many, rng=seed, confidence=confidence),
+        caption="; ".join(filter(None, (f"weights from {found.systems_counted} systems", remark)))))
+    for title, name, several in tables.hardest_and_easiest(found, top):
+        intervals = weight_intervals(found, [e.chunk for e in several], resamples=many, rng=seed,
+                                     confidence=confidence) if many else None
+        shown.append(tables.error_table(found, several, title=title, name=name,
+                                        intervals=intervals))
+    if len(systems) > 1:
+        shown += [tables.uniqueness_table(found), tables.agreement_table(found)]
+    for system in chosen:
+        shown += tables.system_errors(found, system, top)
+    return shown
