@@ -16,7 +16,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from sys import intern
 
 from errata.data import Corpus, Edit, Reference
 from errata.errors import InputError
@@ -204,8 +206,8 @@ def _read_edit(line: str, number: int, length: int, reading: _Reading
     if annotator is None or annotator < 0:
         raise reading.error(number, f"the annotator {annotator_field!r} is not a number",
                             "number the annotators 0, 1, 2, ...")
-    offsets = [value for offset in span.split() if (value := _integer(offset)) is not None]
-    if len(offsets) != 2 or len(span.split()) != 2:
+    offsets = _offsets(span)
+    if offsets is None:
         raise reading.error(number, f"the offsets {span!r} are not two numbers",
                             "write the first token and the one after the last, counted from 0")
     start, end = offsets
@@ -221,6 +223,8 @@ def _read_edit(line: str, number: int, length: int, reading: _Reading
         reading.warn(number, "empty-alternative", "an empty alternative at the end cannot be told "
                      f"from the field separator; only {correction!r} is read, as in the official "
                      "scorer", "write -NONE- for an alternative that deletes")
+    # Types and the two unread fields repeat: one string each keeps large files small.
+    kind, required, comment = intern(kind), intern(required), intern(comment)
     if "||" not in correction:
         text = "" if correction == "-NONE-" else correction.strip()
         return annotator, Edit(start, end, text, kind, (), required, comment)
@@ -246,6 +250,15 @@ def _refuse(annotator: int, start: int, end: int, length: int, number: int, read
     return annotator, None
 
 
+@lru_cache(4096)
+def _offsets(span: str) -> tuple[int, int] | None:
+    values = [_integer(offset) for offset in span.split()]
+    if len(values) != 2 or values[0] is None or values[1] is None:
+        return None
+    return values[0], values[1]
+
+
+@lru_cache(4096)
 def _integer(text: str) -> int | None:
     text = text.strip()
     digits = text[1:] if text[:1] == "-" else text
