@@ -19,6 +19,7 @@ Examples:
   errata convert gold.m2 -o gold                    (gold.src, gold.ref0, gold.ref1, ...)
   errata convert gold.m2 --annotator 0 -o ref.txt
   errata convert --source s.txt --refs r0.txt --refs r1.txt -o gold.m2
+  errata convert --source s.txt --refs out.txt --extract errant -o out.m2
 """
 
 
@@ -36,9 +37,12 @@ Examples:
               help="The line that stands where an annotator has no reference for a sentence.")
 @click.option("--copy-missing", is_flag=True, help="M2 to text: write the source where an "
               "annotator has no reference, as other tools do.")
+@click.option("--extract", "extractor", metavar="NAME", help="How edits are found: aligned (the "
+              "default), errant, or errant:PIPELINE with another spaCy pipeline. With an M2 file: "
+              "write its corrections as M2 with the edits found anew.")
 def command(m2: str | None, output: str | None, annotator: int | None, only_source: bool,
             source: str | None, refs: tuple[str, ...], missing: str | None,
-            copy_missing: bool) -> None:
+            copy_missing: bool, extractor: str | None) -> None:
     """Convert M2 to parallel text, or text to M2.
 
     M2 becomes one file with the sources and one per annotator with the corrections; text becomes
@@ -56,6 +60,11 @@ def command(m2: str | None, output: str | None, annotator: int | None, only_sour
 
         file = scan_m2(m2)
         raise_or_warn(file.findings)
+        if extractor is not None:
+            if annotator is not None or only_source or copy_missing or missing is not None:
+                raise click.UsageError("--extract makes M2; the other options make texts")
+            _write_found_anew(file.corpus, extractor, output)
+            return
         _write_texts(file, output, annotator, only_source, missing, copy_missing)
         return
     if annotator is not None or only_source or copy_missing:
@@ -65,7 +74,7 @@ def command(m2: str | None, output: str | None, annotator: int | None, only_sour
     from errata.io import read_corpus, write_m2
 
     corpus = read_corpus(source=source, references=refs, missing=missing)
-    write_m2(_with_edits(corpus), output or "-")
+    write_m2(_with_edits(corpus, extractor or "aligned"), output or "-")
 
 
 def _write_texts(file: M2File, output: str | None, annotator: int | None, only_source: bool,
@@ -91,9 +100,23 @@ def _write_texts(file: M2File, output: str | None, annotator: int | None, only_s
             write_text(text, f"{output}.ref{k}")
 
 
-def _with_edits(corpus: Corpus) -> Corpus:
-    """References as edits found by token alignment."""
-    from errata.align import extract_aligned
+def _with_edits(corpus: Corpus, extractor: str) -> Corpus:
+    """References as edits found by an extractor."""
+    from functools import partial
+
+    from errata.cli.common import Progress
+    from errata.extract import extract_all
     from errata.io.parallel import with_edits
 
-    return with_edits(corpus, extract_aligned)
+    with Progress("edits") as progress:
+        return with_edits(corpus, partial(extract_all, extractor=extractor, progress=progress))
+
+
+def _write_found_anew(corpus: Corpus, extractor: str, output: str | None) -> None:
+    from errata.cli.common import Progress
+    from errata.extract import reextract
+    from errata.io import write_m2
+
+    with Progress("edits") as progress:
+        found = reextract(corpus, extractor=extractor, progress=progress)
+    write_m2(found, output or "-")
