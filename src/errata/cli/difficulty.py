@@ -33,10 +33,12 @@ Examples:
 @click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
 @click.option("--refs", multiple=True, metavar="TEXT",
               help="A file of corrected sentences; repeat it for several references.")
+@click.option("--sample", is_flag=True, help="Use the built-in sample instead of files.")
 @click.option("--names", metavar="A,B,...", help="Names of the systems in an M2 file with the "
               "edits of several, in the order of their annotator numbers.")
 @click.option("--annotator", metavar="ID", help="The annotator whose corrections count, or all. "
-              "Default: the first, as in the released scorer.")
+              "Default: the first, as in the released scorer, if it has corrected all "
+              "sentences.")
 @click.option("--weights", default="systems", show_default=True, metavar="FILE",
               help="A file of weights; 'none' weighs all errors alike; 'systems' counts them from "
               "the outputs.")
@@ -73,9 +75,9 @@ Examples:
 @seed_option
 @format_option
 def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
-            refs: tuple[str, ...], names: str | None, annotator: str | None, weights: str,
-            write_weights: str | None, leave_out: bool, matching: str, a: float, b: float,
-            c: float, extractor: str, reextract: bool, types: str, tier: int, top: int,
+            refs: tuple[str, ...], sample: bool, names: str | None, annotator: str | None,
+            weights: str, write_weights: str | None, leave_out: bool, matching: str, a: float,
+            b: float, c: float, extractor: str, reextract: bool, types: str, tier: int, top: int,
             chosen: tuple[str, ...], page: str | None, figure: str | None, terminal: bool,
             sentences: str | None, resamples: int, confidence: float, seed: int,
             form: str) -> None:
@@ -90,8 +92,8 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
 
     metric = Difficulty(weights=weights, leave_out=leave_out, a=a, b=b, c=c, matching=matching,
                         extractor=extractor, gold="reextracted" if reextract else "as_is")
-    corpus, remark = _corpus(gold, source, refs, annotator)
-    systems = _systems(outputs, names, corpus)
+    corpus, remark = _corpus(gold, source, refs, sample, annotator)
+    systems = _systems(outputs, names, corpus, sample)
     with Progress("edits") as progress:
         corpus = metric.adapt(corpus, systems, progress)
     if types != "as_is":
@@ -111,12 +113,15 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
                      confidence, seed), form)
 
 
-def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...],
+def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...], sample: bool,
             annotator: str | None) -> tuple[Corpus, str]:
     """The corpus with the annotators asked for, and a remark on who they are."""
+    from errata.datasets import sample_corpus
     from errata.io import read_corpus
 
-    corpus = read_corpus(gold=gold, source=source, references=refs)
+    if sample and (gold or source or refs):
+        raise InputError("--sample takes no files", remedy="leave out either of them")
+    corpus = sample_corpus() if sample else read_corpus(gold=gold, source=source, references=refs)
     known = sorted({r.annotator for several in corpus.references for r in several})
     if not known:
         raise InputError("the corpus has no references", remedy="give --gold or --refs")
@@ -125,6 +130,10 @@ def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...],
     if annotator is not None and not annotator.isdigit():
         raise InputError(f"annotator {annotator!r} is unknown",
                          remedy=f"give one of {', '.join(map(str, known))}, or all")
+    first = all(any(r.annotator == known[0] for r in several) for several in corpus.references)
+    if annotator is None and not first:
+        return corpus, (f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
+                        "corrected every sentence")
     chosen = known[0] if annotator is None else int(annotator)
     if chosen not in known:
         raise InputError(f"{corpus.name} has no annotator {chosen}",
@@ -137,10 +146,14 @@ def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...],
             f"annotator {chosen} of {len(known)}" if len(known) > 1 else "")
 
 
-def _systems(outputs: tuple[str, ...], names: str | None, corpus: Corpus) -> list[Hypotheses]:
+def _systems(outputs: tuple[str, ...], names: str | None, corpus: Corpus,
+             sample: bool) -> list[Hypotheses]:
+    from errata.datasets import sample_systems
     from errata.io import read_hypotheses, read_hypotheses_m2
     from errata.io.load import is_m2, split_name
 
+    if sample and not outputs:
+        return list(sample_systems())
     called = [name.strip() for name in names.split(",")] if names else None
     systems: list[Hypotheses] = []
     for path in outputs:

@@ -11,6 +11,8 @@ from errata.errors import InputError
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
+    from errata.metrics import Metric
+    from errata.report.table import Table
 
 __all__ = ["DEFAULT_METRICS", "command", "load"]
 
@@ -31,6 +33,9 @@ DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
               help="Use only this annotator of the gold file; may be repeated.")
 @click.option("--sentences", is_flag=True, help="Print a row for every sentence.")
 @click.option("--compare", is_flag=True, help="Add paired-bootstrap p-values between systems.")
+@click.option("--by-type", is_flag=False, flag_value=3, type=click.IntRange(1, 3), metavar="TIER",
+              help="A table of ERRANT's F by kind of edit: 1 by operation, 2 without it, 3 (the "
+              "default) in full.")
 @click.option("--details", is_flag=True, help="With several metrics: a table for each of them.")
 @click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True,
               help="Bootstrap resamples of the sentences; 0 leaves intervals out.")
@@ -41,8 +46,8 @@ DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 @format_option
 def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
             refs: tuple[str, ...], sample: bool, metrics: tuple[str, ...],
-            annotators: tuple[int, ...], sentences: bool, compare: bool, details: bool,
-            resamples: int, confidence: float, threads: int | None, seed: int,
+            annotators: tuple[int, ...], sentences: bool, compare: bool, by_type: int | None,
+            details: bool, resamples: int, confidence: float, threads: int | None, seed: int,
             form: str) -> None:
     """Score the outputs of one or more systems.
 
@@ -53,8 +58,12 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     from errata.metrics import parse
     from errata.report import scores as tables
 
-    chosen = [parse(text) for text in metrics or DEFAULT_METRICS]
+    chosen = [parse(text) for text in
+              metrics or (DEFAULT_METRICS if by_type is None else ("errant",))]
     corpus, systems = load(outputs, gold, source, refs, sample, annotators)
+    if by_type is not None:
+        emit(_by_type(chosen, corpus, systems, by_type), form)
+        return
     results = []
     for metric in chosen:
         with Progress(metric.name) as progress:
@@ -69,6 +78,24 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     if compare:
         shown += [tables.comparison_table(scores) for scores in results]
     emit(shown, form)
+
+
+def _by_type(metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses],
+             tier: int) -> list[Table]:
+    from errata.metrics.errant import Errant, scores_by_type
+    from errata.report.errant import type_table
+
+    tables = []
+    for metric in metrics:
+        if not isinstance(metric, Errant):
+            raise InputError(f"{metric.name} has no scores by kind of edit",
+                             remedy="--by-type goes with -m errant")
+        with Progress(metric.name) as progress:
+            metric.prepare(corpus, systems, progress)
+            tables += [type_table(scores_by_type(metric, corpus, system, tier=tier),
+                                  metric.headline, caption=f"signature: {metric!r}")
+                       for system in systems]
+    return tables
 
 
 def load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: tuple[str, ...],

@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from errata.align import aligned_kinds, extract_aligned
-from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.errors import InputError
 
 __all__ = ["EXTRACTORS", "classify_all", "extract", "extract_all", "extract_hypotheses",
            "extractor_version", "reextract"]
 
 EXTRACTORS = ("aligned", "errant")
+DETECTED = ("UNK", "Um")  # kinds of edits that say where an error is and not what it should be
 REMEMBERED = 200_000  # pairs of sentences whose edits are kept in memory
 Progress = Callable[[int, int], None]
 
@@ -95,15 +96,31 @@ def reextract(corpus: Corpus, *, extractor: str = "aligned",
     """The corpus with every reference's edits found anew by the extractor.
 
     Gold spans and kinds become comparable with a system's, so that a perfect system gets full
-    marks. The corrected sentences stay what they were (first alternatives).
+    marks. Edits that only detect an error (``UNK``, ``Um``) are kept and not carried out, as in
+    ERRANT's ``errant_m2 -auto``; of the others the first alternatives are.
     """
-    flat = [(source, r.corrected(source))
+    flat = [(source, *_corrected(source, r))
             for source, refs in zip(corpus.sources, corpus.references, strict=True) for r in refs]
-    found = iter(extract_all([s for s, _ in flat], [t for _, t in flat], extractor=extractor,
-                             progress=progress))
-    references = tuple(tuple(Reference(r.annotator, next(found), r.text, r.implied) for r in refs)
-                       for refs in corpus.references)
+    found = iter(extract_all([s for s, _, _ in flat], [t for _, t, _ in flat],
+                             extractor=extractor, progress=progress))
+    kept = iter([detected for _, _, detected in flat])
+    references = tuple(
+        tuple(Reference(r.annotator, _merged(next(found), next(kept)), r.text, r.implied)
+              for r in refs) for refs in corpus.references)
     return Corpus(corpus.sources, references, corpus.name, corpus.vocabulary)
+
+
+def _corrected(source: str, reference: Reference) -> tuple[str, tuple[Edit, ...]]:
+    """The corrected sentence, and the edits that only detect an error."""
+    detected = tuple(e for e in reference.edits or () if e.kind in DETECTED)
+    if not detected or reference.text is not None:
+        return reference.corrected(source), detected
+    others = [e for e in reference.edits or () if e.kind not in DETECTED]
+    return " ".join(apply_edits(source.split(), others)), detected
+
+
+def _merged(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    return tuple(sorted((*found, *detected), key=lambda e: (e.start, e.end))) if detected else found
 
 
 def extract_hypotheses(corpus: Corpus, hypotheses: Hypotheses, *, extractor: str = "aligned",
