@@ -19,6 +19,7 @@ from errata.datasets import sample_corpus, sample_systems
 from errata.errors import InputError, MissingExtraError
 from errata.evaluate import evaluate
 from errata.metrics import BUILTIN, parse
+from errata.metrics.base import Floats, Ints
 from errata.report.stress import stress_plot, stress_table
 from errata.stress import PERTURBATIONS, Perturbation, stress
 from fake_lm import FakeModel
@@ -93,8 +94,12 @@ def test_the_seed_decides_the_damage_and_nothing_else_does() -> None:
     np.testing.assert_array_equal(first.scores.values, again.scores.values)
     np.testing.assert_array_equal(first.intervals, again.intervals)
     assert first.scores["shuffle"] != other.scores["shuffle"]
-    few = stress(parse("bleu"), corpus, resamples=0, rng=1, perturbations=PERTURBATIONS[:4])
+    few = stress(parse("bleu"), corpus, resamples=0, rng=1, perturbations=PERTURBATIONS[3:4])
     assert few.scores["shuffle"] == first.scores["shuffle"]
+    generators = [np.random.default_rng(5), np.random.default_rng(5), np.random.default_rng(6)]
+    one, two, three = (stress(parse("bleu"), corpus, resamples=0, rng=g).scores["shuffle"]
+                       for g in generators)
+    assert one == two != three
 
 
 def test_verdicts() -> None:
@@ -110,6 +115,22 @@ def test_verdicts() -> None:
         assert card.changes.tolist() == [0.5, 0.0, -0.5, 0.0]
         assert card.altered.tolist() == [0.5, 1.0, 1.0, 0.0]
         assert card.rewarded.tolist() == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_only_altered_sentences_can_be_rewarded() -> None:
+    class Drifting(Toy):
+        """Takes the second reference everywhere once any sentence equals the first one."""
+
+        def choose(self, counts: Floats) -> Ints:
+            return np.full((1, len(counts)), int(counts[:, 0, 0].any()))
+
+    corpus = Corpus.from_texts(["a", "b"], [["x", "y"], ["z", "b"]])
+    base = Hypotheses("base", ("a", "b"))
+    kinds = [Perturbation("first", "", lambda s, h, rng: ["x", "b"])]
+    card = stress(Drifting(), corpus, base, perturbations=kinds, resamples=0)
+    assert card.scores.sentences is not None
+    assert card.scores.sentences.tolist() == [[0.0, 0.0], [0.0, 1.0]]
+    assert card.rewarded.tolist() == [0.0]
 
 
 def test_bad_input() -> None:

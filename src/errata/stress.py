@@ -158,7 +158,8 @@ def stress(metric: Metric, corpus: Corpus, hypotheses: Hypotheses | None = None,
     """Score damaged output with one metric.
 
     The damage is done to ``hypotheses``, or without them to each sentence's first reference.
-    ``rng`` seeds the damage and the bootstrap; every metric sees the same damage.
+    ``rng`` seeds the damage and the bootstrap; every metric sees the same damage, whichever
+    other perturbations there are.
 
     >>> from errata.metrics import parse
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
@@ -170,13 +171,13 @@ def stress(metric: Metric, corpus: Corpus, hypotheses: Hypotheses | None = None,
     if len(base) != len(corpus):
         raise InputError(f"{base.system} has {len(base)} sentences, the corpus {len(corpus)}",
                          remedy="one line per source sentence")
-    generator = np.random.default_rng(rng)
+    seed = rng if isinstance(rng, int) else int(rng.integers(2**63))
     systems = [Hypotheses(base.system, base.sentences)]
-    for perturbation, own in zip(chosen, generator.spawn(len(chosen)), strict=True):
+    for perturbation in chosen:
+        own = np.random.default_rng([seed, *perturbation.name.encode()])
         damaged = perturbation.damage(corpus.sources, base.sentences, own)
         systems.append(Hypotheses(perturbation.name, tuple(damaged)))
-    scores = evaluate(metric, corpus, systems, resamples=resamples,
-                      rng=rng if isinstance(rng, int) else generator, threads=threads,
+    scores = evaluate(metric, corpus, systems, resamples=resamples, rng=seed, threads=threads,
                       progress=progress)
     altered = np.array([[a != b for a, b in zip(system.sentences, base.sentences, strict=True)]
                         for system in systems[1:]], bool).reshape(len(chosen), len(corpus))
