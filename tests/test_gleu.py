@@ -300,6 +300,7 @@ def test_equals_the_slow_script(groups: list[tuple[str, str, list[str]]], paper:
     slow = slow_draws(groups, draws, paper=paper, inverse=inverse, n=n)
     assert scores["A"] == pytest.approx(np.mean(slow), abs=1e-12)
     assert scores.parts["SD over references"][0] == pytest.approx(np.std(slow), abs=1e-7)
+    assert scores.parts["error"][0] == pytest.approx(np.std(slow) / math.sqrt(draws), abs=1e-7)
     alone = [np.mean([slow_score([max(1, x) for x in slow_statistics(s, h, r, n, paper)], inverse)
                       for r in refs]) for s, h, refs in groups]
     assert scores.sentences is not None
@@ -345,6 +346,18 @@ def test_the_closed_form_at_the_kink(length: int, brevity: str) -> None:
     assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
     assert closed.parts["SD over references"][0] == pytest.approx(
         enumerated.parts["SD over references"][0], rel=0.03)
+
+
+@pytest.mark.parametrize("brevity", ["fixed", "inverse"])
+def test_wild_lengths_do_not_overflow(brevity: str) -> None:
+    """References of 1 and 400 tokens against an output of five: a spread of 69 in 1 - r/h."""
+    groups = [("a b c d e", "a b c d e" if i == 0 else "", ["a b c d e", " ".join(["a b"] * 200)])
+              for i in range(12)]
+    corpus, output = corpus_of(groups)
+    scores = evaluate(GLEU(brevity=brevity, draws=1), corpus, [output], resamples=50)
+    assert scores.resampled is not None
+    assert np.isfinite(scores.resampled).all()
+    assert 0 <= scores["A"] <= 1
 
 
 def test_draws_are_those_of_python_2() -> None:

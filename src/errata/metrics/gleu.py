@@ -177,7 +177,7 @@ def expected_gleu(totals: Floats, n: int = 4, brevity: str = "fixed"
     error given, ``E (mean_n (sd_n/num_n)³ + 4 s² exp(-m²/2s²))``, is no proven bound; its
     factors were set on small samples with every combination enumerated (see the documentation).
     """
-    from scipy.special import ndtr
+    from scipy.special import log_ndtr
 
     there = np.asarray((totals[..., :2 + 2 * n] > 0).all(axis=-1))
     mean = np.where(there[..., None], totals[..., :2 + 2 * n], 1.0)
@@ -194,16 +194,16 @@ def expected_gleu(totals: Floats, n: int = 4, brevity: str = "fixed"
         x, slope = 1 - h / r - h / r ** 3 * variance[..., 0], h / r ** 2
     s2 = slope ** 2 * variance[..., 0]
     c = slope * np.einsum("...i,...i->...", slopes, covariance[..., 0, 1:])
-
     s = np.sqrt(np.where(s2 > 0, s2, 1.0))
 
     def moment(q: int) -> Floats:
-        short = np.exp(q * (log_mean + x) + q * q / 2 * (log_variance + 2 * c + s2))
-        full = np.exp(q * log_mean + q * q / 2 * log_variance)
-        # Without spread the hypothesis is on one side of the kink.
-        is_short = np.where(s2 > 0, ndtr(-(x + q * (s2 + c)) / s), x < 0)
-        is_full = np.where(s2 > 0, ndtr((x + q * c) / s), x >= 0)
-        return np.asarray(short * is_short + full * is_full, np.float64)
+        short = q * (log_mean + x) + q * q / 2 * (log_variance + 2 * c + s2)
+        full = q * log_mean + q * q / 2 * log_variance
+        # In logs, as the factors may overflow where their product does not. Without spread the
+        # hypothesis is on one side of the kink.
+        is_short = np.where(s2 > 0, log_ndtr(-(x + q * (s2 + c)) / s), np.where(x < 0, 0, -np.inf))
+        is_full = np.where(s2 > 0, log_ndtr((x + q * c) / s), np.where(x < 0, -np.inf, 0))
+        return np.asarray(np.exp(short + is_short) + np.exp(full + is_full), np.float64)
 
     value = moment(1)
     near = np.exp(-(x / s) ** 2 / 2)
