@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = ("check", "files", "guard", "lint", "load", "m2", "scores")
+MODULES = ("check", "files", "guard", "lint", "load", "m2", "m2_lines", "scores")
 # Where a code stands among the arguments of a call, by the name of what is called.
 POSITION = {"Finding": 5, "warn": 1}
 

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
-from sys import intern
 
 from errata.data import Corpus, Edit, Reference
 from errata.errors import InputError
 from errata.io.files import read_lines, shown_name, write_lines
 from errata.io.findings import Finding, raise_or_warn
+from errata.io.m2_lines import Reading, check_order, read_edit
 
 __all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "write_m2"]
 
@@ -39,21 +38,6 @@ class M2File:
     corpus: Corpus
     lines: tuple[int, ...]
     findings: tuple[Finding, ...]
-
-
-@dataclass
-class _Reading:
-    """What the functions below share while one file is read."""
-
-    path: str
-    compatible: bool
-    findings: list[Finding] = field(default_factory=list)
-
-    def warn(self, line: int, code: str, problem: str, remedy: str) -> None:
-        self.findings.append(Finding("warning", self.path, line, problem, remedy, code))
-
-    def error(self, line: int, problem: str, remedy: str) -> InputError:
-        return InputError(problem, path=self.path, line=line, remedy=remedy)
 
 
 def read_m2(path: str | os.PathLike[str], *, name: str | None = None,
@@ -97,7 +81,7 @@ def corpus_name(path: str | os.PathLike[str]) -> str:
 def parse_m2(lines: list[str], path: str = "<text>", *, name: str = "corpus",
              compatible: bool = False, collect: bool = False) -> M2File:
     """Read the lines of an M2 file; ``path`` is what messages call it."""
-    reading = _Reading(path, compatible)
+    reading = Reading(path, compatible)
     sources: list[str] = []
     references: list[tuple[Reference, ...]] = []
     numbers: list[int] = []
@@ -122,7 +106,7 @@ def parse_m2(lines: list[str], path: str = "<text>", *, name: str = "corpus",
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 
 
-def _paragraphs(lines: list[str], reading: _Reading) -> Iterator[Numbered]:
+def _paragraphs(lines: list[str], reading: Reading) -> Iterator[Numbered]:
     paragraph: Numbered = []
     for number, line in enumerate(lines, 1):
         if line and not line.isspace():
@@ -143,7 +127,7 @@ def _sources(paragraph: Numbered) -> Numbered:
             if line.startswith("S ") or line == "S"]
 
 
-def _read_paragraph(paragraph: Numbered, reading: _Reading
+def _read_paragraph(paragraph: Numbered, reading: Reading
                     ) -> list[tuple[int, str, tuple[Reference, ...]]]:
     sentences = _sources(paragraph)
     if not sentences:
@@ -163,7 +147,7 @@ def _read_paragraph(paragraph: Numbered, reading: _Reading
             if not seen_source:
                 raise reading.error(number, "an 'A ' line before the 'S ' line",
                                     "the source sentence comes first in its paragraph")
-            annotator, edit = _read_edit(line, number, len(tokens), reading)
+            annotator, edit = read_edit(line, number, len(tokens), reading)
             edits = annotations.setdefault(annotator, [])
             if edit is not None:
                 edits.append((number, edit))
@@ -184,132 +168,18 @@ def _read_paragraph(paragraph: Numbered, reading: _Reading
     return [(*sentences[0], _references(annotations, reading))]
 
 
-def _references(annotations: dict[int, list[tuple[int, Edit]]], reading: _Reading
+def _references(annotations: dict[int, list[tuple[int, Edit]]], reading: Reading
                 ) -> tuple[Reference, ...]:
     if not annotations:
         return (Reference(0, (), implied=True),)
     for annotator, edits in annotations.items():
-        _check_order(annotator, edits, reading)
+        check_order(annotator, edits, reading)
     return tuple(Reference(annotator, tuple(edit for _, edit in annotations[annotator]))
                  for annotator in sorted(annotations))
 
 
-def _read_edit(line: str, number: int, length: int, reading: _Reading
-               ) -> tuple[int, Edit | None]:
-    """One ``A`` line as annotator and edit; a noop has no edit."""
-    fields = line[2:].split("|||")
-    if len(fields) != 6:
-        raise reading.error(number, f"{len(fields)} fields apart by '|||' and not 6",
-                            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator")
-    span, kind, correction, required, comment, annotator_field = fields
-    annotator = _integer(annotator_field)
-    if annotator is None or annotator < 0:
-        raise reading.error(number, f"the annotator {annotator_field!r} is not a number",
-                            "number the annotators 0, 1, 2, ...")
-    offsets = _offsets(span)
-    if offsets is None:
-        raise reading.error(number, f"the offsets {span!r} are not two numbers",
-                            "write the first token and the one after the last, counted from 0")
-    start, end = offsets
-    if kind == "noop":
-        if (start, end) != (-1, -1):
-            reading.warn(number, "noop-with-offsets", f"a noop with offsets {start} {end} counts "
-                         "as 'nothing to correct', as in the official scorer",
-                         "write -1 -1, or give the edit its type")
-        return annotator, None
-    if not 0 <= start <= end <= length:
-        return _refuse(annotator, start, end, length, number, reading)
-    if required.startswith("|"):
-        reading.warn(number, "empty-alternative", "an empty alternative at the end cannot be told "
-                     f"from the field separator; only {correction!r} is read, as in the official "
-                     "scorer", "write -NONE- for an alternative that deletes")
-    # Types and the two unread fields repeat: one string each keeps large files small.
-    kind, required, comment = intern(kind), intern(required), intern(comment)
-    if "||" not in correction:
-        text = "" if correction == "-NONE-" else correction.strip()
-        return annotator, Edit(start, end, text, kind, (), required, comment)
-    texts = ["" if text == "-NONE-" else text.strip() for text in correction.split("||")]
-    return annotator, Edit(start, end, texts[0], kind, tuple(texts[1:]), required, comment)
-
-
-def _refuse(annotator: int, start: int, end: int, length: int, number: int, reading: _Reading
-            ) -> tuple[int, None]:
-    """Say what is wrong with the offsets; the official scorer drops some such edits unsaid."""
-    if start > end:
-        raise reading.error(number, f"the edit starts at {start}, after its end {end}",
-                            "an insertion has start = end, every other edit start < end")
-    problem = f"edit {start}-{end} is outside the sentence of {length} tokens"
-    if start < 0:
-        problem = f"the offset {start} is negative"
-    if not reading.compatible:
-        raise reading.error(number, problem,
-                            "the type of a -1 -1 line is noop, in small letters" if start < 0
-                            else "offsets count white-space tokens from 0; check the tokenisation")
-    reading.warn(number, "edit-dropped", f"{problem}; dropped, as in the official scorer",
-                 "correct the offsets")
-    return annotator, None
-
-
-@lru_cache(4096)
-def _offsets(span: str) -> tuple[int, int] | None:
-    values = [_integer(offset) for offset in span.split()]
-    if len(values) != 2 or values[0] is None or values[1] is None:
-        return None
-    return values[0], values[1]
-
-
-@lru_cache(4096)
-def _integer(text: str) -> int | None:
-    text = text.strip()
-    digits = text[1:] if text[:1] == "-" else text
-    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
-
-
-def _check_order(annotator: int, edits: list[tuple[int, Edit]], reading: _Reading) -> None:
-    """Warn of edits that are not apart and in order from left to right."""
-    previous: Edit | None = None
-    for _, edit in edits:
-        if previous is not None and (edit.start < previous.end
-                                     or (edit.start, edit.end) == (previous.start, previous.end)):
-            break
-        previous = edit
-    else:
-        return
-    seen: dict[tuple[int, int, tuple[str, ...]], int] = {}
-    once: list[tuple[int, int, int]] = []
-    highest = (-1, -1)
-    for number, edit in edits:
-        key = (edit.start, edit.end, edit.replacements)
-        if key in seen:
-            reading.warn(number, "duplicate-edit", f"annotator {annotator} has the edit "
-                         f"{edit.start}-{edit.end} {edit.replacement!r} twice, first on line "
-                         f"{seen[key]}", "delete one; the official scorer counts both")
-            continue
-        seen[key] = number
-        once.append((edit.start, edit.end, number))
-        if (edit.start, edit.end) < highest:
-            reading.warn(number, "unsorted-edits", f"the edit {edit.start}-{edit.end} of annotator "
-                         f"{annotator} stands after {highest[0]}-{highest[1]}",
-                         "sort edits by their offsets; the official scorer misses matches of "
-                         "unsorted edits")
-        highest = max(highest, (edit.start, edit.end))
-    _check_overlap(annotator, sorted(once), reading)
-
-
-def _check_overlap(annotator: int, spans: list[tuple[int, int, int]], reading: _Reading) -> None:
-    """Warn of edits that change a token which an edit before them changes too."""
-    reach, reached = -1, (0, 0)
-    for start, end, number in spans:
-        if start < reach:
-            reading.warn(number, "overlapping-edits", f"the edit {start}-{end} of annotator "
-                         f"{annotator} overlaps {reached[0]}-{reached[1]}",
-                         "join them, or give one of them to another annotator")
-        if end > reach:
-            reach, reached = end, (start, end)
-
-
 def _share_edits(sentences: Numbered, annotations: dict[int, list[tuple[int, Edit]]],
-                 tokens: list[str], reading: _Reading
+                 tokens: list[str], reading: Reading
                  ) -> list[tuple[int, str, tuple[Reference, ...]]]:
     """What the official scorer makes of several sentences in one paragraph.
 
@@ -383,7 +253,7 @@ def _format_reference(i: int, reference: Reference, length: int, of: int, path: 
         return []
     if not edits:
         return [f"{_NOOP_LINE}{annotator}"]
-    reading = _Reading(path, compatible=False)
+    reading = Reading(path, compatible=False)
     lines = []
     for edit in edits:
         texts = edit.replacements
@@ -393,7 +263,7 @@ def _format_reference(i: int, reference: Reference, length: int, of: int, path: 
                 f"{edit.comment}|||{annotator}")
         # Reading the line back is the one test that covers all ways of meddling with separators.
         try:
-            same = "\n" not in line and _read_edit(line, 1, length, reading) == (annotator, edit)
+            same = "\n" not in line and read_edit(line, 1, length, reading) == (annotator, edit)
         except InputError:
             same = False
         if not same:
