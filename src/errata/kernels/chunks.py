@@ -144,8 +144,8 @@ def elastic(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
             if match:
                 costs[at] = best - MATCH
             else:
-                costs[at] = (best + MISMATCH + abs(system[j, 0] - gold[g, 0])
-                             + abs(system[j, 1] - gold[g, 1]))
+                costs[at] = best + MISMATCH
+                costs[at] += abs(system[j, 0] - gold[g, 0]) + abs(system[j, 1] - gold[g, 1])
     for g in range(first, last):
         out[g] = 0
     i = height - 1

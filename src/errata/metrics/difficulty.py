@@ -105,7 +105,7 @@ class Difficulty(Metric):
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        return ("TP", "FP", "FN", "TN", "weight")
+        return ("TP", "FP", "FN", "TN", "wrong")
 
     @property
     def headline(self) -> str:
@@ -163,7 +163,8 @@ class Difficulty(Metric):
         chunks = chunk_references(corpus, self.ignore)
         flags = self.compare(corpus, chunks, hypotheses)
         w = self.chunk_weights(weighted_corpus, chunks, flags, hypotheses.system)
-        columns = np.concatenate([classify(flags, chunks.erroneous), np.ones((len(w), 1))], axis=1)
+        wrong = (flags & CORRECT) == 0
+        columns = np.concatenate([classify(flags, chunks.erroneous), wrong[:, None]], axis=1)
         counts = np.full((len(corpus), max(1, corpus.most_references), 5), np.nan)
         # Every unit has chunks (at least a dummy), so reduceat never sees an empty stretch.
         counts[chunks.sentences, chunks.references] = np.add.reduceat(
@@ -178,13 +179,13 @@ class Difficulty(Metric):
 
     def score(self, totals: Floats) -> Floats:
         if self.measure == "A":
-            return ratio(totals[..., 0] + totals[..., 3], totals[..., 4], 0.0)
+            return _accuracy(totals)
         precision, recall = _precision_recall(totals)
         return f_beta(precision, recall, self.beta)
 
     def parts(self, totals: Floats) -> dict[str, Floats]:
         precision, recall = _precision_recall(totals)
-        other = {"A": ratio(totals[..., 0] + totals[..., 3], totals[..., 4], 0.0)}
+        other = {"A": _accuracy(totals)}
         if self.measure == "A":
             other = {f"F{self.beta:g}": f_beta(precision, recall, self.beta)}
         return {"P": precision, "R": recall, **other,
@@ -200,9 +201,9 @@ class Difficulty(Metric):
         return tuple(known)
 
     def _value(self, totals: Sequence[float]) -> float:
-        tp, fp, fn, tn, total = totals
+        tp, fp, fn, tn, wrong = totals
         if self.measure == "A":
-            return (tp + tn) / total if total else 0.0
+            return (tp + tn) / (tp + tn + wrong) if tp + tn + wrong else 0.0
         p = tp / (tp + fp) if tp + fp else 0.0
         r = tp / (tp + fn) if tp + fn else 0.0
         square = self.beta * self.beta
@@ -240,6 +241,12 @@ def weighted(corpus: Corpus, chunks: Chunks, solved: np.ndarray, systems: int,
         grouped[sentence].append(piece)
     return WeightedCorpus(corpus.sources, corpus.references, corpus.name, corpus.vocabulary,
                           tuple(map(tuple, grouped)), systems, names, origin)
+
+
+def _accuracy(totals: Floats) -> Floats:
+    # FP and FN overlap, so the weights of all chunks are those of right and of wrong ones.
+    right = totals[..., 0] + totals[..., 3]
+    return ratio(right, right + totals[..., 4], 0.0)
 
 
 def _precision_recall(totals: Floats) -> tuple[Floats, Floats]:

@@ -1,0 +1,412 @@
+"""Difficulty-weighted measures against the released scorer, and what stands behind them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from errata.align import aligned_edits
+from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
+from errata.difficulty import (
+    agreement,
+    by_kind,
+    errors,
+    everyone_but,
+    map_difficulty,
+    missed,
+    only,
+    retyped,
+    weight_intervals,
+)
+from errata.errors import InputError
+from errata.evaluate import evaluate
+from errata.io import read_hypotheses_m2, read_m2
+from errata.io.weights import read_weights, write_weights
+from errata.kernels import chunks as kernel
+from errata.metrics.chunks import CORRECT, MODIFIED, chunk_references, compare_chunks
+from errata.metrics.difficulty import Difficulty, weight
+from pure import load_pure
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "difficulty.json").read_text())
+NAMES = ["AMU", "CAMB", "CUUI", "IITB", "IPN", "NTHU", "PKU", "POST", "RAC", "SJTU",
+         "UFC", "UMC", "INPUT"]
+Two = tuple[Corpus, list[Hypotheses]]
+
+
+@pytest.fixture
+def demo() -> Two:
+    def edits(rows: list[list[object]]) -> tuple[Edit, ...]:
+        return tuple(Edit(*row) for row in rows)  # type: ignore[arg-type]
+
+    corpus = Corpus(tuple(GOLDEN["sources"]),
+                    tuple((Reference(0, edits(rows)),) for rows in GOLDEN["gold"]))
+    return corpus, [Hypotheses(name, tuple(GOLDEN["sources"]), tuple(map(edits, sentences)))
+                    for name, sentences in GOLDEN["systems"].items()]
+
+
+@pytest.fixture(scope="module")
+def conll(oracles: Path, conll14: Path) -> Two:
+    corpus = read_m2(conll14 / "conll14st-test.m2")
+    return corpus, read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz", NAMES)
+
+
+def check(scores: Scores, expected: dict[str, dict[str, float]]) -> None:
+    """Every figure of the released scorer, to its printed digits."""
+    assert set(scores.systems) == set(expected)
+    for name, row in expected.items():
+        s = scores.systems.index(name)
+        for figure, value in row.items():
+            if figure == "F1":
+                continue
+            ours = scores.values[s] if figure == "F05" else scores.parts[figure][s]
+            assert round(float(ours), 4) == value, (name, figure)
+
+
+def test_the_released_demo(demo: Two) -> None:
+    corpus, systems = demo
+    check(evaluate(Difficulty(), corpus, systems, resamples=0), GOLDEN["weighted"])
+    check(evaluate(Difficulty(weights="none"), corpus, systems, resamples=0), GOLDEN["unweighted"])
+    beta1 = evaluate(Difficulty(beta=1), corpus, systems, resamples=0)
+    for name, row in GOLDEN["weighted"].items():
+        assert round(beta1[name], 4) == row["F1"]
+    found = map_difficulty(corpus, systems)
+    assert [n.astype(int).tolist() for n in np.split(found.solved, found.chunks.bounds[1:-1])] \
+        == GOLDEN["n_correct"]
+    assert {r.kind: [round(r.mean, 2), round(r.sd, 2), r.frequency] for r in by_kind(found)} \
+        == GOLDEN["by_kind"]
+
+
+def test_the_demo_scored_with_its_weight_file(data_sets: Path, oracles: Path) -> None:
+    demo = next(data_sets.glob("gotutiyan/GTS/*/demo"))
+    corpus = read_m2(demo / "ref.m2")
+    systems = read_hypotheses_m2(demo / "hyp_1sys.m2", ["0"])
+    scores = evaluate(Difficulty(weights=str(demo / "weight.txt")), corpus, systems, resamples=0)
+    check(scores, json.loads((oracles / "difficulty" / "scores.json").read_text())
+          ["demo_weightfile_1sys"])
+    assert "weights:3 systems of weight.txt@" in scores.signature
+
+
+@pytest.mark.parametrize("matching", ["released", "elastic"])
+def test_example_3_of_the_paper(matching: str) -> None:
+    corpus = Corpus.from_texts(["We discussing about its ."], [["We have been discussing it ."]])
+    systems = [Hypotheses(name, (text,)) for name, text in (
+        ("Sys1", "We have been discussing about it ."),
+        ("Sys2", "“ We are discussing it . ”"), ("Sys3", "We talking it ."))]
+    found = map_difficulty(corpus, systems, Difficulty(matching=matching))
+    assert found.solved[[2, 5, 7]].tolist() == [1, 1, 3]
+    np.testing.assert_allclose(found.weights[[2, 5, 7]], [2 / 3, 2 / 3, 0], atol=1e-15)
+    assert found.right[2, 4]  # footnote 3: the dummy that `talking` covers counts as matched
+
+
+def test_thirteen_systems_with_their_own_weights(conll: Two, oracles: Path) -> None:
+    corpus, systems = conll
+    expected = json.loads((oracles / "difficulty" / "scores.json").read_text())
+    first = corpus.keep_annotators(0)
+    check(evaluate(Difficulty(), first, systems, resamples=0),
+          expected["conll14_13sys_own_weights"])
+    check(evaluate(Difficulty(weights="none"), first, systems, resamples=0),
+          expected["conll14_13sys_unweighted"])
+
+
+def test_the_weight_file_of_thirteen_systems(conll: Two, oracles: Path, tmp_path: Path) -> None:
+    corpus, systems = conll
+    found = map_difficulty(corpus.keep_annotators(0), systems)
+    write_weights(13, np.split(found.solved.astype(int), found.chunks.bounds[1:-1]),
+                  tmp_path / "weights.txt")
+    with gzip.open(oracles / "difficulty" / "weights_13sys.txt.gz", "rt") as file:
+        assert (tmp_path / "weights.txt").read_text() == file.read()
+
+
+def test_the_published_weights_of_eight_systems(conll14: Path, data_sets: Path) -> None:
+    corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
+    path = next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt"))
+    found = map_difficulty(corpus, [], Difficulty(weights=str(path)))
+    assert len(found.weights) == 60410
+    right = found.chunks.erroneous
+    assert right.sum() == 2379
+    assert round(float(found.weights[right].mean()), 4) == 0.7959
+    assert (~right).sum() == 58031
+    assert round(float(found.weights[~right].mean()), 4) == 0.0129
+    assert (found.weights[~right] != 0).sum() == 2869
+    kinds = by_kind(map_difficulty(retyped(corpus, "aligned"), [], Difficulty(weights=str(path))),
+                    tier=2)
+    assert sum(row.frequency for row in kinds) == 2379
+    assert {row.kind for row in kinds} == {"ORTH", "PUNCT", "OTHER", "SPACE", "WO", "SPELL",
+                                           "INFL"}
+    assert kinds[0].mean > 0.9  # lexical and mechanical errors are harder than inflection,
+    assert kinds[-1].kind == "INFL"  # as in the paper's Table 4
+
+
+def test_weights_of_another_annotator_are_refused(conll14: Path, data_sets: Path) -> None:
+    corpus = read_m2(conll14 / "conll14st-test.m2")
+    path = str(next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt")))
+    with pytest.raises(InputError, match=r"conll14_8sys.txt:\d+: \d+ weights, but sentence"):
+        map_difficulty(corpus.keep_annotators(1), [], Difficulty(weights=path))
+    with pytest.raises(InputError, match="those of one annotator"):
+        map_difficulty(corpus, [], Difficulty(weights=path))
+
+
+@pytest.mark.parametrize(("content", "problem"), [
+    ("", "1: the first line"), ("x\n1 2\n", "1: the first line"), ("0\n1\n", "1: the first line"),
+    ("3\n1 two\n", "2: '1 two' is not"), ("3\n1\n\n", "3: the line is empty"),
+    ("3\n1 4\n", "2: a count is outside 0 to 3"), ("3\n-1 0\n", "2: a count is outside 0 to 3"),
+    ("3\n99999999999\n", "2: '99999999999' is not"),
+])
+def test_bad_weight_files(content: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "w.txt").write_text(content)
+    with pytest.raises(InputError, match=rf"w\.txt:{problem}"):
+        read_weights(tmp_path / "w.txt")
+
+
+def test_weight_files_of_another_length(demo: Two, tmp_path: Path) -> None:
+    write_weights(3, GOLDEN["n_correct"][:1], tmp_path / "w.txt")
+    with pytest.raises(InputError, match="weights of 1 sentences, but the corpus has 2"):
+        evaluate(Difficulty(weights=str(tmp_path / "w.txt")), *demo, resamples=0)
+
+
+def test_weights_can_come_from_other_systems(demo: Two) -> None:
+    corpus, systems = demo
+    weighted = Difficulty().adapt(corpus, systems)
+    alone = evaluate(Difficulty(), weighted, systems[:1], resamples=0)
+    assert round(alone["0"], 4) == GOLDEN["weighted"]["0"]["F05"]
+
+
+def test_leaving_a_system_out_of_its_own_weights(demo: Two) -> None:
+    corpus, systems = demo
+    scores = evaluate(Difficulty(leave_out=True), corpus, systems, resamples=0)
+    for k, system in enumerate(systems):
+        others = Difficulty().adapt(corpus, systems[:k] + systems[k + 1:])
+        alone = evaluate(Difficulty(), others, [system], resamples=0)
+        assert scores[system.system] == alone[system.system]
+    with pytest.raises(InputError, match="at least two"):
+        evaluate(Difficulty(leave_out=True), corpus, systems[:1], resamples=0)
+    with pytest.raises(InputError, match="leave_out needs weights from the systems"):
+        Difficulty(leave_out=True, weights="none")
+
+
+def test_the_weight_function() -> None:
+    n = np.array([0.0, 2.0, 4.0])
+    assert weight(n, 4).tolist() == [1, 0.5, 0]
+    assert weight(n, 4, a=2, b=1, c=6).tolist() == [1.9, 1.7, 1.5]
+    assert weight(n, 0).tolist() == [1, 1, 1]
+
+
+def test_several_references_choose_per_sentence() -> None:
+    corpus = Corpus.from_texts(["He go home"], [["He goes home"], ["He went home"]])
+    systems = [Hypotheses("A", ("He went home",)), Hypotheses("B", ("He goes home",)),
+               Hypotheses("C", ("He go home",))]
+    scores = evaluate(Difficulty(), corpus, systems, resamples=0)
+    assert scores["A"] == scores["B"] == 1.0
+    assert scores.sentence_parts["reference"].tolist() == [[1], [0], [0]]
+    assert [len(n) for n in Difficulty().adapt(corpus, systems).solved[0]] == [7, 7]  # type: ignore[attr-defined]
+
+
+def test_perfect_correction_scores_one_whatever_the_weights(conll: Two) -> None:
+    """The paper's section 3.3, with the gold edits as a system among others."""
+    corpus, systems = conll
+    first = corpus.keep_annotators(0)
+    perfect = Hypotheses("perfect", first.sources, tuple(
+        tuple(e for e in refs[0].edits or ()) for refs in first.references))
+    for metric in (Difficulty(), Difficulty(a=3, b=1, c=2), Difficulty(matching="elastic")):
+        scores = evaluate(metric, first, [*systems[:2], perfect], resamples=0)
+        s = scores.systems.index("perfect")
+        assert [scores.values[s], *(scores.parts[p][s] for p in "PRA")] == [1, 1, 1, 1]
+
+
+tokens = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=0, max_size=5)
+pairs = st.tuples(tokens, tokens, st.lists(tokens, min_size=1, max_size=2))
+
+
+def plain_chunks(source: list[str], edits: tuple[Edit, ...]) -> list[tuple[int, int, str, bool]]:
+    """The description of the chunks, taken literally and slowly."""
+    chunks = [(e.start, e.end, e.replacement, True) for e in edits]
+    covered = {k for e in edits for k in range(e.start, e.end)}
+    chunks += [(k, k + 1, t, False) for k, t in enumerate(source) if k not in covered]
+    # Python's sort is stable: at one place insertions come first.
+    chunks.sort(key=lambda c: (c[0], c[1]))
+    result: list[tuple[int, int, str, bool]] = []
+    for k, chunk in enumerate(chunks):
+        inserts = chunk[0] == chunk[1]
+        after = k > 0 and chunks[k - 1][0] == chunks[k - 1][1]
+        if not inserts and not after:
+            result.append((chunk[0], chunk[0], "", False))
+        result.append(chunk)
+    if not chunks or chunks[-1][0] < chunks[-1][1]:
+        result.append((len(source), len(source), "", False))
+    return result
+
+
+def plain_match(gold: list[tuple[int, int, str, bool]],
+                system: list[tuple[int, int, str, bool]]) -> list[int]:
+    flags = []
+    for start, end, text, erroneous in gold:
+        same = [s for s in system if s[:2] == (start, end)]
+        exact = [s for s in same if s[2] == text]
+        if exact:
+            flags.append(CORRECT + MODIFIED * exact[0][3])
+            continue
+        others = [] if start == end else [
+            s for s in system if (s[0] < end and start < s[1]) or start <= s[0] < end]
+        if same or others:
+            flags.append(MODIFIED * any(s[3] for s in same + others))
+        else:
+            flags.append(0 if erroneous else CORRECT)
+    return flags
+
+
+@settings(deadline=None)
+@given(st.lists(pairs, min_size=1, max_size=3))
+def test_chunks_and_matching_follow_the_description(
+        batch: list[tuple[list[str], list[str], list[list[str]]]]) -> None:
+    corpus = Corpus(tuple(" ".join(s) for s, _, _ in batch), tuple(
+        tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
+        for s, _, several in batch))
+    chunks = chunk_references(corpus)
+    edits = [aligned_edits(s, h) for s, h, _ in batch]
+    gold = [plain_chunks(corpus.sources[i].split(), r.edits or ())
+            for i, refs in enumerate(corpus.references) for r in refs]
+    words = corpus.vocabulary.words()
+    assert [(a, b, words[t], e >= 0) for a, b, t, e in chunks.rows.tolist()] \
+        == [c for unit in gold for c in unit]
+    expected = [flag for unit, i in zip(gold, chunks.sentences, strict=True)
+                for flag in plain_match(unit, plain_chunks(corpus.sources[i].split(), edits[i]))]
+    assert compare_chunks(corpus, chunks, edits).tolist() == expected
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(pairs, min_size=1, max_size=2))
+def test_elastic_matching_is_cheapest(
+        batch: list[tuple[list[str], list[str], list[list[str]]]]) -> None:
+    """What the kernel calls right and wrong costs no more than the cheapest warping path."""
+    for source, hyp, several in batch:
+        corpus = Corpus((" ".join(source),), ((Reference(0, aligned_edits(source, several[0])),),))
+        edits = [aligned_edits(source, hyp)]
+        gold = plain_chunks(source, corpus.references[0][0].edits or ())
+        system = plain_chunks(source, edits[0])
+        flags = compare_chunks(corpus, chunk_references(corpus), edits, matching="elastic")
+        best = np.full((len(gold) + 1, len(system) + 1), np.inf)
+        best[0, 0] = 0
+        for i, g in enumerate(gold):
+            for j, s in enumerate(system):
+                best[i + 1, j + 1] = (g[:3] != s[:3]) + min(best[i, j], best[i, j + 1],
+                                                            best[i + 1, j])
+        unmatched = sum(not flag & CORRECT for flag in flags.tolist())
+        assert unmatched <= best[-1, -1]
+        if hyp == several[0]:
+            assert unmatched == 0
+        exact = [g[:3] in [s[:3] for s in system] for g in gold]
+        for flag, g, could in zip(flags.tolist(), gold, exact, strict=True):
+            dummy = g[0] == g[1] and not g[3]
+            assert could or dummy or not flag & CORRECT
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(pairs, min_size=1, max_size=3), st.booleans())
+def test_the_kernel_gives_the_same_uncompiled(
+        batch: list[tuple[list[str], list[str], list[list[str]]]], elastic: bool) -> None:
+    corpus = Corpus(tuple(" ".join(s) for s, _, _ in batch), tuple(
+        tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
+        for s, _, several in batch))
+    edits = [aligned_edits(s, h) for s, h, _ in batch]
+    matching = "elastic" if elastic else "released"
+    chunks = chunk_references(corpus)
+    flags = compare_chunks(corpus, chunks, edits, matching=matching)
+    pure = load_pure("chunks")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("errata.metrics.chunks.kernel", pure)
+        again = chunk_references(corpus)
+        np.testing.assert_array_equal(chunks.rows, again.rows)
+        np.testing.assert_array_equal(chunks.bounds, again.bounds)
+        np.testing.assert_array_equal(
+            flags, compare_chunks(corpus, again, edits, matching=matching))
+    assert pure is not kernel
+
+
+def test_edits_that_overlap_are_refused() -> None:
+    corpus = Corpus(("a b c",), ((Reference(3, (Edit(0, 2, "x"), Edit(1, 3, "y"))),),))
+    with pytest.raises(InputError, match="sentence 1: edit 1-3 'y' of annotator 3 overlaps"):
+        chunk_references(corpus)
+    fine = Corpus(("a b c",), ((Reference(0, ()),),))
+    with pytest.raises(InputError, match="of the system overlaps"):
+        compare_chunks(fine, chunk_references(fine), [(Edit(0, 2, "x"), Edit(1, 3, "y"))])
+    with pytest.raises(InputError, match="matching 'dp' is unknown"):
+        compare_chunks(fine, chunk_references(fine), [()], matching="dp")
+
+
+def test_detected_errors_are_left_out() -> None:
+    gold = (Edit(0, 1, "x", "Um"), Edit(1, 2, "", "UNK"), Edit(2, 3, "z", "R:OTHER"))
+    corpus = Corpus(("a b c",), ((Reference(0, gold),),))
+    assert chunk_references(corpus).erroneous.sum() == 1
+    assert chunk_references(corpus, ignore=()).erroneous.sum() == 3
+
+
+def test_who_corrects_what(demo: Two) -> None:
+    found = map_difficulty(*demo)
+    every = errors(found)
+    assert [(e.tokens, e.edit.replacement, e.corrected_by) for e in every] == [
+        ("", "have been", ("0",)), ("about", "", ("1",)), ("its", "it", ("0", "1", "2")),
+        ("have been", "go", ("0",)), ("", "the", ("0", "1", "2")), ("tomorrow", "", ())]
+    assert [e.edit.replacement for e in only(found, "0")] == ["have been", "go"]
+    assert [e.tokens for e in only(found, "1")] == ["about"]
+    assert everyone_but(found, "2") == []
+    assert [e.tokens for e in missed(found, "0")] == ["about", "tomorrow"]
+    with pytest.raises(InputError, match="no system 'x'"):
+        only(found, "x")
+
+
+def test_everyone_but_one() -> None:
+    corpus = Corpus.from_texts(["He go home"], [["He goes home"]])
+    right, wrong = ("He goes home",), ("He go home",)
+    found = map_difficulty(corpus, [Hypotheses("A", right), Hypotheses("B", wrong),
+                                    Hypotheses("C", right)])
+    assert [e.tokens for e in everyone_but(found, "B")] == ["go"]
+    assert everyone_but(found, "A") == []
+
+
+def test_agreement_between_systems(demo: Two) -> None:
+    kappa, jaccard = agreement(map_difficulty(*demo))
+    # 0 corrects errors 0, 2, 3, 4 and 1 corrects 1, 2, 4: alike on 2, 4 (both) and 5 (neither).
+    assert jaccard[0, 1] == pytest.approx(2 / 5)
+    observed, expected = 3 / 6, (4 / 6) * (3 / 6) + (2 / 6) * (3 / 6)
+    assert kappa[0, 1] == pytest.approx((observed - expected) / (1 - expected))
+    assert np.diag(kappa).tolist() == [1, 1, 1]
+    np.testing.assert_array_equal(kappa, kappa.T)
+
+
+def test_intervals_of_weights_resample_the_systems(demo: Two) -> None:
+    corpus, systems = demo
+    found = map_difficulty(corpus, systems)
+    chunks = [e.chunk for e in errors(found)]
+    low_high = weight_intervals(found, chunks, resamples=4000, rng=1)
+    # n of 3 systems: the bootstrap distribution of a weight is 1 - Binomial(3, n/3) / 3.
+    for (low, high), n in zip(low_high, found.solved[chunks], strict=True):
+        assert (low, high) == {0: (1, 1), 1: (0, 1), 3: (0, 0)}[int(n)]
+    rows = by_kind(found, tier=1, resamples=500, rng=1)
+    assert {r.kind for r in rows} == {"M", "R", "U"}
+    for row in rows:
+        assert row.low <= row.mean <= row.high
+    again = by_kind(found, tier=1, resamples=500, rng=1)
+    assert again == rows
+    with pytest.raises(InputError, match="systems behind the weights"):
+        weight_intervals(map_difficulty(corpus, systems, Difficulty(weights="none")), chunks)
+
+
+def test_kinds_are_grouped_by_tier(demo: Two) -> None:
+    found = map_difficulty(*demo)
+    assert {r.kind for r in by_kind(found, tier=2)} == {"VERB", "PREP", "PRON", "DET", "NOUN"}
+    verb = next(r for r in by_kind(found, tier=2) if r.kind == "VERB")
+    assert (verb.frequency, round(verb.mean, 4)) == (2, 0.6667)
+    with pytest.raises(InputError, match="tier 4"):
+        by_kind(found, tier=4)
+
+
+def test_nothing_to_weigh_with() -> None:
+    corpus = Corpus.from_texts(["a"], [["b"]])
+    with pytest.raises(InputError, match="systems or a weight file"):
+        map_difficulty(corpus, [])
