@@ -101,7 +101,7 @@ def _with_aligned(corpus: Corpus, references: Sequence[Reference]) -> tuple[tupl
 
 def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """Leave out repeated edits; insertions stay, as the same word may be inserted twice."""
-    if len(edits) < 2:
+    if len({(edit.start, edit.end) for edit in edits}) == len(edits):
         return edits
     seen: set[tuple[int, int, frozenset[str]]] = set()
     kept = []
@@ -117,18 +117,19 @@ def _pack(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> GoldEdits:
     """Edits as arrays; a correction with irregular spaces matches nothing and is left out."""
     flat = [edit for reference in edits for edit in reference]
     corrections: list[list[str]] = []
-    numbers = []
+    ends = [0]
     for edit in flat:
-        regular = [words for text in edit.replacements
-                   if " ".join(words := text.split()) == text.strip()]
-        corrections += regular
-        numbers.append(len(regular))
+        for text in edit.replacements if edit.alternatives else (edit.replacement,):
+            words = text.split()
+            if len(words) < 2 or " ".join(words) == text.strip():
+                corrections.append(words)
+        ends.append(len(corrections))
     tokens = corpus.vocabulary.intern_tokens(corrections)
     return GoldEdits(
         np.cumsum([0, *map(len, edits)], dtype=np.int64),
         np.array([edit.start for edit in flat], np.intc),
         np.array([edit.end for edit in flat], np.intc),
-        np.cumsum([0, *numbers], dtype=np.int64),
+        np.array(ends, np.int64),
         tokens.offsets, tokens.ids.astype(np.intc, copy=False))
 
 

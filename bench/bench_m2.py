@@ -1,0 +1,144 @@
+"""M2: 13 systems of CoNLL-2014 from files, up to 100,000 sentences, threads, hard pairs.
+
+    python bench/bench_m2.py [DATA]
+
+DATA holds the data sets as `errata data` lays them out; default $ERRATA_DATA, then
+../shared/data/github. Prints times and ratios; nothing fails by the clock.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses, Reference
+from errata.evaluate import evaluate
+from errata.io import read_hypotheses, read_m2
+from errata.kernels import maxmatch
+from errata.metrics.m2 import M2
+from errata.metrics.m2_edits import LIMIT, gold_edits
+
+ROOT = Path(__file__).resolve().parents[1]
+OFFICIAL = 400  # seconds of processor time nusnlp/m2scorer needs for the 13 systems, 271 for NTHU
+
+
+def read(data: Path) -> tuple[Corpus, list[Hypotheses]]:
+    conll = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
+    outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
+    return (read_m2(next(conll.glob("*.m2"))),
+            [read_hypotheses(path) for path in sorted(outputs.iterdir())])
+
+
+def processor_time() -> float:
+    """Of this process and of those it started and saw end."""
+    used = [resource.getrusage(which) for which in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
+    """The smallest wall-clock and processor time of so many runs, in seconds."""
+    wall, processor = [], []
+    for _ in range(runs):
+        start, used = time.perf_counter(), processor_time()
+        work()
+        wall.append(time.perf_counter() - start)
+        processor.append(processor_time() - used)
+    return min(wall), min(processor)
+
+
+def shown(times: tuple[float, float]) -> str:
+    return f"{times[0]:.3f} s (processor {times[1]:.3f} s)"
+
+
+def from_files(data: Path) -> None:
+    corpus, systems = read(data)
+
+    def score() -> None:
+        evaluate(M2(), *read(data), resamples=0, threads=1)
+
+    def kernel() -> None:
+        for words in outputs:
+            propose(words)
+
+    gold, source = gold_edits(corpus, "once"), corpus.source_tokens
+    outputs = [corpus.vocabulary.intern(h.sentences) for h in systems]
+
+    def propose(words: object) -> object:
+        return maxmatch.propose(source.ids, source.offsets, words.ids, words.offsets,  # type: ignore[attr-defined]
+                                gold.first, gold.arrays, 2, LIMIT)
+
+    print(f"{len(systems)} systems, {len(corpus)} sentences, {int(gold.first[-1])} references:")
+    print("  reading:              ", shown(best_of(5, lambda: read(data))))
+    total = best_of(5, score)
+    print("  files to scores:      ", shown(total),
+          f"{OFFICIAL / total[1]:.0f} times the official scorer's speed")
+    command = [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import bench_m2"
+               "\nfrom pathlib import Path; import warnings; warnings.simplefilter('ignore')"
+               "\nbench_m2.evaluate(bench_m2.M2(), *bench_m2.read(Path(sys.argv[2])),"
+               " resamples=0, threads=1)", str(ROOT / "bench"), str(data)]
+    started = best_of(3, lambda: subprocess.run(command, check=True))
+    print("  with Python's start:  ", shown(started))
+    print("  kernel alone:         ", shown(best_of(5, kernel)))
+
+    def threaded(threads: int) -> float:
+        with ThreadPoolExecutor(threads) as pool:
+            return best_of(7, lambda: list(pool.map(propose, outputs * 3)))[0]
+
+    one, two = threaded(1), threaded(2)
+    print(f"  kernel, two threads:   {one / two:.2f} times the speed of one")
+
+
+def at_scale(data: Path) -> None:
+    corpus, systems = read(data)
+    camb = next(h for h in systems if h.system == "CAMB")
+    for size in (1_000, 10_000, 100_000):
+        times = -(-size // len(corpus))
+        large = Corpus((corpus.sources * times)[:size], (corpus.references * times)[:size])
+        output = Hypotheses("CAMB", (camb.sentences * times)[:size])
+        for threads in (1, 2):
+            fresh = Corpus(large.sources, large.references)
+            took = best_of(1, lambda c=fresh, h=output, t=threads: evaluate(  # type: ignore[misc]
+                M2(), c, [h], resamples=0, threads=t))
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+            print(f"  {size:7,} sentences, {threads} thread(s): {shown(took)}, "
+                  f"{size / took[1]:,.0f} per processor second, peak memory {memory} MB")
+
+
+def hard_pairs(data: Path) -> None:
+    words = " ".join(read(data)[0].sources).split()
+    rng = random.Random(0)
+    for n in (40, 200, 1000):
+        a, b = (words[k:k + n] for k in rng.sample(range(len(words) - n), 2))
+        other = [f"{word}'" for word in rng.sample(words, n)]
+        for name, output in (("unrelated", b), ("no common word", other)):
+            corpus = Corpus((" ".join(a),), ((Reference(0, ()),),))
+            hypotheses = Hypotheses("A", (" ".join(output),))
+            edits = int(np.asarray(M2().count(corpus, hypotheses))[0, 0, 1])
+            took = best_of(3, lambda c=corpus, h=hypotheses: M2().count(c, h))  # type: ignore[misc]
+            print(f"  {n} tokens, {name}: {shown(took)}, {edits} edits")
+
+
+def main() -> None:
+    named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ERRATA_DATA")
+    data = Path(named) if named else ROOT.parent / "shared" / "data" / "github"
+    warnings.simplefilter("ignore")
+    print("kernel:", "plain Python" if str(maxmatch.__file__).endswith(".py") else "compiled")
+    from_files(data)
+    print("one system (CAMB), sentences repeated:")
+    at_scale(data)
+    print("pairs of one sentence:")
+    hard_pairs(data)
+
+
+if __name__ == "__main__":
+    main()
