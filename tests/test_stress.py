@@ -198,6 +198,11 @@ def test_the_command_on_files(tmp_path: Path) -> None:
     assert len(lines) == 10
 
 
+def test_the_page_shows_what_the_command_prints() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "stress.md").read_text("utf-8")
+    assert f"$ errata stress gleu\n{run('gleu').stdout}```" in page
+
+
 @pytest.mark.parametrize(("arguments", "problem"), [
     (["gleu", "--plot", "x.bmp"], "cannot draw into x.bmp"),
     (["gleu", "--output", "x.txt"], "belong to no source"),
