@@ -59,7 +59,7 @@ def same(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
     i: cython.Py_ssize_t
     if m != n:
         return False
-    for i in range(m):
+    for i in range(m):  # noqa: SIM110 (compiled without the interpreter)
         if x[x0 + i] != y[y0 + i]:
             return False
     return True
@@ -495,7 +495,7 @@ def run(ids: cython.int[::1], offsets: cython.longlong[::1], triples: cython.lon
     return triples.shape[0]
 
 
-def count_columns(ids, offsets, triples, limit=1 << 25):
+def count_columns(ids: object, offsets: object, triples: object, limit: int = 1 << 25) -> tuple:
     """Columns of each kind in the three-way alignment of each triple, and what it costs.
 
     ``ids`` and ``offsets`` hold sentences as `errata.data.Tokens` does; ``triples[t]`` names

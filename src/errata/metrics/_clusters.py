@@ -107,8 +107,8 @@ def overlap(new: Change, old: Change) -> bool:
     if (new.start, new.end) == (old.start, old.end):
         return True
     if new.start == new.end or old.start == old.end:
-        return (old.start < new.start and new.end < old.end
-                or new.start < old.start and old.end < new.end)
+        return ((old.start < new.start and new.end < old.end)
+                or (new.start < old.start and old.end < new.end))
     return old.start < new.end <= old.end or old.start <= new.start < old.end
 
 

@@ -18,16 +18,13 @@ picks. V and W are found stage by stage (`errata.kernels.cuts`): work grows with
 texts, not of references. Where X does not hold the strict minimum of V + W the node is given up,
 and V and W are found again, until all nodes hold; see docs/metrics/imeasure.md for the proof.
 
-What lies between nodes is enumerated. WAcc and Acc are quotients of sums over these parts, I
-falls with the baseline's WAcc: the best reference by (WAcc, I, Acc) is found by Dinkelbach's
-method, criterion by criterion, in whole numbers.
+What lies between nodes is enumerated; `errata.metrics._quotient` finds the best combination.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 from math import prod
 from typing import NamedTuple
 
@@ -37,18 +34,17 @@ from numpy.typing import NDArray
 from errata.kernels import cuts
 from errata.metrics._clusters import Change, Cluster, splice
 
-__all__ = ["Chain", "best_mixture", "chain_of", "common_cuts", "numbered",
-           "stages_of"]
+__all__ = ["Chain", "Ids", "Numbered", "chain_of", "common_cuts", "numbered", "stages_of"]
 
 Ids = tuple[int, ...]
-Vector = tuple[int, ...]
 
 Point = tuple[int, int]
 Table = NDArray[np.int32] | NDArray[np.int64]
 
 MOST = 4096  # texts enumerated between two cuts
 FEW = 16  # references up to which all are tried
-WORK = 1 << 26  # cells of the planes of one sentence
+CELLS = 1 << 26  # of the planes of one sentence (256 MB)
+STEPS = 1 << 27  # from cell to cell in the search for the cuts of one sentence (seconds)
 
 
 class Element(NamedTuple):
@@ -169,7 +165,7 @@ class Numbered(NamedTuple):
 
     def positions(self) -> list[int]:
         """The source position of every node between elements."""
-        return np.cumsum([0, *self.lengths]).tolist()
+        return list(accumulate(self.lengths, initial=0))
 
     def between(self, left: int, right: int) -> list[Ids]:
         """All texts of the elements from ``left`` to before ``right``, each once."""
@@ -184,18 +180,21 @@ class Numbered(NamedTuple):
 def common_cuts(chain: Numbered, hypothesis: Ids) -> tuple[list[Point], bool]:
     """Nodes (element, hypothesis position) that all optimal alignments of all references share.
 
-    The second value is False if a node had to be kept that is not proven to be one, because
-    there are too many texts without it.
+    The second value is False if a limit was hit and not all nodes are proven to be such.
     """
     a, b = np.array(chain.source, np.int32), np.array(hypothesis, np.int32)
     low, high, at, first, last = cuts.band(a, b)
     positions = chain.positions()
     points = _points(chain, [(int(first[i]), int(last[i])) for i in positions], int(at[-1]))
     mirrored = _mirror(low, high, len(b))
+    spent = 0
     while len(points) > 2:
         xi = np.array([positions[node] for node, _ in points], np.int32)
         xj = np.array([j for _, j in points], np.int32)
         parts = [chain.between(left, right) for (left, _), (right, _) in pairwise(points)]
+        spent += int(at[-1]) * sum(len(text) + 1 for part in parts for text in part)
+        if spent > STEPS:
+            return points, False
         ahead = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts))
         back = cuts.planes(a[::-1].copy(), b[::-1].copy(), *mirrored, len(a) - xi[::-1],
                            len(b) - xj[::-1],
@@ -220,7 +219,7 @@ def _points(chain: Numbered, columns: list[tuple[int, int]], cells: int) -> list
     their planes would be too large, are left out if the texts allow it.
     """
     several = [False, *(len(texts) > 1 for texts in chain.texts), False]
-    step = -(-len(chain.nodes) * cells // WORK)
+    step = -(-len(chain.nodes) * cells // CELLS)
     points, sure = [], []
     for node in chain.nodes:
         first, last = columns[node]
@@ -294,68 +293,3 @@ def stages_of(chain: Numbered, hypothesis: Ids) -> tuple[list[Stage], bool]:
     stages = [Stage(chain.source[positions[left]:positions[right]], hypothesis[j:end],
                     chain.between(left, right)) for (left, j), (right, end) in pairwise(ends)]
     return stages, proven and chain.complete
-
-
-def best_mixture(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vector]:
-    """The columns of the best reference: the vector to take from each stage.
-
-    Best by (WAcc, I, Acc) of correction, then of detection, compared exactly. Of references
-    equal in all that, the one with most columns of the first kind, then of the second...; the
-    official program takes whichever comes first in a hash table.
-
-    A vector holds unchanged, missed, needless, right and wrong columns, then unchanged and
-    missed ones of the source.
-    """
-    w = Fraction(weight)
-    one = 2 * w.denominator  # what all coefficients are multiplied by to be whole
-    heavy, half = int(w * one), int((w + 1) / 2 * one)
-    left = [list(dict.fromkeys(stage)) for stage in stages]
-    # In the detection aspect wrong columns are right.
-    for wrong, wrong_below, hit in ((0, half, 0), (heavy, heavy, 1)):
-        left, wacc = _maximal(left, (one, 0, 0, heavy, wrong, 0, 0),
-                              (one, one, heavy, heavy, wrong_below, 0, 0))
-        left = _most_improved(left, wacc)
-        left, _ = _maximal(left, (1, 0, 0, 1, hit, 0, 0), (1, 1, 1, 1, 1, 0, 0))
-    return [max(stage) for stage in left]
-
-
-def _most_improved(stages: list[list[Vector]], wacc: Fraction) -> list[list[Vector]]:
-    """The vectors with the best I where WAcc is the same.
-
-    For 0 < WAcc < 1 I falls strictly as the baseline's WAcc rises; for WAcc = 1 it is 1; for
-    WAcc = 0 it is 0 if the baseline's is 0 too, and -1 otherwise.
-    """
-    if wacc == 1:
-        return stages
-    left, missed = _maximal(stages, (0, 0, 0, 0, 0, 0, 1), (0, 0, 0, 0, 0, 1, 1))
-    return stages if wacc == 0 and missed < 1 else left
-
-
-def _maximal(stages: list[list[Vector]], over: Vector, under: Vector
-             ) -> tuple[list[list[Vector]], Fraction]:
-    """The vectors whose sums have the largest quotient ``over·v / under·v``, and the quotient.
-
-    Dinkelbach (1967): with q the best quotient so far, take from each stage the vector with the
-    largest over·v - q·under·v; if their sum is above 0 the quotient is better, else q is the
-    best there is, and exactly the sums of such vectors reach it. 0/0 counts as 1.
-    """
-    if all(len(stage) == 1 for stage in stages):
-        n, d = (sum(_dot(c, stage[0]) for stage in stages) for c in (over, under))
-        return stages, Fraction(n, d) if d else Fraction(1)
-    pairs = [[(_dot(over, v), _dot(under, v)) for v in stage] for stage in stages]
-    if len(pairs) == 1:
-        pairs = [[pair if pair[1] else (1, 1) for pair in pairs[0]]]
-    n, d = (sum(stage[0][part] for stage in pairs) for part in (0, 1))
-    while True:
-        chosen = [max(stage, key=lambda pair: pair[0] * d - pair[1] * n) for stage in pairs]
-        new_n, new_d = sum(pair[0] for pair in chosen), sum(pair[1] for pair in chosen)
-        if new_n * d - new_d * n <= 0:
-            break
-        n, d = new_n, new_d
-    best = [max(p * d - q * n for p, q in stage) for stage in pairs]
-    return [[v for v, (p, q) in zip(stage, pair, strict=True) if p * d - q * n == top]
-            for stage, pair, top in zip(stages, pairs, best, strict=True)], Fraction(n, d)
-
-
-def _dot(coefficients: Vector, vector: Vector) -> int:
-    return sum(c * v for c, v in zip(coefficients, vector, strict=True))

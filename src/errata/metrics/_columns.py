@@ -1,0 +1,157 @@
+"""Counting the columns of I-measure: references made once per corpus, outputs aligned in batches.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.data import Corpus, Hypotheses, Tokens
+from errata.kernels import threeway
+from errata.metrics._clusters import clusters_of, nomix_references
+from errata.metrics._mix import Ids, Numbered, chain_of, numbered, stages_of
+from errata.metrics._quotient import best_mixture
+from errata.metrics.base import Floats, Ints
+
+__all__ = ["STATISTICS", "count_mix", "count_nomix", "kept", "prepare_mix", "prepare_nomix"]
+
+STATISTICS = ("unchanged", "missed", "needless", "right", "wrong", "base_unchanged",
+              "base_missed", "unproven")
+T = TypeVar("T")
+Triple = tuple[Ids, Ids, Ids]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The references of a part of a corpus as tokens, and the baseline columns of each."""
+
+    owners: Ints
+    columns: Ints
+    tokens: Tokens
+    base: Floats
+
+
+_kept: dict[int, tuple[weakref.ref[Corpus], dict[object, object]]] = {}
+_lock = threading.Lock()
+
+
+def kept(corpus: Corpus, key: object, make: Callable[[], T]) -> T:
+    """What ``make`` gives, made once for a corpus and kept for as long as the corpus lives."""
+    with _lock:
+        entry = _kept.get(id(corpus))
+        if entry is None or entry[0]() is not corpus:
+            forget = partial(_kept.pop, id(corpus))
+            entry = (weakref.ref(corpus, forget), {})
+            _kept[id(corpus)] = entry
+    if key not in entry[1]:
+        entry[1][key] = make()
+    return entry[1][key]  # type: ignore[return-value]
+
+
+def prepare_nomix(corpus: Corpus, tokenise: str) -> Prepared:
+    """Carry out the gold edits and align the references with their sources."""
+    owners, columns, sentences = [], [], []
+    for i, (source, references) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
+        for r, words in enumerate(nomix_references(tuple(source.split()), references, tokenise)):
+            owners.append(i)
+            columns.append(r)
+            sentences.append(words)
+    tokens = corpus.vocabulary.intern_tokens(sentences)
+    owner = np.array(owners, np.int64)
+    ids, offsets = both(corpus.source_tokens, tokens)
+    triples = np.stack([owner, owner, len(corpus) + np.arange(len(owner))], axis=1)
+    base, _ = threeway.count_columns(ids, offsets, triples)
+    return Prepared(owner, np.array(columns, np.int64), tokens, base[:, :5].astype(np.float64))
+
+
+def both(*batches: Tokens) -> tuple[NDArray[np.int32], Ints]:
+    """Several batches of sentences as one."""
+    ids = np.concatenate([batch.ids for batch in batches])
+    starts = np.cumsum([0, *(len(batch.ids) for batch in batches)])
+    offsets = [batch.offsets[:-1] + start for batch, start in zip(batches, starts, strict=False)]
+    return ids, np.concatenate([*offsets, starts[-1:]])
+
+
+def count_nomix(corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses) -> Floats:
+    """Columns of every sentence with each of its references."""
+    n = len(corpus)
+    counts = np.full((n, int(prepared.columns.max(initial=0)) + 1, len(STATISTICS)), np.nan)
+    tokens = corpus.vocabulary.intern(hypotheses.sentences)
+    ids, offsets = both(corpus.source_tokens, tokens, prepared.tokens)
+    found = prepared.base.copy()
+    same = np.array([source.split() == sentence.split() for source, sentence
+                     in zip(corpus.sources, hypotheses.sentences, strict=True)], np.bool_)
+    todo = np.flatnonzero(~same[prepared.owners])
+    owners = prepared.owners[todo]
+    found[todo] = threeway.count_columns(
+        ids, offsets, np.stack([owners, n + owners, 2 * n + todo], axis=1))[0][:, :5]
+    at = prepared.owners, prepared.columns
+    counts[(*at, slice(0, 5))] = found
+    counts[(*at, slice(5, 7))] = prepared.base[:, :2]
+    counts[(*at, 7)] = 0.0
+    return counts
+
+
+def prepare_mix(corpus: Corpus, tokenise: str) -> list[Numbered]:
+    """Lay the clusters of each sentence out and find where mixtures can be cut."""
+    chains = [chain_of(source, clusters_of(source, references, tokenise)) for source, references
+              in zip((tuple(s.split()) for s in corpus.sources), corpus.references, strict=True)]
+    sources = corpus.source_tokens
+    texts = corpus.vocabulary.intern_tokens(
+        text for chain in chains for element in chain.elements for text in element.texts)
+    ids, ends = texts.ids.tolist(), texts.offsets.tolist()
+    prepared, at = [], 0
+    for i, chain in enumerate(chains):
+        elements = []
+        for element in chain.elements:
+            elements.append(tuple(tuple(ids[ends[t]:ends[t + 1]])
+                                  for t in range(at, at + len(element.texts))))
+            at += len(element.texts)
+        prepared.append(numbered(tuple(sources[i].tolist()), chain, tuple(elements)))
+    return prepared
+
+
+def count_mix(corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, weight: float
+              ) -> Floats:
+    """Columns of every sentence with its best mixture."""
+    tokens = corpus.vocabulary.intern(hypotheses.sentences)
+    outputs = [tuple(tokens[i].tolist()) for i in range(len(tokens))]
+    plans = [stages_of(chain, output) for chain, output in zip(prepared, outputs, strict=True)]
+    jobs: dict[Triple, None] = {}
+    for stages, _ in plans:
+        for source, hypothesis, texts in stages:
+            for text in texts:
+                jobs[source, hypothesis, text] = jobs[source, source, text] = None
+    found = align_all(jobs)
+    counts = np.zeros((len(corpus), 1, len(STATISTICS)))
+    for i, (stages, proven) in enumerate(plans):
+        vectors = [[found[s.source, s.hypothesis, text] + found[s.source, s.source, text][:2]
+                    for text in s.texts] for s in stages]
+        chosen = best_mixture(vectors, weight)
+        if proven:
+            counts[i, 0, :7] = [sum(column) for column in zip(*chosen, strict=True)]
+        else:
+            text = sum((s.texts[vector.index(best)] for s, vector, best
+                        in zip(stages, vectors, chosen, strict=True)), ())
+            source = prepared[i].source
+            whole, base = (source, outputs[i], text), (source, source, text)
+            again = align_all(dict.fromkeys((whole, base)))
+            counts[i, 0] = (*again[whole], *again[base][:2], 1)
+    return counts
+
+
+def align_all(jobs: dict[Triple, None]) -> dict[Triple, tuple[int, ...]]:
+    """The columns of each triple of token sequences."""
+    sentences = [sentence for job in jobs for sentence in job]
+    offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
+    ids = np.array([token for sentence in sentences for token in sentence], np.int32)
+    triples = np.arange(len(sentences)).reshape(-1, 3)
+    found = threeway.count_columns(ids, offsets, triples)[0][:, :5].tolist()
+    return dict(zip(jobs, map(tuple, found), strict=True))
