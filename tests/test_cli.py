@@ -106,6 +106,16 @@ def test_standard_input(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["tables"][0]["rows"][0]["F0.5"] == 1.0
 
 
+def test_missing_references_are_marked(tmp_path: Path) -> None:
+    for name, text in (("s", "He go .\nI am .\n"), ("r0", "He goes .\nI am .\n"),
+                       ("r1", "<none>\nI was .\n")):
+        (tmp_path / name).write_text(text)
+    result = errata("score", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r0"),
+                    "--refs", str(tmp_path / "r1"), "--missing", "<none>", str(tmp_path / "r0"),
+                    "-m", "m2")
+    assert "references:1-2" in result.stdout
+
+
 def test_sentences() -> None:
     text = errata("score", "--sample", "-m", "m2", "--sentences", "--format", "tsv").stdout
     lines = text.splitlines()
@@ -119,7 +129,7 @@ def test_sentences() -> None:
     (("score", "--sample", "x.txt"), "--sample takes no files"),
     (("score", "--sample", "-m", "m3"), "there is no metric 'm3'"),
     (("score", "--sample", "-m", "m2(beta=0)"), "beta"),
-    (("score", "--sample", "--annotator", "9"), "no reference"),
+    (("score", "--sample", "--annotator", "9"), "has no annotator 9"),
 ])
 def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], problem: str) -> None:
     result = errata(*arguments, check=False)

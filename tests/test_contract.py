@@ -21,6 +21,11 @@ VARIANTS = [
     "difficulty", "difficulty(weights=none)", "difficulty(measure=A)",
     "difficulty(matching=elastic)", "difficulty(leave_out=True)", "difficulty(gold=reextracted)",
     "difficulty(a=2, b=1, c=3)",
+    "imeasure", "imeasure(references=mix)", "imeasure(aspect=detection, weight=3)",
+    "imeasure(choice=corpus)", "imeasure(tokenise=none)",
+    "gleu", "gleu(references=official, draws=20)", "gleu(formula=paper)", "gleu(brevity=inverse)",
+    "gleu(n=2)", "gleu2015", "gleu2015(version='2016-03')",
+    "bleu", "bleu(lowercase=True)", "bleu(smooth=none)",
     "scribendi(model=trigram)", "scribendi(model=trigram, perplexity=sum, total=mean)",
     "fluency(model=trigram)", "harper",
 ]

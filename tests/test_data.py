@@ -77,6 +77,7 @@ def test_corpora_can_be_cut() -> None:
 def test_annotators_can_be_kept_apart() -> None:
     corpus = Corpus(("a",), ((Reference(0, ()), Reference(2, text="b")),))
     assert corpus.keep_annotators(2).references == ((Reference(2, text="b"),),)
+    assert corpus.keep_annotators(1).references == ((Reference(1, (), implied=True),),)
 
 
 @given(sentences)

@@ -13,9 +13,10 @@ LAYERS = [
     {"data", "parameters"},
     {"kernels", "align", "extract", "ngrams", "io", "lm", "datasets"},
     {"metrics", "human"},
-    {"evaluate", "meta", "stress", "testing", "difficulty"},
+    {"evaluate", "meta", "stress", "testing", "difficulty", "reproduce"},
     {"report"},
     {"cli", "web"},
+    {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(SRC.rglob("*.py"))

@@ -22,7 +22,9 @@ _WHERE = {
     "Metric": "errata.metrics", "parse": "errata.metrics",
     "evaluate": "errata.evaluate",
 }
-__all__ = [*_WHERE, "__version__"]
+__all__ = ["Corpus", "DataWarning", "Edit", "ErrataError", "Hypotheses", "InputError", "Judgment",
+           "Metric", "MissingExtraError", "Reference", "Scores", "__version__", "evaluate",
+           "parse"]
 
 
 def __getattr__(name: str) -> Any:

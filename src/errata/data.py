@@ -244,10 +244,16 @@ class Corpus:
         return self.vocabulary.intern(self.sources)
 
     def keep_annotators(self, *annotators: int) -> Corpus:
-        """The same corpus with the references of these annotators only."""
-        return Corpus(self.sources, tuple(
-            tuple(r for r in refs if r.annotator in annotators) for refs in self.references),
-            self.name, self.vocabulary)
+        """The same corpus with the references of these annotators only.
+
+        A sentence that none of them annotated gets an implied reference without edits, as it
+        would from a file that holds their lines only.
+        """
+        def keep(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+            kept = tuple(r for r in references if r.annotator in annotators)
+            return kept or (Reference(annotators[0], (), implied=True),)
+
+        return Corpus(self.sources, tuple(map(keep, self.references)), self.name, self.vocabulary)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.common import emit, format_option
 from errata.errors import InputError
+from errata.report.table import Table
 
 if TYPE_CHECKING:
     from errata.data import Corpus
@@ -40,15 +42,26 @@ Examples:
 @click.option("--extract", "extractor", metavar="NAME", help="How edits are found: aligned (the "
               "default), errant, or errant:PIPELINE with another spaCy pipeline. With an M2 file: "
               "write its corrections as M2 with the edits found anew.")
+@format_option
 def command(m2: str | None, output: str | None, annotator: int | None, only_source: bool,
             source: str | None, refs: tuple[str, ...], missing: str | None,
-            copy_missing: bool, extractor: str | None) -> None:
+            copy_missing: bool, extractor: str | None, form: str) -> None:
     """Convert M2 to parallel text, or text to M2.
 
     M2 becomes one file with the sources and one per annotator with the corrections; text becomes
     M2 by aligning tokens. An annotator may have no reference for some sentence: say with
-    --missing or --copy-missing what to write there.
+    --missing or --copy-missing what to write there. The files written are listed as --format says.
     """
+    written = _convert(m2, output, annotator, only_source, source, refs, missing, copy_missing,
+                       extractor)
+    if output is not None and output != "-":
+        emit(Table(("file", "sentences"), tuple(written), title="Written", name="written"), form)
+
+
+def _convert(m2: str | None, output: str | None, annotator: int | None, only_source: bool,
+             source: str | None, refs: tuple[str, ...], missing: str | None,
+             copy_missing: bool, extractor: str | None) -> list[tuple[str, int]]:
+    """Do what the options ask for; which files were written, with how many sentences."""
     if (m2 is None) == (source is None):
         raise click.UsageError("name an M2 file to make texts of, or --source and --refs to make "
                                "M2 of")
@@ -64,9 +77,9 @@ def command(m2: str | None, output: str | None, annotator: int | None, only_sour
             if annotator is not None or only_source or copy_missing or missing is not None:
                 raise click.UsageError("--extract makes M2; the other options make texts")
             _write_found_anew(file.corpus, extractor, output)
-            return
-        _write_texts(file, output, annotator, only_source, missing, copy_missing)
-        return
+            return [(output or "-", len(file.corpus))]
+        paths = _write_texts(file, output, annotator, only_source, missing, copy_missing)
+        return [(path, len(file.corpus)) for path in paths]
     if annotator is not None or only_source or copy_missing:
         raise click.UsageError("--annotator, --only-source and --copy-missing belong to M2 to text")
     if not refs:
@@ -75,10 +88,11 @@ def command(m2: str | None, output: str | None, annotator: int | None, only_sour
 
     corpus = read_corpus(source=source, references=refs, missing=missing)
     write_m2(_with_edits(corpus, extractor or "aligned"), output or "-")
+    return [(output or "-", len(corpus))]
 
 
 def _write_texts(file: M2File, output: str | None, annotator: int | None, only_source: bool,
-                 missing: str | None, copy_missing: bool) -> None:
+                 missing: str | None, copy_missing: bool) -> list[str]:
     from errata.io.parallel import corrected_text
     from errata.io.text import write_text
 
@@ -98,6 +112,8 @@ def _write_texts(file: M2File, output: str | None, annotator: int | None, only_s
         write_text(file.corpus.sources, f"{output}.src")
         for k, text in zip(annotators, texts, strict=True):
             write_text(text, f"{output}.ref{k}")
+        return [f"{output}.src", *(f"{output}.ref{k}" for k in annotators)]
+    return [output or "-"]
 
 
 def _with_edits(corpus: Corpus, extractor: str) -> Corpus:

@@ -101,7 +101,7 @@ def _metric_scores(outputs: tuple[str, ...], files: tuple[str, ...], gold: str |
         from errata.evaluate import evaluate
         from errata.metrics import parse
 
-        corpus, systems = load(outputs, gold, source, refs, sample, ())
+        corpus, systems = load(outputs, gold, source, refs, sample)
         for metric in [parse(text) for text in metrics or DEFAULT_METRICS]:
             with Progress(metric.name) as progress:
                 results.append(evaluate(metric, corpus, systems, resamples=resamples, rng=seed,

@@ -25,6 +25,9 @@ DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 @click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
 @click.option("--refs", multiple=True, metavar="TEXT",
               help="A file of corrected sentences; repeat it for several references.")
+@click.option("--missing", metavar="MARK",
+              help="A line of a --refs file that is exactly MARK is no reference; an empty line "
+                   "is an empty one.")
 @click.option("--sample", is_flag=True, help="Score the built-in sample instead of files.")
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC",
               help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated. "
@@ -45,7 +48,7 @@ DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 @seed_option
 @format_option
 def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
-            refs: tuple[str, ...], sample: bool, metrics: tuple[str, ...],
+            refs: tuple[str, ...], missing: str | None, sample: bool, metrics: tuple[str, ...],
             annotators: tuple[int, ...], sentences: bool, compare: bool, by_type: int | None,
             details: bool, resamples: int, confidence: float, threads: int | None, seed: int,
             form: str) -> None:
@@ -60,7 +63,7 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
 
     chosen = [parse(text) for text in
               metrics or (DEFAULT_METRICS if by_type is None else ("errant",))]
-    corpus, systems = load(outputs, gold, source, refs, sample, annotators)
+    corpus, systems = load(outputs, gold, source, refs, sample, annotators, missing)
     if by_type is not None:
         emit(_by_type(chosen, corpus, systems, by_type), form)
         return
@@ -99,19 +102,21 @@ def _by_type(metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses],
 
 
 def load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: tuple[str, ...],
-         sample: bool, annotators: tuple[int, ...]) -> tuple[Corpus, list[Hypotheses]]:
+         sample: bool, annotators: tuple[int, ...] = (), missing: str | None = None
+         ) -> tuple[Corpus, list[Hypotheses]]:
     """The corpus and the systems that the options name."""
+    from errata.io.load import keep_annotators, read_corpus, read_hypotheses
+
     if sample:
         if outputs or gold or source or refs:
             raise InputError("--sample takes no files", remedy="leave out either of them")
         from errata.datasets import sample_corpus, sample_systems
 
         corpus, systems = sample_corpus(), sample_systems()
-        return corpus.keep_annotators(*annotators) if annotators else corpus, systems
-    from errata.io import read_corpus, read_hypotheses
+        return keep_annotators(corpus, annotators) if annotators else corpus, systems
 
     if not outputs:
         raise InputError("no output to score", remedy="name one file per system, or use --sample")
     corpus = read_corpus(gold=gold, source=source, references=refs,
-                         annotators=annotators or None)
+                         annotators=annotators or None, missing=missing)
     return corpus, [read_hypotheses(path, corpus=corpus) for path in outputs]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from errata.data import Corpus, Hypotheses, Reference, apply_edits
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.io.files import read_lines, shown_name
 from errata.io.findings import Finding, raise_or_warn
 from errata.io.guard import check_alignment, check_lines, check_sources
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
 from errata.io.text import read_text
 
-__all__ = ["read_corpus", "read_hypotheses", "read_hypotheses_m2", "split_name"]
+__all__ = ["keep_annotators", "read_corpus", "read_hypotheses", "read_hypotheses_m2", "split_name"]
 
 PathLike = str | os.PathLike[str]
 # Endings that are no part of a system's name.
@@ -45,7 +46,7 @@ def read_corpus(*, gold: PathLike | None = None, source: PathLike | None = None,
                          "and its references (--source, --refs)")
     else:
         corpus = _parallel(source, references, missing, name)
-    return corpus if annotators is None else _keep(corpus, tuple(annotators))
+    return corpus if annotators is None else keep_annotators(corpus, tuple(annotators))
 
 
 def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | None,
@@ -70,12 +71,18 @@ def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | N
         for i in range(len(sources))), name or corpus_name(source))
 
 
-def _keep(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
+def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
+    """The references of these annotators only; warns of sentences they did not annotate."""
     known = sorted({r.annotator for refs in corpus.references for r in refs})
     for annotator in annotators:
         if annotator not in known:
             raise InputError(f"{corpus.name} has no annotator {annotator}",
                              remedy=f"it has: {', '.join(map(str, known)) or 'none'}")
+    bare = sum(not any(r.annotator in annotators for r in refs) for refs in corpus.references)
+    if bare:
+        warnings.warn(f"{corpus.name}: {bare} sentences have no annotation by annotator "
+                      f"{', '.join(map(str, annotators))}; they count as having nothing to "
+                      "correct, as in a file with these annotators only", DataWarning, stacklevel=3)
     return corpus.keep_annotators(*annotators)
 
 
