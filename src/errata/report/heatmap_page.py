@@ -240,7 +240,7 @@ addEventListener("keydown", e => {
     e.preventDefault(); step(...moves[e.key]);
   }
 });
-$("filters").addEventListener("input", apply);
+for (const kind of ["input", "change"]) $("filters").addEventListener(kind, apply);
 $("filters").addEventListener("reset", () => setTimeout(apply));
 $("filters").addEventListener("submit", e => e.preventDefault());
 apply();

@@ -1,0 +1,168 @@
+"""The difficulty heat map as a page, in a terminal and as a picture."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from errata.data import Corpus, Hypotheses
+from errata.difficulty import DifficultyMap, map_difficulty
+from errata.errors import InputError
+from errata.report.heatmap import Piece, colour, heat_map, parse_range, rows
+from errata.report.heatmap_plain import heat_map_picture, heat_map_text
+
+NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--'
+
+
+@pytest.fixture
+def found() -> DifficultyMap:
+    corpus = Corpus.from_texts(
+        ["He go home", "She like a tea", NASTY, "All is well ."],
+        [["He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well ."]])
+    right = tuple(refs[0].corrected(s)
+                  for s, refs in zip(corpus.sources, corpus.references, strict=True))
+    return map_difficulty(corpus, [
+        Hypotheses("perfect", right), Hypotheses("<b>bold</b>", corpus.sources),
+        Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well ."))])
+
+
+class Page(HTMLParser):
+    """Collects elements and text as a browser would see them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: list[str] = []
+        self.main = ""
+        self.data = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.inside.append(tag)
+        if dict(attrs).get("id") == "data":
+            self.inside[-1] = "data"
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.inside:
+            self.inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if "data" in self.inside:
+            self.data += data
+        elif "main" in self.inside:
+            self.main += data
+
+
+def read(page: str) -> Page:
+    parsed = Page()
+    parsed.feed(page)
+    return parsed
+
+
+def test_pieces(found: DifficultyMap) -> None:
+    first = rows(found)[0].pieces
+    assert first == (
+        Piece("plain", "He"),
+        Piece("error", "go", 1 - 1 / 3, "R:INFL", "goes", (0,), (("went to", (2,)),)),
+        Piece("plain", "home"),
+        Piece("error", "", 1 - 1 / 3, "M:PUNCT", ".", (0,)))
+    alarm = rows(found)[3].pieces[1]
+    assert (alarm.what, alarm.text, alarm.wrong) == ("alarm", "", (("very", (2,)),))
+    assert [row.sentence for row in rows(found, range(1, 3))] == [1, 2]
+
+
+def test_pieces_give_the_sentence_back(found: DifficultyMap) -> None:
+    for row in rows(found):
+        text = " ".join(p.text for p in row.pieces if p.text)
+        assert text.split() == found.corpus.sources[row.sentence].split()
+
+
+def test_the_page_shows_every_text_as_text(found: DifficultyMap) -> None:
+    text = heat_map(found, title='<i>"title"</i>', signature="a<b")
+    assert "<h1>&lt;i&gt;&quot;title&quot;&lt;/i&gt;</h1>" in text
+    assert ">a&lt;b</footer>" in text
+    page = read(text)
+    assert [tag for tag, _ in page.tags].count("script") == 2  # data and code, nothing smuggled
+    assert '<script>alert("x")</script> & "quotes\' {{data}} </script><!--' in page.main
+    data = json.loads(page.data)
+    assert data["systems"] == ["perfect", "<b>bold</b>", "wild"]
+    errors = [mark for mark in data["marks"] if mark[0] == 0]
+    assert [mark[3:6] for mark in errors][:2] == [["go", "goes", [0]], ["", ".", [0]]]
+
+
+def test_the_page_needs_nothing_else(found: DifficultyMap) -> None:
+    text = heat_map(found)
+    page = read(text)
+    assert not {"link", "img", "iframe", "object", "embed", "base"} & {t for t, _ in page.tags}
+    assert not any("src" in attributes for _, attributes in page.tags)
+    assert all((a.get("href") or "#").startswith("#") for t, a in page.tags if t == "a")
+    assert not re.search(r"https?:|url\(|@import|fetch\(|XMLHttp|innerHTML|document\.write", text)
+    policy = next(a["content"] for t, a in page.tags if a.get("http-equiv"))
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_a_part_of_the_page(found: DifficultyMap) -> None:
+    assert "She" not in read(heat_map(found, sentences=range(1))).main
+    assert "1 sentences, 2 errors; weights from 3 systems" in heat_map(found, sentences=range(1))
+
+
+def test_several_annotators_are_told_apart() -> None:
+    corpus = Corpus.from_texts(["a b"], [["A b"], ["a B"]])
+    page = heat_map(map_difficulty(corpus, [Hypotheses("s", ("a b",))]))
+    assert 'id="s1a0"' in page
+    assert 'id="s1a1"' in page
+
+
+def test_shades_get_darker_and_stay_legible() -> None:
+    def luminance(shade: str) -> float:
+        parts = [int(shade[k:k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    for alarm in (False, True):
+        shades = [colour(k / 10, alarm=alarm) for k in range(11)]
+        levels = [luminance(shade) for shade, _ in shades]
+        assert levels == sorted(levels, reverse=True)
+        for level, (_, white) in zip(levels, shades, strict=True):
+            ink = 1.0 if white else 0.006  # #fff or #111
+            high, low = max(level, ink) + 0.05, min(level, ink) + 0.05
+            assert high / low >= 4.5  # WCAG AA
+
+
+@pytest.mark.parametrize("text", ["", "x", "0-3", "3-2", "2-", "1-5", "-2"])
+def test_bad_ranges(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_range(text, 4)
+
+
+def test_the_terminal_needs_no_colours(found: DifficultyMap) -> None:
+    assert heat_map_text(found).splitlines()[:2] == [
+        "1  He [go → goes .67] home [‸ → . .67]",
+        "2  She [like → likes .33] [a → ∅ .67] tea"]
+    coloured = heat_map_text(found, colours=True)
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == heat_map_text(found)
+    assert "\x1b[48;2;" in coloured
+
+
+def test_a_sentence_cannot_steer_the_terminal() -> None:
+    corpus = Corpus.from_texts(["a \x1b[2J b"], [["a \x1b[2J c\x07"]])
+    text = heat_map_text(map_difficulty(corpus, [Hypotheses("s", ("a \x1b[2J b",))]))
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
+def test_pictures(found: DifficultyMap) -> None:
+    pytest.importorskip("matplotlib")
+    assert heat_map_picture(found, range(4)).startswith(b"\x89PNG")
+    drawn = heat_map_picture(found, range(4), form="svg")
+    assert drawn == heat_map_picture(found, range(4), form="svg")
+    svg = drawn.decode()
+    for word in ("goes", "likes", "alert", "well"):
+        assert word in svg
+    assert colour(2 / 3)[0] in svg
+    with pytest.raises(InputError, match="png, svg or pdf"):
+        heat_map_picture(found, range(4), form="gif")

@@ -1,0 +1,200 @@
+"""The heat map in a real browser: Chromium from the system packages, without a screen."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from errata.data import Corpus, Hypotheses
+from errata.difficulty import map_difficulty
+from errata.io import read_hypotheses_m2, read_m2
+from errata.report.heatmap import heat_map
+
+pytestmark = pytest.mark.browser
+NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
+FLAGS = ("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+         "--disable-background-networking --disable-component-update --disable-sync "
+         "--window-size=1200,900")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    webdriver = pytest.importorskip("selenium.webdriver")
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("needs chromium and chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in FLAGS.split():
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(executable_path=driver)
+    chrome = webdriver.Chrome(options=options, service=service)
+    yield chrome
+    chrome.quit()
+
+
+@pytest.fixture
+def page(browser: Any, tmp_path: Path) -> Any:
+    """A small map with nasty sentences and names, opened."""
+    corpus = Corpus.from_texts(
+        ["He go home", "She like a tea", NASTY, "All is well ."],
+        [["He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well ."]])
+    right = tuple(refs[0].corrected(s)
+                  for s, refs in zip(corpus.sources, corpus.references, strict=True))
+    found = map_difficulty(corpus, [
+        Hypotheses("perfect", right), Hypotheses("<b>bold</b>", corpus.sources),
+        Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well ."))])
+    path = tmp_path / "map.html"
+    path.write_text(heat_map(found), encoding="utf-8")
+    browser.get(path.as_uri())
+    return browser
+
+
+def css(browser: Any, selector: str) -> list[Any]:
+    found: list[Any] = browser.find_elements("css selector", selector)
+    return found
+
+
+def shown(browser: Any) -> list[str]:
+    return [p.get_attribute("id") for p in css(browser, "main p") if p.is_displayed()]
+
+
+def choose(browser: Any, name: str, label: str) -> None:
+    from selenium.webdriver.support.ui import Select
+
+    Select(browser.find_element("id", name)).select_by_visible_text(label)
+
+
+def count(browser: Any) -> str:
+    return str(browser.find_element("id", "count").text)
+
+
+def test_markup_in_a_sentence_is_text(page: Any) -> None:
+    assert page.title == "Difficulty heat map"
+    sentence = page.find_element("id", "s3").text
+    assert '<script>document.title="pwned"</script> & "quotes\'' in sentence
+    assert "<img src=x onerror=alert(1)>" in sentence
+    assert css(page, "main script, main img, main b") == []
+    assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_nothing_is_fetched(page: Any) -> None:
+    asked = page.execute_script("return performance.getEntriesByType('resource').length")
+    assert asked == 0
+
+
+def test_pointing_shows_the_details(page: Any) -> None:
+    from selenium.webdriver import ActionChains
+
+    mark = css(page, "#s1 .error")[0]
+    tip = page.find_element("id", "tip")
+    assert not tip.is_displayed()
+    ActionChains(page).move_to_element(mark).perform()
+    assert tip.is_displayed()
+    for text in ("R:INFL", "goes", "0.667", "1 of 3: perfect", "went to", "wild"):
+        assert text in tip.text
+    ActionChains(page).move_to_element(page.find_element("tag name", "h1")).perform()
+    assert not tip.is_displayed()
+
+
+def test_filters(page: Any) -> None:
+    assert count(page) == "5 errors, 1 false alarm in 4 sentences"
+    choose(page, "kind", "R:INFL (3)")
+    assert shown(page) == ["s1", "s2", "s3"]
+    assert count(page) == "3 errors, 0 false alarms in 3 sentences"
+    choose(page, "kind", "all kinds")
+    low = page.find_element("id", "low")
+    low.clear()
+    low.send_keys("0.5")
+    assert shown(page) == ["s1", "s2", "s3"]
+    assert "off" in css(page, "#s2 .error")[0].get_attribute("class")  # its weight is 1/3
+    page.find_element("css selector", "button[type=reset]").click()
+    choose(page, "system", "<b>bold</b>")
+    assert count(page).startswith("0 errors")
+    choose(page, "state", "does not correct it")
+    assert count(page).startswith("5 errors")
+    choose(page, "system", "wild")
+    choose(page, "state", "raises a false alarm")
+    assert shown(page) == ["s4"]
+    choose(page, "system", "perfect")
+    choose(page, "state", "alone corrects it")
+    assert count(page) == "4 errors, 0 false alarms in 3 sentences"
+    page.find_element("css selector", "button[type=reset]").click()
+    page.find_element("id", "text").send_keys("TEA")
+    assert shown(page) == ["s2"]
+
+
+def test_false_alarms_corrections_and_weights_can_be_switched(page: Any) -> None:
+    alarm = css(page, "#s4 .alarm")[0]
+    assert alarm.is_displayed()
+    page.find_element("id", "alarms").click()
+    assert not alarm.is_displayed()
+    correction = css(page, "#s1 i")[0]
+    assert correction.is_displayed()
+    page.find_element("id", "corrections").click()
+    assert not correction.is_displayed()
+    weight = css(page, "#s1 sup")[0]
+    assert not weight.is_displayed()
+    page.find_element("id", "weights").click()
+    assert weight.is_displayed()
+
+
+def test_the_keyboard_reaches_every_mark(page: Any) -> None:
+    from selenium.webdriver import ActionChains, Keys
+
+    def press(key: str) -> str:
+        ActionChains(page).send_keys(key).perform()
+        return str(page.execute_script("return document.activeElement.dataset.i"))
+
+    page.find_element("tag name", "body").click()
+    assert [press(Keys.ARROW_RIGHT) for _ in range(6)] == ["0", "1", "2", "3", "4", "5"]
+    assert page.find_element("id", "tip").is_displayed()
+    assert press(Keys.ARROW_LEFT) == "4"
+    assert press(Keys.ARROW_UP) == "3"  # the sentence before
+    assert press(Keys.ARROW_DOWN) == "4"
+    press(Keys.ESCAPE)
+    assert not page.find_element("id", "tip").is_displayed()
+    press("/")
+    assert page.execute_script("return document.activeElement.id") == "text"
+    # Tab from the last control goes to one mark only, not through thousands.
+    assert len(css(page, 'main .m[tabindex="0"]')) == 1
+
+
+def test_print_shows_weights_and_corrections_without_controls(page: Any) -> None:
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert not page.find_element("id", "filters").is_displayed()
+        assert css(page, "#s1 sup")[0].is_displayed()
+        assert css(page, "#s1 i")[0].is_displayed()
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_a_whole_test_set_stays_quick(browser: Any, oracles: Path, conll14: Path,
+                                      tmp_path: Path) -> None:
+    corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
+    systems = read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz")
+    (tmp_path / "map.html").write_text(heat_map(map_difficulty(corpus, systems)), "utf-8")
+    browser.get((tmp_path / "map.html").as_uri())
+    assert count(browser) == "2,379 errors, 5,612 false alarms in 1,312 sentences"
+    assert len(css(browser, "main p")) == 1312
+    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+    # Milliseconds of script for one filter over everything, and per frame of scrolling.
+    filtering = browser.execute_script(
+        "const t = performance.now(); apply(); return performance.now() - t")
+    frames = browser.execute_async_script("""
+        const done = arguments[0], times = []; let last = performance.now(), n = 0;
+        function step(now) { times.push(now - last); last = now; scrollBy(0, 400);
+          if (++n < 60) requestAnimationFrame(step);
+          else { times.sort((a, b) => a - b); done(times[30]); } }
+        requestAnimationFrame(step);""")
+    print(f"filter {filtering:.0f} ms, median frame {frames:.0f} ms")
+    # Bounds a hundred times what is measured: they catch a page that hangs, not a busy machine.
+    assert filtering < 3000
+    assert frames < 1000
