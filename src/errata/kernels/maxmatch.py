@@ -10,7 +10,7 @@ accidents included, without its cost:
   three) predecessors, one step longer: a merge of three sorted lists, no search.
 - Bellman-Ford stops at the first pass that changes nothing, which changes nothing.
 
-The graph of a pair is kept within ``limit`` phrase edits; a pair with more is left to
+The graph of a pair is kept within ``limit`` arcs (steps and phrase edits); a larger one is left to
 `errata.kernels.maxmatch_long`. What calls each other without the GIL must be compiled together,
 hence one long file.
 """
@@ -333,8 +333,6 @@ def _close(g: Graph, most: cython.int) -> cython.int:
         if left >= 0:
             c = g.first[left]
             c_end = g.first[left + 1]
-        if e + (a_end - a) + (b_end - b) + (c_end - c) + 3 > room:
-            return MORE_ARCS
         while True:
             from_a = tail[a] if a < a_end else (diagonal if a == a_end else last)
             from_b = tail[b] if b < b_end else (up if b == b_end else last)
@@ -382,6 +380,8 @@ def _close(g: Graph, most: cython.int) -> cython.int:
                     how |= 4
                 c += 1
             if how:
+                if e >= room:
+                    return MORE_ARCS
                 tail[e] = start
                 g.head[e] = v
                 steps[e] = best
@@ -757,7 +757,7 @@ def propose(source: cython.int[::1], source_at: cython.longlong[::1],
 
     Hypothesis tokens ``left:right`` replace source tokens ``start:end``. The references of
     sentence ``i`` are ``first[i]:first[i + 1]``; ``gold`` holds their edits (see
-    `errata.metrics.m2_edits.GoldEdits`). ``limit`` bounds the phrase edits of one pair.
+    `errata.metrics.m2_edits.GoldEdits`). ``limit`` bounds the arcs of one pair.
     """
     gold_at: cython.longlong[::1] = gold[0]
     gold_start: cython.int[::1] = gold[1]
@@ -768,7 +768,7 @@ def propose(source: cython.int[::1], source_at: cython.longlong[::1],
     rows = np.diff(source_at) + 1
     columns = np.diff(hypothesis_at) + 1
     cells: cython.Py_ssize_t = int(np.max(rows * columns, initial=1))
-    room: cython.int = cython.cast(cython.int, cells if cells < limit else limit)
+    room: cython.int = cython.cast(cython.int, cells if cells <= limit else limit + 1)
     g: Graph = Graph()
     g.size_table(cells, int(np.max(columns, initial=1)), int(np.max(rows, initial=1)),
                  int(np.max(np.diff(gold_at), initial=0)))

@@ -261,6 +261,11 @@ def _trace(n: cython.int, m: cython.int, source: cython.int[::1], s0: cython.Py_
     return count
 
 
+def _room(size, kind):
+    """Zeros: an array, or a list where the kernel runs as plain Python, whose numbers are whole."""
+    return np.zeros(size, kind) if cython.compiled else [0] * size
+
+
 def propose_long(table: cython.uchar[::1], n: cython.int, m: cython.int, source: cython.int[::1],
                  s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
                  g0: cython.Py_ssize_t, g1: cython.Py_ssize_t, gold, max_unchanged: cython.int):
@@ -274,9 +279,9 @@ def propose_long(table: cython.uchar[::1], n: cython.int, m: cython.int, source:
     alternative_at: cython.longlong[::1] = gold[3]
     token_at: cython.longlong[::1] = gold[4]
     tokens: cython.int[::1] = gold[5]
-    steps: cython.int[::1] = np.zeros(m + 1, np.intc)
-    unchanged: cython.int[::1] = np.zeros(m + 1, np.intc)
-    used: cython.uchar[::1] = np.zeros(g1 - g0, np.uint8)
+    steps: cython.int[::1] = _room(m + 1, np.intc)
+    unchanged: cython.int[::1] = _room(m + 1, np.intc)
+    used: cython.uchar[::1] = _room(g1 - g0, np.uint8)
     listed = np.zeros((256, 4), np.intc)
     matches: cython.int[:, ::1] = listed
     found: cython.Py_ssize_t = matches.shape[0] + 1
@@ -290,15 +295,15 @@ def propose_long(table: cython.uchar[::1], n: cython.int, m: cython.int, source:
             matches = listed
     by_start: cython.longlong[::1] = np.lexsort((listed[:found, 2], listed[:found, 0]))
     by_end: cython.longlong[::1] = np.lexsort((listed[:found, 3], listed[:found, 1]))
-    value: cython.longlong[::1] = np.zeros(found, np.int64)
-    won: cython.uchar[::1] = np.zeros(found, np.uint8)
+    value: cython.longlong[::1] = _room(found, np.int64)
+    won: cython.uchar[::1] = _room(found, np.uint8)
     unlimited: cython.bint = max_unchanged >= min(n, m)
     states: cython.int = 1 if unlimited else max_unchanged + 1
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, n + 1) * (m + 1)
     between: cython.longlong[:, ::1] = np.zeros((2, m + 1), np.int64)
     inside: cython.longlong[:, :, ::1] = np.zeros((2, m + 1, states), np.int64)
-    back_between: cython.short[::1] = np.zeros(cells, np.short)
-    back_inside: cython.uchar[::1] = np.zeros(cells * states, np.uint8)
+    back_between: cython.short[::1] = _room(cells, np.short)
+    back_inside: cython.uchar[::1] = _room(cells * states, np.uint8)
     written = np.zeros((n + m, 4), np.intc)
     edits: cython.int[:, ::1] = written
     count: cython.Py_ssize_t

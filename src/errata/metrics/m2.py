@@ -15,7 +15,7 @@ from errata.kernels import m2_counts
 from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
 from errata.metrics.m2_edits import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
 
-__all__ = ["M2", "optimal_choice"]
+__all__ = ["M2", "SentenceEdits", "optimal_choice"]
 
 CORRECT, PROPOSED, GOLD = range(3)
 

@@ -153,7 +153,8 @@ def match_edits(corpus: Corpus, hypotheses: Hypotheses, gold: Gold, *, max_uncha
 def _check_size(corpus: Corpus, hypotheses: Hypotheses, source: Tokens, hypothesis: Tokens,
                 max_unchanged: int) -> None:
     n, m = source.lengths, hypothesis.lengths
-    large = (n + 1) * (m + 1) > LARGEST // (min(max_unchanged, 100) + 4)
+    states = np.where(np.minimum(n, m) <= max_unchanged, 1, max_unchanged + 1)
+    large = (n + 1) * (m + 1) * (states + 3) > LARGEST
     for i in np.flatnonzero(large | (n + m > LONGEST)).tolist():
         if not np.array_equal(source[i], hypothesis[i]):
             raise InputError(
