@@ -20,7 +20,8 @@ from errata.metrics import parse
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES
 from errata.testing import check_metric
 
-SENTENCE = st.lists(st.sampled_from(["a", "b", "C", "don't", "x-y", "."]), max_size=8).map(" ".join)
+SENTENCE = st.lists(st.sampled_from(["a", "A", "b", "B", "don't", "x-y", "."]),
+                    max_size=8).map(" ".join)
 GROUPS = st.lists(st.tuples(SENTENCE, st.lists(SENTENCE, min_size=1, max_size=3)), min_size=1,
                   max_size=4)
 
@@ -81,8 +82,9 @@ def test_equals_sacrebleu(groups: list[tuple[str, list[str]]], smooth: str, lowe
     statistics = whole._extract_corpus_statistics(list(output.sentences), sets)
     np.testing.assert_array_equal(bleu.count(corpus, output)[:, 0], statistics)
     scores = evaluate(bleu, corpus, [output], resamples=0)
-    wanted = whole.corpus_score(list(output.sentences), sets).score
-    assert scores["A"] == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+    wanted = whole.corpus_score(list(output.sentences), sets)
+    assert scores["A"] == pytest.approx(wanted.score, rel=1e-12, abs=1e-12)
+    assert scores.parts["BP"][0] == pytest.approx(wanted.bp, rel=1e-12)
     assert bleu.context(corpus) == (f"sacrebleu:{whole.get_signature()}",)
     assert scores.sentences is not None
     alone = theirs(effective=True)

@@ -348,6 +348,23 @@ def test_the_closed_form_at_the_kink(length: int, brevity: str) -> None:
         enumerated.parts["SD over references"][0], rel=0.03)
 
 
+@pytest.mark.parametrize(("brevity", "kept"), [("fixed", 20), ("inverse", 24)])
+def test_the_closed_form_where_length_and_matches_go_together(brevity: str, kept: int) -> None:
+    """The longer reference is also the one that matches: their covariance counts."""
+    groups = []
+    for i in range(12):
+        words = [f"w{i}x{j}" for j in range(24)]
+        groups.append(("nothing of this", " ".join(words[:kept]),
+                       [" ".join(words), " ".join([*words[:16], "some", "other", "words"])]))
+    corpus, output = corpus_of(groups)
+    enumerated = evaluate(GLEU(brevity=brevity, draws=4096), corpus, [output], resamples=0)
+    closed = evaluate(GLEU(brevity=brevity, draws=1), corpus, [output], resamples=0)
+    assert 0 < closed.parts["error"][0] < 6e-4
+    assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
+    assert closed.parts["SD over references"][0] == pytest.approx(
+        enumerated.parts["SD over references"][0], abs=closed.parts["error"][0])
+
+
 @pytest.mark.parametrize("brevity", ["fixed", "inverse"])
 def test_wild_lengths_do_not_overflow(brevity: str) -> None:
     """References of 1 and 400 tokens against an output of five: a spread of 69 in 1 - r/h."""
