@@ -1,0 +1,383 @@
+"""I-measure: the official program's numbers, mixtures against enumeration, the contract."""
+
+from __future__ import annotations
+
+import csv
+import gc
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.errors import InputError
+from errata.evaluate import count_systems, draw_totals, evaluate, pick
+from errata.io.m2 import parse_m2, read_m2
+from errata.metrics import _columns, _mix, parse
+from errata.metrics._clusters import Change, clusters_of, nomix_references, splice
+from errata.metrics._columns import align_all, kept
+from errata.metrics._quotient import best_mixture
+from errata.metrics._treebank import treebank_tokens
+from errata.metrics.base import Floats
+from errata.metrics.imeasure import IMeasure
+from errata.testing import check_metric
+
+GOLDEN = Path(__file__).parent / "golden" / "imeasure_edge_cases.json"
+SYSTEMS = ["AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "NTHU", "PKU", "POST", "RAC", "SJTU",
+           "UFC", "UMC"]
+ASPECTS = {"c": "correction", "d": "detection"}
+
+
+@pytest.mark.parametrize("text", [
+    "imeasure", "imeasure(aspect=detection)", "imeasure(references=mix)", "imeasure(weight=1)",
+    "imeasure(choice=corpus)", "imeasure(tokenise=none)", "imeasure(beta=0.5)"])
+def test_keeps_the_contract(text: str) -> None:
+    check_metric(parse(text))
+
+
+def edge_cases() -> Iterator[Any]:
+    golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    for case in golden["cases"]:
+        for mode in ("nomix", "mix"):
+            yield pytest.param(case, mode, golden["columns"], id=f"{case['name']}-{mode}")
+
+
+def edge_corpus(case: dict[str, Any]) -> Corpus:
+    if "NONE" in case["name"]:  # our reader takes -NONE- as a deletion, as M2 scorers do
+        return Corpus(("a b c",), ((Reference(0, (Edit(1, 2, "-NONE-"),)),),))
+    return parse_m2(case["m2"].split("\n")).corpus
+
+
+@pytest.mark.parametrize(("case", "mode", "columns"), list(edge_cases()))
+def test_edge_cases_as_the_official_program(case: dict[str, Any], mode: str, columns: list[str]
+                                            ) -> None:
+    corpus = edge_corpus(case)
+    lines = case["hypothesis"].split("\n")[:len(corpus)]
+    lines += [""] * (len(corpus) - len(lines))
+    names = {"acc": "Acc", "wacc": "WAcc", "wacc_b": "WAcc base"}
+    for aspect in ("correction", "detection"):
+        metric = IMeasure(references=mode, aspect=aspect)
+        counts = metric.count(corpus, Hypotheses("A", tuple(lines)))
+        choice = metric.choose(counts)
+        for totals, expected in ((pick(counts, choice), case[mode]["sentences"][aspect]),
+                                 (draw_totals(counts, choice), [case[mode]["overall"][aspect]])):
+            found = {**metric.parts(totals), "I": metric.score(totals)}
+            for row, values in enumerate(expected):
+                for column, value in zip(columns, values, strict=True):
+                    ours = float(found[names.get(column, column if column == "F1"
+                                                 else column.upper())][row])
+                    if isinstance(value, float):
+                        ours = round(100 * ours, 2)
+                    assert ours == value, (aspect, row, column)
+
+
+@cache
+def systems(folder: Path) -> list[Hypotheses]:
+    return [Hypotheses(name, tuple((folder / name).read_text(encoding="utf-8")
+                                   .replace("\r\n", "\n").split("\n")[:1312]))
+            for name in SYSTEMS]
+
+
+@cache
+def counted(gold: Path, folder: Path, mode: str) -> tuple[Corpus, list[Floats]]:
+    corpus = read_m2(gold / "conll14st-test.m2")
+    return corpus, count_systems(IMeasure(references=mode), corpus, systems(folder))
+
+
+def readings(mode: str, picked: Floats) -> dict[str, Floats]:
+    """Everything an oracle row holds, under its names."""
+    found: dict[str, Floats] = {}
+    for letter, aspect in ASPECTS.items():
+        metric = IMeasure(references=mode, aspect=aspect)
+        parts = metric.parts(picked)
+        for name in ("TP", "TN", "FP", "FN", "FPN"):
+            found[f"{letter}_{name.lower()}"] = parts[name]
+            found[f"base_{letter}_{name.lower()}"] = {
+                "TN": picked[..., 5], "FN": picked[..., 6]}.get(name, np.zeros(len(picked)))
+        found |= {f"{letter}_wacc": parts["WAcc"], f"{letter}_wacc_b": parts["WAcc base"],
+                  f"{letter}_i": metric.score(picked)}
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
+@pytest.mark.parametrize(("mode", "file", "rows"), [("nomix", "nomix", 17056),
+                                                    ("mix", "mix_excl5", 16991)])
+def test_every_sentence_as_the_official_program(
+        conll14: Path, submissions: Path, oracles: Path, mode: str, file: str, rows: int) -> None:
+    _, counts = counted(conll14, submissions, mode)
+    metric = IMeasure(references=mode)
+    found = [readings(mode, pick(each, metric.choose(each))) for each in counts]
+    seen = 0
+    with gzip.open(oracles / "imeasure" / f"sentences_{file}.tsv.gz", "rt") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            ours = found[SYSTEMS.index(row["system"])]
+            wrong = {name: (float(row[name]), value[int(row["sid"])])
+                     for name, value in ours.items()
+                     if float(row[name]) != value[int(row["sid"])]}
+            assert not wrong, (row["system"], row["sid"])
+            seen += 1
+    assert seen == rows
+    assert all((each[..., 7] == 0)[~np.isnan(each[..., 7])].all() for each in counts)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
+@pytest.mark.parametrize(("mode", "file"), [("nomix", "nomix"), ("mix", "mix_excl5")])
+def test_systems_as_the_official_program(conll14: Path, submissions: Path, oracles: Path,
+                                         mode: str, file: str) -> None:
+    _, counts = counted(conll14, submissions, mode)
+    left_out = [331, 332, 333, 334, 1242] if mode == "mix" else []
+    with open(oracles / "imeasure" / f"corpus_{file}.tsv", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    assert len(rows) == 26
+    for row in rows:
+        metric = IMeasure(references=mode, aspect=row["aspect"])
+        each = np.delete(counts[SYSTEMS.index(row["system"])], left_out, axis=0)
+        totals = draw_totals(each, metric.choose(each))[0]
+        parts = metric.parts(totals)
+        parts |= {"I": metric.score(totals), "base_TN": totals[5], "base_FN": totals[6]}
+        for theirs, ours in (("tp", "TP"), ("tn", "TN"), ("fp", "FP"), ("fn", "FN"),
+                             ("fpn", "FPN"), ("base_tn", "base_TN"), ("base_fn", "base_FN"),
+                             ("P", "P"), ("R", "R"), ("F1", "F1"), ("acc", "Acc"),
+                             ("wacc", "WAcc"), ("wacc_base", "WAcc base"), ("I", "I")):
+            assert float(parts[ours]) == float(row[theirs]), (row["system"], theirs)
+        if row["published_I_pct"]:
+            assert f"{100 * float(parts['I']):.2f}" == row["published_I_pct"].replace("+", "") or (
+                float(row["published_I_pct"]) == 0.0 == float(parts["I"]))
+
+
+@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
+def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path) -> None:
+    """-opt:corpus gives CAMB -5.41; without the converter's tokenisation IPN has -3.17."""
+    corpus = read_m2(conll14 / "conll14st-test.m2")
+    camb, ipn = (next(h for h in systems(submissions) if h.system == name)
+                 for name in ("CAMB", "IPN"))
+    running = IMeasure(choice="corpus")
+    counts = running.count(corpus, camb)
+    value = running.score(draw_totals(counts, running.choose(counts)))[0]
+    assert round(100 * float(value), 2) == -5.41
+    untouched = evaluate(IMeasure(tokenise="none"), corpus, [ipn], resamples=0)
+    assert round(100 * untouched["IPN"], 2) == -3.17
+    assert untouched.notes == ()
+    assert "9 different gold corrections" in IMeasure().notes(corpus)[0]
+
+
+def rank(vector: tuple[int, ...], w: Fraction) -> tuple[Fraction, ...]:
+    """What references are compared by, by the definition, in fractions."""
+    def quotient(over: Fraction | int, under: Fraction | int) -> Fraction:
+        return Fraction(over) / Fraction(under) if under else Fraction(1)
+
+    unchanged, missed, needless, right, wrong, kept_right, kept_wrong = vector
+    base = quotient(kept_right, kept_right + kept_wrong)
+    values = []
+    for tp, fpn in ((right, wrong), (right + wrong, 0)):
+        fp, fn = needless + fpn, missed + fpn
+        wacc = quotient(w * tp + unchanged,
+                        w * (tp + fp) + unchanged + fn - Fraction(w + 1) * fpn / 2)
+        gain = (Fraction(int(wacc)) if wacc == base else (wacc - base) / (1 - base)
+                if wacc > base else wacc / base - 1)
+        values += [wacc, gain, quotient(tp + unchanged, tp + unchanged + fp + fn - fpn)]
+    return tuple(values)
+
+
+def enumerated(corpus: Corpus, sentence: str, w: Fraction) -> tuple[int, ...]:
+    """The columns of the best mixture, found by trying all of them on the whole sentence."""
+    source, words = tuple(corpus.sources[0].split()), tuple(sentence.split())
+    candidates: dict[tuple[str, ...], None] = {}
+    for chosen in product(*((*c.alternatives, ()) if c.optional else c.alternatives
+                            for c in clusters_of(source, corpus.references[0], "none"))):
+        changes = [change for alternative in chosen for change in alternative]
+        if len({change[:2] for change in changes}) == len(changes):
+            candidates[splice(source, changes)] = None
+    number: dict[str, int] = {}
+    a, b, *rest = (tuple(number.setdefault(word, len(number)) for word in text)
+                   for text in (source, words, *candidates))
+    found = align_all({job: None for c in rest for job in ((a, b, c), (a, a, c))})
+    vectors = [found[a, b, c] + found[a, a, c][:2] for c in rest]
+    return max((rank(vector, w), vector) for vector in vectors)[1]
+
+
+def random_case(rng: random.Random) -> tuple[Corpus, str]:
+    """A source, one to three annotators, some with overlapping edits, and an output."""
+    words = [str(w) for w in range(rng.choice([2, 3, 6, 40]))]
+    n = rng.randrange(15)
+    source = rng.choices(words, k=n)
+    references = []
+    for annotator in range(rng.choice([1, 2, 2, 2, 3])):
+        wild, edits, at = rng.random() < 0.3, [], 0
+        while at <= n:
+            if rng.random() < 0.25:
+                start = rng.randrange(n + 1) if wild else at
+                end = min(n, start + rng.randrange(3))
+                edits.append(Edit(start, end, " ".join(rng.choices(words, k=rng.randrange(3)))))
+                at = max(at, end)
+            at += 1
+        references.append(Reference(annotator, tuple(edits)))
+    output = list(source)
+    if rng.random() < 0.5:
+        output = list(rng.choice(nomix_references(tuple(source), references, "none")))
+    for _ in range(rng.randrange(4)):
+        at = rng.randrange(len(output) + 1)
+        output[at:at + rng.randrange(2)] = rng.choices(words, k=rng.randrange(2))
+    return Corpus((" ".join(source),), (tuple(references),)), " ".join(output)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow)
+                                       for s in range(1, 6))])
+def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_mix, "FEW", 0)
+    rng = random.Random(seed)
+    cut = 0
+    for _ in range(700):
+        corpus, output = random_case(rng)
+        clusters = clusters_of(tuple(corpus.sources[0].split()), corpus.references[0], "none")
+        if prod(len(c.alternatives) + c.optional for c in clusters) > 2000:
+            continue
+        weight = rng.choice([2.0, 2.0, 1.0, 0.3])
+        metric = IMeasure(references="mix", tokenise="none", weight=weight)
+        counts = metric.count(corpus, Hypotheses("A", (output,)))[0, 0]
+        assert counts[7] == 0
+        assert tuple(counts[:7]) == enumerated(corpus, output, Fraction(weight)), (corpus, output)
+        chain = kept(corpus, ("mix", "none"), lambda: pytest.fail("made twice"))[0]
+        stages, _ = _mix.stages_of(chain, tuple(corpus.vocabulary.intern([output])[0].tolist()))
+        cut += sum(len(stage.texts) > 1 for stage in stages) > 1
+    assert cut > 100  # many are cut into parts that are chosen apart
+
+
+def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With too many texts to try, the counts are right but the choice is marked as unproven."""
+    monkeypatch.setattr(_mix, "FEW", 0)
+    monkeypatch.setattr(_mix, "MOST", 6)
+    rng = random.Random(9)
+    metric = IMeasure(references="mix", tokenise="none")
+    unproven = below = 0
+    for _ in range(400):
+        corpus, output = random_case(rng)
+        counts = metric.count(corpus, Hypotheses("A", (output,)))[0, 0]
+        best = enumerated(corpus, output, Fraction(2))
+        vector = tuple(int(value) for value in counts[:7])
+        assert rank(vector, Fraction(2)) <= rank(best, Fraction(2))
+        if counts[7]:
+            unproven += 1
+            below += vector != best
+        else:
+            assert vector == best
+    assert unproven > below > 0
+    scores = evaluate(metric, corpus, [Hypotheses("A", (output,))], resamples=0)
+    assert "unproven" in scores.parts
+
+
+def test_hopeless_output_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An output that has nothing to do with a long, much corrected sentence."""
+    monkeypatch.setattr(_mix, "STEPS", 1 << 20)
+    n = 120
+    source = " ".join(str(i % 7) for i in range(n))
+    references = tuple(Reference(a, tuple(Edit(i, i + 1, f"{a} {i % 5}") for i in range(0, n, 2)))
+                       for a in range(3))
+    corpus = Corpus((source,), (references,))
+    output = " ".join(str((i * i) % 7) for i in range(n))
+    counts = IMeasure(references="mix").count(corpus, Hypotheses("A", (output,)))
+    assert counts[0, 0, 7] == 1
+    assert counts[0, 0, :5].sum() >= n
+
+
+def test_quotients_equal_trying_all() -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        w = rng.choice([2.0, 1.0, 0.5, 0.1])
+        stages = [[tuple(rng.choice([0, 0, 1, 2, 5]) for _ in range(5)) + (rng.randrange(4),
+                   rng.randrange(1, 4)) for _ in range(rng.randrange(1, 5))] for _ in range(3)]
+        stages[0] = [(max(v[0], 1), *v[1:]) for v in stages[0]]
+        every = [tuple(map(sum, zip(*chosen, strict=True))) for chosen in product(*stages)]
+        best = max((rank(vector, Fraction(w)), vector) for vector in every)
+        chosen = best_mixture(stages, w)
+        assert tuple(map(sum, zip(*chosen, strict=True))) == best[1]
+        assert all(vector in stage for vector, stage in zip(chosen, stages, strict=True))
+
+
+def test_changes_that_overlap_reach_beyond_their_place() -> None:
+    """From the right: 2-4 goes, then 1-3 takes what has moved there."""
+    source = tuple("abcde")
+    assert splice(source, [Change(1, 3, ("x",)), Change(2, 4, ())]) == ("a", "x")
+    assert splice(source, [Change(0, 5, ())]) == source
+
+
+def test_references_as_text() -> None:
+    corpus = Corpus.from_texts(["He go home ."] * 2, [["He goes home .", "He go home ."],
+                                                      ["He went home .", "He go home ."]])
+    output = Hypotheses("A", ("He went home .", "He go home"))
+    for mode in ("nomix", "mix"):
+        scores = evaluate(IMeasure(references=mode), corpus, [output], resamples=0)
+        assert scores.sentences is not None
+        np.testing.assert_array_equal(scores.sentences[0], [1.0, 0.6 - 1])
+        assert "gold:text" in scores.context
+
+
+def test_nothing_in_nothing_out() -> None:
+    corpus = Corpus(("", "", "a"), ((Reference(0, ()),), (Reference(0, (Edit(0, 0, "b"),)),),
+                                    (Reference(0, (Edit(0, 1, ""),)), )))
+    for mode in ("nomix", "mix"):
+        metric = IMeasure(references=mode)
+        scores = evaluate(metric, corpus, [Hypotheses("A", ("", "b", ""))], resamples=10)
+        assert scores.sentences is not None
+        # An empty sentence left alone is right; a reference never loses its last token.
+        np.testing.assert_array_equal(scores.sentences[0], [1.0, 1.0, -1.0])
+
+
+def test_what_is_kept_goes_with_the_corpus() -> None:
+    gc.collect()
+    before = len(_columns._kept)
+    corpus = Corpus.from_texts(["a b"], [["a c"]])
+    assert kept(corpus, "x", lambda: [1]) is kept(corpus, "x", lambda: [2])
+    assert len(_columns._kept) == before + 1
+    del corpus
+    gc.collect()
+    assert len(_columns._kept) == before
+
+
+@pytest.mark.parametrize("text", [
+    "imeasure(references=both)", "imeasure(aspect=all)", "imeasure(weight=0)",
+    "imeasure(beta=-1)", "imeasure(choice=best)", "imeasure(tokenise=moses)",
+    "imeasure(references=mix, choice=corpus)"])
+def test_bad_parameters(text: str) -> None:
+    with pytest.raises(InputError, match="imeasure"):
+        parse(text)
+
+
+WORDS = ["a", "the", "doctor", "Mr.", "e.g.", "U.S.", "cannot", "gonna", "1,000", "10:30", "3.5",
+         "don't", "won't", "it's", "I'm", "they'll", "we've", "doctors'", "well-known", "and/or",
+         "$5", "50%", "R&D", "#1", "...", "a.b", "known,the", "(b)", "“q”", "'quoted'",
+         "relatives.These", ".Early", "x--y", "wanna,you"]
+
+
+def test_tokenises_as_nltk() -> None:
+    nltk = pytest.importorskip("nltk.tokenize")
+    official = nltk.NLTKWordTokenizer().tokenize
+    rng = random.Random(0)
+    for _ in range(3000):
+        text = " ".join(rng.choice(["", "", "", '"', "(", "["]) + rng.choice(WORDS)
+                        + rng.choice(["", "", "", "", ",", "?", "!", ":", ";", ")", "]"])
+                        for _ in range(rng.randrange(1, 6))) + rng.choice(["", ".", '."', ".)"])
+        assert list(treebank_tokens(text)) == official(text), text
+
+
+@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
+def test_tokenises_corrections_as_nltk(conll14: Path) -> None:
+    nltk = pytest.importorskip("nltk.tokenize")
+    official = nltk.NLTKWordTokenizer().tokenize
+    corpus = read_m2(conll14 / "conll14st-test.m2")
+    texts = {edit.replacement for refs in corpus.references for r in refs for edit in r.edits or ()}
+    assert len(texts) > 1500
+    for text in texts | set(corpus.sources):
+        assert list(treebank_tokens(text)) == official(text), text
+    assert sum(treebank_tokens(text) != tuple(text.split()) for text in texts) == 9
