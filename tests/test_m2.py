@@ -293,9 +293,19 @@ def test_bad_parameters(text: str) -> None:
         parse(text)
 
 
-def test_not_a_number_is_no_beta() -> None:
-    with pytest.raises(InputError, match="beta"):
-        M2(beta=float("nan"))
+@pytest.mark.parametrize("parameters", [{"beta": float("nan")}, {"max_unchanged": 2.5},
+                                        {"max_unchanged": True}])
+def test_what_is_no_parameter(parameters: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(parameters))):
+        M2(**parameters)
+
+
+@pytest.mark.parametrize("sentences", [(), ("a", "b")])
+def test_sentences_must_be_as_many(sentences: tuple[str, ...]) -> None:
+    corpus = Corpus(("a",), ((Reference(0, ()),),))
+    for method in (M2().count, M2().explain):
+        with pytest.raises(InputError, match=f"{len(sentences)} sentences, the corpus 1"):
+            method(corpus, Hypotheses("A", sentences))
 
 
 def test_headline_names_beta() -> None:

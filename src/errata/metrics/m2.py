@@ -61,10 +61,10 @@ class M2(Metric):
         self._check_choice("choice", ("sequential", "optimal", "isolated", "last"))
         self._check_choice("duplicates", ("once", "official"))
         if not (math.isfinite(self.beta) and 0 < self.beta <= 1000):
-            raise InputError(f"m2: beta={self.beta!r} is not above 0",
+            raise InputError(f"m2: beta={self.beta!r} is not between 0 and 1000",
                              remedy="use 0.5 to weigh precision twice as much as recall, or 1")
-        if not 0 <= self.max_unchanged <= 10_000:
-            raise InputError(f"m2: max_unchanged={self.max_unchanged!r} is negative or huge",
+        if type(self.max_unchanged) is not int or not 0 <= self.max_unchanged <= 10_000:
+            raise InputError(f"m2: max_unchanged={self.max_unchanged!r} is no number of words",
                              remedy="use 2, as the official scorer, or 0 to keep edits apart")
 
     @property

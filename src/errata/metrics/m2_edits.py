@@ -136,6 +136,9 @@ def _pack(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> GoldEdits:
 def match_edits(corpus: Corpus, hypotheses: Hypotheses, gold: Gold, *, max_unchanged: int,
                 ignore_case: bool, once: bool, limit: int = LIMIT) -> Matched:
     """Find the proposed edits against every reference and count the gold ones among them."""
+    if len(hypotheses) != len(corpus):
+        raise InputError(f"{hypotheses.system} has {len(hypotheses)} sentences, the corpus "
+                         f"{len(corpus)}", remedy="one line per source sentence")
     source = corpus.source_tokens
     hypothesis = corpus.vocabulary.intern(hypotheses.sentences)
     _check_size(corpus, hypotheses, source, hypothesis, max_unchanged)
