@@ -114,6 +114,10 @@ def test_filters(page: Any) -> None:
     low.send_keys("0.5")
     assert shown(page) == ["s1", "s2", "s3"]
     assert "off" in css(page, "#s2 .error")[0].get_attribute("class")  # its weight is 1/3
+    deleted = css(page, "#s2 .del u")[0]
+    assert "line-through" in deleted.value_of_css_property("text-decoration")
+    choose(page, "kind", "M:PUNCT (1)")
+    assert "line-through" not in deleted.value_of_css_property("text-decoration")
     page.find_element("css selector", "button[type=reset]").click()
     choose(page, "system", "<b>bold</b>")
     assert count(page).startswith("0 errors")

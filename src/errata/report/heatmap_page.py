@@ -85,7 +85,7 @@ p:target { background: #fdf6d8; }
 .alarm u { border-bottom: 2px dotted #08306b; }
 .m:focus, .m.at { outline: 3px solid #c77700; }
 .off u, .quiet .alarm u { background: none !important; color: inherit !important; border: 0;
-  padding: 0; font-weight: normal; }
+  padding: 0; font-weight: normal; text-decoration: none; }
 .off.ins, .quiet .alarm.ins { display: none; }
 .off i, .off sup, .quiet .alarm sup { display: none !important; }
 p[hidden] { display: none; }
