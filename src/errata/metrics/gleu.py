@@ -162,7 +162,7 @@ def _gleu(totals: Floats, n: int, brevity: str) -> Floats:
 
 def expected_gleu(totals: Floats, n: int = 4, brevity: str = "fixed"
                   ) -> tuple[Floats, Floats, Floats]:
-    """Expectation and standard deviation of GLEU over random references, and their error.
+    """Expectation and standard deviation of GLEU over random references; the former's error.
 
     ``totals`` are the sums of means and covariances. To second order (the delta method) the log
     of the geometric mean, L, and the brevity term, X = 1 - r/h, are normal; GLEU is
