@@ -1,0 +1,49 @@
+"""``errata reproduce``: the published tables of the field beside what comes out now."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from errata.cli.common import Progress, emit, format_option
+
+__all__ = ["command"]
+
+
+@click.command("reproduce", epilog="Example:  errata reproduce chollampatt18 --summary")
+@click.argument("experiments", nargs=-1, metavar="[PAPER|FILE.toml|all]...")
+@click.option("--summary", is_flag=True,
+              help="Print the findings and how many cells came out how, not every cell.")
+@click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
+@format_option
+def command(experiments: tuple[str, ...], summary: bool, processes: int | None, form: str
+            ) -> None:
+    """Recompute the published tables of the field.
+
+    Every printed figure is computed again from the raw outputs, references and judgments (and,
+    where a paper released its scores, from these too), and printed with the difference and a
+    verdict. The exit code is 1 if a figure that should match does not. Without an argument the
+    experiments are listed. The data sets come from ERRATA_DATA, the cache or the network (see
+    errata data).
+    """
+    from errata.datasets.published import experiment_names, load_experiment
+    from errata.report import reproduction as report
+
+    if not experiments:
+        emit(report.experiment_table(map(load_experiment, experiment_names())), form)
+        return
+    names = [known for name in experiments
+             for known in (experiment_names() if name == "all" else (name,))]
+    chosen = [load_experiment(name) for name in dict.fromkeys(names)]
+    from errata.reproduce import reproduce
+
+    with Progress("cells") as progress:
+        results = reproduce(chosen, processes=processes or os.cpu_count() or 1,
+                            progress=progress)
+    emit(report.reproduction_tables(results, summary=summary), form)
+    failed = sum(result.mismatches for result in results)
+    if failed:
+        click.echo(f"errata: {failed} figures do not come out as they should", err=True)
+        sys.exit(1)

@@ -1,0 +1,215 @@
+"""What experiments work on: the public data sets, and scores made from them, each made once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses, Judgment, Scores
+from errata.datasets import load_conll14, load_conll14_systems, load_conll14_texts
+from errata.datasets.fetch import path
+from errata.datasets.published import load_experiment
+from errata.errors import DataWarning, ErrataError, InputError
+from errata.evaluate import evaluate
+from errata.human import Comparisons, compare, parse_ranker, rank
+from errata.io import read_published_scores, read_text
+from errata.io.files import read_lines
+from errata.io.judgments import read_judgments
+from errata.metrics import parse
+from errata.reproduce.inverse_bleu import inverse_bleu
+
+__all__ = ["REFERENCE_SETS", "Material", "NotRun"]
+
+T = TypeVar("T")
+# Sakaguchi et al. (2016): the two texts of each set, as the catalogue names them.
+REFERENCE_SETS = {
+    "E-fluency": ("expert_fluencyA", "expert_fluencyB"),
+    "N-fluency": ("turker_fluencyA", "turker_fluencyB"),
+    "E-minimal": ("expert_minimalA", "expert_minimalB"),
+    "N-minimal": ("turker_minimalA", "turker_minimalB"),
+    "NUCLE": ("NUCLE-A", "NUCLE-B"),
+}
+
+
+class NotRun(ErrataError):
+    """A cell that cannot be recomputed here, with the reason."""
+
+
+class Material:
+    """Data sets and scores by name; ``recipes`` say how an experiment's metrics were run."""
+
+    def __init__(self, *, processes: int | None = None,
+                 tick: Callable[[], object] | None = None) -> None:
+        self.processes = processes or 1
+        self.tick = tick or (lambda: None)
+        self.recipes: Mapping[str, Mapping[str, Any]] = {}
+        self._kept: dict[Hashable, Any] = {}
+
+    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` gives, made once."""
+        if key not in self._kept:
+            self.tick()
+            with warnings.catch_warnings():
+                # The oddities of these files are known and part of what is reproduced.
+                warnings.simplefilter("ignore", DataWarning)
+                self._kept[key] = make()
+            self.tick()
+        found: T = self._kept[key]
+        return found
+
+    def recipe(self, metric: str) -> Mapping[str, Any]:
+        """How this experiment ran a metric."""
+        if metric not in self.recipes:
+            raise InputError(f"no recipe for the metric {metric!r}",
+                             remedy=f"there are: {', '.join(self.recipes) or 'none'}")
+        return self.recipes[metric]
+
+    # Texts
+
+    def systems(self) -> list[Hypotheses]:
+        """The outputs of the 12 CoNLL-2014 systems and INPUT."""
+        return self.keep("systems", lambda: load_conll14_systems(check=False))
+
+    def gold(self) -> Corpus:
+        """The CoNLL-2014 test set with gold edits."""
+        return self.keep("gold", load_conll14)
+
+    def merged(self, typo: str = "corrected") -> set[int]:
+        """The sentences (from 0) that Sakaguchi et al. left out, counted from 1 in merged_ids.
+
+        ``typo="corrected"`` reads the 48 among them as the 418 it stands for.
+        """
+        numbers = [int(line) for line in read_lines(path("sakaguchi16", "merged_ids"))[0]]
+        return {(418 if n == 48 and typo == "corrected" else n) - 1 for n in numbers}
+
+    def kept(self, typo: str = "corrected") -> list[int]:
+        """The sentences that Sakaguchi et al. kept."""
+        return [i for i in range(len(self.gold())) if i not in self.merged(typo)]
+
+    def text(self, name: str) -> Sequence[str]:
+        """All 1,312 sentences of a text: ``source``, an output, or a reference."""
+        if name in ("NUCLE-A", "NUCLE-B"):
+            return self.keep("NUCLE", self._nucle)[name == "NUCLE-B"]
+        if name in ("released-A", "released-B"):
+            corpus = self.keep("texts", load_conll14_texts)
+            return [refs[name == "released-B"].corrected("") for refs in corpus.references]
+        if name == "source":
+            return self.gold().sources
+        for system in self.systems():
+            if system.system == name:
+                return system.sentences
+        return self.keep(("text", name), lambda: tuple(read_text(path("sakaguchi16", name))))
+
+    def _nucle(self) -> tuple[list[str], list[str]]:
+        """Both annotators' texts; where one has no line, the text of the other."""
+        gold = self.gold()
+        found = [{r.annotator: r.corrected(source) for r in refs}
+                 for source, refs in zip(gold.sources, gold.references, strict=True)]
+        first, second = ([texts.get(k, next(iter(texts.values()))) for texts in found]
+                         for k in (0, 1))
+        return first, second
+
+    # Metrics
+
+    def corpus(self, name: str, typo: str = "corrected") -> Corpus:
+        """A corpus by name: conll14, conll14-texts, a reference set, or NUCLE-edits.
+
+        Reference sets (and NUCLE-edits, the gold edits) have Sakaguchi's sentences only.
+        """
+        if name == "conll14":
+            return self.gold()
+        if name == "conll14-texts":
+            return self.keep("texts", load_conll14_texts)
+        return self.keep(("corpus", name, typo), lambda: self._part(name, self.kept(typo)))
+
+    def _part(self, name: str, kept: list[int]) -> Corpus:
+        gold = self.gold()
+        if name == "NUCLE-edits":
+            return Corpus(tuple(gold.sources[i] for i in kept),
+                          tuple(gold.references[i] for i in kept), name)
+        if not set(name.split("+")) <= {*REFERENCE_SETS, *sum(REFERENCE_SETS.values(), ())}:
+            raise NotRun(f"the references {name} are not in the catalogue")
+        names = [text for part in name.split("+") for text in REFERENCE_SETS.get(part, (part,))]
+        return Corpus.from_texts([gold.sources[i] for i in kept],
+                                 [[self.text(text)[i] for i in kept] for text in names],
+                                 name=name)
+
+    def scores(self, metric: str, corpus: str, typo: str = "corrected") -> Scores:
+        """The 13 systems scored with a metric of ours on a corpus by name."""
+        return self.keep(("scores", metric, corpus, typo),
+                         lambda: self._evaluate(metric, corpus, typo))
+
+    def _evaluate(self, metric: str, corpus: str, typo: str) -> Scores:
+        data = self.corpus(corpus, typo)
+        systems = self.systems()
+        if len(data) < len(self.gold()):
+            kept = self.kept(typo)
+            systems = [Hypotheses(s.system, tuple(s.sentences[i] for i in kept)) for s in systems]
+        if metric == "bleu-inverse":
+            return inverse_bleu(data, systems)
+        return evaluate(parse(metric), data, systems, resamples=0)
+
+    def released(self, metric: str) -> Scores:
+        """The scores of a metric that Chollampatt & Ng released, with sentence scores."""
+        return self.keep(("released", metric), lambda: read_published_scores(
+            path("gecmetrics-scores", f"system_scores_metrics/{metric}.txt.gz"),
+            sentence_path=path("gecmetrics-scores",
+                               f"sentence_scores_metrics/{metric}.txt.gz")))
+
+    # People
+
+    def judgments(self, name: str) -> list[Judgment]:
+        """Rankings by name: a data set, or main, ctrl (as labelled), ctrl-text, experts."""
+        return self.keep(("judgments", name), lambda: self._judgments(name))
+
+    def _judgments(self, name: str) -> list[Judgment]:
+        if name == "grundkiewicz15":
+            return list(read_judgments(path(name, "judgments.xml")))
+        if name == "napoles15":
+            return list(read_judgments(path(name, "all_judgments.csv")))
+        if name == "main":
+            return list(read_judgments(path("sakaguchi16", "Main_merged.csv"), labels="given"))
+        ctrl = path("sakaguchi16", "Ctrl_merged.csv")
+        if name == "ctrl":
+            return list(read_judgments(ctrl, labels="given"))
+        if name == "ctrl-text":
+            outputs = {s.system: s.sentences for s in self.systems()}
+            return list(read_judgments(ctrl, labels="text", outputs=outputs))
+        if name in ("experts", "experts-unshifted"):
+            # The released expert rankings took items whose number, less one, was judged again.
+            shift = 1 if name == "experts" else 0
+            again = {j.sentence for j in self.judgments("ctrl")}
+            return [j for j in self.judgments("grundkiewicz15") if j.sentence - shift in again]
+        raise InputError(f"there are no judgments {name!r}")
+
+    def comparisons(self, judgments: str, members: str = "all") -> Comparisons:
+        """Pairwise comparisons of judgments; ``released`` are those of Chollampatt & Ng."""
+        if judgments == "released":
+            file = {"all": "expanded", "sample": "unexpanded"}[members]
+            return self.keep(("comparisons", judgments, members), lambda: compare(read_judgments(
+                path("gecmetrics-scores", f"sentence_pairwiseranks_humans/{file}.csv.gz"))))
+        return self.keep(("comparisons", judgments, members),
+                         lambda: compare(self.judgments(judgments), members=members))
+
+    def ranked(self, judgments: str, ranker: str, resamples: int = 0) -> Scores:
+        """Systems scored from judgments, resampled by pairs as published."""
+        return self.keep(("ranked", judgments, ranker, resamples), lambda: rank(
+            parse_ranker(ranker), self.comparisons(judgments), unit="pairs",
+            resamples=resamples))
+
+    def printed(self, experiment: str, table: str) -> Mapping[tuple[str, ...], str | None]:
+        """The printed cells of another experiment's table."""
+        for found in self.keep(("experiment", experiment),
+                               lambda: load_experiment(experiment)).tables:
+            if found.name == table:
+                return found.cells
+        raise InputError(f"{experiment} has no table {table!r}")
+
+    def printed_scores(self, experiment: str, table: str) -> Scores:
+        """A printed column of scores, one row a system."""
+        cells = {key[0]: text for key, text in self.printed(experiment, table).items()}
+        return Scores(f"{experiment} {table}", tuple(cells),
+                      np.array([float(text or "nan") for text in cells.values()]))

@@ -1,0 +1,277 @@
+"""Measures of metrics: their scores, and how they agree with people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
+from errata.datasets.fetch import path
+from errata.errors import InputError
+from errata.evaluate import evaluate
+from errata.io.files import read_lines
+from errata.meta.correlation import correlate
+from errata.meta.sentences import CONVENTIONS, confusion
+from errata.meta.significance import williams_test
+from errata.meta.systems import match_systems, without_systems
+from errata.metrics import parse
+from errata.metrics.base import f_beta
+from errata.reproduce.material import Material, NotRun
+from errata.reproduce.measures import measure
+
+__all__ = ["human_scores", "metric_scores"]
+
+# Sakaguchi et al. name reference sets and metrics otherwise in their file of scores.
+SET_NAMES = {"N-fluency": "NE-fluency", "N-minimal": "NE-minimal", "All": "all"}
+METRIC_NAMES = {"m2": "M2", "gleu": "GLEU", "imeasure": "IM", "bleu": "BLEU"}
+
+
+def human_scores(material: Material, human: str, people: str) -> Scores:
+    """Human scores of the systems: computed from judgments, released, or as printed.
+
+    Computed scores are the limits that published ones, means over random resamples or runs,
+    scatter around.
+    """
+    if people == "released":
+        from errata.io import read_published_scores
+
+        return material.keep(("human", human), lambda: read_published_scores(
+            path("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")))
+    if people == "printed":
+        table = {"expected_wins": "table3b", "trueskill": "table3c"}[human]
+        return material.printed_scores("grundkiewicz15", table)
+    ranker = {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"}[human]
+    return material.ranked("grundkiewicz15", ranker)
+
+
+def metric_scores(material: Material, metric: str, scores: str, *, references: str = "",
+                  typo: str = "corrected") -> Scores:
+    """Scores of a metric by its recipe, as they were printed, or as they were released."""
+    if scores == "released":
+        return material.released(metric)
+    recipe = material.recipe(metric)
+    corpus = recipe.get("references", "") or references
+    if corpus == "NUCLE" and recipe.get("edits"):
+        corpus = "NUCLE-edits"
+    found = material.scores(recipe["metric"], corpus, typo)
+    times, digits = recipe.get("times", 1), recipe.get("digits")
+
+    def printed(values: Any) -> Any:
+        return values * times if digits is None else np.round(values * times, digits)
+
+    return replace(found, values=printed(found.values), sentences=None
+                   if found.sentences is None else printed(found.sentences))
+
+
+def _correlation(human: Scores, metric: Scores, kind: str, without: str = "") -> float:
+    if without:
+        human, metric = without_systems(human, [without]), without_systems(metric, [without])
+    h, m = match_systems(human, metric)
+    return float(correlate(kind, h.values, m.values))
+
+
+@measure
+def correlation(material: Material, metric: str, human: str, kind: str, people: str,
+                scores: str, without: str = "") -> float:
+    """A metric's scores of the systems against people's."""
+    return _correlation(human_scores(material, human, people),
+                        metric_scores(material, metric, scores), kind, without)
+
+
+@measure
+def williams_p(material: Material, better: str, worse: str, human: str, kind: str, people: str,
+               scores: str) -> float:
+    """One-sided p of Williams' test that one metric agrees better with people than another."""
+    h = human_scores(material, human, people)
+    a, b = (match_systems(h, metric_scores(material, metric, scores))[1].values
+            for metric in (better, worse))
+    return williams_test(h.values, a, b, kind=kind).p
+
+
+@measure
+def tau(material: Material, metric: str, members: str, convention: str, judgments: str,
+        scores: str) -> float:
+    """Agreement with people at sentence level under a convention of the field."""
+    table = material.keep(
+        ("confusion", metric, members, judgments, scores),
+        lambda: confusion(material.comparisons(judgments, members),
+                          metric_scores(material, metric, scores)))
+    return float(CONVENTIONS[convention](table))
+
+
+@measure
+def example_score(material: Material, metric: str, example: str, hypothesis: str,
+                  examples: Mapping[str, Mapping[str, Any]]) -> float:
+    """The score of one hypothesis of a worked example (source, edits of each reference)."""
+    case = examples[example]
+    corpus = Corpus((case["source"],), (tuple(
+        Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),))
+    output = Hypotheses("A", (case["hypotheses"][int(hypothesis) - 1],))
+    recipe = material.recipe(metric)
+    value = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)["A"]
+    return value * recipe.get("times", 1)
+
+
+@measure
+def system_score(material: Material, metric: str, system: str, part: str = "score") -> float:
+    """The score of a system, or one of its parts (P, R)."""
+    recipe = material.recipe(metric)
+    found = material.scores(recipe["metric"], recipe["references"])
+    values = found.values if part == "score" else found.parts[part]
+    return float(values[found.systems.index(system)]) * float(recipe.get("times", 1))
+
+
+@measure
+def system_at(material: Material, metric: str, place: str, without: str = "") -> str:
+    """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
+    recipe = material.recipe(metric)
+    found = material.scores(recipe["metric"], recipe["references"])
+    names = [found.systems[i].replace("INPUT", "source") for i in found.order]
+    return [name for name in names if name != without][int(place) - 1]
+
+
+@measure
+def place_of(material: Material, metric: str, system: str) -> int:
+    """The place (from 1) of a system in a metric's ranking."""
+    recipe = material.recipe(metric)
+    found = material.scores(recipe["metric"], recipe["references"])
+    return [found.systems[i] for i in found.order].index(system) + 1
+
+
+@measure
+def printed_rank_correlation(material: Material, metric: str, experiment: str, table: str,
+                             human: str = "Human", kind: str = "spearman", move: str = ""
+                             ) -> float:
+    """Spearman's ρ of two printed columns of a table of rankings.
+
+    ``move = "source/5"`` puts a system at another place of the metric's column first.
+    """
+    if kind != "spearman":
+        raise NotRun("needs the human scores, which were never released")
+    columns: dict[str, list[str]] = {}
+    for key, text in material.printed(experiment, table).items():
+        columns.setdefault(key[1], []).append(text or "")
+    people, ranked = columns[human], columns[metric]
+    if move:
+        system, place = move.split("/")
+        ranked = [name for name in ranked if name != system]
+        ranked.insert(int(place) - 1, system)
+    return float(correlate("spearman", [people.index(s) for s in people],
+                           [ranked.index(s) for s in people]))
+
+
+@measure
+def napoles_rank(material: Material, metric: str, place: str) -> str:
+    """Napoles et al., Table 2: the system at a place by people (without reference) or a metric."""
+    if metric != "Human":
+        return system_at(material, metric, place)
+    scores = material.ranked("napoles15", "trueskill_meanfield")
+    names = [scores.systems[i].replace("src", "source") for i in scores.order]
+    return [name for name in names if name != "refmix1"][int(place) - 1]
+
+
+@measure
+def same_places(material: Material, metric: str, without: str) -> int:
+    """How many systems stand where the printed ranking has them, one system left out of both."""
+    printed = [text for (_, column), text in material.printed("napoles15", "table2").items()
+               if column == metric and text != without]
+    return sum(system_at(material, metric, str(place), without) == name
+               for place, name in enumerate(printed, 1))
+
+
+@measure
+def printed_cell(material: Material, experiment: str, table: str, cell: str) -> float:
+    """A figure as another table prints it."""
+    text = material.printed(experiment, table)[tuple(cell.split("/"))]
+    return float(text or "nan")
+
+
+def _sakaguchi_released(material: Material, metric: str, references: str) -> Scores:
+    def read() -> dict[tuple[str, str], dict[str, float]]:
+        table: dict[tuple[str, str], dict[str, float]] = {}
+        for line in read_lines(path("sakaguchi16", "metric_scores"))[0]:
+            name, refs, system, value = line.split("\t")
+            table.setdefault((name, refs), {})[system.replace("source", "INPUT")] = float(value)
+        return table
+
+    found = material.keep("metric_scores", read)[
+        METRIC_NAMES[metric], SET_NAMES.get(references, references)]
+    return Scores(metric, tuple(found), np.array(list(found.values())))
+
+
+@measure
+def reference_correlation(material: Material, metric: str, references: str, kind: str,
+                          scores: str) -> float:
+    """Sakaguchi et al., Table 6: a metric with one reference set against people.
+
+    People are the printed TrueSkill scores of Grundkiewicz et al. (2015, Table 3c).
+    """
+    if scores == "released":
+        found = _sakaguchi_released(material, metric, references)
+    elif references in ("BN15", "All"):
+        raise NotRun("needs the references of Bryant & Ng (2015), which are not in the catalogue")
+    else:
+        found = metric_scores(material, metric, scores, references=references)
+    return _correlation(human_scores(material, "trueskill", "printed"), found, kind)
+
+
+@measure
+def score_distance(material: Material, metric: str, references: str, typo: str) -> float:
+    """The largest difference between our scores and the released ones over the systems."""
+    ours = metric_scores(material, metric, "computed", references=references, typo=typo)
+    theirs, mine = match_systems(_sakaguchi_released(material, metric, references), ours)
+    return float(np.abs(theirs.values - mine.values).max())
+
+
+@measure
+def reference_curve(material: Material, number: str, what: str, metric: str,
+                    texts: Sequence[str]) -> float:
+    """The mean (max, min) score of the 12 systems with so many references of ``texts``.
+
+    All choices of so many texts are scored and their scores averaged.
+    """
+    def compute() -> Any:
+        each = [material.scores(metric, "+".join(chosen))
+                for chosen in combinations(texts, int(number))]
+        rows = [i for i, name in enumerate(each[0].systems) if name != "INPUT"]
+        return np.mean([scores.values[rows] for scores in each], axis=0)
+
+    values = material.keep(("curve", number, metric, tuple(texts)), compute)
+    return float({"mean": np.mean, "max": np.max, "min": np.min}[what](values))
+
+
+@measure
+def grundkiewicz_correlation(material: Material, metric: str, kind: str, people: str,
+                             scores: str) -> float:
+    """Grundkiewicz et al., Table 5: M2 with several β, I-WAcc, BLEU and METEOR against people."""
+    human = human_scores(material, "expected_wins", people)
+    beta = float(metric.removeprefix("F")) if metric.startswith("F") else None
+    if scores == "released":
+        file = "m2" if beta is not None else metric.lower().replace("-", "")
+        found = material.keep(("grundkiewicz", file), lambda: _score_file(file))
+        values = found.values if beta is None else f_beta(found.parts["P"], found.parts["R"], beta)
+        return _correlation(human, replace(found, values=values), kind)
+    if metric == "METEOR":
+        raise NotRun("METEOR is not one of our metrics")
+    if beta is not None:
+        # The annotators are chosen for F0.5, as in the released scores.
+        found = material.scores("m2", "conll14")
+        values = f_beta(found.parts["P"], found.parts["R"], beta)
+        return _correlation(human, replace(found, values=values), kind)
+    return _correlation(human, metric_scores(material, metric, "computed"), kind)
+
+
+def _score_file(name: str) -> Scores:
+    """System, then F0.5, P and R for M2, or one score."""
+    rows = [line.split() for line in read_lines(path("grundkiewicz15", f"scores.{name}"))[0]]
+    if name == "m2":
+        return Scores(name, tuple(row[0] for row in rows), np.array([float(r[1]) for r in rows]),
+                      parts={part: np.array([float(row[k]) for row in rows])
+                             for part, k in (("P", 2), ("R", 3))})
+    if any(len(row) != 2 for row in rows):
+        raise InputError("not a file of system and score", path=f"scores.{name}")
+    return Scores(name, tuple(row[0] for row in rows), np.array([float(r[1]) for r in rows]))

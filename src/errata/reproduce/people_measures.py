@@ -1,0 +1,262 @@
+"""Measures of human judgments: counts, rankings, agreement, and whether labels fit texts."""
+
+from __future__ import annotations
+
+import ast
+import csv
+from dataclasses import replace
+
+import numpy as np
+
+from errata.data import Judgment, Scores
+from errata.datasets.fetch import path
+from errata.human import head_to_head as head_to_head_of
+from errata.human.agreement import Kappa, OutputPairs, agreement, kappa, output_pairs
+from errata.human.clusters import Ranking, cluster
+from errata.human.judges import JudgeCorrelations, judge_correlations
+from errata.io.files import read_lines
+from errata.io.judgments import read_judgments
+from errata.io.labels import fit_labels, same_text
+from errata.meta.correlation import correlate
+from errata.meta.systems import match_systems
+from errata.reproduce.material import Material
+from errata.reproduce.measures import measure
+
+__all__: list[str] = []
+
+MARKS = ((0.01, "#"), (0.05, "+"), (0.10, "*"))
+
+
+@measure
+def pairs(material: Material, judgments: str, members: str = "all", ties: str = "all") -> int:
+    """How many comparisons there are: all of them, only ties, or none of these."""
+    found = material.comparisons(judgments, members)
+    rows = {"all": np.ones(len(found), bool), "only": found.outcome == 0,
+            "none": found.outcome != 0}[ties]
+    return round(float(found.weight[rows].sum()))
+
+
+@measure
+def games(material: Material, judgments: str) -> int:
+    """How many games TrueSkill plays with these judgments: one more than there are pairs."""
+    return pairs(material, judgments) + 1
+
+
+@measure
+def rankings(material: Material, judgments: str) -> int:
+    """How many rankings there are, skipped ones counted."""
+    return len(material.judgments(judgments))
+
+
+def _judge(number: str) -> str:
+    return f"annotator{int(number):02d}"
+
+
+@measure
+def judge_count(material: Material, judge: str, what: str) -> int:
+    """Grundkiewicz et al., Table 1: rankings and pairs of one judge, or in total."""
+    mine = [j for j in material.judgments("grundkiewicz15")
+            if judge == "total" or j.judge == _judge(judge)]
+    if what == "rankings":
+        return len(mine)
+    members, _, ties = what.partition("-")
+    found = material.comparisons("grundkiewicz15",
+                                 {"expanded": "all", "unexpanded": "sample"}[members])
+    assert found.judge is not None
+    rows = np.ones(len(found), bool)
+    if judge != "total":
+        rows &= found.judge == found.judges.index(_judge(judge))
+    if ties:
+        rows &= found.outcome == 0
+    return int(rows.sum())
+
+
+@measure
+def judge_kappa(material: Material, first: str, second: str) -> float:
+    """Grundkiewicz et al., Table 2: agreement of two judges; ``mean`` over judges."""
+    found = material.keep("agreement", lambda: agreement(material.judgments("grundkiewicz15")))
+    if first == "mean":
+        return {"between": found.between, "within": found.within}[second]
+    a, b = (found.judges.index(_judge(number)) for number in (first, second))
+    return float(found.kappa[a, b])
+
+
+def _ranking(material: Material, judgments: str, ranker: str, resamples: int, order: str
+             ) -> Ranking:
+    return material.keep(
+        ("ranking", judgments, ranker, resamples, order),
+        lambda: cluster(material.ranked(judgments, ranker, resamples), order=order))
+
+
+@measure
+def ranking(material: Material, system: str, what: str, judgments: str, ranker: str,
+            resamples: int = 0, names: dict[str, str] | None = None) -> float | int | str:
+    """The score of a system by people, its range of ranks or its cluster."""
+    system = (names or {}).get(system, system)
+    if what == "score":
+        return material.ranked(judgments, ranker, resamples)[system]
+    found = _ranking(material, judgments, ranker, resamples, "score")
+    place = found.systems.index(system)
+    return found.ranges[place] if what == "range" else int(found.cluster[place])
+
+
+@measure
+def ranked_at(material: Material, place: str, judgments: str, ranker: str, resamples: int = 0,
+              order: str = "score", without: str = "") -> str:
+    """The system at a place (from 1) of the human ranking, by score or by mean rank."""
+    if resamples:
+        names = _ranking(material, judgments, ranker, resamples, order).systems
+    else:
+        scores = material.ranked(judgments, ranker)
+        names = tuple(scores.systems[i] for i in scores.order)
+    return [name.replace("INPUT", "source").replace("src", "source") for name in names
+            if name != without][int(place) - 1]
+
+
+@measure
+def ranking_correlation(material: Material, kind: str, first: str, second: str, ranker: str,
+                        resamples: int = 0, order: str = "score") -> float:
+    """Two human rankings of the same systems against each other.
+
+    ``order="mean_rank"`` correlates the places by mean rank, as Figure 6 of Sakaguchi et al. does
+    for ρ; ``second="printed"`` are the printed scores of Grundkiewicz et al. (Table 3c).
+    """
+    def scores(judgments: str) -> Scores:
+        if judgments == "printed":
+            return material.printed_scores("grundkiewicz15", "table3c")
+        found = material.ranked(judgments, ranker, resamples)
+        if order == "score":
+            return found
+        listed = _ranking(material, judgments, ranker, resamples, order).systems
+        return replace(found, values=np.array([-listed.index(s) for s in found.systems], float),
+                       resampled=None)
+
+    a, b = match_systems(scores(first), scores(second))
+    return float(correlate(kind, a.values, b.values))
+
+
+@measure
+def head_to_head(material: Material, row: str, column: str, what: str) -> float | str:
+    """Grundkiewicz et al., Table 3d: how often the column's system beat the row's, and its mark."""
+    found = material.keep("head_to_head",
+                          lambda: head_to_head_of(material.comparisons("grundkiewicz15")))
+    a, b = found.systems.index(column), found.systems.index(row)
+    if what == "fraction":
+        return float(found.fraction[a, b])
+    return next((mark for level, mark in MARKS if found.p[a, b] <= level), "o")
+
+
+def _judges(material: Material, denominator: str) -> JudgeCorrelations:
+    from errata.human import parse_ranker
+
+    return material.keep(("judges", denominator), lambda: judge_correlations(
+        material.comparisons("grundkiewicz15"),
+        parse_ranker(f"expected_wins(denominator={denominator})"), digits=4))
+
+
+@measure
+def judge_correlation(material: Material, first: str, second: str, kind: str = "",
+                      denominator: str = "beaten") -> float:
+    """Grundkiewicz et al., Table 6: rankings of two judges, of one and the ``rest``, or ``mean``.
+
+    Without a kind ρ stands above the diagonal and r below it, as printed.
+    """
+    found = _judges(material, denominator)
+    if "rest" in (first, second):
+        rest = found.rest_rho if second == "rest" else found.rest_r
+        number = first if second == "rest" else second
+        return float(rest.mean() if number == "mean" else rest[int(number) - 1])
+    a, b = int(first) - 1, int(second) - 1
+    rho = kind == "spearman" or (not kind and a < b)
+    return float((found.rho if rho else found.r)[a, b])
+
+
+@measure
+def label_fit(material: Material, judgments: str, offset: int) -> int:
+    """In how many rankings the labels fit the outputs of the sentence so far further on."""
+    def compute() -> object:
+        if judgments == "ctrl":
+            # All assignments, the rejected too: the labels are those of the task.
+            rows = list(read_judgments(path("sakaguchi16", "Ctrl_merged.csv"), labels="given",
+                                       statuses=("Approved", "Rejected")))
+        else:
+            rows = material.judgments(judgments)
+        return fit_labels(rows, {s.system: s.sentences for s in material.systems()})
+
+    fit = material.keep(("fit", judgments), compute)
+    return fit.fits[offset]  # type: ignore[attr-defined, no-any-return]
+
+
+@measure
+def shown_source_fit(material: Material, offset: int) -> int:
+    """In how many tasks the source shown is the CoNLL-2014 sentence so far from its number."""
+    lines = read_lines(path("sakaguchi16", "Ctrl_merged.csv"))[0]
+    sources = [same_text(text) for text in material.gold().sources]
+    fits = 0
+    for row in csv.DictReader(lines):
+        number = int(row["Input.sentID"]) + offset
+        fits += 0 <= number < len(sources) and sources[number] == same_text(row["Input.source"])
+    return fits
+
+
+@measure
+def assignments(material: Material) -> int:
+    """How many tasks on system outputs Sakaguchi et al. released."""
+    return sum(1 for _ in csv.DictReader(read_lines(path("sakaguchi16", "Ctrl_merged.csv"))[0]))
+
+
+# Sakaguchi et al., Table 7
+
+def _published_experts() -> list[Judgment]:
+    """Expert rankings as computeIAA.py reads them: the first of each line, its number less one."""
+    found = []
+    for line in read_lines(path("sakaguchi16", "highAgreedAMU.txt"))[0]:
+        number, _, text = line.split("\t")
+        groups, several = next(iter(ast.literal_eval(text).items()))
+        names = tuple(tuple(group.split()) for group in groups.split("||"))
+        found += [Judgment("expert", int(number) - 1, names, tuple(map(int, ranks)))
+                  for ranks in several]
+    return found
+
+
+def _decisions(material: Material, match: str) -> OutputPairs:
+    """What experts and non-experts said of the same outputs.
+
+    ``match="published"`` pairs them as computeIAA.py did; ``"text"`` by sentence and text.
+    """
+    if match == "published":
+        experts = _published_experts()
+        others = read_judgments(path("sakaguchi16", "Ctrl_merged.csv"), labels="given",
+                                statuses=("Approved", "Rejected"))
+        orientation = "presented"
+    else:
+        experts = material.judgments("grundkiewicz15")
+        others = iter(material.judgments("ctrl-text"))
+        orientation = "consistent"
+    everybody = ([replace(j, judge="expert") for j in experts]
+                 + [replace(j, judge="other") for j in others])
+    return output_pairs(everybody, orientation=orientation)
+
+
+@measure
+def expert_kappa(material: Material, judges: str, weights: str, match: str = "published"
+                 ) -> float:
+    """κ within experts, within others, pooled over both, or across the two groups only."""
+    found: OutputPairs = material.keep(("decisions", match), lambda: _decisions(material, match))
+    return material.keep(("expert_kappa", judges, weights, match),
+                         lambda: _group_kappa(found, judges, weights, match)).value
+
+
+def _group_kappa(found: OutputPairs, judges: str, weights: str, match: str) -> Kappa:
+    tallies = {name: found.select(found.judge == found.judges.index(name)).tallies()
+               for name in ("expert", "other")}
+    if match == "published":
+        # Only outputs that two experts and two others judged, as in the paper.
+        both = (tallies["expert"].sum(1) >= 2) & (tallies["other"].sum(1) >= 2)
+        tallies = {name: table[both] for name, table in tallies.items()}
+    if judges == "across":
+        return kappa(tallies["expert"].T @ tallies["other"], weights=weights)
+    table = tallies["expert"] + tallies["other"] if judges == "both" else tallies[judges]
+    within = (table.T @ table - np.diag(table.sum(0))) / 2
+    return kappa(within, weights=weights)
+

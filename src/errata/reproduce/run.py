@@ -1,0 +1,160 @@
+"""Run experiments: every printed cell, every way, its recomputed value and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from errata.datasets.published import Evidence, Experiment, Finding, PublishedTable, Way
+from errata.errors import InputError, MissingExtraError
+from errata.reproduce.material import Material, NotRun
+from errata.reproduce.measures import MEASURES, load_measures
+from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
+
+__all__ = ["Cell", "EvidenceResult", "FindingResult", "Reproduction", "TableResult", "reproduce"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One printed figure recomputed one way."""
+
+    key: tuple[str, ...]
+    way: str
+    published: str | None
+    recomputed: Value | None
+    difference: float | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """A published table with all its cells recomputed."""
+
+    table: PublishedTable
+    cells: tuple[Cell, ...]
+
+    def count(self, verdict: str, way: str | None = None) -> int:
+        """How many cells have this verdict."""
+        return sum(cell.verdict.name == verdict and way in (None, cell.way)
+                   for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class EvidenceResult:
+    """A figure behind a finding, recomputed; it is confirmed if it comes out as we found it."""
+
+    evidence: Evidence
+    recomputed: Value | None
+    confirmed: bool | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class FindingResult:
+    """A finding with its evidence recomputed."""
+
+    finding: Finding
+    evidence: tuple[EvidenceResult, ...]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """One paper recomputed; ``ok`` says that everything came out as it should."""
+
+    experiment: Experiment
+    tables: tuple[TableResult, ...]
+    findings: tuple[FindingResult, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no cell that should match is off and every finding is confirmed."""
+        return not self.mismatches
+
+    @property
+    def mismatches(self) -> int:
+        """Cells that should match and do not, and evidence that is not confirmed."""
+        return (sum(cell.verdict.fails for result in self.tables for cell in result.cells)
+                + sum(one.confirmed is False for result in self.findings
+                      for one in result.evidence))
+
+
+def reproduce(experiments: Sequence[Experiment], *, processes: int | None = None,
+              progress: Progress | None = None) -> tuple[Reproduction, ...]:
+    """Recompute published tables; data sets come from `errata.datasets`.
+
+    Work that several tables need is done once. ``processes`` (default: all cores) compute
+    translation edit rates; ``progress`` is called with the steps done and the steps in all.
+    """
+    load_measures()
+    for experiment in experiments:
+        _check(experiment)
+    total = sum(e.cells + sum(len(f.evidence) for f in e.findings) for e in experiments)
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total)
+
+    material = Material(processes=processes, tick=lambda: progress and progress(done, total))
+    return tuple(_run(experiment, material, step) for experiment in experiments)
+
+
+def _check(experiment: Experiment) -> None:
+    for measure in (*(t.measure for t in experiment.tables),
+                    *(e.measure for f in experiment.findings for e in f.evidence)):
+        if measure not in MEASURES:
+            raise InputError(f"{experiment.name}: there is no measure {measure!r}",
+                             remedy=f"known: {', '.join(sorted(MEASURES))}")
+
+
+def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -> Reproduction:
+    material.recipes = experiment.recipes
+    tables = tuple(TableResult(table, tuple(
+        _cell(table, way, key, material, step) for way in table.ways for key in table.cells))
+        for table in experiment.tables)
+    findings = tuple(FindingResult(finding, tuple(
+        _evidence(one, material, step) for one in finding.evidence))
+        for finding in experiment.findings)
+    return Reproduction(experiment, tables, findings)
+
+
+def _compute(measure: str, material: Material, arguments: Mapping[str, Any], what: str) -> Value:
+    try:
+        return MEASURES[measure](material, **arguments)
+    except TypeError as error:
+        # Wrong arguments in a file are the file's fault; other TypeErrors are ours.
+        if "argument" in str(error):
+            raise InputError(f"{what}: {error}", remedy="see the arguments of the measure"
+                             ) from error
+        raise
+
+
+def _cell(table: PublishedTable, way: Way, key: tuple[str, ...], material: Material,
+          step: Callable[[], None]) -> Cell:
+    printed = table.cells[key]
+    try:
+        value = _compute(table.measure, material,
+                         {**way.arguments, **dict(zip(table.by, key, strict=True))},
+                         f"table {table.name}")
+    except (NotRun, MissingExtraError) as reason:
+        step()
+        return Cell(key, way.origin, printed, None, None, Verdict("not run", str(reason)))
+    verdict = judge(value, printed, way, table.known[way.origin].get(key), table.rounding)
+    step()
+    return Cell(key, way.origin, printed, value, difference(value, printed), verdict)
+
+
+def _evidence(one: Evidence, material: Material, step: Callable[[], None]) -> EvidenceResult:
+    try:
+        value = _compute(one.measure, material, one.arguments, f"evidence {one.what!r}")
+    except (NotRun, MissingExtraError) as reason:
+        step()
+        return EvidenceResult(one, None, None, str(reason))
+    step()
+    text = shown(value, one.found)
+    return EvidenceResult(one, value, judge(value, one.found, Way("")).name == "exact", text)

@@ -1,0 +1,98 @@
+"""Measures of texts: how alike corrections are, how much they change, how hard errors are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.datasets.fetch import path
+from errata.difficulty import KindDifficulty, by_kind, map_difficulty, retyped
+from errata.meta.ter import edit_counts
+from errata.metrics.difficulty import Difficulty
+from errata.reproduce.material import Material, NotRun
+from errata.reproduce.measures import measure
+
+__all__: list[str] = []
+
+Pairs = Mapping[str, Sequence[Sequence[str]]]
+
+
+def _edits(material: Material, pairs: Pairs) -> dict[tuple[str, str], NDArray[np.int64]]:
+    """Edits between all these texts, computed together; sentences are Sakaguchi's 1,278."""
+    names = [(a, b) for several in pairs.values() for a, b in several]
+
+    def compute() -> dict[tuple[str, str], NDArray[np.int64]]:
+        kept = material.kept()
+        sentences = [(material.text(a)[i], material.text(b)[i]) for a, b in names for i in kept]
+        counts = edit_counts(sentences, processes=material.processes,
+                             progress=lambda done, total: material.tick())
+        return dict(zip(names, counts.reshape(len(names), -1), strict=True))
+
+    return material.keep(("edits", tuple(names)), compute)
+
+
+@measure
+def ster(material: Material, pair: str, pairs: Pairs, what: str = "") -> float:
+    """Mean number of TER's edits a sentence between two texts, mean over several pairs."""
+    found = _edits(material, pairs)
+    return float(np.mean([found[a, b].mean() for a, b in pairs[pair]]))
+
+
+def _same(material: Material, a: str, b: str) -> float:
+    kept = material.kept()
+    one, other = material.text(a), material.text(b)
+    return 100 * sum(one[i].split() == other[i].split() for i in kept) / len(kept)
+
+
+@measure
+def identical(material: Material, pair: str, pairs: Pairs, what: str = "") -> float:
+    """Percent of the sentences that are the same in two texts, mean over several pairs."""
+    return float(np.mean([_same(material, a, b) for a, b in pairs[pair]]))
+
+
+@measure
+def changed(material: Material, pair: str, pairs: Pairs, what: str = "") -> float:
+    """Percent of the sentences that differ between two texts, mean over several pairs."""
+    return 100 - identical(material, pair, pairs)
+
+
+def _weights(material: Material, weights: str, types: str) -> list[KindDifficulty]:
+    def compute() -> list[KindDifficulty]:
+        gold = material.gold().keep_annotators(0)
+        if types == "errant":
+            gold = retyped(gold, "errant")
+        metric = Difficulty(weights=str(path("gts-weights", weights)))
+        return by_kind(map_difficulty(gold, [], metric), tier=2)
+
+    return material.keep(("weights", weights, types), compute)
+
+
+@measure
+def difficulty(material: Material, what: str, weights: str, kind: str = "", types: str = "gold"
+               ) -> float | int:
+    """Mean weight, SD or number of the gold errors of annotator 0, of one kind or of all."""
+    rows = _weights(material, weights, types)
+    if kind:
+        found = {row.kind: row for row in rows}
+        if kind not in found:
+            raise NotRun(f"no gold error is of the kind {kind}")
+        row = found[kind]
+        return {"mean": row.mean, "SD": row.sd, "frequency": row.frequency}[what]
+    total = sum(row.frequency for row in rows)
+    if what == "frequency":
+        return total
+    return sum(row.mean * row.frequency for row in rows) / total
+
+
+@measure
+def printed_difficulty(material: Material, what: str, experiment: str, table: str) -> float | int:
+    """The sum of the frequencies of a printed table, or its mean weighted by them."""
+    rows: dict[str, dict[str, float]] = {}
+    for (kind, column), text in material.printed(experiment, table).items():
+        rows.setdefault(kind, {})[column] = float(text or "nan")
+    total = sum(row["frequency"] for row in rows.values())
+    if what == "frequency":
+        return round(total)
+    return sum(row["mean"] * row["frequency"] for row in rows.values()) / total
