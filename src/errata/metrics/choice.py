@@ -19,6 +19,8 @@ def choose_running(counts: Floats, score: Score) -> Ints:
     Statistics start with TP, FP, FN; equal scores go to the higher TP, then the lower FP, then
     the lower FN, then the earlier reference, as in ERRANT.
     """
+    if counts.shape[1] == 1:
+        return np.zeros((1, len(counts)), np.int64)
     totals = [0.0] * counts.shape[2]
     chosen = []
     for rows in counts.tolist():
@@ -30,6 +32,8 @@ def choose_running(counts: Floats, score: Score) -> Ints:
 
 def choose_alone(counts: Floats, score: Score) -> Ints:
     """The same choice with every sentence scored on its own."""
+    if counts.shape[1] == 1:
+        return np.zeros((1, len(counts)), np.int64)
     nothing = [0.0] * counts.shape[2]
     chosen = [_best(rows, nothing, score) for rows in counts.tolist()]
     return np.array([chosen], np.int64).reshape(1, len(counts))

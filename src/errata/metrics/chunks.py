@@ -5,7 +5,7 @@ See `errata.kernels.chunks` for what a chunk is and for the two ways of matching
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,6 +78,15 @@ def chunk_references(corpus: Corpus, ignore: Sequence[str] = IGNORED) -> Chunks:
     >>> chunk_references(corpus).rows[:, :2].tolist()
     [[0, 0], [0, 1], [1, 1], [1, 2], [2, 2]]
     """
+    # A corpus never changes, so its chunks can stay with it: every system asks for them.
+    kept: dict[tuple[str, ...], Chunks] = corpus.__dict__.setdefault("_chunks_of", {})
+    key = tuple(ignore)
+    if key not in kept:
+        kept[key] = _chunk_references(corpus, ignore)
+    return kept[key]
+
+
+def _chunk_references(corpus: Corpus, ignore: Sequence[str]) -> Chunks:
     units = [(i, r, reference) for i, refs in enumerate(corpus.references)
              for r, reference in enumerate(refs)]
     edits = [_sorted(reference.edits or (), ignore, i, reference.annotator)
@@ -121,9 +130,11 @@ def joined_counts(corpus: WeightedCorpus, chunks: Chunks) -> NDArray[np.float64]
     return np.concatenate([*parts, np.zeros(0)]).astype(np.float64)
 
 
-def _sorted(edits: Iterable[Edit], ignore: Sequence[str], sentence: int,
+def _sorted(edits: Sequence[Edit], ignore: Sequence[str], sentence: int,
             annotator: int | None = None) -> tuple[Edit, ...]:
-    kept = tuple(sorted((e for e in edits if e.kind not in ignore),
+    if not edits:
+        return ()
+    kept = tuple(sorted([e for e in edits if e.kind not in ignore],
                         key=lambda e: (e.start, e.end)))
     end = 0
     for edit in kept:
@@ -142,7 +153,8 @@ def _flat(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> tuple[
     """Offsets by unit, starts, ends and texts (numbers) of all edits."""
     # Alternatives stay one literal text, as in the released scorer.
     texts = corpus.vocabulary.intern_tokens(
-        ["||".join(e.replacements) for e in several] for several in edits)
+        ["||".join(e.replacements) if e.alternatives else e.replacement for e in several]
+        for several in edits)
     starts = np.array([e.start for several in edits for e in several], np.intc)
     ends = np.array([e.end for several in edits for e in several], np.intc)
     return texts.offsets, starts, ends, texts.ids

@@ -1,0 +1,89 @@
+"""How long extraction, difficulty weights, scores and the heat map take on CoNLL-2014.
+
+    python bench/bench_difficulty.py [DATA]
+
+DATA is the folder of the public data sets (default: ERRATA_DATA). Prints times and how often the
+built-in extractor finds the same edits as the edits given as M2 (second argument), if any.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import errata.extract as extraction
+from errata.data import Hypotheses
+from errata.difficulty import by_kind, map_difficulty
+from errata.evaluate import evaluate
+from errata.extract import extract_all
+from errata.io import read_hypotheses_m2, read_m2, read_text
+from errata.metrics.difficulty import Difficulty
+from errata.metrics.errant import Errant
+from errata.report.heatmap import heat_map
+
+T = TypeVar("T")
+
+
+def timed(label: str, work: Callable[[], T], repeats: int = 3) -> T:
+    wall, processor = [], []
+    for _ in range(repeats):
+        extraction._memory.clear()
+        start, used = time.perf_counter(), time.process_time()
+        result = work()
+        wall.append(time.perf_counter() - start)
+        processor.append(time.process_time() - used)
+    print(f"{label:<52}{min(wall):8.3f} s, processor {min(processor):6.3f} s")
+    return result
+
+
+def main(data: Path, given: str | None) -> None:
+    test_set = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
+    outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
+    corpus = read_m2(test_set / "conll14st-test.m2").keep_annotators(0)
+    systems = [Hypotheses(p.name, read_text(p))
+               for p in sorted(outputs.iterdir(), key=lambda p: (p.name == "INPUT", p.name))]
+    print(f"{len(systems)} systems, {len(corpus)} sentences")
+    sources = corpus.sources * len(systems)
+    targets = [s for h in systems for s in h.sentences]
+    edits = timed("extract edits, aligned", lambda: extract_all(sources, targets))
+    n = len(corpus)
+    known = [Hypotheses(h.system, h.sentences, tuple(edits[k * n:(k + 1) * n]))
+             for k, h in enumerate(systems)]
+    timed("difficulty: weights, scores, 1000 resamples",
+          lambda: evaluate(Difficulty(), corpus, known))
+    timed("the same by elastic matching",
+          lambda: evaluate(Difficulty(matching="elastic"), corpus, known))
+    found = timed("map of all chunks", lambda: map_difficulty(corpus, known))
+    timed("difficulty by kind, 1000 resamples of the systems",
+          lambda: by_kind(found, resamples=1000))
+    page = timed("heat map as a page", lambda: heat_map(found))
+    print(f"{'size of the page':<52}{len(page.encode()) / 1e6:8.2f} MB")
+    timed("scores and map together",
+          lambda: (evaluate(Difficulty(), corpus, known), heat_map(map_difficulty(corpus, known))))
+    timed("errant F, 1000 resamples", lambda: evaluate(Errant(), corpus, known))
+    if given is not None:
+        _compare(given, known)
+
+
+def _compare(given: str, known: list[Hypotheses]) -> None:
+    same = ours = theirs = 0
+    for a, b in zip(known, read_hypotheses_m2(given), strict=True):
+        assert a.edits is not None
+        assert b.edits is not None
+        for mine, other in zip(a.edits, b.edits, strict=True):
+            x = {(e.start, e.end, e.replacement) for e in mine}
+            y = {(e.start, e.end, e.replacement) for e in other}
+            same, ours, theirs = same + len(x & y), ours + len(x), theirs + len(y)
+    print(f"edits: {ours} aligned, {theirs} given, {same} the same "
+          f"(F1 {2 * same / (ours + theirs):.4f})")
+
+
+if __name__ == "__main__":
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ERRATA_DATA")
+    if not folder:
+        sys.exit("name the folder of the data sets, or set ERRATA_DATA")
+    main(Path(folder), sys.argv[2] if len(sys.argv) > 2 else None)
