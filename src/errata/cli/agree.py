@@ -15,9 +15,10 @@ __all__ = ["command"]
 @click.command("agree", epilog="Example:  errata agree judgments.xml --chance cohen "
                                "--weights quadratic")
 @click.argument("judgments", nargs=-1)
-@click.option("--chance", type=click.Choice(("pooled", "cohen")), default="pooled",
+@click.option("--chance", type=click.Choice(("pooled", "cohen", "symmetric")), default="pooled",
               show_default=True, help="Agreement by chance: from both judges' outcomes together "
-              "(Grundkiewicz et al. 2015), or from each judge's own (Cohen).")
+              "(Grundkiewicz et al. 2015), from each judge's own (Cohen), or together and without "
+              "regard to the order of names.")
 @click.option("--weights", type=click.Choice(("none", "linear", "quadratic")), default="none",
               show_default=True, help="How much worse it is to swap two outputs than to tie them.")
 @click.option("--minimum", type=click.IntRange(1), default=50, show_default=True,

@@ -21,7 +21,7 @@ from errata.human.comparisons import Floats
 __all__ = ["Agreement", "Kappa", "OutputPairs", "agreement", "kappa", "krippendorff",
            "output_pairs", "pooled_kappa"]
 
-CHANCE = ("cohen", "pooled")
+CHANCE = ("pooled", "cohen", "symmetric")
 WEIGHTS = ("none", "linear", "quadratic")
 ORIENTATIONS = ("consistent", "presented")
 
@@ -208,7 +208,10 @@ def agreement(judgments: Iterable[Judgment], *, chance: str = "pooled", weights:
 
     Two judges are compared by all pairs of their decisions on the same two outputs.
     ``chance="pooled"`` takes the shares of the three outcomes over both judges' decisions on the
-    outputs they share, which the paper calls Cohen's κ; ``"cohen"`` takes each judge's own.
+    outputs they share, which the paper calls Cohen's κ; ``"cohen"`` takes each judge's own. Both
+    call the output with the alphabetically first systems "first", so that chance depends on
+    whether good systems have early names; ``"symmetric"`` pools and gives "first" and "second"
+    the mean of their shares, which frees κ of the names.
     ``minimum`` is how many pairs of decisions a κ needs to count in the means. A judge is an
     outsider if no κ with another judge is above 0 at the level ``confidence`` (Bonferroni).
     """
@@ -255,7 +258,9 @@ def _between(a: Tallies, b: Tallies, same: bool, chance: str, weights: str) -> K
         _, in_a, in_b = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
         left, right = a[1][in_a], b[1][in_b]
         table, pooled = left.T @ right, left.sum(0) + right.sum(0)
-    return kappa(table, weights=weights, pooled=pooled if chance == "pooled" else None)
+    if chance == "symmetric":
+        pooled = (pooled + pooled[::-1]) / 2
+    return kappa(table, weights=weights, pooled=None if chance == "cohen" else pooled)
 
 
 def _mean(values: Floats, counts: Floats, minimum: int, which: NDArray[np.bool_]) -> float:

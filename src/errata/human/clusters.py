@@ -12,7 +12,7 @@ from errata.data import Scores
 from errata.errors import InputError
 from errata.human.comparisons import Floats
 
-__all__ = ["Ranking", "cluster", "rank_ranges", "trimmed"]
+__all__ = ["Ranking", "cluster", "places", "rank_ranges", "trimmed"]
 
 ORDERS = ("score", "mean_rank")
 
@@ -70,17 +70,27 @@ def rank_ranges(resampled: Floats, confidence: float = 0.95
     the places they take, so names decide nothing: the lowest rank reads the best place shared,
     the highest the worst, the mean their mean. (cluster.py orders equal scores by name.)
     """
-    from scipy.stats import rankdata
-
     drop = trimmed(len(resampled), confidence)
     if len(resampled) <= 2 * drop:
         raise InputError(f"{len(resampled)} resamples are too few for a level of {confidence}",
                          remedy="use 1000")
     kept = slice(drop, len(resampled) - drop)
-    best, worst, shared = (np.sort(rankdata(-resampled, method=method, axis=1), axis=0)[kept]
-                           for method in ("min", "max", "average"))
-    mean: Floats = shared.mean(axis=0)
-    return best[0].astype(np.int64), worst[-1].astype(np.int64), mean
+    best, worst = places(resampled)
+    mean: Floats = np.sort((best + worst) / 2, axis=0)[kept].mean(axis=0)
+    return np.sort(best, axis=0)[kept][0], np.sort(worst, axis=0)[kept][-1], mean
+
+
+def places(scores: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The best and the worst place of each system among scores ``[..., system]``; 1 is best.
+
+    They differ where scores are equal.
+
+    >>> [place.tolist() for place in places(np.array([0.5, 0.9, 0.5]))]
+    [[2, 1, 2], [3, 1, 3]]
+    """
+    better = (scores[..., None, :] > scores[..., :, None]).sum(axis=-1)
+    equal = (scores[..., None, :] == scores[..., :, None]).sum(axis=-1)
+    return better + 1, better + equal
 
 
 def cluster(scores: Scores, *, confidence: float = 0.95, order: str = "score") -> Ranking:

@@ -334,12 +334,13 @@ def head_to_head(comparisons: Comparisons) -> HeadToHead:
     The sign test asks whether the decided comparisons could be tosses of a fair coin:
     ``p = min(1, 2 P(X <= min(wins, losses)))`` for X binomial with 1/2.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
     counts = comparisons.counts()
     wins, losses = counts.wins, counts.wins.T
     decided = wins + losses
     some = decided > 0
     fraction = np.divide(wins, decided, out=np.full_like(wins, np.nan), where=some)
-    p = np.minimum(1, 2 * binom.cdf(np.minimum(wins, losses), np.round(decided), 0.5))
+    few, all_ = np.floor(np.minimum(wins, losses)), np.round(decided).astype(np.int64)
+    p = np.minimum(1, 2 * bdtr(few, all_, 0.5))
     return HeadToHead(comparisons.systems, counts, fraction, np.where(some, p, np.nan))

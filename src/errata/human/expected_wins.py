@@ -29,6 +29,10 @@ class ExpectedWins(Ranker):
     denominator: str = "all"
     ties: str = "ignored"
 
+    @property
+    def headline(self) -> str:
+        return "Expected Wins"
+
     def __post_init__(self) -> None:
         self._check_choice("denominator", ("all", "beaten"))
         self._check_choice("ties", ("ignored", "won"))
@@ -54,6 +58,10 @@ class NetWins(Ranker):
     """
 
     name: ClassVar[str] = "net_wins"
+
+    @property
+    def headline(self) -> str:
+        return "net wins"
 
     def score(self, counts: Counts) -> Floats:
         games = counts.games

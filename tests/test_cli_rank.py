@@ -1,0 +1,141 @@
+"""errata rank, agree and plan, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from errata.data import Judgment
+from errata.io.judgments import write_judgments
+from human_data import grundkiewicz_file, sakaguchi_file
+
+
+def errata(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(
+        [sys.executable, "-c", "from errata.cli import main; main()", *map(str, arguments)],
+        capture_output=True, text=True, encoding="utf-8", check=False)
+    assert result.returncode == code, result.stderr
+    return result
+
+
+def tables(*arguments: str | Path) -> dict[str, list[dict[str, object]]]:
+    found = json.loads(errata(*arguments, "--json").stdout)
+    return {table["name"]: table["rows"] for table in found["tables"]}
+
+
+def test_rank_as_published() -> None:
+    found = tables("rank", grundkiewicz_file(), "--unit", "pairs", "--head-to-head")
+    ranking = found["ranking"]
+    assert [row["system"] for row in ranking] == [
+        "AMU", "RAC", "CAMB", "CUUI", "POST", "UFC", "PKU", "UMC", "IITB", "SJTU", "INPUT",
+        "NTHU", "IPN"]
+    assert [row["cluster"] for row in ranking] == [1] + 4 * [2] + 7 * [3] + [4]
+    assert ranking[0]["range"] == "1"
+    assert [found["head_to_head"][0][s] for s in ("RAC", "CAMB", "CUUI", "UFC")] == [
+        "0.44#", "0.47*", "0.46+", "0.34#"]  # Table 3d, first row
+
+
+@pytest.mark.parametrize("method", ["expected_wins", "trueskill(runs=20)", "trueskill_meanfield",
+                                    "bradley_terry", "net_wins"])
+def test_rank_the_sample(method: str) -> None:
+    rows = tables("rank", "--sample", "--method", method, "--resamples", "50")["ranking"]
+    assert [row["system"] for row in rows] == ["fluent", "eager", "cautious", "nothing", "noisy"]
+
+
+def test_rank_prints_cluster_lines_and_the_signature() -> None:
+    text = errata("rank", "--sample", "--resamples", "200").stdout
+    assert text.count("┄┄┄") >= 1
+    assert "signature: expected_wins(denominator='all', ties='ignored') | members:all" in text
+    assert "unit:sentences | resamples:200 | seed:0" in text
+    for form, mark in (("latex", r"\midrule"), ("markdown", "| cluster |"), ("tsv", "cluster\t")):
+        assert mark in errata("rank", "--sample", "--resamples", "40", "--format", form).stdout
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_plots_are_the_same_every_time(tmp_path: Path, ending: str) -> None:
+    files = [tmp_path / f"{name}.{ending}" for name in "ab"]
+    for file in files:
+        errata("rank", "--sample", "--resamples", "100", "--plot", file)
+    first, second = (file.read_bytes() for file in files)
+    assert first == second
+    if ending == "svg":
+        assert b"fluent" in first
+        assert b"rank range" in first
+    else:
+        assert first.startswith(b"\x89PNG")
+    message = errata("rank", "--sample", "--plot", tmp_path / "x.doc", code=2).stderr
+    assert "use a name in .svg" in message
+
+
+def test_missing_matplotlib_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "matplotlib").mkdir()
+    (tmp_path / "matplotlib" / "__init__.py").write_text("raise ImportError('gone')")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from errata.cli import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", code, "rank", "--sample", "--plot", str(tmp_path / "x.svg")],
+        capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "matplotlib is not installed; run: pip install 'errata[plot]'" in result.stderr
+
+
+def test_rank_refuses_shifted_labels() -> None:
+    outputs = grundkiewicz_file().parent / "original" / "official_submissions"
+    file = sakaguchi_file("Ctrl_merged.csv")
+    assert "off by one" in errata("rank", file, "--outputs", outputs, code=2).stderr
+    assert "under two labels" in errata("rank", file, "--resamples", "40").stderr
+    relabelled = errata("rank", file, "--outputs", outputs, "--labels", "text",
+                        "--resamples", "40")
+    assert "corrected" in relabelled.stderr
+    assert "comparisons:26052" in relabelled.stdout
+
+
+def test_agree() -> None:
+    found = tables("agree", grundkiewicz_file())
+    assert [round(float(row["value"]), 4) for row in found["agreement"]] == [  # type: ignore[arg-type]
+        0.2927, 0.4552, 0.2923]
+    assert found["agreement_matrix"][6]["annotator07"] is None  # too few
+    assert found["judges"][0]["median seconds"] == pytest.approx(33.7585)
+    assert found["judge_correlations"][0]["ρ others"] == pytest.approx(0.7033, abs=1e-4)
+    weighted = tables("agree", "--sample", "--chance", "cohen", "--weights", "quadratic")
+    assert float(weighted["agreement"][0]["value"]) > 0.5  # type: ignore[arg-type]
+
+
+def test_agree_with_one_judge(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    write_judgments([Judgment("ann", 0, (("A",), ("B",)), (1, 2))], path)
+    assert "judge_correlations" not in tables("agree", path)
+
+
+def test_plan() -> None:
+    found = tables("plan", "--sample", "--systems", "eager", "cautious", "--simulations", "100")
+    values = {row[""]: row["value"] for row in found["plan"]}
+    assert values["systems"] == "eager > cautious"
+    assert values["rankings in the pilot"] == "183"
+    assert len(found["next_pairs"]) == 10
+    assert "plan" not in tables("plan", "--sample")
+    assert "no judgment names" in errata("plan", "--sample", "--systems", "a", "b", code=2).stderr
+
+
+@pytest.mark.parametrize("command", ["rank", "agree", "plan"])
+def test_bad_use(command: str, tmp_path: Path) -> None:
+    assert "no judgments given" in errata(command, code=2).stderr
+    assert "--sample takes no files" in errata(command, "x", "--sample", code=2).stderr
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"judge": "ann", "sentence": 0, "groups": [["A"]], "ranks": [0]}\n')
+    assert "bad.jsonl:1: " in errata(command, bad, code=2).stderr
+    assert "Example:" in errata(command, "--help").stdout
+
+
+def test_rank_reads_standard_input_and_several_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write_judgments([Judgment("ann", i, (("A",), ("B",)), (1, 1 + i % 2)) for i in range(9)], path)
+    twice = errata("rank", path, path, "--resamples", "40").stdout
+    assert "rankings:18" in twice
+    piped = subprocess.run(
+        [sys.executable, "-c", "from errata.cli import main; main()", "rank", "-"],
+        input=path.read_bytes(), capture_output=True, check=True)
+    assert b"rankings:9" in piped.stdout

@@ -1,0 +1,206 @@
+"""Agreement of judges: the published figures, and second implementations."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import krippendorff as reference
+import numpy as np
+import pytest
+
+from errata.data import Judgment
+from errata.errors import InputError
+from errata.human import compare
+from errata.human.agreement import (
+    Agreement,
+    agreement,
+    kappa,
+    krippendorff,
+    output_pairs,
+    pooled_kappa,
+)
+from errata.human.judges import judge_correlations
+from errata.io.judgments import read_judgments
+from human_data import grundkiewicz, grundkiewicz_comparisons, sakaguchi_file
+
+
+def test_grundkiewicz_table_2(oracles: Path) -> None:
+    """.2927 between judges, .4552 within, and all 36 cells with their counts."""
+    known = json.loads((oracles / "meta/grundkiewicz_agreement.json").read_text())
+    found = agreement(grundkiewicz())
+    assert found.between == pytest.approx(known["inter"], abs=1e-12)
+    assert found.within == pytest.approx(known["intra"], abs=1e-12)
+    assert (f"{found.between:.4f}", f"{found.within:.4f}") == ("0.2927", "0.4552")
+    assert len(known["table"]) == 36
+    for pair, (value, count) in known["table"].items():
+        a, b = (found.judges.index(f"annotator0{n}") for n in pair)
+        assert found.counts[a, b] == found.counts[b, a] == count
+        if count:
+            assert found.kappa[a, b] == pytest.approx(value, abs=1e-12)
+    assert found.outsiders == ()
+
+
+def test_grundkiewicz_table_6(oracles: Path) -> None:
+    known = json.loads((oracles / "meta/grundkiewicz_judges.json").read_text())
+    found = judge_correlations(grundkiewicz_comparisons(), digits=4)
+    assert len(known["pairs_rho_r"]) == 28
+    for pair, values in known["pairs_rho_r"].items():
+        a, b = (int(n) - 1 for n in pair)
+        np.testing.assert_allclose((found.rho[a, b], found.r[a, b]), values, rtol=0, atol=1e-12)
+    for j, judge in enumerate(found.judges):
+        np.testing.assert_allclose((found.rest_rho[j], found.rest_r[j]),
+                                   known["loo_rho_r"][judge], rtol=0, atol=1e-12)
+
+
+def experts() -> list[Judgment]:
+    """The judgments in highAgreedAMU.txt as computeIAA.py reads them: the first key of a line."""
+    read = []
+    for line in sakaguchi_file("highAgreedAMU.txt").read_text(encoding="utf-8").splitlines():
+        sentence, _, table = line.split("\t")
+        key, rankings = next(iter(ast.literal_eval(table).items()))
+        groups = tuple(tuple(group.split()) for group in key.split("||"))
+        # The script takes 1 off, though the numbers count from 0.
+        read += [Judgment("expert", int(sentence) - 1, groups, tuple(map(int, ranks)))
+                 for ranks in rankings]
+    return read
+
+
+def test_sakaguchi_table_7(oracles: Path) -> None:
+    """Rows 1 and 2 to the two digits printed; row 3 compares different sentences."""
+    known = json.loads((oracles / "meta/sakaguchi_agreement.json").read_text())
+    workers = list(read_judgments(sakaguchi_file("Ctrl_merged.csv"), labels="given",
+                                  statuses=("Approved", "Rejected")))
+    for orientation, oracle in (("presented", "as_published_code"), ("consistent", "reoriented")):
+        groups = [output_pairs(judged, orientation=orientation) for judged in (workers, experts())]
+        often = [{key for key, times in zip(g.keys, g.tallies().sum(1), strict=True) if times > 1}
+                 for g in groups]
+        shared = often[0] & often[1]
+        for group, row, printed in zip(groups, ("nonexpert", "expert"),
+                                       ((".29", ".43"), (".29", ".45")), strict=True):
+            chosen = group.select(np.array([group.keys[k] in shared for k in group.key]))
+            plain, weighted = (pooled_kappa(chosen, weights=w) for w in ("none", "quadratic"))
+            values = known[oracle][row]
+            assert abs(plain.value - values["kappa"]) < 0.0025
+            assert abs(weighted.value - values["quadratic"]) < 0.0025
+            if row == "nonexpert":
+                assert plain.count == values["n"]
+            if orientation == "presented":
+                assert (f"{plain.value:.2f}"[1:], f"{weighted.value:.2f}"[1:]) == printed
+
+
+def cohen(x: np.ndarray, y: np.ndarray, power: int) -> float:
+    """Cohen's κ written out from two lists of ratings."""
+    distance = np.abs(x - y) ** power if power else (x != y).astype(float)
+    chance = np.array([[abs(a - b) ** power if power else a != b for b in y] for a in x])
+    return 1 - distance.mean() / chance.mean()
+
+
+@pytest.mark.parametrize(("weights", "power"), [("none", 0), ("linear", 1), ("quadratic", 2)])
+def test_cohen(weights: str, power: int) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.integers(-1, 2, 200)
+    y = np.where(rng.random(200) < 0.5, x, rng.integers(-1, 2, 200))
+    table = np.zeros((3, 3))
+    np.add.at(table, (x + 1, y + 1), 1)
+    assert kappa(table, weights=weights).value == pytest.approx(cohen(x, y, power), abs=1e-12)
+
+
+def two_judges(first: list[int], second: list[int]) -> list[Judgment]:
+    """Judgments of A and B on as many sentences, outcomes 1 (A better), 0, -1."""
+    return [Judgment(judge, i, (("A",), ("B",)), (2, 2 + outcome))
+            for judge, outcomes in (("ann", first), ("bob", second))
+            for i, outcome in enumerate(outcomes)]
+
+
+def test_agreement_takes_each_judge_s_margins_for_cohen() -> None:
+    first, second = [1, 1, 1, 0, -1, 1, 0, 1], [1, 0, 1, 0, 1, 1, -1, 1]
+    found = agreement(two_judges(first, second), chance="cohen", weights="quadratic", minimum=1)
+    known = cohen(np.array(first), np.array(second), 2)
+    assert found.kappa[0, 1] == pytest.approx(known, abs=1e-12)
+    assert found.between == pytest.approx(known, abs=1e-12)
+
+
+def test_perfect_and_reversed_judges() -> None:
+    outcomes = [1, -1, -1, 1, -1, 1] * 20
+    same = agreement(two_judges(outcomes, outcomes))
+    assert same.kappa[0, 1] == pytest.approx(1)
+    assert same.alpha == pytest.approx(1)
+    opposed = agreement(two_judges(outcomes, [-o for o in outcomes]))
+    assert opposed.kappa[0, 1] == pytest.approx(-1)
+    assert set(opposed.outsiders) == {"ann", "bob"}
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_krippendorff(level: str) -> None:
+    """Against the krippendorff package, with missing decisions."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(-1, 2, 60)
+    ratings = np.where(rng.random((4, 60)) < 0.6, truth, rng.integers(-1, 2, (4, 60))).astype(float)
+    ratings[rng.random((4, 60)) < 0.3] = np.nan
+    judgments = [Judgment(f"j{j}", i, (("A",), ("B",)), (2, int(2 + ratings[j, i])))
+                 for j in range(4) for i in range(60) if not np.isnan(ratings[j, i])]
+    known = reference.alpha(reliability_data=ratings, level_of_measurement=level,
+                            value_domain=[-1.0, 0.0, 1.0])
+    assert krippendorff(output_pairs(judgments), level=level) == pytest.approx(known, abs=1e-12)
+    # A judge's second decision on the same outputs is about that judge, not about agreement.
+    again = [*judgments, *judgments[:10]]
+    assert krippendorff(output_pairs(again), level=level) == pytest.approx(known, abs=1e-12)
+
+
+def noisy_campaign() -> Agreement:
+    """Three judges who mostly see the truth, and one who ranks at random."""
+    rng = np.random.default_rng(8)
+    read = []
+    for i in range(150):
+        truth = rng.permutation(4)
+        for judge in ("ann", "bob", "cat", "rnd"):
+            quality = truth + rng.normal(scale=0.8, size=4)
+            if judge == "rnd":
+                quality = rng.normal(size=4)
+            ranks = tuple((np.argsort(np.argsort(-quality)) + 1).tolist())
+            read.append(Judgment(judge, i, (("A",), ("B",), ("C",), ("D",)), ranks,
+                                 seconds=i + 1.0))
+    return agreement(read)
+
+
+def test_a_judge_who_agrees_with_nobody_is_flagged() -> None:
+    found = noisy_campaign()
+    assert found.outsiders == ("rnd",)
+    assert found.rankings.tolist() == [150] * 4
+    assert found.seconds.tolist() == [75.5] * 4
+
+
+def test_orientation_does_not_matter() -> None:
+    """The same decisions shown the other way round."""
+    read = grundkiewicz()[::3]
+    turned = [Judgment(j.judge, j.sentence, j.groups[::-1], j.ranks[::-1], j.item, j.seconds)
+              for j in read]
+    assert agreement(read).between == agreement(turned).between
+
+
+def test_symmetric_chance_does_not_depend_on_names() -> None:
+    """Two judges who mostly prefer B: called A, it leaves κ as it is, unlike pooled chance."""
+    rng = np.random.default_rng(2)
+    first, second = (np.where(rng.random(300) < 0.8, -1, 1).tolist() for _ in range(2))
+    read = two_judges(first, second)
+    half = [Judgment(j.judge, j.sentence, (("B",), ("A",)), j.ranks) if j.sentence % 2 else j
+            for j in read]
+    found = [agreement(given, chance="symmetric").between for given in (read, half)]
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+    pooled = [agreement(given).between for given in (read, half)]
+    assert pooled[1] - pooled[0] > 0.2
+
+
+def test_judges_who_share_nothing() -> None:
+    found = agreement([Judgment("ann", 0, (("A",), ("B",)), (1, 2)),
+                       Judgment("bob", 1, (("A",), ("B",)), (1, 2))])
+    assert np.isnan(found.kappa[0, 1])
+    assert found.counts[0, 1] == 0
+    assert np.isnan(found.between)
+    assert np.isnan(found.alpha)
+    with pytest.raises(InputError, match="only one judge"):
+        judge_correlations(compare([Judgment("ann", 0, (("A",), ("B",)), (1, 2))]))
+    with pytest.raises(InputError, match="unknown chance"):
+        agreement([], chance="luck")

@@ -1,0 +1,206 @@
+"""Comparisons: the published counts, and what must hold for any judgments."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from errata.data import Judgment
+from errata.errors import InputError
+from errata.human import compare, head_to_head
+from errata.human import comparisons as module
+from errata.human.comparisons import UNITS, Comparisons, Outcome
+from errata.human.resample import bootstrap_counts
+from human_data import grundkiewicz, grundkiewicz_comparisons, judgments
+
+some_judgments = st.lists(judgments(), max_size=12)
+
+
+def naive(given_: list[Judgment]) -> dict[tuple[str, str], list[int]]:
+    """Wins of the first, ties, wins of the second, per pair sorted by name."""
+    table: dict[tuple[str, str], list[int]] = {}
+    for judgment in given_:
+        ranks = {name: rank for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
+                 for name in group if rank is not None}
+        for a, b in combinations(sorted(ranks), 2):
+            cell = table.setdefault((a, b), [0, 0, 0])
+            cell[0 if ranks[a] < ranks[b] else 1 if ranks[a] == ranks[b] else 2] += 1
+    return table
+
+
+def test_published_counts(oracles: Path) -> None:
+    known = json.loads((oracles / "meta/grundkiewicz_counts.json").read_text())
+    expanded, read = grundkiewicz_comparisons(), grundkiewicz()
+    unexpanded = compare(read, members="sample")
+    assert (len(read), sum(not j.groups for j in read)) == (known["n_ranking_items"],
+                                                            known["n_skipped_items"])
+    assert (len(expanded), len(unexpanded)) == (known["expanded"], known["unexpanded"]) == (
+        109_098, 20_516)
+    assert expanded.rankings == 2319
+    ties = [int((c.outcome == Outcome.TIE).sum()) for c in (expanded, unexpanded)]
+    assert ties == [known["expanded_ties"], known["unexpanded_ties"]]
+    expected = compare(read, members="expected")
+    assert expected.total == pytest.approx(20_516, abs=1e-6)
+    assert expected.weight[expected.outcome == Outcome.TIE].sum() == pytest.approx(5694, abs=1e-6)
+
+
+def test_published_counts_per_judge(oracles: Path) -> None:
+    """Table 1: rankings, unexpanded pairs and ties, expanded pairs and ties."""
+    known = json.loads((oracles / "meta/grundkiewicz_counts.json").read_text())["per_annotator"]
+    read = grundkiewicz()
+    tables = [compare(read, members=m).per_judge() for m in ("sample", "all")]
+    for j, judge in enumerate(grundkiewicz_comparisons().judges):
+        row = [sum(r.judge == judge for r in read)]
+        for wins, ties in tables:
+            row += [int(wins[j].sum() + ties[j].sum() / 2), int(ties[j].sum() / 2)]
+        assert row == known[judge[-1]], judge
+
+
+def test_published_head_to_head(oracles: Path) -> None:
+    known = json.loads((oracles / "meta/grundkiewicz_head2head.json").read_text())
+    found = head_to_head(grundkiewicz_comparisons())
+    assert len(known) == 156
+    for pair, values in known.items():
+        row, column = (found.systems.index(name) for name in pair.split("|"))
+        assert found.counts.wins[column, row] == values["n_col"]
+        assert found.counts.wins[row, column] == values["n_row"]
+        assert found.fraction[column, row] == pytest.approx(values["frac_col_better"], abs=1e-15)
+        assert found.p[column, row] == pytest.approx(values["p"], rel=1e-9)
+
+
+@settings(deadline=None)
+@given(some_judgments)
+def test_counts_agree_with_a_plain_loop(given_: list[Judgment]) -> None:
+    found = compare(given_)
+    counts = found.counts()
+    table = {(found.systems[a], found.systems[b]): [counts.wins[a, b], counts.ties[a, b],
+                                                    counts.wins[b, a]]
+             for a in range(len(found.systems)) for b in range(a + 1, len(found.systems))
+             if counts.games[a, b]}
+    assert table == naive(given_)
+    assert counts.total == found.total == len(found)
+    assert (counts.ties == counts.ties.T).all()
+
+
+@settings(deadline=None)
+@given(some_judgments, st.sampled_from(UNITS), st.integers(1, 4))
+def test_merging_and_chunks_lose_nothing(given_: list[Judgment], unit: str, size: int) -> None:
+    whole = compare(given_)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "CHUNK", size)
+        kept = compare(given_, keep=unit)
+        assert same(compare(given_), whole)
+    assert kept.systems == whole.systems
+    assert kept.rankings == whole.rankings
+    for a, b in zip(kept.counts(), whole.counts(), strict=True):
+        assert (a == b).all()
+    if unit != "pairs":
+        assert kept.units(unit)[1] == whole.units(unit)[1]
+    if unit == "judges":
+        for a, b in zip(kept.per_judge(), whole.per_judge(), strict=True):
+            assert (a == b).all()
+
+
+def same(a: Comparisons, b: Comparisons) -> bool:
+    return all(np.array_equal(getattr(a, c), getattr(b, c)) for c in
+               ("first", "second", "outcome", "weight", "judge", "sentence", "ranking"))
+
+
+@settings(deadline=None)
+@given(some_judgments)
+def test_a_member_drawn_is_a_member_expected(given_: list[Judgment]) -> None:
+    """Totals and ties do not vary from draw to draw, so the expectation has them too."""
+    drawn, expected = compare(given_, members="sample"), compare(given_, members="expected")
+    assert expected.total == pytest.approx(drawn.total)
+    tied = [c.weight[c.outcome == Outcome.TIE].sum() for c in (drawn, expected)]
+    assert tied[0] == pytest.approx(tied[1])
+
+
+def test_expected_members_are_the_mean_of_draws() -> None:
+    ranking = [Judgment("ann", 0, (("A", "B", "C"), ("D", "E")), (1, 2))]
+    expected = compare(ranking, members="expected").counts().wins
+    rng = np.random.default_rng(1)
+    mean = np.zeros((5, 5))
+    for _ in range(3000):
+        drawn = compare(ranking, members="sample", rng=rng)
+        for a, b in zip(drawn.first, drawn.second, strict=True):
+            mean["ABCDE".index(drawn.systems[a]), "ABCDE".index(drawn.systems[b])] += 1 / 3000
+    np.testing.assert_allclose(mean, expected, atol=4 * np.sqrt(1 / 6 * 5 / 6 / 3000))
+    assert expected[0, 3] == pytest.approx(1 / 6)
+
+
+def test_the_draw_is_seeded() -> None:
+    read = grundkiewicz()[:300]
+    assert same(compare(read, members="sample", rng=3), compare(read, members="sample", rng=3))
+    assert not same(compare(read, members="sample", rng=3), compare(read, members="sample", rng=4))
+
+
+def test_parts_of_one_ranking_count_once() -> None:
+    part = Judgment("ann", 0, (("A",), ("B",)), (1, 2), "i")
+    assert compare([part, replace(part, groups=(("C",), ("D",)))]).rankings == 1
+    assert compare([part, replace(part, judge="bob")]).rankings == 2
+    nameless = replace(part, item="")
+    assert compare([nameless, nameless]).rankings == 2
+
+
+def test_head_to_head_shares_sum_to_one() -> None:
+    found = head_to_head(grundkiewicz_comparisons())
+    off = ~np.eye(13, dtype=bool)
+    np.testing.assert_allclose((found.fraction + found.fraction.T)[off], 1, rtol=0, atol=1e-15)
+    wins, games = found.counts.wins, found.counts.games
+    shares = (wins + wins.T + found.counts.ties)[off] / games[off]
+    assert (shares == 1).all()
+
+
+def test_without_a_system() -> None:
+    all_, fewer = grundkiewicz_comparisons(), grundkiewicz_comparisons().without("INPUT", "IPN")
+    keep = [s for s, name in enumerate(all_.systems) if name not in ("INPUT", "IPN")]
+    assert (fewer.counts().wins == all_.counts().wins[np.ix_(keep, keep)]).all()
+    with pytest.raises(InputError, match="no judgment names the system 'HAL'"):
+        all_.without("HAL")
+
+
+def test_bootstrap_draws_whole_units() -> None:
+    """A resample of units is a sum of those units' tables, as large as the data on average."""
+    data = grundkiewicz_comparisons()
+    for unit in ("rankings", "sentences", "judges"):
+        resampled = bootstrap_counts(data, unit, 200, 0)
+        assert (resampled.wins == np.round(resampled.wins)).all()
+        totals = resampled.wins.sum((1, 2)) + resampled.ties.sum((1, 2)) / 2
+        assert abs(totals.mean() / data.total - 1) < 0.05
+    pairs = bootstrap_counts(data, "pairs", 50, 0)
+    assert (pairs.wins.sum((1, 2)) + pairs.ties.sum((1, 2)) / 2 == data.total).all()
+
+
+@pytest.mark.parametrize("unit", ["pairs", "rankings", "sentences", "judges"])
+def test_bootstrap_has_the_mean_and_spread_it_should(unit: str) -> None:
+    """Against drawing rows by hand: the same distribution of one cell."""
+    ranks = np.random.default_rng(7).integers(1, 4, (30, 3)).tolist()
+    data = compare([Judgment(f"j{i % 3}", i % 5, (("A",), ("B",), ("C",)), tuple(row))
+                    for i, row in enumerate(ranks)])
+    number, units = data.units(unit)
+    rng = np.random.default_rng(0)
+    rows = [np.concatenate([np.flatnonzero(number == u) for u in rng.integers(0, units, units)])
+            for _ in range(4000)]
+    by_hand = np.array([data.select(r).counts().wins[0, 1] for r in rows])
+    found = bootstrap_counts(data, unit, 4000, 1).wins[:, 0, 1]
+    error = by_hand.std() / np.sqrt(2000)
+    assert abs(found.mean() - by_hand.mean()) < 4 * error
+    assert abs(found.std() / by_hand.std() - 1) < 0.06
+
+
+def test_misuse() -> None:
+    data = compare([Judgment("ann", 0, (("A",), ("B",)), (1, 2))], keep="pairs")
+    with pytest.raises(InputError, match="the judges of these comparisons were not kept"):
+        data.per_judge()
+    with pytest.raises(InputError, match="unknown members 'some'"):
+        compare([], members="some")
+    with pytest.raises(InputError, match="unknown unit 'weeks'"):
+        bootstrap_counts(data, "weeks", 10, 0)

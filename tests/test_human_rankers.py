@@ -1,0 +1,233 @@
+"""Rankers: the published tables, second implementations, and what must hold for any counts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import choix
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from errata.data import Judgment
+from errata.errors import InputError
+from errata.human import RANKERS, Counts, Ranker, compare, parse_ranker, rank
+from errata.human.bradley_terry import BradleyTerry
+from errata.human.expected_wins import ExpectedWins, NetWins
+from human_data import grundkiewicz_comparisons
+
+ORDER_FREE = ("expected_wins", "expected_wins(denominator='beaten')", "expected_wins(ties='won')",
+              "net_wins", "trueskill_meanfield", "bradley_terry", "bradley_terry(ties='half')",
+              "bradley_terry(ties='rao_kupper')", "bradley_terry(ties='ignored')")
+
+
+def random_counts(seed: int, n: int = 5, ties: bool = True) -> Counts:
+    """Every system beats every other at least once, so that strengths are finite."""
+    rng = np.random.default_rng(seed)
+    wins = rng.integers(1, 20, (n, n)).astype(float)
+    np.fill_diagonal(wins, 0)
+    tied = np.triu(rng.integers(0, 10, (n, n)), 1).astype(float) * ties
+    return Counts(wins, tied + tied.T)
+
+
+def published(oracles: Path) -> dict[str, dict[str, str]]:
+    with (oracles / "meta/grundkiewicz_expected_wins.tsv").open(encoding="utf-8") as file:
+        return {row["system"]: row for row in csv.DictReader(file, delimiter="\t")}
+
+
+def test_expected_wins_of_the_data(oracles: Path) -> None:
+    """To 6 digits; rounded to 3 they are Table 3b of Grundkiewicz et al. (2015)."""
+    known = published(oracles)
+    for system, value in rank(ExpectedWins(), grundkiewicz_comparisons(), resamples=0):
+        assert f"{value:.6f}" == known[system]["ew_full"]
+        assert round(value, 3) == float(known[system]["pub_grund"])
+
+
+def test_expected_wins_mean_over_resamples(oracles: Path) -> None:
+    """Table 3b is a mean over 1,000 resamples: equal to a unit of the third digit."""
+    known = published(oracles)
+    scores = rank(ExpectedWins(), grundkiewicz_comparisons(), unit="pairs", value="mean")
+    assert scores.resampled is not None
+    assert scores.resampled.shape == (1000, 13)
+    assert "value:mean" in scores.context
+    for system, value in scores:
+        assert abs(value - float(known[system]["pub_grund"])) <= 0.001, system
+
+
+def test_expected_wins_per_judge(oracles: Path) -> None:
+    """EW.pl's average over opponents beaten at least once, to the four digits it prints."""
+    known = json.loads((oracles / "meta/grundkiewicz_judges.json").read_text())["ew_pl_per_judge"]
+    data = grundkiewicz_comparisons()
+    scores = ExpectedWins(denominator="beaten").score(data.per_judge())
+    for j, judge in enumerate(data.judges):
+        found = {s: round(float(scores[j, k]), 4) for k, s in enumerate(data.systems)}
+        assert found == known[judge]
+
+
+def test_expected_wins_by_hand() -> None:
+    wins = np.array([[0, 3, 0], [1, 0, 2], [0, 2, 0.0]])
+    ties = np.array([[0, 4, 1], [4, 0, 0], [1, 0, 0.0]])
+    counts = Counts(wins, ties)
+    np.testing.assert_allclose(ExpectedWins().score(counts), [0.75 / 2, (0.25 + 0.5) / 2, 0.25])
+    np.testing.assert_allclose(ExpectedWins(denominator="beaten").score(counts),
+                               [0.75, (0.25 + 0.5) / 2, 0.5])
+    np.testing.assert_allclose(ExpectedWins(ties="won").score(counts),
+                               [(7 / 8 + 1) / 2, (5 / 8 + 0.5) / 2, (1 + 0.5) / 2])
+    np.testing.assert_allclose(NetWins().score(counts), [(2 / 8 + 0) / 2, -(2 / 8) / 2, 0])
+
+
+def test_bradley_terry_without_ties_is_that_of_choix() -> None:
+    for seed in range(5):
+        counts = random_counts(seed, 6)
+        data = [(i, j) for i in range(6) for j in range(6) for _ in range(int(counts.wins[i, j]))]
+        known = choix.mm_pairwise(6, data, max_iter=100_000, tol=1e-13)
+        np.testing.assert_allclose(BradleyTerry(ties="ignored").score(counts),
+                                   known - known.mean(), rtol=0, atol=1e-8)
+    counts = grundkiewicz_comparisons().counts()
+    known = choix.ilsr_pairwise_dense(counts.wins, max_iter=1000, tol=1e-13)
+    np.testing.assert_allclose(BradleyTerry(ties="ignored").score(counts), known - known.mean(),
+                               rtol=0, atol=1e-10)
+
+
+def test_bradley_terry_with_a_prior_is_that_of_choix() -> None:
+    """Also where a system never lost."""
+    data = [(0, 1)] * 5 + [(1, 2)] * 3 + [(2, 1)]
+    wins = np.zeros((3, 3))
+    for i, j in data:
+        wins[i, j] += 1
+    known = choix.opt_pairwise(3, data, alpha=0.3, method="Newton-CG", tol=1e-12)
+    # choix penalises alpha times the squared norm, a prior of precision 2 alpha.
+    found = BradleyTerry(ties="ignored", prior=0.6).score(Counts(wins, np.zeros((3, 3))))
+    np.testing.assert_allclose(found, known, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao_kupper"])
+def test_bradley_terry_with_ties_maximises_the_likelihood(ties: str) -> None:
+    """Against SciPy's minimiser on the likelihood written out from the papers."""
+    from scipy.optimize import minimize
+
+    counts = random_counts(11, 4)
+
+    def loss(x: np.ndarray) -> float:
+        total = 0.0
+        for i in range(4):
+            for j in range(4):
+                a, b, t = np.exp(x[i]), np.exp(x[j]), np.exp(x[4])
+                if ties == "davidson":
+                    whole = a + b + t * np.sqrt(a * b)
+                    win, tie = a / whole, t * np.sqrt(a * b) / whole
+                else:
+                    theta = 1 + t
+                    win = a / (a + theta * b)
+                    tie = (theta**2 - 1) * a * b / ((a + theta * b) * (b + theta * a))
+                if i != j:
+                    total -= counts.wins[i, j] * np.log(win)
+                if i < j and counts.ties[i, j]:
+                    total -= counts.ties[i, j] * np.log(tie)
+        return total
+
+    known = minimize(loss, np.zeros(5), method="BFGS", options={"gtol": 1e-9}).x
+    strength, tie = BradleyTerry(ties=ties).solve(counts)
+    np.testing.assert_allclose(strength, known[:4] - known[:4].mean(), rtol=0, atol=1e-5)
+    expected = known[4] if ties == "davidson" else np.log1p(np.exp(known[4]))
+    assert float(tie) == pytest.approx(expected, abs=1e-5)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6))
+def test_shares_sum_to_one(seed: int) -> None:
+    counts = random_counts(seed)
+    for ties in ("davidson", "rao_kupper", "half", "ignored"):
+        ranker = BradleyTerry(ties=ties)
+        assert ranker.parts(counts)["share"].sum() == pytest.approx(1, abs=1e-14)
+        win, tie = ranker.chances(counts)
+        np.testing.assert_allclose(win + win.T + tie, 1, rtol=0, atol=1e-14)
+        assert (tie >= -1e-15).all()
+        if ties in ("davidson", "rao_kupper"):  # both reproduce the number of ties there is
+            assert (tie * counts.games).sum() == pytest.approx(counts.ties.sum(), rel=0.2)
+    np.testing.assert_allclose(ExpectedWins().score(counts).mean(), 0.5, atol=1e-14)
+    np.testing.assert_allclose(NetWins().score(counts).sum(), 0, atol=1e-14)
+
+
+def test_no_finite_strength_is_said() -> None:
+    wins = np.array([[0, 3, 2], [0, 0, 2], [0, 1, 0.0]])
+    with pytest.raises(InputError, match=r"no finite strengths: .*prior"):
+        BradleyTerry(ties="ignored").score(Counts(wins, np.zeros((3, 3))))
+    with pytest.raises(InputError, match="in 1 of 2 resamples"):
+        BradleyTerry(ties="ignored").score(Counts(np.stack([wins, wins + wins.T]),
+                                                  np.zeros((2, 3, 3))))
+    assert np.isfinite(BradleyTerry(prior=0.1).score(Counts(wins, np.zeros((3, 3))))).all()
+
+
+@pytest.mark.parametrize("text", ORDER_FREE)
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 10**6), order=st.permutations(range(5)))
+def test_names_decide_nothing(text: str, seed: int, order: list[int]) -> None:
+    counts, ranker = random_counts(seed), parse_ranker(text)
+    place = np.ix_(order, order)
+    np.testing.assert_allclose(ranker.score(Counts(counts.wins[place], counts.ties[place])),
+                               ranker.score(counts)[order], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("text", ORDER_FREE)
+def test_a_batch_is_its_members(text: str) -> None:
+    ranker = parse_ranker(text)
+    each = [random_counts(seed) for seed in range(4)]
+    together = Counts(*(np.stack(tables) for tables in zip(*each, strict=True)))
+    np.testing.assert_allclose(ranker.score(together), [ranker.score(c) for c in each], rtol=0,
+                               atol=1e-10)
+
+
+@pytest.mark.parametrize("text", ORDER_FREE)
+def test_winning_more_never_hurts(text: str) -> None:
+    ranker: Ranker = parse_ranker(text)
+    for seed in range(5):
+        counts = random_counts(seed)
+        more = counts.wins.copy()
+        more[0, 1] += 10
+        better, before = ranker.score(Counts(more, counts.ties)), ranker.score(counts)
+        assert better[0] - better[1] > before[0] - before[1]
+
+
+def test_every_ranker_ranks() -> None:
+    data = compare([Judgment(f"j{i % 3}", i % 7, (("A",), ("B", "C"), ("D",)),
+                             (1 + i % 4, 1 + i % 3, 1 + i % 5)) for i in range(60)])
+    for name in RANKERS:
+        for unit in ("pairs", "rankings", "sentences", "judges"):
+            scores = rank(parse_ranker(name), data, unit=unit, resamples=20)
+            assert scores.systems == ("A", "B", "C", "D")
+            assert scores.values[1] == pytest.approx(scores.values[2], abs=0.05)
+            assert scores.resampled is not None
+            assert np.isfinite(scores.resampled).all()
+            assert f"unit:{unit}" in scores.signature
+            assert parse_ranker(scores.scorer) == parse_ranker(name)
+        again = rank(parse_ranker(name), data, resamples=20)
+        assert (again.resampled == rank(parse_ranker(name), data, resamples=20).resampled).all()
+
+
+def test_honest_units_give_wider_intervals() -> None:
+    """What docs/human-rankings.md says: 2.1 times as wide by rankings, 3.3 by sentences."""
+    data = grundkiewicz_comparisons()
+    width = {}
+    for unit in ("pairs", "rankings", "sentences"):
+        interval = rank(ExpectedWins(), data, unit=unit).interval()
+        width[unit] = float((interval[:, 1] - interval[:, 0]).mean())
+    assert 1.9 < width["rankings"] / width["pairs"] < 2.2
+    assert 3.1 < width["sentences"] / width["pairs"] < 3.6
+
+
+def test_misuse() -> None:
+    with pytest.raises(InputError, match="there is no ranker 'elo'"):
+        parse_ranker("elo")
+    with pytest.raises(InputError, match="denominator='some' is unknown"):
+        parse_ranker("expected_wins(denominator=some)")
+    with pytest.raises(InputError, match="nothing to rank"):
+        rank(NetWins(), compare([]))
+    lonely = [Judgment("ann", 0, (("A",), ("B",)), (1, 2)), Judgment("ann", 1, (("C",),), (1,))]
+    with pytest.raises(InputError, match="never compared with another system: C"):
+        rank(NetWins(), compare(lonely))
+    with pytest.raises(InputError, match="only one unit"):
+        rank(NetWins(), compare(lonely[:1]), unit="judges")
