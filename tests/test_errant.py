@@ -153,12 +153,11 @@ def test_alternatives_are_literal_unless_asked() -> None:
 
 def test_a_perfect_system_reaches_one_on_gold_found_anew(conll14: Path) -> None:
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
-    corpus = Corpus(corpus.sources[:300], corpus.references[:300])
     perfect = Hypotheses("perfect", tuple(
         refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)))
     as_is = evaluate(Errant(), corpus, [perfect], resamples=0)["perfect"]
     anew = evaluate(Errant(gold="reextracted"), corpus, [perfect], resamples=0)["perfect"]
-    assert as_is < 0.99
+    assert round(as_is, 4) == 0.7717  # human spans are not an aligner's
     assert anew == 1.0
 
 

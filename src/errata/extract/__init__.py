@@ -19,7 +19,7 @@ __all__ = ["EXTRACTORS", "classify_all", "extract", "extract_all", "extract_hypo
            "extractor_version", "reextract"]
 
 EXTRACTORS = ("aligned", "errant")
-DETECTED = ("UNK", "Um")  # kinds of edits that say where an error is and not what it should be
+DETECTED = ("UNK",)  # kinds of edits that say where an error is and not what it should be
 REMEMBERED = 200_000  # pairs of sentences whose edits are kept in memory
 Progress = Callable[[int, int], None]
 
@@ -96,8 +96,9 @@ def reextract(corpus: Corpus, *, extractor: str = "aligned",
     """The corpus with every reference's edits found anew by the extractor.
 
     Gold spans and kinds become comparable with a system's, so that a perfect system gets full
-    marks. Edits that only detect an error (``UNK``, ``Um``) are kept and not carried out, as in
-    ERRANT's ``errant_m2 -auto``; of the others the first alternatives are.
+    marks. Edits that only detect an error (``UNK``) are kept and not carried out, as in ERRANT's
+    ``errant_m2 -auto``; of the others the first alternatives are (also of NUCLE's ``Um``, which
+    ``errant_m2`` leaves out: reference texts have them).
     """
     flat = [(source, *_corrected(source, r))
             for source, refs in zip(corpus.sources, corpus.references, strict=True) for r in refs]
