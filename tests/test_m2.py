@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -259,12 +260,19 @@ def test_optimal_choice_beats_the_official_order() -> None:
         assert f"{scores.values[0]:.4f}" == "0.8065"  # the better of the two official results
 
 
-def test_optimal_choice_with_large_numbers() -> None:
-    """Exact also where products leave 64 bits."""
-    counts = np.array([[[10**6, 10**6 + 1, 10**6 + 3], [10**6, 10**6 + 2, 10**6 + 1]]] * 3, float)
-    for beta in (0.5, 0.123456789):
-        values = M2(beta=beta).score(counts[0] * 3)
-        assert (optimal_choice(counts, beta) == values.argmax()).all()
+@pytest.mark.parametrize("beta", ["0.5", "0.123456789", "3.7"])
+def test_optimal_choice_is_exact_with_large_numbers(beta: str) -> None:
+    """Also where products leave 64 bits."""
+    rng = np.random.default_rng(5)
+    square = Fraction(beta) ** 2
+    for _ in range(40):
+        counts = rng.integers(10**6 - 3, 10**6, (4, 2, 3))
+        counts[..., 1:] += 10**6
+        choices = np.array(list(product((0, 1), repeat=4)))
+        totals = counts[np.arange(4), choices].sum(axis=1).tolist()
+        values = [(1 + square) * c / (p + square * g) for c, p, g in totals]
+        chosen = optimal_choice(counts.astype(float), float(beta))
+        assert values[choices.tolist().index(chosen.tolist())] == max(values)
 
 
 def test_missing_references_are_never_chosen() -> None:
