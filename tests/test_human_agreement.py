@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import krippendorff as reference
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from errata.data import Judgment
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.human import compare
 from errata.human.agreement import (
     Agreement,
@@ -23,7 +24,7 @@ from errata.human.agreement import (
 )
 from errata.human.judges import judge_correlations
 from errata.io.judgments import read_judgments
-from human_data import grundkiewicz, grundkiewicz_comparisons, sakaguchi_file
+from human_data import grundkiewicz, grundkiewicz_comparisons, sakaguchi_file, submissions
 
 
 def test_grundkiewicz_table_2(oracles: Path) -> None:
@@ -88,6 +89,24 @@ def test_sakaguchi_table_7(oracles: Path) -> None:
                 assert plain.count == values["n"]
             if orientation == "presented":
                 assert (f"{plain.value:.2f}"[1:], f"{weighted.value:.2f}"[1:]) == printed
+
+
+def test_experts_and_workers_agree_on_the_same_texts() -> None:
+    """Row 3 of Table 7 compares different sentences: chance level, and .29 once matched by text."""
+    path = sakaguchi_file("Ctrl_merged.csv")
+    statuses = ("Approved", "Rejected")
+    given = list(read_judgments(path, statuses=statuses, labels="given"))
+    with pytest.warns(DataWarning, match="corrected"):
+        by_text = list(read_judgments(path, statuses=statuses, labels="text",
+                                      outputs=submissions()))
+
+    def between(workers: list[Judgment], shift: int) -> float:
+        both = [replace(j, judge="worker") for j in workers] + [
+            replace(j, judge="expert", sentence=j.sentence + shift) for j in grundkiewicz()]
+        return agreement(both, chance="cohen").between
+
+    assert between(given, -1) == pytest.approx(0.034, abs=5e-4)  # as published
+    assert between(by_text, 0) == pytest.approx(0.288, abs=5e-4)
 
 
 def cohen(x: np.ndarray, y: np.ndarray, power: int) -> float:

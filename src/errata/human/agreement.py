@@ -180,7 +180,7 @@ def _level(level: str, totals: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """κ of every two judges; the diagonal is a judge with himself on repeated outputs.
+    """κ of every two judges; the diagonal is a judge with themselves on repeated outputs.
 
     ``counts`` are the pairs of decisions behind each κ. ``between`` and ``within`` are means
     weighted by them over those with at least ``minimum``. ``outsiders`` agree with no other judge
@@ -243,7 +243,7 @@ Tallies = tuple[NDArray[np.int64], Floats]
 
 
 def _judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:
-    """The keys a judge decided on and how often he gave each outcome there."""
+    """The keys a judge decided on and how often they gave each outcome there."""
     rows = pairs.judge == judge
     keys, place = np.unique(pairs.key[rows], return_inverse=True)
     table = np.bincount(place * 3 + pairs.outcome[rows] + 1, minlength=3 * len(keys))
