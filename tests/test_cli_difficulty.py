@@ -105,6 +105,7 @@ def test_formats(files: Path, form: str) -> None:
 @pytest.mark.parametrize(("arguments", "problem"), [
     (["--gold", "gold.m2"], "difficulty needs systems or a weight file"),
     (["--gold", "gold.m2", "all.m2", "--names", "a,b"], "2 names for the edits of 3 systems"),
+    (["--gold", "gold.m2", "one.txt", "two.txt", "--names", "a,b"], "--names belongs to one M2"),
     (["--gold", "gold.m2", "all.m2", "--annotator", "4"], "gold has no annotator 4"),
     (["--gold", "gold.m2", "all.m2", "--annotator", "x"], "annotator 'x' is unknown"),
     (["--gold", "gold.m2", "all.m2", "--weights", "one.txt"], "one.txt:1: the first line"),
@@ -113,7 +114,7 @@ def test_formats(files: Path, form: str) -> None:
     (["--gold", "gold.m2", "all.m2", "--map", "m.html", "--sentences", "3"], "no sentences 3"),
     (["--gold", "gold.m2", "all.m2", "--system", "x"], "there is no system 'x'"),
     (["--gold", "gold.m2", "all.m2", "--map", "no/such/folder.html"], "cannot write the file"),
-    (["--gold", "gold.m2", "other.m2"], "other.m2: sentence 1 is not that of the corpus"),
+    (["--gold", "gold.m2", "other.m2"], "other.m2:1: source sentence 1 differs"),
     (["--gold", "gold.m2", "all.m2", "--extract", "magic"], "there is no extractor 'magic'"),
 ])
 def test_what_goes_wrong_is_said_in_one_line(files: Path, arguments: list[str],

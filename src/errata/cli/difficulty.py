@@ -49,8 +49,8 @@ Examples:
               show_default=True, help="Compare chunks as the released scorer or as the paper.")
 @click.option("--a", type=float, default=1.0, show_default=True,
               help="The weight is a - (n + b) / (N + c), for n of N systems.")
-@click.option("--b", type=float, default=0.0, show_default=True)
-@click.option("--c", type=float, default=0.0, show_default=True)
+@click.option("--b", type=float, default=0.0, show_default=True, help="See --a.")
+@click.option("--c", type=float, default=0.0, show_default=True, help="See --a.")
 @click.option("--extract", "extractor", default="aligned", show_default=True, metavar="NAME",
               help="How edits of texts are found: aligned, errant or errant:PIPELINE.")
 @click.option("--reextract", is_flag=True, help="Find the gold edits anew too.")
@@ -149,40 +149,21 @@ def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...], sample:
 def _systems(outputs: tuple[str, ...], names: str | None, corpus: Corpus,
              sample: bool) -> list[Hypotheses]:
     from errata.datasets import sample_systems
-    from errata.io import read_hypotheses, read_hypotheses_m2
-    from errata.io.load import is_m2, split_name
+    from errata.io.findings import raise_or_warn
+    from errata.io.load import scan_hypotheses
 
     if sample and not outputs:
         return list(sample_systems())
     called = [name.strip() for name in names.split(",")] if names else None
+    if called is not None and len(outputs) != 1:
+        raise InputError("--names belongs to one M2 file with the edits of several systems",
+                         remedy="write name=path for each of several files")
     systems: list[Hypotheses] = []
     for path in outputs:
-        name, where = split_name(path)
-        if is_m2(where) and name is None:
-            several = read_hypotheses_m2(where, called if len(outputs) == 1 else None)
-            _same_sources(where, corpus)
-            systems += several
-        else:
-            systems.append(read_hypotheses(path, corpus=corpus))
-    if called is not None and len(outputs) != 1:
-        if len(called) != len(systems):
-            raise InputError(f"{len(called)} names for {len(systems)} systems")
-        systems = [replace(h, system=n) for h, n in zip(systems, called, strict=True)]
+        found, findings = scan_hypotheses(path, names=called, corpus=corpus)
+        raise_or_warn(findings)
+        systems += found
     return systems
-
-
-def _same_sources(path: str, corpus: Corpus) -> None:
-    """Edits count tokens, so an M2 output must have the very sentences of the gold file."""
-    from errata.io.m2 import scan_m2
-
-    mine = scan_m2(path).corpus.sources
-    if len(mine) != len(corpus):
-        raise InputError(f"{len(mine)} sentences, but the corpus has {len(corpus)}", path=path,
-                         remedy="extract the edits from outputs of this corpus")
-    for i, (x, y) in enumerate(zip(mine, corpus.sources, strict=True)):
-        if x.split() != y.split():
-            raise InputError(f"sentence {i + 1} is not that of the corpus", path=path,
-                             remedy="extract the edits from outputs of this corpus")
 
 
 def _write_weights(found: DifficultyMap, path: str) -> None:
