@@ -93,6 +93,7 @@ def test_kinds(source: str, target: str, expected: list[tuple[str, str, str]]) -
     ("他 学 生 是", "他 是 学 生", [("学 生 是", "是 学 生", "R:WO")]),
     # Hindi: combining vowel signs are letters, not punctuation
     ("लड़का जाता हैं", "लड़का जाता है", [("हैं", "है", "R:INFL")]),
+    ("क ि", "क ी", [("ि", "ी", "R:OTHER")]),
 ])
 def test_other_scripts(source: str, target: str, expected: list[tuple[str, str, str]]) -> None:
     assert triples(source, target) == expected

@@ -11,7 +11,8 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
@@ -31,6 +32,7 @@ BATCH = 128  # sentences a process works on at a time
 WORTH_PROCESSES = 4 * BATCH  # loading the pipeline once more costs about two seconds
 Progress = Callable[[int, int], None]
 Pair = tuple[str, str]
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def annotate(pairs: Sequence[Pair], pipeline: str = "", progress: Progress | None = None,
@@ -119,26 +121,21 @@ def _cache() -> BlobCache:
     return BlobCache(cache_folder() / "edits.sqlite3")
 
 
-class _workers:
+@contextmanager
+def _workers(tasks: int, processes: int | None) -> Iterator[Map]:
     """A map over tasks in worker processes, or in this one where they would not pay."""
-
-    def __init__(self, tasks: int, processes: int | None) -> None:
-        count = processes or os.cpu_count() or 1
-        self.pool: Executor | None = None
-        if count > 1 and tasks > WORTH_PROCESSES:
-            self.pool = ProcessPoolExecutor(count)
-
-    def __enter__(self) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
-        return map if self.pool is None else self.pool.map
-
-    def __exit__(self, *error: object) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
+    count = processes or os.cpu_count() or 1
+    if count == 1 or tasks <= WORTH_PROCESSES:
+        yield map
+        return
+    pool = ProcessPoolExecutor(count)
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
-def _parse(sentences: Iterable[str], pipeline: str,
-           run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
-           ) -> dict[str, bytes]:
+def _parse(sentences: Iterable[str], pipeline: str, run: Map) -> dict[str, bytes]:
     """The spaCy parse of each sentence, from disk or new."""
     revision = "spacy parses " + version(pipeline)
     cache = _cache()
