@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 from numpy.testing import assert_allclose
 
+import errata.lm as lm
 from errata.errors import InputError
+from errata.evaluate import evaluate
+from errata.io import read_corpus, read_hypotheses
 from errata.lm import Options, open_model, perplexity
+from errata.lm.base import Floats
 from errata.lm.trigram import UNKNOWN, TrigramModel, words
 from errata.metrics import parse
 from errata.testing import check_metric
@@ -58,3 +65,41 @@ def test_options_it_does_not_have() -> None:
 @pytest.mark.parametrize("text", ["scribendi(model=trigram)", "fluency(model=trigram)"])
 def test_contract(text: str) -> None:
     check_metric(parse(text))
+
+
+# Errata's own figures with pocketsphinx 5.1.1; docs/metrics/scribendi.md shows the same.
+CONLL14 = {"AMU": 530, "CAMB": 583, "CUUI": 137, "IITB": 16, "INPUT": 0, "IPN": -190, "NTHU": 68,
+           "PKU": 377, "POST": 60, "RAC": 264, "SJTU": -75, "UFC": 11, "UMC": 210}
+
+
+@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")  # real files: NTHU, POST
+def test_the_thirteen_systems_of_conll_2014(conll14: Path, submissions: Path,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = read_corpus(source=conll14 / "conll14st-test.tok.src")
+    systems = [read_hypotheses(path, corpus=corpus) for path in sorted(submissions.iterdir())]
+    asked: list[str] = []
+    real = TrigramModel.log_probs
+
+    def count(self: TrigramModel, sentences: Sequence[str]) -> Floats:
+        asked.extend(sentences)
+        return real(self, sentences)
+
+    monkeypatch.setattr(TrigramModel, "log_probs", count)
+    lm.cache.forget("trigram")
+    scores = evaluate(parse("scribendi(model=trigram)"), corpus, systems, resamples=0)
+    assert dict(scores) == CONLL14
+    changed = {text.rstrip() for system in systems
+               for pair in zip(corpus.sources, system.sentences, strict=True)
+               if pair[0].rstrip() != pair[1].rstrip() for text in pair}
+    assert sorted(asked) == sorted(changed)
+    again = evaluate(parse("scribendi(model=trigram, total=mean)"), corpus, systems, resamples=0)
+    assert len(asked) == len(changed)
+    assert_allclose(again.values, scores.values / 1312)
+    lm.cache.forget("trigram")
+
+
+def test_the_page_shows_these_figures() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "metrics" / "scribendi.md").read_text("utf-8")
+    for system, value in CONLL14.items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| {system} |"))
+        assert row.split("|")[3].strip() == str(value).replace("-", "−")

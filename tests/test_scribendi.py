@@ -232,3 +232,27 @@ def test_harper_counts_real_errors() -> None:
     check_metric(Harper())
     with pytest.raises(InputError, match="dialect='irish'"):
         evaluate(Harper(dialect="irish"), corpus, systems)
+
+
+def test_the_correlations_on_the_page_follow_from_its_table() -> None:
+    """docs/metrics/scribendi.md: r and ρ with the published human scores, 12 and 13 systems."""
+    from scipy.stats import pearsonr, spearmanr
+
+    page = (Path(__file__).parents[1] / "docs" / "metrics" / "scribendi.md").read_text("utf-8")
+    cells = [[cell.strip().replace("−", "-") for cell in line.split("|")[1:-1]]
+             for line in page.splitlines() if line.startswith("| ")]
+    head = next(row for row in cells if row[0] == "system")
+    table = {row[0]: dict(zip(head, row, strict=True)) for row in cells
+             if len(row) == len(head) and row[0].isupper()}
+    assert len(table) == 13
+    printed = {(row[0].replace("`", "").replace("perplexity=", ""), int(row[1])): row[2:]
+               for row in cells if len(row) == 6 and row[1] in ("12", "13")}
+    assert len(printed) == 8
+    for (column, n), figures in printed.items():
+        systems = [name for name in table if n == 13 or name != "INPUT"]
+        ours = [float(table[name][column]) for name in systems]
+        found = []
+        for human in ("TrueSkill", "Expected Wins"):
+            theirs = [float(table[name][human]) for name in systems]
+            found += [pearsonr(ours, theirs)[0], spearmanr(ours, theirs)[0]]
+        assert [f"{value:.3f}".lstrip("0") for value in found] == figures, (column, n)
