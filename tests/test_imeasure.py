@@ -20,7 +20,7 @@ import pytest
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import InputError
-from errata.evaluate import count_systems, draw_totals, evaluate, pick
+from errata.evaluation import count_systems, draw_totals, evaluate, pick
 from errata.io.m2 import parse_m2, read_m2
 from errata.metrics import _columns, _mix, parse
 from errata.metrics._clusters import Change, clusters_of, nomix_references, splice
@@ -305,11 +305,20 @@ def test_quotients_equal_trying_all() -> None:
         assert all(vector in stage for vector, stage in zip(chosen, stages, strict=True))
 
 
+def test_nothing_right_is_no_damage_only_where_nothing_was_right() -> None:
+    """I of WAcc 0 is 0 if the baseline's WAcc is 0 as well, and -1 otherwise."""
+    stages = [[(0, 1, 1, 0, 0, 1, 1), (0, 1, 1, 0, 0, 0, 2)], [(0, 0, 1, 0, 0, 0, 1)]]
+    assert best_mixture(stages, 2.0) == [stages[0][1], stages[1][0]]
+    stages[1] = [(0, 0, 1, 0, 0, 1, 1)]
+    assert best_mixture(stages, 2.0) == [stages[0][0], stages[1][0]]
+
+
 def test_changes_that_overlap_reach_beyond_their_place() -> None:
     """From the right: 2-4 goes, then 1-3 takes what has moved there."""
     source = tuple("abcde")
     assert splice(source, [Change(1, 3, ("x",)), Change(2, 4, ())]) == ("a", "x")
     assert splice(source, [Change(0, 5, ())]) == source
+    assert splice(("a", "b"), [Change(0, 1, ()), Change(1, 2, ())]) == ("a",)
 
 
 def test_references_as_text() -> None:
