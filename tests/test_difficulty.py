@@ -25,7 +25,7 @@ from errata.difficulty import (
     weight_intervals,
 )
 from errata.errors import InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2
 from errata.io.weights import read_weights, write_weights
 from errata.kernels import chunks as kernel
@@ -335,6 +335,10 @@ def test_edits_that_overlap_are_refused() -> None:
     fine = Corpus(("a b c",), ((Reference(0, ()),),))
     with pytest.raises(InputError, match="of the system overlaps"):
         compare_chunks(fine, chunk_references(fine), [(Edit(0, 2, "x"), Edit(1, 3, "y"))])
+    with pytest.raises(InputError, match="ends at token 4, but the sentence has 3"):
+        compare_chunks(fine, chunk_references(fine), [(Edit(0, 1, "x"), Edit(3, 4, "y"))])
+    with pytest.raises(InputError, match="edits of 2 sentences, but the corpus has 1"):
+        compare_chunks(fine, chunk_references(fine), [(), ()])
     with pytest.raises(InputError, match="matching 'dp' is unknown"):
         compare_chunks(fine, chunk_references(fine), [()], matching="dp")
 

@@ -108,8 +108,16 @@ def compare_chunks(corpus: Corpus, chunks: Chunks, edits: Sequence[Sequence[Edit
     if matching not in MATCHINGS:
         raise InputError(f"matching {matching!r} is unknown",
                          remedy=f"use one of {', '.join(MATCHINGS)}")
+    if len(edits) != len(corpus):
+        raise InputError(f"edits of {len(edits)} sentences, but the corpus has {len(corpus)}",
+                         remedy="give the edits of every sentence, () where there are none")
     mine = [_sorted(several, ignore, i) for i, several in enumerate(edits)]
     tokens = corpus.source_tokens
+    for i, (several, length) in enumerate(zip(mine, tokens.lengths.tolist(), strict=True)):
+        if several and several[-1].end > length:  # sorted and apart, so the last reaches furthest
+            raise InputError(f"sentence {i + 1}: an edit of the system ends at token "
+                             f"{several[-1].end}, but the sentence has {length}",
+                             remedy="edits must have been made for this corpus")
     flags: Flags = kernel.compare(chunks.sentences, tokens.ids, tokens.offsets, chunks.rows,
                                   chunks.bounds, *_flat(corpus, mine), _empty(corpus),
                                   matching == "elastic")
