@@ -18,7 +18,7 @@ from typing import TypeVar
 import errata.extract as extraction
 from errata.data import Hypotheses
 from errata.difficulty import by_kind, map_difficulty
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.extract import extract_all
 from errata.io import read_hypotheses_m2, read_m2, read_text
 from errata.metrics.difficulty import Difficulty

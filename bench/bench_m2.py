@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from errata.data import Corpus, Hypotheses, Reference
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.io import read_hypotheses, read_m2
 from errata.kernels import maxmatch
 from errata.metrics.m2 import M2

@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 
 from errata.data import Corpus, Hypotheses
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
 from errata.metrics import parse
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio

@@ -14,7 +14,7 @@ from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 from conll_texts import SYSTEMS, read_conll, read_table
 from errata.data import Corpus, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.io import read_m2
 from errata.metrics import parse
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES

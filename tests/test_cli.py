@@ -146,3 +146,14 @@ def test_wrong_line_counts_are_refused(tmp_path: Path) -> None:
                     check=False)
     assert result.returncode == 2
     assert "short.txt" in result.stderr
+
+
+def test_public_names_are_what_they_are_called() -> None:
+    """A submodule of the same name must not take a function's place once it is imported."""
+    program = ("import errata, errata.evaluation, errata.metrics, errata.data\n"
+               "print(all(not hasattr(getattr(errata, n), '__path__') and "
+               "type(getattr(errata, n)).__name__ != 'module' for n in errata.__all__))\n"
+               "print(all(getattr(errata, n) is getattr(errata, n) for n in errata.__all__))")
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                         check=True).stdout
+    assert out.split() == ["True", "True"]

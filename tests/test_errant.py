@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2, write_m2
 from errata.metrics import parse
 from errata.metrics.errant import Errant, scores_by_type

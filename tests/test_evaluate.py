@@ -7,7 +7,7 @@ import pytest
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.evaluate import bootstrap, count_systems, draw_totals, evaluate, join_counts, pick
+from errata.evaluation import bootstrap, count_systems, draw_totals, evaluate, join_counts, pick
 from errata.testing import example_corpus, example_systems
 from toy import Toy
 
@@ -56,7 +56,7 @@ def test_the_bootstrap_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch) ->
     corpus, systems = corpus_of(50)
     picked = [pick(c, Toy().choose(c)) for c in count_systems(Toy(), corpus, systems)]
     whole = bootstrap(Toy(), picked, 30, 3)
-    monkeypatch.setattr("errata.evaluate.BLOCK", 120)
+    monkeypatch.setattr("errata.evaluation.BLOCK", 120)
     np.testing.assert_array_equal(bootstrap(Toy(), picked, 30, 3), whole)
 
 
@@ -69,7 +69,7 @@ def test_draws_are_summed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
                          for draw in choice])
     np.testing.assert_allclose(draw_totals(counts, choice), expected)
     np.testing.assert_allclose(pick(counts, choice).sum(0), expected.mean(0))
-    monkeypatch.setattr("errata.evaluate.BLOCK", 40)
+    monkeypatch.setattr("errata.evaluation.BLOCK", 40)
     np.testing.assert_allclose(draw_totals(counts, choice), expected)
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from conll_texts import SYSTEMS, read_conll, read_table
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.io import read_m2, read_text
 from errata.metrics import parse
 from errata.metrics.base import Floats

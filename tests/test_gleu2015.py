@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conll_texts import SYSTEMS, read_conll, read_table
 from errata.data import Corpus, Hypotheses, Reference
 from errata.errors import InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.metrics import parse
 from errata.metrics.gleu2015 import GLEU2015
 from errata.testing import check_metric

@@ -13,7 +13,7 @@ LAYERS = [
     {"data", "parameters"},
     {"kernels", "align", "extract", "ngrams", "io", "lm", "datasets"},
     {"metrics", "human"},
-    {"evaluate", "meta", "stress", "testing", "difficulty", "reproduce"},
+    {"evaluation", "meta", "stress", "testing", "difficulty", "reproduce"},
     {"report"},
     {"cli", "web"},
     {"__main__"},

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose
 import errata.lm as lm
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.lm import Options, open_model, perplexity
 from errata.lm.cache import Cache, default_cache
 from errata.lm.causal import CausalModel

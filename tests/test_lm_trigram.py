@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import errata.lm as lm
 from errata.errors import InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
 from errata.lm import Options, open_model, perplexity
 from errata.lm.base import Floats

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
-from errata.evaluate import count_systems, evaluate
+from errata.evaluation import count_systems, evaluate
 from errata.io import read_hypotheses, read_m2
 from errata.io.m2 import parse_m2
 from errata.metrics import parse

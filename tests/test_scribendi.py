@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 import errata.lm as lm
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.lm.harper import detokenize
 from errata.metrics import parse
 from errata.metrics.fluency import Fluency, Harper

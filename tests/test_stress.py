@@ -17,7 +17,7 @@ import errata.lm as lm
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.errors import InputError, MissingExtraError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.metrics import BUILTIN, parse
 from errata.metrics.base import Floats, Ints
 from errata.report.stress import stress_plot, stress_table

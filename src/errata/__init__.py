@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from errata.data import Corpus, Edit, Hypotheses, Judgment, Reference, Scores
     from errata.errors import DataWarning, ErrataError, InputError, MissingExtraError
-    from errata.evaluate import evaluate
+    from errata.evaluation import evaluate
     from errata.metrics import Metric, parse
 
 __version__ = "0.1.0"
@@ -20,7 +20,7 @@ _WHERE = {
     "DataWarning": "errata.errors", "ErrataError": "errata.errors",
     "InputError": "errata.errors", "MissingExtraError": "errata.errors",
     "Metric": "errata.metrics", "parse": "errata.metrics",
-    "evaluate": "errata.evaluate",
+    "evaluate": "errata.evaluation",
 }
 __all__ = ["Corpus", "DataWarning", "Edit", "ErrataError", "Hypotheses", "InputError", "Judgment",
            "Metric", "MissingExtraError", "Reference", "Scores", "__version__", "evaluate",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
-from errata.evaluate import Progress, evaluate
+from errata.evaluation import Progress, evaluate
 from errata.metrics.base import Metric
 
 __all__ = ["PERTURBATIONS", "Perturbation", "StressCard", "stress"]

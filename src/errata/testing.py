@@ -15,7 +15,7 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.evaluate import evaluate, join_counts
+from errata.evaluation import evaluate, join_counts
 from errata.metrics.base import Floats, Metric, build, parse_arguments
 
 __all__ = ["check_metric", "example_corpus", "example_systems"]

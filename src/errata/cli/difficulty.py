@@ -200,7 +200,7 @@ def _tables(found: DifficultyMap, metric: Difficulty, corpus: Corpus, systems: l
             remark: str, tier: int, top: int, chosen: tuple[str, ...], resamples: int,
             confidence: float, seed: int) -> list[Table]:
     from errata.difficulty import by_kind, weight_intervals
-    from errata.evaluate import evaluate
+    from errata.evaluation import evaluate
     from errata.report import difficulty as tables
     from errata.report.scores import score_table
 

@@ -98,7 +98,7 @@ def _metric_scores(outputs: tuple[str, ...], files: tuple[str, ...], gold: str |
 
     results = [read_any_scores(path) for path in files]
     if outputs or sample:
-        from errata.evaluate import evaluate
+        from errata.evaluation import evaluate
         from errata.metrics import parse
 
         corpus, systems = load(outputs, gold, source, refs, sample)

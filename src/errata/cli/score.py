@@ -57,7 +57,7 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     Give the gold standard as M2 (--gold) or as texts (--source and --refs), then one output
     file per system, one sentence a line; gzip and - for standard input work everywhere.
     """
-    from errata.evaluate import evaluate
+    from errata.evaluation import evaluate
     from errata.metrics import parse
     from errata.report import scores as tables
 

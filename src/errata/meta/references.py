@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses, Reference, Scores
 from errata.errors import InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.meta.ter import edit_counts
 from errata.metrics.base import Metric
 

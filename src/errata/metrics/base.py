@@ -3,7 +3,7 @@
 ``count`` turns a corpus and one system's output into sufficient statistics per sentence and
 reference; ``choose`` says which reference each sentence takes; ``score`` is a pure function of
 summed statistics. Corpus scores, sentence scores, bootstrap intervals and distributed runs all
-read the same counts (see `errata.evaluate`).
+read the same counts (see `errata.evaluation`).
 
 A metric is a frozen dataclass: its fields are its parameters, and its repr is its signature and
 what `parse` reads.

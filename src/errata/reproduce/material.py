@@ -13,7 +13,7 @@ from errata.datasets import load_conll14, load_conll14_systems, load_conll14_tex
 from errata.datasets.fetch import path
 from errata.datasets.published import load_experiment
 from errata.errors import DataWarning, ErrataError, InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.human import Comparisons, compare, parse_ranker, rank
 from errata.io import read_published_scores, read_text
 from errata.io.files import read_lines

@@ -12,7 +12,7 @@ import numpy as np
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
 from errata.datasets.fetch import path
 from errata.errors import InputError
-from errata.evaluate import evaluate
+from errata.evaluation import evaluate
 from errata.io.files import read_lines
 from errata.meta.correlation import correlate
 from errata.meta.sentences import CONVENTIONS, confusion
@@ -122,7 +122,8 @@ def system_score(material: Material, metric: str, system: str, part: str = "scor
     recipe = material.recipe(metric)
     found = material.scores(recipe["metric"], recipe["references"])
     values = found.values if part == "score" else found.parts[part]
-    return float(values[found.systems.index(system)]) * float(recipe.get("times", 1))
+    value = float(values[found.systems.index(system)]) * float(recipe.get("times", 1))
+    return round(value, recipe["digits"]) if "digits" in recipe else value
 
 
 @measure

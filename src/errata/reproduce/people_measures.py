@@ -114,22 +114,26 @@ def ranked_at(material: Material, place: str, judgments: str, ranker: str, resam
 
 
 @measure
-def ranking_correlation(material: Material, kind: str, first: str, second: str, ranker: str,
-                        resamples: int = 0, order: str = "score") -> float:
+def printed_order_correlation(material: Material, first: str, second: str, experiment: str,
+                              table: str) -> float:
+    """Spearman's ρ of two printed columns that list systems, best first."""
+    cells = material.printed(experiment, table)
+    a, b = ([text or "" for (_, column), text in cells.items() if column == name]
+            for name in (first, second))
+    return float(correlate("spearman", range(len(a)), [b.index(name) for name in a]))
+
+
+@measure
+def ranking_correlation(material: Material, kind: str, first: str, second: str, ranker: str
+                        ) -> float:
     """Two human rankings of the same systems against each other.
 
-    ``order="mean_rank"`` correlates the places by mean rank, as Figure 6 of Sakaguchi et al. does
-    for ρ; ``second="printed"`` are the printed scores of Grundkiewicz et al. (Table 3c).
+    ``"printed"`` are the printed TrueSkill scores of Grundkiewicz et al. (Table 3c).
     """
     def scores(judgments: str) -> Scores:
         if judgments == "printed":
             return material.printed_scores("grundkiewicz15", "table3c")
-        found = material.ranked(judgments, ranker, resamples)
-        if order == "score":
-            return found
-        listed = _ranking(material, judgments, ranker, resamples, order).systems
-        return replace(found, values=np.array([-listed.index(s) for s in found.systems], float),
-                       resampled=None)
+        return material.ranked(judgments, ranker)
 
     a, b = match_systems(scores(first), scores(second))
     return float(correlate(kind, a.values, b.values))
@@ -165,7 +169,12 @@ def judge_correlation(material: Material, first: str, second: str, kind: str = "
     if "rest" in (first, second):
         rest = found.rest_rho if second == "rest" else found.rest_r
         number = first if second == "rest" else second
-        return float(rest.mean() if number == "mean" else rest[int(number) - 1])
+        if number != "mean":
+            return float(rest[int(number) - 1])
+        # The printed means weigh judges by their comparisons.
+        counts = material.comparisons("grundkiewicz15").per_judge().games.sum((1, 2))
+        order = np.argsort(material.comparisons("grundkiewicz15").judges)
+        return float(np.average(rest, weights=counts[order]))
     a, b = int(first) - 1, int(second) - 1
     rho = kind == "spearman" or (not kind and a < b)
     return float((found.rho if rho else found.r)[a, b])

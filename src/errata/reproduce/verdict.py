@@ -49,7 +49,7 @@ def shown(value: Value, like: str, rounding: str = "half") -> str:
     exact = Decimal(repr(float(f"{value:.12g}")))
     rounded = exact.quantize(Decimal(1).scaleb(printed.as_tuple().exponent),  # type: ignore[arg-type]
                              ROUND_HALF_EVEN if rounding == "half" else ROUND_DOWN)
-    return str(rounded)
+    return format(rounded, "f")
 
 
 def difference(value: Value, printed: str | None) -> float | None:
