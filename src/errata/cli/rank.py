@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from errata.cli._judgments import judgment_options, load_judgments
-from errata.cli.common import emit, format_option, seed_option
+from errata.cli.common import Progress, emit, format_option, seed_option
 
 __all__ = ["command"]
 
@@ -58,8 +58,9 @@ def command(judgments: tuple[str, ...], method: str, unit: str, resamples: int,
                                 keep=unit)
     if without:
         comparisons = comparisons.without(*without)
-    scores = human.rank(ranker, comparisons, unit=unit, resamples=resamples, rng=seed,
-                        value=value, threads=threads)
+    with Progress(ranker.name) as progress:
+        scores = human.rank(ranker, comparisons, unit=unit, resamples=resamples, rng=seed,
+                            value=value, threads=threads, progress=progress)
     ranking = cluster(scores, confidence=confidence, order=order)
     tables = [ranking_table(ranking)]
     if head_to_head:

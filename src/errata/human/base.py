@@ -8,6 +8,7 @@ its parameters, and its repr is its signature and what `errata.human.parse_ranke
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar, dataclass_transform
 
@@ -23,6 +24,7 @@ from errata.parameters import Parameterised
 __all__ = ["Ranker", "rank", "ranker"]
 
 T = TypeVar("T")
+Progress = Callable[[int, int], None]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -53,8 +55,8 @@ class Ranker(Parameterised, ABC):
         return {}
 
     def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
-                 rng: np.random.Generator, threads: int | None
-                 ) -> tuple[Floats, Floats | None]:
+                 rng: np.random.Generator, threads: int | None = None,
+                 progress: Progress | None = None) -> tuple[Floats, Floats | None]:
         """Scores of the data, and of resamples ``[resample, system]``."""
         values = self.score(comparisons.counts())
         if not resamples:
@@ -68,14 +70,14 @@ class Ranker(Parameterised, ABC):
 
 def rank(ranker: Ranker, comparisons: Comparisons, *, unit: str = "sentences",
          resamples: int = 1000, rng: int | np.random.Generator = 0, value: str = "data",
-         threads: int | None = None) -> Scores:
+         threads: int | None = None, progress: Progress | None = None) -> Scores:
     """Score the systems that people compared, with bootstrap resamples of their judgments.
 
     ``unit`` is what the bootstrap draws: ``"pairs"`` as published, which takes the up to 78 pairs
     of one ranking for independent and gives intervals that are too narrow; ``"rankings"``;
     ``"sentences"`` (the default: other sentences might have been chosen); ``"judges"``.
     ``value="data"`` reports the score of the data, ``"mean"`` the mean over the resamples, as the
-    published Expected Wins are.
+    published Expected Wins are. ``progress`` is called with (done, total) where it takes long.
 
     >>> from errata.data import Judgment
     >>> from errata.human import compare, parse_ranker
@@ -88,7 +90,8 @@ def rank(ranker: Ranker, comparisons: Comparisons, *, unit: str = "sentences",
     counts = comparisons.counts()
     _check(comparisons, counts)
     generator = np.random.default_rng(rng)
-    values, resampled = ranker.estimate(comparisons, unit, resamples, generator, threads)
+    values, resampled = ranker.estimate(comparisons, unit, resamples, generator, threads,
+                                         progress)
     if value == "mean":
         if resampled is None:
             raise InputError("the mean over resamples needs resamples", remedy="resamples=1000")

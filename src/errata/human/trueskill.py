@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.base import Ranker, ranker
+from errata.human.base import Progress, Ranker, ranker
 from errata.human.comparisons import Comparisons, Counts, Floats
 from errata.human.resample import bootstrap_counts
 
@@ -95,15 +95,16 @@ class TrueSkillMeanField(_WMT):
         return self.solve(self._shares(counts), 1).reshape(shape)
 
     def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
-                 rng: np.random.Generator, threads: int | None
-                 ) -> tuple[Floats, Floats | None]:
+                 rng: np.random.Generator, threads: int | None = None,
+                 progress: Progress | None = None) -> tuple[Floats, Floats | None]:
         values = self.score(comparisons.counts())
         if not resamples:
             return values, None
         counts = bootstrap_counts(comparisons, unit, resamples, rng)
-        return values, self.solve(self._shares(counts), threads)
+        return values, self.solve(self._shares(counts), threads, progress)
 
-    def solve(self, shares: Shares, threads: int | None) -> Floats:
+    def solve(self, shares: Shares, threads: int | None = None,
+              progress: Progress | None = None) -> Floats:
         """The limit for a batch of data sets, in threads."""
         from errata.kernels import trueskill as kernel
 
@@ -117,7 +118,7 @@ class TrueSkillMeanField(_WMT):
                                   shares.margin[part], self.tau, into)
             return 2 * means[0] - means[1]
 
-        return np.concatenate(in_threads(run, len(shares.games), threads))
+        return np.concatenate(in_threads(run, len(shares.games), threads, progress))
 
 
 @ranker
@@ -145,13 +146,13 @@ class TrueSkill(_WMT):
         return np.array(each).reshape(counts.wins.shape[:-1])
 
     def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
-                 rng: np.random.Generator, threads: int | None
-                 ) -> tuple[Floats, Floats | None]:
-        runs = self.play(comparisons.counts(), rng, threads)
+                 rng: np.random.Generator, threads: int | None = None,
+                 progress: Progress | None = None) -> tuple[Floats, Floats | None]:
+        runs = self.play(comparisons.counts(), rng, threads, progress)
         values = runs.mean(axis=0)
         if not resamples or unit == "pairs":
             return values, runs if resamples else None
-        _, resampled = self.limit.estimate(comparisons, unit, resamples, rng, threads)
+        _, resampled = self.limit.estimate(comparisons, unit, resamples, rng, threads, progress)
         return values, resampled
 
     @property
@@ -161,7 +162,7 @@ class TrueSkill(_WMT):
                                   draw_probability=self.draw_probability, spread=self.spread)
 
     def play(self, counts: Counts, rng: int | np.random.Generator = 0,
-             threads: int | None = None) -> Floats:
+             threads: int | None = None, progress: Progress | None = None) -> Floats:
         """The means after each sampled run, ``[run, system]``, whatever the number of threads."""
         from errata.kernels import trueskill as kernel
 
@@ -176,18 +177,22 @@ class TrueSkill(_WMT):
                              float(shares.margin[0]), self.tau, means, variances)
             return means
 
-        return np.concatenate(in_threads(run, self.runs, threads))
+        return np.concatenate(in_threads(run, self.runs, threads, progress))
 
     def context(self, comparisons: Comparisons, unit: str) -> tuple[str, ...]:
         return () if unit == "pairs" else ("resamples by trueskill_meanfield",)
 
 
-def in_threads(run: Callable[[slice], Any], jobs: int, threads: int | None) -> list[Any]:
+def in_threads(run: Callable[[slice], Any], jobs: int, threads: int | None,
+               progress: Progress | None) -> list[Any]:
     """Call ``run`` with consecutive parts of ``range(jobs)``, several at a time; keep the order."""
     workers = min(threads or os.cpu_count() or 1, jobs)
-    size = -(-jobs // (4 * workers))  # a few parts a thread: none waits long for the slowest
+    size = max(1, min(25, jobs // (4 * workers)))  # small: none waits long for the slowest
     parts = [slice(start, min(jobs, start + size)) for start in range(0, jobs, size)]
-    if workers <= 1:
-        return [run(part) for part in parts]
+    results = []
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(run, parts))
+        for part, result in zip(parts, pool.map(run, parts), strict=True):
+            results.append(result)
+            if progress is not None:
+                progress(part.stop, jobs)
+    return results
