@@ -9,7 +9,8 @@ from importlib import import_module
 
 from errata.errors import InputError
 from errata.human.base import Ranker, rank
-from errata.human.comparisons import Comparisons, Counts, compare, head_to_head
+from errata.human.comparisons import Comparisons, Counts, compare
+from errata.human.versus import head_to_head
 from errata.parameters import build, parse_arguments
 
 __all__ = ["RANKERS", "Comparisons", "Counts", "Ranker", "compare", "head_to_head",

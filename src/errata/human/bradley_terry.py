@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.human.base import Ranker, ranker
@@ -16,9 +17,10 @@ __all__ = ["BradleyTerry"]
 STEPS = 100
 TOLERANCE = 1e-11
 FAR = 30.0  # a log strength beyond this is on its way to infinity
-# Given log strengths' differences and the tie parameter: log-likelihood per pair, its first
-# derivatives by difference and tie parameter, and its second (dd, dt, tt), all negated twice over.
+# Of each pair: the log-likelihood, its derivatives by the difference of strengths and by the tie
+# parameter, and the second derivatives with the sign turned (difference twice, mixed, tie twice).
 Terms = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
+Index = NDArray[np.intp]
 
 
 @ranker
@@ -143,17 +145,15 @@ def _newton(wins: Floats, ties: Floats, terms: Callable[..., Terms], prior: floa
 
 
 def _value(x: Floats, data: tuple[Floats, ...], terms: Callable[..., Terms], prior: float,
-           i: np.ndarray[tuple[int], np.dtype[np.intp]],
-           j: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
+           i: Index, j: Index) -> Floats:
     value = terms(x[:, i] - x[:, j], x[:, -1:], *data)[0].sum(axis=1)
     result: Floats = value - prior / 2 * (x[:, :-1] ** 2).sum(axis=1)
     return result
 
 
 def _step(x: Floats, data: tuple[Floats, ...], terms: Callable[..., Terms], prior: float,
-          free: np.ndarray[tuple[int], np.dtype[np.bool_]],
-          i: np.ndarray[tuple[int], np.dtype[np.intp]],
-          j: np.ndarray[tuple[int], np.dtype[np.intp]]) -> tuple[Floats, Floats]:
+          free: NDArray[np.bool_], i: Index, j: Index) -> tuple[Floats, Floats]:
+    """Newton's step, at most 2 in any direction, and the value where it starts."""
     batch, n = len(x), x.shape[1] - 1
     value, by_d, by_t, dd, dt, tt = terms(x[:, i] - x[:, j], x[:, -1:], *data)
     gradient = np.zeros_like(x)
@@ -184,9 +184,7 @@ def _step(x: Floats, data: tuple[Floats, ...], terms: Callable[..., Terms], prio
 
 
 def _halved(x: Floats, step: Floats, value: Floats, data: tuple[Floats, ...],
-            terms: Callable[..., Terms], prior: float,
-            i: np.ndarray[tuple[int], np.dtype[np.intp]],
-            j: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
+            terms: Callable[..., Terms], prior: float, i: Index, j: Index) -> Floats:
     """The step, halved until it does not lead downhill (nor the tie parameter below its bound)."""
     step = step.copy()
     for _ in range(40):

@@ -22,8 +22,7 @@ from errata.data import Judgment
 from errata.errors import InputError
 from errata.io.pairwise import MEMBERS, ORDERS, ranked_systems
 
-__all__ = ["KEEP", "MEMBERS", "UNITS", "Comparisons", "Counts", "HeadToHead", "Outcome",
-           "compare", "head_to_head"]
+__all__ = ["KEEP", "MEMBERS", "UNITS", "Comparisons", "Counts", "Outcome", "check_unit", "compare"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -312,35 +311,3 @@ def _finish(columns: _Columns, tables: list[Table], keep: str) -> Comparisons:
         table.judge if kept["judges"] else None, table.sentence if kept["sentences"] else None,
         table.ranking if kept["rankings"] else None, columns.rankings,
         context=(f"members:{columns.members}",))
-
-
-@dataclass(frozen=True, eq=False)
-class HeadToHead:
-    """How every system fared against every other: ``[row, column]``, the row's view.
-
-    ``fraction[a, b]`` is the share of decided comparisons that a won, ``p`` the two-sided sign
-    test of it; NaN where nothing was decided.
-    """
-
-    systems: tuple[str, ...]
-    counts: Counts
-    fraction: Floats
-    p: Floats
-
-
-def head_to_head(comparisons: Comparisons) -> HeadToHead:
-    """Wins, ties and losses of every pair with sign tests (Grundkiewicz et al. 2015, Table 3d).
-
-    The sign test asks whether the decided comparisons could be tosses of a fair coin:
-    ``p = min(1, 2 P(X <= min(wins, losses)))`` for X binomial with 1/2.
-    """
-    from scipy.special import bdtr
-
-    counts = comparisons.counts()
-    wins, losses = counts.wins, counts.wins.T
-    decided = wins + losses
-    some = decided > 0
-    fraction = np.divide(wins, decided, out=np.full_like(wins, np.nan), where=some)
-    few, all_ = np.floor(np.minimum(wins, losses)), np.round(decided).astype(np.int64)
-    p = np.minimum(1, 2 * bdtr(few, all_, 0.5))
-    return HeadToHead(comparisons.systems, counts, fraction, np.where(some, p, np.nan))

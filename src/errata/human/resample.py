@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.human.comparisons import Comparisons, Counts, Floats, check_unit
@@ -37,7 +38,7 @@ def count_resamples(comparisons: Comparisons, unit: str, resamples: int,
     return _unfold(drawn, len(comparisons.systems))
 
 
-def _cells(comparisons: Comparisons) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], int]:
+def _cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
     """The number of each row's cell: pair of systems (either way round) and outcome."""
     n = len(comparisons.systems)
     first, second = comparisons.first.astype(np.int64), comparisons.second.astype(np.int64)
@@ -47,8 +48,7 @@ def _cells(comparisons: Comparisons) -> tuple[np.ndarray[tuple[int], np.dtype[np
 
 
 def _draw_units(comparisons: Comparisons, unit: str, resamples: int, rng: np.random.Generator,
-                times: float, cell: np.ndarray[tuple[int], np.dtype[np.int64]], cells: int
-                ) -> Floats:
+                times: float, cell: NDArray[np.int64], cells: int) -> Floats:
     from scipy.sparse import csr_array
 
     number, units = comparisons.units(unit)

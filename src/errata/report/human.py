@@ -7,9 +7,9 @@ import numpy as np
 from errata.data import Scores
 from errata.human.agreement import Agreement
 from errata.human.clusters import Ranking
-from errata.human.comparisons import HeadToHead
 from errata.human.judges import JudgeCorrelations
 from errata.human.planning import NextPairs, Plan
+from errata.human.versus import HeadToHead
 from errata.report.table import Cell, Table
 
 __all__ = ["agreement_tables", "correlation_table", "head_to_head_table", "next_pairs_table",
