@@ -104,6 +104,14 @@ def test_bradley_terry_with_a_prior_is_that_of_choix() -> None:
     np.testing.assert_allclose(found, known, rtol=0, atol=1e-6)
 
 
+def test_a_tie_may_count_as_half_a_win() -> None:
+    wins, ties = random_counts(4)
+    found = BradleyTerry(ties="half").score(Counts(wins, ties))
+    known = BradleyTerry(ties="ignored").score(Counts(wins + ties / 2, np.zeros_like(ties)))
+    np.testing.assert_allclose(found, known, rtol=0, atol=1e-12)
+    assert np.abs(found - BradleyTerry(ties="ignored").score(Counts(wins, ties))).max() > 0.01
+
+
 @pytest.mark.parametrize("ties", ["davidson", "rao_kupper"])
 def test_bradley_terry_with_ties_maximises_the_likelihood(ties: str) -> None:
     """Against SciPy's minimiser on the likelihood written out from the papers."""
