@@ -20,10 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.evaluate import count_systems, evaluate
+from errata.evaluation import count_systems, evaluate
 from errata.io import read_corpus, read_hypotheses
 from errata.kernels import threeway
 from errata.metrics import parse
+from errata.metrics._columns import prepare_nomix
 
 ROOT = Path(__file__).resolve().parents[1]
 OFFICIAL = 38 * 60  # processor seconds of the official program, nomix, all systems
@@ -76,8 +77,8 @@ def longest(corpus: Corpus, systems: list[Hypotheses]) -> None:
 def table_sizes(corpus: Corpus, systems: list[Hypotheses]) -> None:
     """Cells of the three-way tables, all and those visited."""
     visited = full = 0
-    references = corpus.reference_tokens
-    owners = np.repeat(np.arange(len(corpus)), [len(refs) for refs in corpus.references])
+    prepared = prepare_nomix(corpus, "official")
+    references, owners = prepared.tokens, prepared.owners
     for hypotheses in systems:
         tokens = corpus.vocabulary.intern(hypotheses.sentences)
         batches = corpus.source_tokens, tokens, references
