@@ -106,7 +106,7 @@ def rank(ranker: Ranker, comparisons: Comparisons, *, unit: str = "sentences",
                "losses": wins.sum(0)},
         headline=ranker.headline,
         context=(*ranker.context(comparisons, unit), *comparisons.context,
-                 f"comparisons:{comparisons.total:g}", f"rankings:{comparisons.rankings}",
+                 f"comparisons:{comparisons.total:.12g}", f"rankings:{comparisons.rankings}",
                  *((f"value:{value}",) if value != "data" else ()), *drawn,
                  f"errata:{__version__}"))
 

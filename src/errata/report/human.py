@@ -28,12 +28,13 @@ def ranking_table(ranking: Ranking) -> Table:
                      float(scores.values[s]), f"{low:.3f} – {high:.3f}",
                      float(ranking.mean_rank[position]),
                      *(float(part[s]) for part in scores.parts.values())))
+    whole = all((scores.parts[c] % 1 == 0).all() for c in ("wins", "ties", "losses"))
     ends = np.flatnonzero(np.diff(ranking.cluster))
     return Table(("cluster", "range", "system", scores.headline, f"{level} interval", "mean rank",
                   *scores.parts), tuple(rows), title=_title(scores), name="ranking",
                  caption=f"signature: {scores.signature}",
                  formats={scores.headline: ".3f", "mean rank": ".2f", "share": ".4f",
-                          **dict.fromkeys(("wins", "ties", "losses"), ".10g")},
+                          **dict.fromkeys(("wins", "ties", "losses"), ".0f" if whole else ".1f")},
                  rules=frozenset(ends.tolist()))
 
 
