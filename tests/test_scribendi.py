@@ -197,6 +197,12 @@ def test_bad_parameters(text: str, problem: str) -> None:
         parse(text)
 
 
+def test_the_defaults_are_the_papers() -> None:
+    assert repr(Scribendi()) == (
+        "scribendi(model='gpt2', revision='', dtype='float32', device='auto', batch_size=32, "
+        "perplexity='mean', threshold=0.8, rounding='none', total='sum')")
+
+
 def test_fluency_by_hand(fake: FakeModel) -> None:
     corpus = Corpus.from_texts(["He go home .", "Fine .", "Well said ."])
     systems = [Hypotheses("A", ("He went home .", "Fine .", ""))]
