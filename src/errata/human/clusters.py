@@ -97,8 +97,9 @@ def cluster(scores: Scores, *, confidence: float = 0.95, order: str = "score") -
     """Order systems, give their rank ranges and divide them where no ranges overlap.
 
     A line is drawn after a position if no system above it shares a rank with any below it
-    (Bojar et al. 2013). ``order="mean_rank"`` lists the systems by their mean rank, as Figure 6
-    of Sakaguchi et al. (2016) does, instead of by score.
+    (Bojar et al. 2013); the WMT's cluster.py asks this of the last system above only, which comes
+    to the same on the published data. ``order="mean_rank"`` lists the systems by their mean rank
+    instead of by score, as Figure 6 of Sakaguchi et al. (2016) does.
     """
     if order not in ORDERS:
         raise InputError(f"unknown order {order!r}", remedy=f"use one of {', '.join(ORDERS)}")
