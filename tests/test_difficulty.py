@@ -406,6 +406,8 @@ def test_kinds_are_grouped_by_tier(demo: Two) -> None:
     assert {r.kind for r in by_kind(found, tier=2)} == {"VERB", "PREP", "PRON", "DET", "NOUN"}
     verb = next(r for r in by_kind(found, tier=2) if r.kind == "VERB")
     assert (verb.frequency, round(verb.mean, 4)) == (2, 0.6667)
+    replaced = next(r for r in by_kind(found, tier=1) if r.kind == "R")
+    assert replaced.sd == pytest.approx(np.std([0, 2 / 3], ddof=1))  # of the sample
     with pytest.raises(InputError, match="tier 4"):
         by_kind(found, tier=4)
 

@@ -248,6 +248,18 @@ def test_convert_writes_what_errants_tools_read(
 
 
 @pytest.mark.errant
+def test_gold_found_anew_can_have_other_kinds(english: str, tmp_path: Path) -> None:
+    (tmp_path / "gold.m2").write_text("S He go home .\nA 0 2|||Vt|||He goes|||REQUIRED|||-NONE-"
+                                      "|||0\n\n")
+    (tmp_path / "out.txt").write_text("He goes home .\n")
+    done = subprocess.run([sys.executable, "-m", "errata", "difficulty", "--gold", "gold.m2",
+                           "out.txt", "--reextract", "--types", english], check=True,
+                          cwd=tmp_path, capture_output=True, text=True)
+    assert "R:VERB:SVA" in done.stdout  # aligned found the span, ERRANT named it
+    assert "R:INFL" not in done.stdout
+
+
+@pytest.mark.errant
 @pytest.mark.slow
 def test_table_4_with_errants_types(english: str, conll14: Path, data_sets: Path) -> None:
     """Our gold retyped with today's ERRANT beside the paper's (an older ERRANT and spaCy)."""

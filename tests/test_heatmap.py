@@ -20,13 +20,15 @@ NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--
 @pytest.fixture
 def found() -> DifficultyMap:
     corpus = Corpus.from_texts(
-        ["He go home", "She like a tea", NASTY, "All is well ."],
-        [["He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well ."]])
+        ["He go home", "She like a tea", NASTY, "All is well .", "Tag it"],
+        [["He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well .",
+          "Tag <img/src=x>"]])
     right = tuple(refs[0].corrected(s)
                   for s, refs in zip(corpus.sources, corpus.references, strict=True))
     return map_difficulty(corpus, [
-        Hypotheses("perfect", right), Hypotheses("<b>bold</b>", corpus.sources),
-        Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well ."))])
+        Hypotheses("perfect", right), Hypotheses("</script><b>bold</b>", corpus.sources),
+        Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well .",
+                            "Tag it"))])
 
 
 class Page(HTMLParser):
@@ -88,7 +90,7 @@ def test_the_page_shows_every_text_as_text(found: DifficultyMap) -> None:
     assert [tag for tag, _ in page.tags].count("script") == 2  # data and code, nothing smuggled
     assert '<script>alert("x")</script> & "quotes\' {{data}} </script><!--' in page.main
     data = json.loads(page.data)
-    assert data["systems"] == ["perfect", "<b>bold</b>", "wild"]
+    assert data["systems"] == ["perfect", "</script><b>bold</b>", "wild"]
     errors = [mark for mark in data["marks"] if mark[0] == 0]
     assert [mark[3:6] for mark in errors][:2] == [["go", "goes", [0]], ["", ".", [0]]]
 
