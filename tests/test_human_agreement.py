@@ -146,7 +146,9 @@ def test_perfect_and_reversed_judges() -> None:
     same = agreement(two_judges(outcomes, outcomes))
     assert same.kappa[0, 1] == pytest.approx(1)
     assert same.alpha == pytest.approx(1)
-    opposed = agreement(two_judges(outcomes, [-o for o in outcomes]))
+    # Twice the same, so both agree with themselves: that makes nobody less of an outsider.
+    opposed = agreement(2 * two_judges(outcomes, [-o for o in outcomes]))
+    assert opposed.within == pytest.approx(1)
     assert opposed.kappa[0, 1] == pytest.approx(-1)
     assert set(opposed.outsiders) == {"ann", "bob"}
 
