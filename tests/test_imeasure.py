@@ -238,7 +238,7 @@ def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(_mix, "FEW", 0)
     rng = random.Random(seed)
     cut = 0
-    for _ in range(700):
+    for _ in range(1000 if seed else 200):
         corpus, output = random_case(rng)
         clusters = clusters_of(tuple(corpus.sources[0].split()), corpus.references[0], "none")
         if prod(len(c.alternatives) + c.optional for c in clusters) > 2000:
@@ -251,7 +251,7 @@ def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) 
         chain = kept(corpus, ("mix", "none"), lambda: pytest.fail("made twice"))[0]
         stages, _ = _mix.stages_of(chain, tuple(corpus.vocabulary.intern([output])[0].tolist()))
         cut += sum(len(stage.texts) > 1 for stage in stages) > 1
-    assert cut > 100  # many are cut into parts that are chosen apart
+    assert cut > 25  # many are cut into parts that are chosen apart
 
 
 def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +261,7 @@ def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(9)
     metric = IMeasure(references="mix", tokenise="none")
     unproven = below = 0
-    for _ in range(400):
+    for _ in range(150):
         corpus, output = random_case(rng)
         counts = metric.count(corpus, Hypotheses("A", (output,)))[0, 0]
         best = enumerated(corpus, output, Fraction(2))
