@@ -320,3 +320,15 @@ def test_mturk_relabelling_by_text(tmp_path: Path) -> None:
     with pytest.warns(DataWarning, match="of 3 outputs shown, 2 had other labels .* 1 were"):
         found = list(read_judgments(path, labels="text", outputs=outputs))
     assert found == [Judgment("w", 0, (("B", "C"), ("A",)), (1, 2), "h", 65.0)]
+
+
+def test_mturk_text_shown_twice(tmp_path: Path) -> None:
+    """The first rank of a text counts; one without a rank gives way to one with."""
+    path = tmp_path / "m.csv"
+    path.write_text(MTURK + "w,h,Approved,65,0,A,one,B,one,C,two,2,4,3\n"
+                    "w,i,Approved,65,0,A,one,B,one,C,two,,4,3\n", encoding="utf-8")
+    outputs = {"A": ["one"], "B": ["one"], "C": ["two"]}
+    with pytest.warns(DataWarning, match="4 had other labels"):
+        found = list(read_judgments(path, labels="text", outputs=outputs))
+    assert [(j.groups, j.ranks) for j in found] == [
+        ((("A", "B"), ("C",)), (2, 3)), ((("A", "B"), ("C",)), (4, 3))]
