@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
@@ -16,10 +15,11 @@ __all__ = ["command"]
 @click.argument("experiments", nargs=-1, metavar="[PAPER|FILE.toml|all]...")
 @click.option("--summary", is_flag=True,
               help="Print the findings and how many cells came out how, not every cell.")
-@click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
+@click.option("--extractor", default="errant", show_default=True,
+              help="Where a table needs ERRANT's types: errant, or errant:PIPELINE with another "
+                   "spaCy pipeline. Without ERRANT these cells are not run.")
 @format_option
-def command(experiments: tuple[str, ...], summary: bool, processes: int | None, form: str
-            ) -> None:
+def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: str) -> None:
     """Recompute the published tables of the field.
 
     Every printed figure is computed again from the raw outputs, references and judgments (and,
@@ -40,8 +40,7 @@ def command(experiments: tuple[str, ...], summary: bool, processes: int | None, 
     from errata.reproduce import reproduce
 
     with Progress("cells") as progress:
-        results = reproduce(chosen, processes=processes or os.cpu_count() or 1,
-                            progress=progress)
+        results = reproduce(chosen, extractor=extractor, progress=progress)
     emit(report.reproduction_tables(results, summary=summary), form)
     failed = sum(result.mismatches for result in results)
     if failed:

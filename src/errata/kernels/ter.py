@@ -27,7 +27,7 @@ ADD = cython.declare(cython.int, 4)
 @cython.nogil
 @cython.exceptval(check=False)
 def _beam(ratio: cython.double) -> cython.int:
-    if BEAM >= ratio / 2:
+    if ratio / 2 <= BEAM:
         return BEAM
     width: cython.int = cython.cast(cython.int, ratio / 2 + BEAM)
     return width if width == ratio / 2 + BEAM else width + 1
@@ -104,7 +104,7 @@ def _align(n: cython.int, m: cython.int, step: cython.schar[:, ::1], align: cyth
     how: cython.int
     while i > 0 or j > 0:
         how = ADD if i == 0 else DROP if j == 0 else step[i, j]
-        if how == SAME or how == OTHER:
+        if how in (SAME, OTHER):
             i -= 1
             j -= 1
             align[j] = i

@@ -43,14 +43,12 @@ def cell_table(result: TableResult, name: str) -> Table:
     reasons = dict.fromkeys(f"{cell.verdict.name}: {cell.verdict.reason}"
                             for cell in result.cells if cell.verdict.reason)
     size = len(table.cells)
-    whole = all(not isinstance(cell.recomputed, float) for cell in result.cells)
     return Table((*table.by, *(("from",) if several else ()), "published", "recomputed",
                   "difference", "verdict"), tuple(rows),
                  title=f"{name}, {table.origin}: {table.title}", name=f"{name}_{table.name}",
                  caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)),
                                     *reasons)),
-                 formats={"difference": "+.0f"} if whole else
-                 {"recomputed": ".5f", "difference": "+.5f"},
+                 formats={"recomputed": ".6g", "difference": "+.3g"},
                  rules=frozenset(range(size - 1, len(rows) - 1, size)))
 
 

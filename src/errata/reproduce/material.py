@@ -41,9 +41,9 @@ class NotRun(ErrataError):
 class Material:
     """Data sets and scores by name; ``recipes`` say how an experiment's metrics were run."""
 
-    def __init__(self, *, processes: int | None = None,
-                 tick: Callable[[], object] | None = None) -> None:
-        self.processes = processes or 1
+    def __init__(self, extractor: str = "errant", tick: Callable[[], object] | None = None
+                 ) -> None:
+        self.extractor = extractor
         self.tick = tick or (lambda: None)
         self.recipes: Mapping[str, Mapping[str, Any]] = {}
         self._kept: dict[Hashable, Any] = {}

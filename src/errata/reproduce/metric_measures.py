@@ -113,7 +113,7 @@ def example_score(material: Material, metric: str, example: str, hypothesis: str
     output = Hypotheses("A", (case["hypotheses"][int(hypothesis) - 1],))
     recipe = material.recipe(metric)
     value = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)["A"]
-    return value * recipe.get("times", 1)
+    return value * float(recipe.get("times", 1))
 
 
 @measure
@@ -126,7 +126,6 @@ def system_score(material: Material, metric: str, system: str, part: str = "scor
     return round(value, recipe["digits"]) if "digits" in recipe else value
 
 
-@measure
 def system_at(material: Material, metric: str, place: str, without: str = "") -> str:
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
     recipe = material.recipe(metric)
@@ -242,7 +241,7 @@ def reference_curve(material: Material, number: str, what: str, metric: str,
         return np.mean([scores.values[rows] for scores in each], axis=0)
 
     values = material.keep(("curve", number, metric, tuple(texts)), compute)
-    return float({"mean": np.mean, "max": np.max, "min": np.min}[what](values))
+    return float(getattr(values, {"mean": "mean", "max": "max", "min": "min"}[what])())
 
 
 @measure

@@ -42,12 +42,6 @@ def games(material: Material, judgments: str) -> int:
     return pairs(material, judgments) + 1
 
 
-@measure
-def rankings(material: Material, judgments: str) -> int:
-    """How many rankings there are, skipped ones counted."""
-    return len(material.judgments(judgments))
-
-
 def _judge(number: str) -> str:
     return f"annotator{int(number):02d}"
 
@@ -111,16 +105,6 @@ def ranked_at(material: Material, place: str, judgments: str, ranker: str, resam
         names = tuple(scores.systems[i] for i in scores.order)
     return [name.replace("INPUT", "source").replace("src", "source") for name in names
             if name != without][int(place) - 1]
-
-
-@measure
-def printed_order_correlation(material: Material, first: str, second: str, experiment: str,
-                              table: str) -> float:
-    """Spearman's ρ of two printed columns that list systems, best first."""
-    cells = material.printed(experiment, table)
-    a, b = ([text or "" for (_, column), text in cells.items() if column == name]
-            for name in (first, second))
-    return float(correlate("spearman", range(len(a)), [b.index(name) for name in a]))
 
 
 @measure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ from errata.reproduce.material import Material, NotRun
 from errata.reproduce.measures import MEASURES, load_measures
 from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
 
-__all__ = ["Cell", "EvidenceResult", "FindingResult", "Reproduction", "TableResult", "reproduce"]
+__all__ = ["Cell", "EvidenceResult", "FindingResult", "Reproduction", "TableResult",
+           "check_measures", "reproduce"]
 
 Progress = Callable[[int, int], None]
 
@@ -81,16 +83,16 @@ class Reproduction:
                       for one in result.evidence))
 
 
-def reproduce(experiments: Sequence[Experiment], *, processes: int | None = None,
+def reproduce(experiments: Sequence[Experiment], *, extractor: str = "errant",
               progress: Progress | None = None) -> tuple[Reproduction, ...]:
     """Recompute published tables; data sets come from `errata.datasets`.
 
-    Work that several tables need is done once. ``processes`` (default: all cores) compute
-    translation edit rates; ``progress`` is called with the steps done and the steps in all.
+    Work that several tables need is done once. ``extractor`` types errors where a table needs
+    ERRANT's types (``errant:PIPELINE`` with another spaCy pipeline); ``progress`` is called with
+    the steps done and the steps in all.
     """
-    load_measures()
     for experiment in experiments:
-        _check(experiment)
+        check_measures(experiment)
     total = sum(e.cells + sum(len(f.evidence) for f in e.findings) for e in experiments)
     done = 0
 
@@ -100,16 +102,32 @@ def reproduce(experiments: Sequence[Experiment], *, processes: int | None = None
         if progress is not None:
             progress(done, total)
 
-    material = Material(processes=processes, tick=lambda: progress and progress(done, total))
+    material = Material(extractor, tick=lambda: progress and progress(done, total))
     return tuple(_run(experiment, material, step) for experiment in experiments)
 
 
-def _check(experiment: Experiment) -> None:
-    for measure in (*(t.measure for t in experiment.tables),
-                    *(e.measure for f in experiment.findings for e in f.evidence)):
-        if measure not in MEASURES:
-            raise InputError(f"{experiment.name}: there is no measure {measure!r}",
-                             remedy=f"known: {', '.join(sorted(MEASURES))}")
+def check_measures(experiment: Experiment) -> None:
+    """Refuse an experiment that asks for measures or arguments that do not exist."""
+    load_measures()
+    for table in experiment.tables:
+        for way in table.ways:
+            _check(f"{experiment.name}, {table.name}", table.measure,
+                   {**way.arguments, **dict.fromkeys(table.by)})
+    for finding in experiment.findings:
+        for one in finding.evidence:
+            _check(f"{experiment.name}, {finding.name}", one.measure, one.arguments)
+
+
+def _check(where: str, measure: str, arguments: Mapping[str, Any]) -> None:
+    if measure not in MEASURES:
+        raise InputError(f"{where}: there is no measure {measure!r}",
+                         remedy=f"known: {', '.join(sorted(MEASURES))}")
+    wanted = inspect.signature(MEASURES[measure])
+    try:
+        wanted.bind(None, **arguments)
+    except TypeError as error:
+        raise InputError(f"{where}: {measure}: {error}", remedy="its arguments are "
+                         + ", ".join(list(wanted.parameters)[1:])) from None
 
 
 def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -> Reproduction:
@@ -125,13 +143,14 @@ def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -
 
 def _compute(measure: str, material: Material, arguments: Mapping[str, Any], what: str) -> Value:
     try:
-        return MEASURES[measure](material, **arguments)
-    except TypeError as error:
-        # Wrong arguments in a file are the file's fault; other TypeErrors are ours.
-        if "argument" in str(error):
-            raise InputError(f"{what}: {error}", remedy="see the arguments of the measure"
-                             ) from error
-        raise
+        value: Value = MEASURES[measure](material, **arguments)
+    except (KeyError, IndexError, ValueError) as error:
+        shown_arguments = ", ".join(f"{k}={v!r}" for k, v in arguments.items()
+                                    if isinstance(v, str | int | float))
+        raise InputError(f"{what}: {measure}({shown_arguments}) has no answer: "
+                         f"{type(error).__name__} {error}",
+                         remedy="check the names of the row and the column") from error
+    return value
 
 
 def _cell(table: PublishedTable, way: Way, key: tuple[str, ...], material: Material,

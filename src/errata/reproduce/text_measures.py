@@ -26,8 +26,7 @@ def _edits(material: Material, pairs: Pairs) -> dict[tuple[str, str], NDArray[np
     def compute() -> dict[tuple[str, str], NDArray[np.int64]]:
         kept = material.kept()
         sentences = [(material.text(a)[i], material.text(b)[i]) for a, b in names for i in kept]
-        counts = edit_counts(sentences, processes=material.processes,
-                             progress=lambda done, total: material.tick())
+        counts = edit_counts(sentences)
         return dict(zip(names, counts.reshape(len(names), -1), strict=True))
 
     return material.keep(("edits", tuple(names)), compute)
@@ -62,7 +61,7 @@ def _weights(material: Material, weights: str, types: str) -> list[KindDifficult
     def compute() -> list[KindDifficulty]:
         gold = material.gold().keep_annotators(0)
         if types == "errant":
-            gold = retyped(gold, "errant")
+            gold = retyped(gold, material.extractor)
         metric = Difficulty(weights=str(path("gts-weights", weights)))
         return by_kind(map_difficulty(gold, [], metric), tier=2)
 

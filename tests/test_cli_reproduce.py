@@ -1,0 +1,92 @@
+"""``errata reproduce`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from test_reproduce import SMALL
+
+
+def errata(*arguments: str, data: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("ERRATA_DATA", "ERRATA_DATA_URL")}
+    environment["PYTHONUTF8"] = "1"
+    if data is not None:
+        environment["ERRATA_DATA"] = str(data)
+    return subprocess.run(
+        [sys.executable, "-c", "from errata.cli import main; main()", "reproduce", *arguments],
+        capture_output=True, text=True, encoding="utf-8", env=environment, timeout=300)
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_list() -> None:
+    done = errata("--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["tables"][0]["rows"]
+    assert [row["experiment"] for row in rows] == [
+        "chollampatt18", "gotou20", "grundkiewicz15", "napoles15", "sakaguchi16"]
+    assert all(row["cells"] > 0 for row in rows)
+
+
+def test_exit_code_both_ways(tmp_path: Path) -> None:
+    done = errata(write(tmp_path, SMALL))
+    assert done.returncode == 0, done.stderr
+    assert "exact" in done.stdout
+    assert done.stderr == ""
+    done = errata(write(tmp_path, SMALL.replace("0.429", "0.430")))
+    assert done.returncode == 1
+    assert "MISMATCH" in done.stdout
+    assert done.stderr == "errata: 1 figures do not come out as they should\n"
+
+
+@pytest.mark.parametrize("form", ["json", "markdown", "tsv", "latex"])
+def test_forms(form: str, tmp_path: Path) -> None:
+    done = errata(write(tmp_path, SMALL), "--format", form)
+    assert done.returncode == 0, done.stderr
+    if form == "json":
+        assert json.loads(done.stdout)["tables"][-1]["name"] == "summary"
+    assert "differs (known)" in done.stdout
+
+
+def test_summary(tmp_path: Path) -> None:
+    done = errata(write(tmp_path, SMALL), "--summary")
+    assert done.returncode == 0, done.stderr
+    assert "Finding: A slip" in done.stdout
+    assert "Table 3" not in done.stdout
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("nothing",), "errata: there is no experiment 'nothing'; known: chollampatt18"),
+    (("none.toml",), "none.toml: cannot read the file"),
+])
+def test_errors(arguments: tuple[str, ...], message: str) -> None:
+    done = errata(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_real_data_tampered(tmp_path: Path, data_sets: Path) -> None:
+    """A shipped file with one printed cell changed, on the real data."""
+    text = (files("errata.datasets") / "experiments" / "grundkiewicz15.toml").read_text("utf-8")
+    first = text.index("[[table]]")
+    table = text[first:text.index("[[table]]", first + 1)]
+    head = text[:first]
+    done = errata(write(tmp_path, head + table), data=data_sets)
+    assert done.returncode == 0, done.stderr
+    assert "20516" in table
+    done = errata(write(tmp_path, head + table.replace("20516", "20517")), data=data_sets)
+    assert done.returncode == 1
+    assert "MISMATCH" in done.stdout
