@@ -72,6 +72,14 @@ def test_a_batch_gives_what_single_sentences_give(submissions: Path, conll14: Pa
      [("", "have been", "M:OTHER"), ("about", "", "U:OTHER"), ("its", "it", "R:INFL")]),
     ("Unlike him , she was", "Like him , she was", [("Unlike", "Like", "R:INFL")]),
     ("in 2010 he", "in 2011 he", [("2010", "2011", "R:OTHER")]),
+    ("studys here", "studies here", [("studys", "studies", "R:SPELL")]),
+    # A common stem draws words together more than common letters do.
+    ("act", "actors cat", [("act", "actors", "R:INFL"), ("", "cat", "M:OTHER")]),
+    # Words longer than a machine word are compared whole.
+    ("a" * 65 + "b" * 35, "a" * 65 + "c" * 35,
+     [("a" * 65 + "b" * 35, "a" * 65 + "c" * 35, "R:OTHER")]),
+    ("a" * 65 + "b" * 35, "a" * 65 + "c" * 15 + "b" * 20,
+     [("a" * 65 + "b" * 35, "a" * 65 + "c" * 15 + "b" * 20, "R:SPELL")]),
     ("", "New text", [("", "New text", "M:OTHER")]),
     ("Old text", "", [("Old text", "", "U:OTHER")]),
 ])
@@ -101,6 +109,7 @@ def test_other_scripts(source: str, target: str, expected: list[tuple[str, str, 
 
 def test_exact_matches_beat_changes_of_case() -> None:
     assert aligned_edits(["the", "The", "end"], ["The", "end"]) == (Edit(0, 1, "", "U:OTHER"),)
+    assert aligned_edits(["the", "The", "end"], ["the", "end"]) == (Edit(1, 2, "", "U:OTHER"),)
 
 
 def kernel_arguments(sources: list[list[str]], targets: list[list[str]]) -> list[object]:

@@ -279,31 +279,59 @@ def test_chunks_and_matching_follow_the_description(
     assert compare_chunks(corpus, chunks, edits).tolist() == expected
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.lists(pairs, min_size=1, max_size=2))
-def test_elastic_matching_is_cheapest(
-        batch: list[tuple[list[str], list[str], list[list[str]]]]) -> None:
-    """What the kernel calls right and wrong costs no more than the cheapest warping path."""
-    for source, hyp, several in batch:
-        corpus = Corpus((" ".join(source),), ((Reference(0, aligned_edits(source, several[0])),),))
-        edits = [aligned_edits(source, hyp)]
-        gold = plain_chunks(source, corpus.references[0][0].edits or ())
-        system = plain_chunks(source, edits[0])
-        flags = compare_chunks(corpus, chunk_references(corpus), edits, matching="elastic")
-        best = np.full((len(gold) + 1, len(system) + 1), np.inf)
-        best[0, 0] = 0
-        for i, g in enumerate(gold):
-            for j, s in enumerate(system):
-                best[i + 1, j + 1] = (g[:3] != s[:3]) + min(best[i, j], best[i, j + 1],
-                                                            best[i + 1, j])
-        unmatched = sum(not flag & CORRECT for flag in flags.tolist())
-        assert unmatched <= best[-1, -1]
-        if hyp == several[0]:
-            assert unmatched == 0
-        exact = [g[:3] in [s[:3] for s in system] for g in gold]
-        for flag, g, could in zip(flags.tolist(), gold, exact, strict=True):
-            dummy = g[0] == g[1] and not g[3]
-            assert could or dummy or not flag & CORRECT
+Plain = list[tuple[int, int, str, bool]]
+
+
+def plain_paths(gold: Plain, system: Plain) -> list[list[tuple[int, int]]]:
+    """The elastic matchings of least cost, then most matches, then least distance."""
+    best: dict[tuple[int, int], tuple[tuple[int, int, int], list[list[tuple[int, int]]]]] = {}
+    for i, g in enumerate(gold):
+        for j, s in enumerate(system):
+            same = g[:3] == s[:3]
+            own = (int(not same), -int(same),
+                   0 if same else abs(g[0] - s[0]) + abs(g[1] - s[1]))
+            before = [best[k] for k in ((i - 1, j - 1), (i - 1, j), (i, j - 1)) if k in best]
+            if not before:
+                best[i, j] = own, [[(i, j)]]
+                continue
+            least = min(cost for cost, _ in before)
+            total = (least[0] + own[0], least[1] + own[1], least[2] + own[2])
+            best[i, j] = total, [[*path, (i, j)] for cost, paths in before if cost == least
+                                 for path in paths]
+    return best[len(gold) - 1, len(system) - 1][1]
+
+
+def plain_flags(gold: Plain, system: Plain, path: list[tuple[int, int]]) -> list[int]:
+    flags = []
+    for i, g in enumerate(gold):
+        mine = [j for k, j in path if k == i]
+        exact = [j for j in mine if system[j][:3] == g[:3]]
+        shared = any(sum(other == j for _, other in path) > 1 for j in mine)
+        if exact:
+            flags.append(CORRECT + MODIFIED * system[exact[0]][3])
+        elif g[0] == g[1] and not g[3] and shared:
+            flags.append(CORRECT)
+        else:
+            flags.append(MODIFIED * any(system[j][3] for j in mine))
+    return flags
+
+
+short = st.lists(st.sampled_from(["a", "b", "c"]), max_size=4)
+
+
+@settings(deadline=None, max_examples=200)
+@given(short, short, short)
+def test_elastic_matching_follows_the_paper(source: list[str], target: list[str],
+                                            hyp: list[str]) -> None:
+    """The flags are those of one of the best of all matchings, listed one by one."""
+    corpus = Corpus((" ".join(source),), ((Reference(0, aligned_edits(source, target)),),))
+    edits = [aligned_edits(source, hyp)]
+    gold = plain_chunks(source, corpus.references[0][0].edits or ())
+    system = plain_chunks(source, edits[0])
+    flags = compare_chunks(corpus, chunk_references(corpus), edits, matching="elastic").tolist()
+    assert flags in [plain_flags(gold, system, path) for path in plain_paths(gold, system)]
+    if hyp == target:
+        assert all(flag & CORRECT for flag in flags)
 
 
 @settings(deadline=None, max_examples=50)
