@@ -137,7 +137,7 @@ def test_long_similar_sentences_cost_little() -> None:
     a = [rng.randrange(100) for _ in range(227)]
     triple = (a, changed(rng, a, 100, 12), changed(rng, a, 100, 25))
     found, cells = align([triple])
-    assert cells < 227 * 100 < 227 ** 3 / 500
+    assert cells < 1000  # of 12 million
     assert sum(found[0][:5]) >= 227
 
 
