@@ -185,9 +185,14 @@ def test_parses_and_edits_come_from_disk_the_second_time(
         parsed.append(task[1])
         return real(task)
 
+    def never(task: object) -> dict[str, bytes]:
+        raise AssertionError("the edits are on disk")
+
     monkeypatch.setattr(errant, "_parse_batch", counted)
     monkeypatch.setattr(extraction, "_memory", {})
-    assert extract_all(["He go home ."], ["He goes home ."], extractor=english) == first
+    with monkeypatch.context() as patch:
+        patch.setattr(errant, "_annotate", never)
+        assert extract_all(["He go home ."], ["He goes home ."], extractor=english) == first
     assert parsed == []
     seen: list[tuple[int, int]] = []
     extract_all(["He go home ."], ["He went home ."], extractor=english,
