@@ -12,7 +12,7 @@ from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.datasets import load_conll14, load_conll14_systems, load_conll14_texts
 from errata.datasets.fetch import path
 from errata.datasets.published import load_experiment
-from errata.errors import DataWarning, ErrataError, InputError
+from errata.errors import DataWarning, ErrataError, InputError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.human import Comparisons, compare, parse_ranker, rank
 from errata.io import read_published_scores, read_text
@@ -55,10 +55,16 @@ class Material:
             with warnings.catch_warnings():
                 # The oddities of these files are known and part of what is reproduced.
                 warnings.simplefilter("ignore", DataWarning)
-                self._kept[key] = make()
+                try:
+                    self._kept[key] = make()
+                except (NotRun, MissingExtraError) as reason:
+                    self._kept[key] = reason  # what cannot be had is not tried again
             self.tick()
-        found: T = self._kept[key]
-        return found
+        found = self._kept[key]
+        if isinstance(found, NotRun | MissingExtraError):
+            raise found
+        kept: T = found
+        return kept
 
     def recipe(self, metric: str) -> Mapping[str, Any]:
         """How this experiment ran a metric."""
@@ -87,15 +93,17 @@ class Material:
 
     def kept(self, typo: str = "corrected") -> list[int]:
         """The sentences that Sakaguchi et al. kept."""
-        return [i for i in range(len(self.gold())) if i not in self.merged(typo)]
+        out = self.merged(typo)
+        return [i for i in range(len(self.gold())) if i not in out]
 
     def text(self, name: str) -> Sequence[str]:
         """All 1,312 sentences of a text: ``source``, an output, or a reference."""
         if name in ("NUCLE-A", "NUCLE-B"):
             return self.keep("NUCLE", self._nucle)[name == "NUCLE-B"]
         if name in ("released-A", "released-B"):
-            corpus = self.keep("texts", load_conll14_texts)
-            return [refs[name == "released-B"].corrected("") for refs in corpus.references]
+            corpus = self.corpus("conll14-texts")
+            return self.keep(("text", name), lambda: [
+                refs[name == "released-B"].corrected("") for refs in corpus.references])
         if name == "source":
             return self.gold().sources
         for system in self.systems():
