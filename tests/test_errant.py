@@ -120,6 +120,8 @@ def test_counts_follow_errants_definition(hyp: list[Edit], refs: list[list[Edit]
     counts = metric.count(corpus, Hypotheses("h", ("x y z",), (tuple(hyp),)))[0]
 
     def spread(several: list[Edit]) -> list[object]:
+        if mode == "correction":
+            several = [e for e in several if e.kind != "UNK"]
         if not duplicates:
             several = list({(e.start, e.end, e.replacement): e for e in several[::-1]}.values())
         if mode != "correction":
@@ -128,7 +130,7 @@ def test_counts_follow_errants_definition(hyp: list[Edit], refs: list[list[Edit]
                 keys = [(k, k + 1) for e in several
                         for k in range(e.start, max(e.end, e.start + 1))]
             return keys
-        return [(e.start, e.end, e.replacement) for e in several if e.kind != "UNK"]
+        return [(e.start, e.end, e.replacement) for e in several]
 
     for row, ref in zip(counts, refs, strict=True):
         mine, gold = spread(hyp), spread(ref)
