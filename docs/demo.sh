@@ -5,12 +5,17 @@ run() {
     printf '\n\033[1m$ %s\033[0m\n' "$*"
     "$@"
 }
+mkdir -p demo-output
 run errata score --sample
 run errata score --sample -m m2 --compare
-run errata rank --sample
+run errata stress m2
+run errata rank --sample --plot demo-output/ranking.svg
 run errata agree --sample
-run errata meta --sample
-run errata difficulty --sample
+run errata meta --sample --level system --scatter demo-output/scatter.svg
+run errata difficulty --sample --terminal --sentences 1-8
+run errata difficulty --sample --top 2 --tier 1 --map demo-output/difficulty.html
+printf '\nTo look at: '
+ls demo-output/*
 printf '\nAll of this is made up to show the tool. With your own files:\n'
 printf '  errata score --gold gold.m2 systemA.txt systemB.txt\n'
 printf '  errata score --source source.txt --refs ref0.txt --refs ref1.txt system.txt\n'
