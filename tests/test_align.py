@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.align import _features, aligned_edits, extract_aligned
@@ -27,6 +27,7 @@ def triples(source: str, target: str) -> list[tuple[str, str, str]]:
             for e in aligned_edits(tokens, target.split())]
 
 
+@settings(deadline=None)
 @given(sentences, sentences)
 def test_edits_give_the_target_back(source: list[str], target: list[str]) -> None:
     edits = aligned_edits(source, target)
@@ -35,6 +36,7 @@ def test_edits_give_the_target_back(source: list[str], target: list[str]) -> Non
     assert [(e.start, e.end) for e in edits] == sorted((e.start, e.end) for e in edits)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1).filter(lambda t: len(t.split()) == 1 and t == t.strip()),
                 max_size=6), st.lists(st.sampled_from(WORDS), max_size=6))
 def test_any_characters_can_be_aligned(source: list[str], target: list[str]) -> None:
@@ -118,6 +120,7 @@ def kernel_arguments(sources: list[list[str]], targets: list[list[str]]) -> list
     return [a.ids, a.offsets, b.ids, b.offsets, *_features(vocabulary.words())]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(sentences, sentences), max_size=4))
 def test_the_kernel_gives_the_same_uncompiled(pairs: list[tuple[list[str], list[str]]]) -> None:
     arguments = kernel_arguments([s for s, _ in pairs], [t for _, t in pairs])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
@@ -110,6 +110,7 @@ edits = st.lists(st.builds(Edit, st.integers(0, 2), st.integers(2, 3),
                            st.sampled_from(["M:DET", "R:NOUN", "UNK"])), max_size=3)
 
 
+@settings(deadline=None)
 @given(edits, st.lists(edits, min_size=1, max_size=2), st.sampled_from(sorted(FLAGS)),
        st.booleans())
 def test_counts_follow_errants_definition(hyp: list[Edit], refs: list[list[Edit]], mode: str,
