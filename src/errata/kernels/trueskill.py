@@ -149,7 +149,7 @@ def _one_run(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython
              mean: cython.double[::1], variance: cython.double[::1], grown: cython.double[::1],
              shrunk: cython.double[::1], weight: cython.double[::1], vw: cython.double[::1],
              n: cython.Py_ssize_t) -> cython.void:
-    game: cython.longlong
+    _game: cython.longlong
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -159,7 +159,7 @@ def _one_run(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython
     for j in range(n):
         grown[j] = exp(mean[j])
         shrunk[j] = 1 / grown[j]
-    for game in range(games):
+    for _game in range(games):
         a = _most_uncertain(variance, active, n, state)
         total = 0
         for j in range(n):
@@ -270,7 +270,7 @@ def _flow(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uc
           gain: cython.double[:, ::1], loss: cython.double[:, ::1], slope: cython.double[::1],
           starts: cython.double[::1], vw: cython.double[::1], order: cython.Py_ssize_t[::1],
           change: cython.double[:, ::1], n: cython.Py_ssize_t) -> cython.void:
-    step: cython.Py_ssize_t
+    _step: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     total: cython.double
@@ -283,7 +283,7 @@ def _flow(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uc
     lost: cython.double
     played: cython.double
     each: cython.double = games / steps
-    for step in range(steps):
+    for _step in range(steps):
         for i in range(n):
             total = 0
             for j in range(n):
