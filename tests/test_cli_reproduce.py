@@ -63,7 +63,7 @@ def test_forms(form: str, tmp_path: Path) -> None:
 def test_summary(tmp_path: Path) -> None:
     done = errata(write(tmp_path, SMALL), "--summary")
     assert done.returncode == 0, done.stderr
-    assert "Finding: A slip" in done.stdout
+    assert "Finding, small: A slip" in done.stdout
     assert "Table 3" not in done.stdout
 
 

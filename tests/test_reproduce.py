@@ -253,6 +253,17 @@ def test_all_papers(results: dict[str, Reproduction]) -> None:
 
 
 @pytest.mark.slow
+def test_documentation(results: dict[str, Reproduction]) -> None:
+    """The page shows the verdicts and the evidence of a run; ERRANT's types aside."""
+    page = (Path(__file__).parents[1] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    tables = reproduction_tables([results[name] for name in experiment_names()], summary=True)
+    lines = [line for line in render(tables, "markdown").splitlines()
+             if line.startswith("| ") and "ERRANT" not in line and not line.startswith("| all ")]
+    assert len(lines) > 80
+    assert [line for line in lines if line not in page] == []
+
+
+@pytest.mark.slow
 def test_chollampatt(results: dict[str, Reproduction]) -> None:
     result = results["chollampatt18"]
     mixed, released = "raw outputs, released human scores", "released scores"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from errata.datasets.published import Experiment
 from errata.report.table import Cell, Table
 from errata.reproduce import FindingResult, Reproduction, TableResult
-from errata.reproduce.verdict import VERDICTS, shown
+from errata.reproduce.verdict import VERDICTS
 
 __all__ = ["cell_table", "experiment_table", "finding_tables", "reproduction_tables",
            "summary_table"]
@@ -22,14 +22,6 @@ def experiment_table(experiments: Iterable[Experiment]) -> Table:
                  title="Published tables that can be recomputed", name="experiments",
                  caption="errata reproduce NAME recomputes one of them, errata reproduce all "
                          "all; cells count every way of recomputing")
-
-
-def _digits(value: float | int | str | None, printed: str | None) -> Cell:
-    """A recomputed value with two digits more than the print; whole numbers as they are."""
-    if value is None or isinstance(value, str | int):
-        return value
-    decimals = len((printed or "0.000").partition(".")[2])
-    return shown(value, "0." + "0" * (decimals + 2) if decimals else "0.00")
 
 
 def cell_table(result: TableResult, name: str) -> Table:
@@ -57,14 +49,14 @@ def finding_tables(results: Sequence[FindingResult], name: str) -> list[Table]:
     tables = []
     for result in results:
         rows = tuple((one.evidence.what, one.evidence.printed or None,
-                      _digits(one.recomputed, one.evidence.found),
+                      one.recomputed,
                       "not run" if one.confirmed is None else
                       "confirmed" if one.confirmed else "NOT CONFIRMED")
                      for one in result.evidence)
         tables.append(Table(("evidence", "printed", "recomputed", "verdict"), rows,
-                            title=f"Finding: {result.finding.title}",
+                            title=f"Finding, {name}: {result.finding.title}",
                             name=f"{name}_finding_{result.finding.name}",
-                            caption=result.finding.text))
+                            caption=result.finding.text, formats={"recomputed": ".6g"}))
     return tables
 
 
