@@ -87,7 +87,44 @@ def test_from_files(tmp_path: Path) -> None:
                     f"theirs={tmp_path / 'a.txt'}", "-m", "m2", "-m", "m2(beta=1)", "--json")
     rows = json.loads(result.stdout)["tables"][0]["rows"]
     assert [row["system"] for row in rows] == ["a", "theirs"]
-    assert rows[0]["m2#1 F0.5"] == rows[0]["m2#2 F1"] == 1.0
+    assert rows[0]["m2 F0.5"]["value"] == rows[0]["m2(beta=1.0) F1"]["value"] == 1.0
+
+
+def test_the_overview_fits_a_terminal() -> None:
+    text = errata("score", "--sample").stdout
+    table = [line for line in text.splitlines() if not line.startswith(("signature", "note"))]
+    assert len(table) == 8
+    assert max(map(len, table)) <= 80
+
+
+def test_numbers_are_numbers_for_programs() -> None:
+    arguments = ("score", "--sample", "-m", "m2", "--resamples", "50")
+    [table] = json.loads(errata(*arguments, "--json").stdout)["tables"]
+    best = table["rows"][0]
+    low, high = best["95 % interval"]
+    assert low < best["F0.5"] < high
+    assert f"{low:.4f}" != repr(low)
+    assert isinstance(best["gold"], int)
+    assert table["signature"].startswith("m2(beta=0.5, ")
+    head, first, *_ = errata(*arguments, "--format", "tsv").stdout.splitlines()
+    row = dict(zip(head.split("\t"), first.split("\t"), strict=True))
+    assert row["95 % interval low"] == repr(low)
+    assert row["gold"] == str(best["gold"])
+    assert row["signature"] == table["signature"]
+
+
+def test_counts_are_shown_whole_and_no_empty_interval(tmp_path: Path) -> None:
+    (tmp_path / "gold.m2").write_text("S a b\nA 0 1|||X|||c|||REQUIRED|||-NONE-|||0\n")
+    (tmp_path / "x.txt").write_text("c b\n")
+    text = errata("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "x.txt"),
+                  "-m", "m2", "--resamples", "0").stdout
+    assert text.splitlines()[1].split() == ["rank", "system", "F0.5", "P", "R", "correct",
+                                            "proposed", "gold"]
+    assert text.splitlines()[3].split() == ["1", "x", "1.0000", "1.0000", "1.0000", "1", "1", "1"]
+
+
+def test_the_signature_names_the_annotator() -> None:
+    assert "of annotator 1 |" in errata("score", "--sample", "-m", "m2", "--annotator", "1").stdout
 
 
 def test_references_as_text_say_so(tmp_path: Path) -> None:

@@ -203,7 +203,7 @@ def test_several_references_choose_per_sentence() -> None:
                Hypotheses("C", ("He go home",))]
     scores = evaluate(Difficulty(), corpus, systems, resamples=0)
     assert scores["A"] == scores["B"] == 1.0
-    assert scores.sentence_parts["reference"].tolist() == [[1], [0], [0]]
+    assert scores.sentence_parts["annotator"].tolist() == [[1], [0], [0]]
     assert [len(n) for n in Difficulty().adapt(corpus, systems).solved[0]] == [7, 7]  # type: ignore[attr-defined]
 
 

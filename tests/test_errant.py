@@ -177,7 +177,7 @@ def test_text_references_need_no_m2() -> None:
     corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     scores = evaluate(Errant(), corpus, [Hypotheses("A", ("He went home .",))], resamples=0)
     assert scores["A"] == 1.0
-    assert scores.sentence_parts["reference"].tolist() == [[1.0]]
+    assert scores.sentence_parts["annotator"].tolist() == [[1.0]]
 
 
 def test_comparing_kinds_of_two_origins_is_noted() -> None:

@@ -35,9 +35,16 @@ def test_scores_and_sentences() -> None:
     assert scores["unchanged"] == pytest.approx(2 / 6)
     assert scores.sentences is not None
     assert scores.sentences[1].tolist() == [0, 0, 1, 0, 0, 1]
-    assert scores.sentence_parts["reference"][0].tolist() == [0, 0, 0, 0, 0, 0]
+    assert scores.sentence_parts["annotator"][0].tolist() == [0, 0, 0, 0, 1, 0]
     assert "references:1-2" in scores.signature
     assert "seed:0" in scores.signature
+
+
+def test_the_signature_says_whose_references_were_kept() -> None:
+    corpus = example_corpus().keep_annotators(1)
+    scores = evaluate(Toy(), corpus, example_systems(), resamples=0)
+    assert "references:1 of annotator 1 |" in scores.signature
+    assert corpus[1:3].kept == (1,)
 
 
 def test_the_bootstrap_has_the_right_spread() -> None:

@@ -169,7 +169,8 @@ class Corpus:
     """Learner sentences with, for each, the references of one or more annotators.
 
     Sentences may have different numbers of references, and none where a metric needs none.
-    All batches made through one corpus share its vocabulary.
+    All batches made through one corpus share its vocabulary. ``kept`` names the annotators where
+    the references of others were left out.
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     >>> len(corpus), corpus.most_references
@@ -180,6 +181,7 @@ class Corpus:
     references: tuple[tuple[Reference, ...], ...]
     name: str = "corpus"
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
+    kept: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if len(self.sources) != len(self.references):
@@ -219,7 +221,8 @@ class Corpus:
 
     def __getitem__(self, which: slice) -> Corpus:
         """A part of the corpus that shares its vocabulary."""
-        return Corpus(self.sources[which], self.references[which], self.name, self.vocabulary)
+        return Corpus(self.sources[which], self.references[which], self.name, self.vocabulary,
+                      kept=self.kept)
 
     @cached_property
     def chunks(self) -> tuple[Corpus, ...]:
@@ -253,7 +256,8 @@ class Corpus:
             kept = tuple(r for r in references if r.annotator in annotators)
             return kept or (Reference(annotators[0], (), implied=True),)
 
-        return Corpus(self.sources, tuple(map(keep, self.references)), self.name, self.vocabulary)
+        return Corpus(self.sources, tuple(map(keep, self.references)), self.name, self.vocabulary,
+                      kept=tuple(sorted(set(annotators))))
 
 
 @dataclass(frozen=True)
@@ -317,7 +321,8 @@ class Scores:
     judgments) for every system, so that intervals and paired tests read the same numbers;
     ``sentence_parts`` holds further figures ``[system, sentence]``.
     ``scorer`` is the signature of the metric or ranker; ``context`` what else decided the
-    numbers (sentences, references, seed, version); ``notes`` what the user should know.
+    numbers (sentences, references, seed, version); ``notes`` what the user should know;
+    ``counts`` names the parts that count something.
 
     >>> Scores("m2()", ("A", "B"), np.array([0.3, 0.4])).order
     (1, 0)
@@ -333,6 +338,7 @@ class Scores:
     headline: str = "score"
     context: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    counts: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         n = len(self.systems)

@@ -51,6 +51,9 @@ def evaluate(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], *,
         parts.append({name: part.mean(axis=0) for name, part in metric.parts(totals).items()})
         picked.append(pick(each, choice))
     alone = [sentence_scores(metric, each) for each in counts]
+    for _, more in alone:
+        if "reference" in more:
+            more["annotator"] = _annotators(corpus, more.pop("reference"))
     seed = rng if isinstance(rng, int) else "generator"
     return Scores(
         scorer=repr(metric),
@@ -61,6 +64,7 @@ def evaluate(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], *,
         sentence_parts=_gather([more for _, more in alone]),
         resampled=bootstrap(metric, picked, resamples, rng) if resamples else None,
         headline=metric.headline,
+        counts=metric.counted | {"annotator"},
         context=(*metric.context(corpus), f"sentences:{len(corpus)}", _references(corpus),
                  *((f"resamples:{resamples}", f"seed:{seed}") if resamples else ()),
                  f"errata:{__version__}"),
@@ -86,7 +90,14 @@ def _check(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> Non
 
 def _references(corpus: Corpus) -> str:
     sizes = {len(refs) for refs in corpus.references}
-    return f"references:{min(sizes)}" + (f"-{max(sizes)}" if len(sizes) > 1 else "")
+    kept = f" of annotator {','.join(map(str, corpus.kept))}" if corpus.kept else ""
+    return f"references:{min(sizes)}" + (f"-{max(sizes)}" if len(sizes) > 1 else "") + kept
+
+
+def _annotators(corpus: Corpus, positions: Floats) -> Floats:
+    """The numbers of the annotators whose references were taken; NaN where none was."""
+    return np.array([np.nan if at < 0 else sorted(r.annotator for r in refs)[int(at)]
+                     for refs, at in zip(corpus.references, positions.tolist(), strict=True)])
 
 
 def _gather(rows: list[dict[str, Floats]]) -> dict[str, Floats]:

@@ -73,6 +73,11 @@ class Metric(Parameterised, ABC):
         """Further figures of the same totals (P, R, counts...), in the order to be shown."""
         return {}
 
+    @property
+    def counted(self) -> frozenset[str]:
+        """Which parts count something and are shown without decimals where they are whole."""
+        return frozenset(self.statistics)
+
     def choose_sentences(self, counts: Floats) -> Ints:
         """The choice of reference when every sentence is scored alone; as in the corpus."""
         return self.choose(counts)

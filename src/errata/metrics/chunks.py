@@ -67,7 +67,7 @@ class WeightedCorpus(Corpus):
     def __getitem__(self, which: slice) -> WeightedCorpus:
         return WeightedCorpus(self.sources[which], self.references[which], self.name,
                               self.vocabulary, self.solved[which], self.systems_counted,
-                              self.systems, self.origin)
+                              self.systems, self.origin, kept=self.kept)
 
 
 def chunk_references(corpus: Corpus, ignore: Sequence[str] = IGNORED) -> Chunks:

@@ -240,7 +240,7 @@ def weighted(corpus: Corpus, chunks: Chunks, solved: np.ndarray, systems: int,
     for sentence, piece in zip(chunks.sentences, pieces, strict=True):
         grouped[sentence].append(piece)
     return WeightedCorpus(corpus.sources, corpus.references, corpus.name, corpus.vocabulary,
-                          tuple(map(tuple, grouped)), systems, names, origin)
+                          tuple(map(tuple, grouped)), systems, names, origin, kept=corpus.kept)
 
 
 def _accuracy(totals: Floats) -> Floats:

@@ -151,6 +151,11 @@ class IMeasure(Metric):
         """I of summed columns."""
         return improvement(self._wacc(_seen(totals, self.aspect)), self._wacc(_base(totals)))
 
+    @property
+    def counted(self) -> frozenset[str]:
+        """Columns of the alignment, by what became of them."""
+        return frozenset(("TP", "TN", "FP", "FN", "FPN", "unproven"))
+
     def parts(self, totals: Floats) -> dict[str, Floats]:
         """WAcc and its baseline, Acc, P, R, F and the counts, of the chosen aspect."""
         columns = _seen(totals, self.aspect)

@@ -71,7 +71,8 @@ def summary_table(results: Sequence[Reproduction]) -> Table:
                 rows.append((result.experiment.name, table.table.name, way.origin,
                              sum(counts), *counts))
         rules.append(len(rows) - 1)
-    total = [sum(int(row[c] or 0) for row in rows) for c in range(3, 4 + len(VERDICTS))]
+    total = [sum(n for row in rows if isinstance(n := row[c], int))
+             for c in range(3, 4 + len(VERDICTS))]
     rows.append(("all", None, None, *total))
     findings = [one for result in results for f in result.findings for one in f.evidence]
     confirmed = sum(one.confirmed is True for one in findings)

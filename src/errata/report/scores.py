@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from errata.data import Scores
-from errata.report.table import Cell, Table
+from errata.errors import ErrataError
+from errata.metrics import parse
+from errata.metrics.base import Floats
+from errata.report.table import Cell, Estimate, Interval, Table
 
 __all__ = ["comparison_table", "score_table", "score_tables", "sentence_table", "summary_table"]
 
@@ -18,12 +21,17 @@ def score_tables(results: Sequence[Scores], *, confidence: float = 0.95) -> list
     return tables if len(tables) == 1 else [summary_table(results, confidence=confidence), *tables]
 
 
-def _name(scores: Scores) -> str:
-    return scores.scorer.partition("(")[0]
+def _label(scores: Scores) -> str:
+    """The scorer with the parameters that are not as usual, as ``m2(beta=1.0)``."""
+    try:
+        return parse(scores.scorer).label
+    except ErrataError:  # people, or a metric that is not installed here
+        return scores.scorer.partition("(")[0]
 
 
-def _interval_text(low: float, high: float) -> str | None:
-    return None if np.isnan(low) else f"{low:.4f} – {high:.4f}"
+def _whole(scores: Scores, name: str, values: Floats) -> bool:
+    """Whether figures are counts without fractions."""
+    return name in scores.counts and bool((values == np.round(values)).all())
 
 
 def _caption(scores: Scores) -> str:
@@ -33,58 +41,62 @@ def _caption(scores: Scores) -> str:
 def score_table(scores: Scores, *, confidence: float = 0.95) -> Table:
     """Systems as rows, best first, with interval and parts; equal scores share a rank."""
     intervals = scores.interval(confidence)
-    shown = f"{confidence * 100:g} % interval"
+    sampled = scores.resampled is not None
+    whole = {name for name, part in scores.parts.items() if _whole(scores, name, part)}
     rows: list[tuple[Cell, ...]] = []
     for s in scores.order:
         rank = 1 + int((scores.values > scores.values[s]).sum())
-        rows.append((rank, scores.systems[s], float(scores.values[s]),
-                     _interval_text(*intervals[s]), *(float(p[s]) for p in scores.parts.values())))
-    whole = {name for name, part in scores.parts.items() if (part == np.round(part)).all()
-             and np.abs(part).max(initial=0) > 1}
-    return Table(
-        ("rank", "system", scores.headline, shown, *scores.parts), tuple(rows),
-        title=_name(scores), name=_name(scores), caption=_caption(scores),
-        formats={scores.headline: ".4f"} | {n: ".0f" if n in whole else ".4f"
-                                            for n in scores.parts})
+        interval = (Interval(*intervals[s].tolist()),) if sampled else ()
+        rows.append((rank, scores.systems[s], float(scores.values[s]), *interval,
+                     *(int(p[s]) if n in whole else float(p[s]) for n, p in scores.parts.items())))
+    shown = (f"{confidence * 100:g} % interval",) if sampled else ()
+    label = _label(scores)
+    return Table(("rank", "system", scores.headline, *shown, *scores.parts), tuple(rows),
+                 title=label, name=label, caption=_caption(scores), signature=scores.signature)
 
 
 def summary_table(results: Sequence[Scores], *, confidence: float = 0.95,
                   signatures: bool = False) -> Table:
     """Every metric side by side: score and interval, in the order of the first metric."""
-    columns = ["system"]
-    for scores in results:
-        name = _heading(scores, results)
-        columns += [f"{name} {scores.headline}".removeprefix(f"{scores.headline.lower()} "),
-                    f"{name} {confidence * 100:g} %"]
-    rows: list[tuple[Cell, ...]] = []
+    columns = ("system", *map(_heading, results))
     intervals = [scores.interval(confidence) for scores in results]
-    for s in results[0].order:
-        row: list[Cell] = [results[0].systems[s]]
-        for scores, interval in zip(results, intervals, strict=True):
-            row += [float(scores.values[s]), _interval_text(*interval[s])]
-        rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows), title="Overview", name="overview",
-                 caption="\n".join(map(_caption, results)) if signatures else "",
-                 formats=dict.fromkeys(columns, ".4f"))
+    rows: list[tuple[Cell, ...]] = [
+        (results[0].systems[s],
+         *(Estimate(float(scores.values[s]), *interval[s].tolist())
+           for scores, interval in zip(results, intervals, strict=True)))
+        for s in results[0].order]
+    sampled = any(scores.resampled is not None for scores in results)
+    what = f": score ± half the width of its {confidence * 100:g} % interval" if sampled else ""
+    return Table(columns, tuple(rows), title=f"Overview{what}", name="overview",
+                 caption="\n".join(map(_caption, results)) if signatures else "")
 
 
-def _heading(scores: Scores, results: Sequence[Scores]) -> str:
-    name = _name(scores)
-    same = [other for other in results if _name(other) == name]
-    return name if len(same) == 1 else f"{name}#{same.index(scores) + 1}"
+def _heading(scores: Scores) -> str:
+    """Metric and what its score is called, once where both are the same word."""
+    label = _label(scores)
+    name, bracket, parameters = label.partition("(")
+    if name == scores.headline.lower():
+        return scores.headline + bracket + parameters
+    return f"{label} {scores.headline}"
 
 
 def sentence_table(scores: Scores) -> Table:
     """One row per system and sentence (numbered from 1): score and parts."""
     assert scores.sentences is not None
     parts = scores.sentence_parts
+    whole = {name for name, part in parts.items() if _whole(scores, name, part)}
+    columns = [part.astype(np.int64).tolist() if name in whole else part.tolist()
+               for name, part in parts.items()]
+    values = scores.sentences.tolist()
     rows: list[tuple[Cell, ...]] = [
-        (system, i + 1, float(scores.sentences[s, i]), *(float(p[s, i]) for p in parts.values()))
+        (system, i + 1, values[s][i], *(column[s][i] for column in columns))
         for s, system in enumerate(scores.systems) for i in range(scores.sentences.shape[1])]
+    label = _label(scores)
     return Table(("system", "sentence", scores.headline, *parts), tuple(rows),
-                 title=f"{_name(scores)}, sentence by sentence", name=f"{_name(scores)}_sentences",
-                 caption=_caption(scores),
-                 formats=dict.fromkeys(parts, ".6g") | {scores.headline: ".4f"})
+                 title=f"{label}, sentence by sentence", name=f"{label}_sentences",
+                 caption=_caption(scores), signature=scores.signature,
+                 formats=dict.fromkeys([n for n in parts if n not in whole], ".6g")
+                 | {scores.headline: ".4f"})
 
 
 def comparison_table(scores: Scores) -> Table:
@@ -93,5 +105,6 @@ def comparison_table(scores: Scores) -> Table:
     rows = tuple((scores.systems[a], *(None if a == b else float(p[a, b]) for b in scores.order))
                  for a in scores.order)
     return Table(("better than", *(scores.systems[b] for b in scores.order)), rows,
-                 title=f"{_name(scores)}: one-sided p-values of the paired bootstrap",
-                 name=f"{_name(scores)}_p_values", caption=scores.signature)
+                 title=f"{_label(scores)}: one-sided p-values of the paired bootstrap",
+                 name=f"{_label(scores)}_p_values", caption=f"signature: {scores.signature}",
+                 signature=scores.signature)

@@ -7,16 +7,36 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import east_asian_width
 
 from errata.errors import InputError
 
-__all__ = ["FORMATS", "Cell", "Table", "render"]
+__all__ = ["FORMATS", "Cell", "Estimate", "Interval", "Table", "render"]
 
-Cell = str | int | float | bool | None
+
+class Interval(NamedTuple):
+    """From where to where a number may lie; two columns in TSV, a list in JSON."""
+
+    low: float
+    high: float
+
+
+class Estimate(NamedTuple):
+    """A number with its interval in one cell, shown as ± half the width of the interval.
+
+    JSON and TSV keep all three numbers.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+Cell = str | int | float | bool | Interval | Estimate | None
 FORMATS = ("table", "json", "tsv", "latex", "markdown")
 
 
@@ -26,7 +46,8 @@ class Table:
 
     ``formats`` gives a format spec per column (``{"F0.5": ".4f"}``); ``rules`` holds the
     positions of rows after which a line is drawn (clusters); ``caption`` is the signature or
-    remark below; ``name`` is how JSON readers find the table.
+    remark below; ``name`` is how JSON readers find the table. ``signature`` is what made the
+    numbers, for forms that programs read: a key in JSON, the last column in TSV.
     """
 
     columns: tuple[str, ...]
@@ -36,6 +57,7 @@ class Table:
     name: str = ""
     formats: Mapping[str, str] = field(default_factory=dict)
     rules: frozenset[int] = frozenset()
+    signature: str = ""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -44,14 +66,24 @@ class Table:
 
     def text(self, column: int, cell: Cell) -> str:
         """A cell as people read it; nothing is shown where there is no value."""
-        if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        if _empty(cell):
             return ""
         if isinstance(cell, bool):
             return "yes" if cell else "no"
         spec = self.formats.get(self.columns[column], "")
-        if isinstance(cell, float) and not spec:
+        if isinstance(cell, float | tuple) and not spec:
             spec = ".4f"
+        if isinstance(cell, Interval):
+            return f"{cell.low:{spec}} – {cell.high:{spec}}"
+        if isinstance(cell, Estimate):
+            half = (cell.high - cell.low) / 2
+            return f"{cell.value:{spec}}" + ("" if math.isnan(half) else f" ± {half:{spec}}")
         return format(cell, spec) if not isinstance(cell, str) else cell
+
+
+def _empty(cell: Cell) -> bool:
+    number = cell[0] if isinstance(cell, tuple) else cell
+    return number is None or (isinstance(number, float) and math.isnan(number))
 
 
 def render(tables: Table | Sequence[Table], form: str = "table", *, colour: bool = False) -> str:
@@ -76,10 +108,15 @@ def render(tables: Table | Sequence[Table], form: str = "table", *, colour: bool
 
 
 def _as_data(table: Table) -> dict[str, Any]:
-    def plain(cell: Cell) -> Cell:
+    def plain(cell: Cell) -> Any:
+        if isinstance(cell, Interval):
+            return None if _empty(cell) else [plain(number) for number in cell]
+        if isinstance(cell, Estimate):
+            return {key: plain(number) for key, number in cell._asdict().items()}
         return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
-    data: dict[str, Any] = {"name": table.name, "title": table.title, "caption": table.caption}
+    data: dict[str, Any] = {"name": table.name, "title": table.title, "caption": table.caption,
+                            "signature": table.signature}
     return {key: value for key, value in data.items() if value} | {
         "columns": list(table.columns),
         "rows": [dict(zip(table.columns, map(plain, row), strict=True)) for row in table.rows]}
@@ -87,7 +124,7 @@ def _as_data(table: Table) -> dict[str, Any]:
 
 def _numeric(table: Table, column: int) -> bool:
     cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and all(isinstance(c, int | float) and not isinstance(c, bool)
+    return bool(cells) and all(isinstance(c, int | float | Estimate) and not isinstance(c, bool)
                                for c in cells)
 
 
@@ -123,13 +160,26 @@ def _terminal(table: Table, colour: bool) -> str:
 
 def _tsv(table: Table) -> str:
     def cell(value: Cell) -> str:
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if _empty(value):
             return ""
-        return str(value).replace("\t", " ").replace("\n", " ")
+        return str(value).translate(_ONE_LINE)
 
-    rows = [table.columns, *table.rows]
-    return "\n".join("\t".join(map(cell, row)) for row in rows)
+    widths = [max((len(found) for row in table.rows if isinstance(found := row[c], tuple)), default=1)
+              for c in range(len(table.columns))]
+    head: list[str] = []
+    for name, width in zip(table.columns, widths, strict=True):
+        head += [name] * (width != 2) + [f"{name} low", f"{name} high"] * (width > 1)
+    lines = [head + ["signature"] * bool(table.signature)]
+    for row in table.rows:
+        numbers: list[Cell] = []
+        for value, width in zip(row, widths, strict=True):
+            numbers += value if isinstance(value, tuple) else (value, *(None,) * (width - 1))
+        lines.append([*map(cell, numbers)] + [table.signature] * bool(table.signature))
+    return "\n".join("\t".join(map(cell, line)) for line in lines)
 
+
+# What ends a line or a cell, for programs that read lines as str.splitlines does too.
+_ONE_LINE = dict.fromkeys(map(ord, "\t\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 
 _LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
           "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
@@ -137,6 +187,10 @@ _LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{"
           "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$", "λ": r"$\lambda$", "≤": r"$\leq$",
           "≥": r"$\geq$", "→": r"$\to$", "–": "--", "…": r"\ldots{}", "<": r"\textless{}",
           ">": r"\textgreater{}", "|": r"\textbar{}"}
+
+
+# What Markdown would take as markup; an underscore inside a word is none.
+_MARKUP = re.compile(r"[\\`*<|\[\]]|\b_|_\b")
 
 
 def _latex(table: Table) -> str:
@@ -157,11 +211,16 @@ def _latex(table: Table) -> str:
 
 
 def _markdown(table: Table) -> str:
+    def clean(text: str) -> str:
+        return _MARKUP.sub(r"\\\g<0>", text)
+
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(c.replace("|", r"\|").replace("\n", " ") for c in cells) + " |"
+        return "| " + " | ".join(clean(c).translate(_ONE_LINE) for c in cells) + " |"
 
     marks = ["---:" if _numeric(table, c) else "---" for c in range(len(table.columns))]
-    lines = [f"**{table.title}**", ""] if table.title else []
-    lines += [line(table.columns), line(marks)]
+    lines = [f"**{clean(table.title)}**", ""] if table.title else []
+    lines += [line(table.columns), "| " + " | ".join(marks) + " |"]
     lines += [line([table.text(c, v) for c, v in enumerate(row)]) for row in table.rows]
-    return "\n".join(lines + (["", table.caption] if table.caption else []))
+    for remark in table.caption.splitlines():
+        lines += ["", clean(remark)]
+    return "\n".join(lines)
