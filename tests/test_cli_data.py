@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.data_server import DataServer, make_folder, serve
+
+from data_server import DataServer, make_folder, serve
 
 FORMS = ("table", "json", "tsv", "latex", "markdown")
 

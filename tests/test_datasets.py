@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.data_server import DataServer, make_folder, serve
 
+from data_server import DataServer, make_folder, serve
 from errata.datasets import (
     fetch,
     load_conll14,

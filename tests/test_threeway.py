@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.pure import load_pure
 
 from errata.data import Vocabulary
 from errata.kernels import cuts, threeway
+from pure import load_pure
 
 Sentence = Sequence[int]
 sentences = st.lists(st.integers(0, 3), max_size=7)
