@@ -8,59 +8,31 @@ DATA holds the data sets as `errata data` lays them out; default $ERRATA_DATA, t
 
 from __future__ import annotations
 
-import os
 import resource
-import sys
-import time
 import warnings
-from collections.abc import Callable
-from pathlib import Path
+
+from common import best_of, data_folder, read_conll14, shown
 
 from errata.data import Corpus, Hypotheses
 from errata.evaluation import evaluate
-from errata.io import read_corpus, read_hypotheses
 from errata.metrics import parse
 
-ROOT = Path(__file__).resolve().parents[1]
 METRICS = ("gleu(references=official)", "gleu", "gleu2015", "bleu")
 
 
-def read(data: Path) -> tuple[Corpus, list[Hypotheses]]:
-    conll = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
-    outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
-    corpus = read_corpus(source=conll / "conll14st-test.tok.src", references=[
-        conll / "refs" / f"conll14st-test.tok.trg{k}" for k in (0, 1)])
-    return corpus, [read_hypotheses(path) for path in sorted(outputs.iterdir())]
-
-
-def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
-    """The smallest wall-clock and processor time of so many runs, in seconds."""
-    wall, processor = [], []
-    for _ in range(runs):
-        start, used = time.perf_counter(), time.process_time()
-        work()
-        wall.append(time.perf_counter() - start)
-        processor.append(time.process_time() - used)
-    return min(wall), min(processor)
-
-
-def shown(times: tuple[float, float]) -> str:
-    return f"{times[0]:.2f} s (processor {times[1]:.2f} s)"
-
-
 def main() -> None:
-    named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ERRATA_DATA")
-    data = Path(named) if named else ROOT.parent / "shared" / "data" / "github"
+    data = data_folder()
     warnings.simplefilter("ignore")
     import errata.kernels.ngrams as kernel
 
     print("kernel:", "plain Python" if str(kernel.__file__).endswith(".py") else "compiled")
-    print("reading:", shown(best_of(3, lambda: read(data))))
+    print("reading:", shown(best_of(3, lambda: read_conll14(data, texts=True))))
     for text in METRICS:
         metric = parse(text)
-        times = best_of(5, lambda m=metric: evaluate(m, *read(data), resamples=0, threads=1))
+        times = best_of(5, lambda m=metric: evaluate(m, *read_conll14(data, texts=True),
+                                                     resamples=0, threads=1))
         print(f"{text}: 13 systems from files, one thread {shown(times)}")
-    corpus, systems = read(data)
+    corpus, systems = read_conll14(data, texts=True)
     sacrebleu_beside_ours(corpus, systems[0])
     large(corpus, systems[0], 100_000)
 

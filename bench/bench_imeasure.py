@@ -8,56 +8,31 @@ DATA holds the data sets as `errata data` lays them out; default $ERRATA_DATA, t
 
 from __future__ import annotations
 
-import os
 import random
-import sys
 import time
 import tracemalloc
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from common import best_of, data_folder, read_conll14, shown
 
 from errata.data import Corpus, Hypotheses
 from errata.evaluation import count_systems, evaluate
-from errata.io import read_corpus, read_hypotheses
 from errata.kernels import threeway
 from errata.metrics import parse
 from errata.metrics._columns import prepare_nomix
 
-ROOT = Path(__file__).resolve().parents[1]
 OFFICIAL = 38 * 60  # processor seconds of the official program, nomix, all systems
 LONGEST = 332
 
 
-def read(data: Path) -> tuple[Corpus, list[Hypotheses]]:
-    conll = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
-    outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
-    corpus = read_corpus(gold=conll / "conll14st-test.m2")
-    return corpus, [read_hypotheses(path) for path in sorted(outputs.iterdir())]
-
-
-def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
-    """The smallest wall-clock and processor time of so many runs, in seconds."""
-    wall, processor = [], []
-    for _ in range(runs):
-        start, used = time.perf_counter(), time.process_time()
-        work()
-        wall.append(time.perf_counter() - start)
-        processor.append(time.process_time() - used)
-    return min(wall), min(processor)
-
-
-def shown(times: tuple[float, float]) -> str:
-    return f"{times[0]:.2f} s (processor {times[1]:.2f} s)"
-
-
 def whole_runs(data: Path) -> None:
-    print("reading:", shown(best_of(3, lambda: read(data))))
+    print("reading:", shown(best_of(3, lambda: read_conll14(data))))
     for text, runs in (("imeasure", 3), ("imeasure(references=mix)", 1)):
         metric = parse(text)
-        times = best_of(runs, lambda m=metric: evaluate(m, *read(data), resamples=0, threads=1))
+        times = best_of(runs, lambda m=metric: evaluate(m, *read_conll14(data), resamples=0,
+                                                        threads=1))
         ratio = f", {OFFICIAL / times[1]:,.0f}x the official program" if runs > 1 else (
             "; the official program does not finish")
         print(f"{text}: 13 systems from files, one thread {shown(times)}{ratio}")
@@ -107,12 +82,11 @@ def unrelated(size: int, words: int) -> None:
 
 
 def main() -> None:
-    named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ERRATA_DATA")
-    data = Path(named) if named else ROOT.parent / "shared" / "data" / "github"
+    data = data_folder()
     warnings.simplefilter("ignore")
     print("kernel:", "plain Python" if str(threeway.__file__).endswith(".py") else "compiled")
     whole_runs(data)
-    corpus, systems = read(data)
+    corpus, systems = read_conll14(data)
     longest(corpus, systems)
     table_sizes(corpus, systems)
     for size, words in ((200, 10_000), (200, 50), (400, 50)):

@@ -8,22 +8,19 @@ DATA holds the data sets as `errata data` lays them out; default $ERRATA_DATA, t
 
 from __future__ import annotations
 
-import os
 import random
 import resource
 import subprocess
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from common import best_of, data_folder, read_conll14, shown
 
 from errata.data import Corpus, Hypotheses, Reference
 from errata.evaluation import evaluate
-from errata.io import read_hypotheses, read_m2
 from errata.kernels import maxmatch
 from errata.metrics.m2 import M2
 from errata.metrics.m2_edits import LIMIT, gold_edits
@@ -32,39 +29,11 @@ ROOT = Path(__file__).resolve().parents[1]
 OFFICIAL = 400  # seconds of processor time nusnlp/m2scorer needs for the 13 systems, 271 for NTHU
 
 
-def read(data: Path) -> tuple[Corpus, list[Hypotheses]]:
-    conll = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
-    outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
-    return (read_m2(next(conll.glob("*.m2"))),
-            [read_hypotheses(path) for path in sorted(outputs.iterdir())])
-
-
-def processor_time() -> float:
-    """Of this process and of those it started and saw end."""
-    used = [resource.getrusage(which) for which in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
-
-
-def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
-    """The smallest wall-clock and processor time of so many runs, in seconds."""
-    wall, processor = [], []
-    for _ in range(runs):
-        start, used = time.perf_counter(), processor_time()
-        work()
-        wall.append(time.perf_counter() - start)
-        processor.append(processor_time() - used)
-    return min(wall), min(processor)
-
-
-def shown(times: tuple[float, float]) -> str:
-    return f"{times[0]:.3f} s (processor {times[1]:.3f} s)"
-
-
 def from_files(data: Path) -> None:
-    corpus, systems = read(data)
+    corpus, systems = read_conll14(data)
 
     def score() -> None:
-        evaluate(M2(), *read(data), resamples=0, threads=1)
+        evaluate(M2(), *read_conll14(data), resamples=0, threads=1)
 
     def kernel() -> None:
         for words in outputs:
@@ -78,13 +47,13 @@ def from_files(data: Path) -> None:
                                 gold.first, gold.arrays, 2, LIMIT)
 
     print(f"{len(systems)} systems, {len(corpus)} sentences, {int(gold.first[-1])} references:")
-    print("  reading:              ", shown(best_of(5, lambda: read(data))))
+    print("  reading:              ", shown(best_of(5, lambda: read_conll14(data))))
     total = best_of(5, score)
     print("  files to scores:      ", shown(total),
           f"{OFFICIAL / total[1]:.0f} times the official scorer's speed")
     command = [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import bench_m2"
                "\nfrom pathlib import Path; import warnings; warnings.simplefilter('ignore')"
-               "\nbench_m2.evaluate(bench_m2.M2(), *bench_m2.read(Path(sys.argv[2])),"
+               "\nbench_m2.evaluate(bench_m2.M2(), *bench_m2.read_conll14(Path(sys.argv[2])),"
                " resamples=0, threads=1)", str(ROOT / "bench"), str(data)]
     started = best_of(3, lambda: subprocess.run(command, check=True))
     print("  with Python's start:  ", shown(started))
@@ -99,7 +68,7 @@ def from_files(data: Path) -> None:
 
 
 def at_scale(data: Path) -> None:
-    corpus, systems = read(data)
+    corpus, systems = read_conll14(data)
     camb = next(h for h in systems if h.system == "CAMB")
     for size in (1_000, 10_000, 100_000):
         times = -(-size // len(corpus))
@@ -115,7 +84,7 @@ def at_scale(data: Path) -> None:
 
 
 def hard_pairs(data: Path) -> None:
-    words = " ".join(read(data)[0].sources).split()
+    words = " ".join(read_conll14(data)[0].sources).split()
     rng = random.Random(0)
     for n in (40, 200, 1000):
         a, b = (words[k:k + n] for k in rng.sample(range(len(words) - n), 2))
@@ -129,8 +98,7 @@ def hard_pairs(data: Path) -> None:
 
 
 def main() -> None:
-    named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ERRATA_DATA")
-    data = Path(named) if named else ROOT.parent / "shared" / "data" / "github"
+    data = data_folder()
     warnings.simplefilter("ignore")
     print("kernel:", "plain Python" if str(maxmatch.__file__).endswith(".py") else "compiled")
     from_files(data)
