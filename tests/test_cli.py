@@ -194,3 +194,55 @@ def test_public_names_are_what_they_are_called() -> None:
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                          check=True).stdout
     assert out.split() == ["True", "True"]
+
+
+def test_two_systems_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    (tmp_path / "gold.m2").write_text("S a b\n")
+    (tmp_path / "x.txt").write_text("a b\n")
+    (tmp_path / "y.txt").write_text("a b\n")
+    result = errata("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "x.txt"),
+                    f"x={tmp_path / 'y.txt'}", check=False)
+    assert result.returncode == 2
+    assert "'x'" in result.stderr
+    assert "x.txt" in result.stderr
+    assert "y.txt" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", [
+    ("score", "--sample", "-m", "m2", "--resamples", "0"),
+    ("data", "list"),
+])
+def test_a_full_disk_is_one_clear_line(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([sys.executable, "-m", "errata", *arguments], stdout=full,
+                                stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 2
+    assert "No space left" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_too_little_memory_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("a " * 100_000 + "\n")
+    (tmp_path / "r").write_text("b " * 100_000 + "\n")
+    result = errata("score", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"),
+                    str(tmp_path / "s"), "-m", "imeasure", check=False)
+    assert result.returncode == 2
+    assert "one sentence a line" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("gold", "problem"), [("no S here\n", "this is not an M2 file"),
+                                               ("S a\n\nx\n", "no 'S ' line")])
+def test_a_text_given_as_gold(tmp_path: Path, gold: str, problem: str) -> None:
+    (tmp_path / "g").write_text(gold)
+    result = errata("score", "--gold", str(tmp_path / "g"), str(tmp_path / "g"), check=False)
+    assert result.returncode == 2
+    assert problem in result.stderr
+
+
+def test_no_references_at_all(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("a b\n")
+    result = errata("score", "--source", str(tmp_path / "s"), str(tmp_path / "s"), check=False)
+    assert result.returncode == 2
+    assert "--refs" in result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint, EntryPoints
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError, MissingExtraError
-from errata.metrics import BUILTIN, metric_class, parse
+from errata.metrics import BUILTIN, metric_class, metric_names, parse
 from errata.metrics.base import Floats, Ints, Metric
 from errata.testing import check_metric, example_corpus, example_systems
 from toy import Toy
@@ -83,10 +84,56 @@ class LikesErrors(Toy):
         return 1 - super().score(totals)
 
 
-@pytest.mark.parametrize("broken", [ChoosesMissing, ForgetsShape, DependsOnNeighbours, NotANumber,
-                                    LosesASentence, LikesErrors])
-def test_broken_metrics_are_caught(broken: type[Metric]) -> None:
-    with pytest.raises(AssertionError):
+class ChangesCounts(Toy):
+    def choose(self, counts: Floats) -> Ints:
+        chosen = super().choose(counts)
+        np.nan_to_num(counts, copy=False)
+        return chosen
+
+
+class ChoosesByChance(Toy):
+    def choose(self, counts: Floats) -> Ints:
+        draws = np.random.default_rng().random((1000, len(counts))) < 0.5
+        return np.where(draws, -1, super().choose(counts))
+
+
+class SumsSentences(Toy):
+    def score_sentences(self, picked: Floats) -> Floats:
+        return self.score(picked.sum(axis=0))
+
+
+class ScoresNoSentence(Toy):
+    def score_sentences(self, picked: Floats) -> Floats:
+        return np.full(len(picked), np.nan)
+
+
+class SentencePartsOfAnotherShape(Toy):
+    def sentence_parts(self, picked: Floats) -> dict[str, Floats]:
+        return {"equal": picked}
+
+
+class SpellsContext(Toy):
+    def context(self, corpus: Corpus) -> tuple[str, ...]:
+        return "abc"  # type: ignore[return-value]
+
+
+class NameOfTwoWords(Toy):
+    name = "my metric"
+
+
+@pytest.mark.parametrize(("broken", "problem"), [
+    (ChoosesMissing, "chose a missing reference"), (ForgetsShape, "score must map"),
+    (DependsOnNeighbours, "must not depend on the other sentences"),
+    (NotANumber, "must be a number"), (LosesASentence, "do not fit 6 sentences"),
+    (LikesErrors, "must not score below"), (ChangesCounts, "choose must not change the counts"),
+    (ChoosesByChance, "choose must be repeatable"),
+    (SumsSentences, "score_sentences must return a score for each sentence"),
+    (ScoresNoSentence, "some sentence must have a score"),
+    (SentencePartsOfAnotherShape, "sentence part equal must have a figure for each sentence"),
+    (SpellsContext, "context must be a tuple"), (NameOfTwoWords, "name must be one word"),
+])
+def test_broken_metrics_are_caught(broken: type[Metric], problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
         check_metric(broken())
 
 
@@ -106,21 +153,36 @@ def test_label_shows_what_differs() -> None:
     assert parse("m2(beta=1)").label == "m2(beta=1.0)"
 
 
-def test_plug_ins_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entry points as an installed package would declare them."""
     import errata.metrics as registry
 
-    class Point:
-        name = "toy"
+    points = EntryPoints(EntryPoint(name, value, "errata.metrics") for name, value in (
+        ("toy", "toy:Toy"), ("m2", "toy:Toy"), ("gone", "toy:Gone"), ("number", "math:pi")))
 
-        def load(self) -> type[Metric]:
-            return Toy
-
-    def entry_points(**query: Any) -> list[Point]:
-        return [Point()] if query.get("name", "toy") == "toy" else []
+    def entry_points(**query: Any) -> EntryPoints:
+        return points.select(**query)
 
     monkeypatch.setattr(registry, "entry_points", entry_points)
-    assert "toy" in registry.metric_names()
-    assert registry.parse("toy(weight=2)") == Toy(weight=2.0)
+
+
+@pytest.mark.usefixtures("plug_ins")
+def test_plug_ins_are_found() -> None:
+    assert metric_names().count("toy") == 1
+    assert metric_names().count("m2") == 1
+    assert parse("toy(weight=2)").label == "toy(weight=2.0)"
+    assert type(parse("m2")).__module__ == "errata.metrics.m2"
+
+
+@pytest.mark.usefixtures("plug_ins")
+@pytest.mark.parametrize(("name", "problem"), [
+    ("gone", "the metric 'gone' of an installed package cannot be loaded from toy:Gone: "),
+    ("number", "math:pi of an installed package is not a metric; "),
+])
+def test_broken_plug_ins_are_input_errors(name: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        parse(name)
 
 
 def test_examples_have_every_shape() -> None:

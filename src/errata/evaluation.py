@@ -82,6 +82,9 @@ def _check(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> Non
             raise InputError(f"{hypotheses.system} has {len(hypotheses)} sentences, the corpus "
                              f"{len(corpus)}", remedy="one line per source sentence")
     if metric.needs_references:
+        if not corpus.most_references:
+            raise InputError(f"there are no references, and {metric.name} needs them",
+                             remedy="give corrected texts (--refs) or an M2 file (--gold)")
         bare = next((i for i, refs in enumerate(corpus.references) if not refs), None)
         if bare is not None:
             raise InputError(f"sentence {bare + 1} has no reference, and {metric.name} needs one",
@@ -170,12 +173,12 @@ def sentence_scores(metric: Metric, counts: Floats) -> tuple[Floats, dict[str, F
     """Scores and further figures of every sentence scored alone (mean over draws)."""
     choice = metric.choose_sentences(counts)
     rows = np.arange(counts.shape[0])
-    scores = np.full(choice.shape, np.nan)
+    scores = np.zeros(choice.shape)
     for draw, chosen in enumerate(choice):
         there = chosen >= 0
         scores[draw, there] = metric.score_sentences(counts[rows[there], chosen[there]])
     weight = (choice >= 0).sum(axis=0)
-    mean = np.where(weight > 0, np.nansum(scores, axis=0) / np.maximum(weight, 1), np.nan)
+    mean = np.where(weight > 0, scores.sum(axis=0) / np.maximum(weight, 1), np.nan)
     more = dict(metric.sentence_parts(pick(counts, choice)))
     if len(choice) == 1 and counts.shape[1] > 1:
         more["reference"] = choice[0].astype(np.float64)

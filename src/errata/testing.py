@@ -65,6 +65,7 @@ def _require(condition: object, metric: Metric, problem: str) -> None:
 
 
 def _check_value(metric: Metric) -> None:
+    _require(metric.name.isidentifier(), metric, "name must be one word, as in Python")
     name, arguments = parse_arguments(repr(metric))
     _require(name == metric.name, metric, "repr must start with the name")
     _require(build(type(metric), arguments) == metric, metric, "repr must be readable again")
@@ -104,8 +105,13 @@ def _check_counts(metric: Metric, corpus: Corpus, hypotheses: Hypotheses) -> Flo
 
 
 def _check_choice(metric: Metric, counts: Floats) -> None:
-    for name, choice in (("choose", metric.choose(counts)),
-                         ("choose_sentences", metric.choose_sentences(counts))):
+    for name, choose in (("choose", metric.choose), ("choose_sentences", metric.choose_sentences)):
+        before = counts.copy()
+        choice = choose(counts)
+        np.testing.assert_array_equal(counts, before,
+                                      f"{metric!r}: {name} must not change the counts")
+        np.testing.assert_array_equal(choice, choose(counts),
+                                      f"{metric!r}: {name} must be repeatable")
         _require(choice.ndim == 2 and choice.shape[1] == len(counts) and len(choice) >= 1, metric,
                  f"{name} must return [draw, sentence], not {choice.shape}")
         _require(np.issubdtype(choice.dtype, np.integer), metric, f"{name} must return integers")
@@ -129,9 +135,18 @@ def _check_score(metric: Metric, counts: Floats) -> None:
              "the score of nothing at all must be a number")
     for name, part in metric.parts(totals).items():
         _require(part.shape == scores.shape, metric, f"part {name} must have the scores' shape")
+    picked = np.nan_to_num(counts[:, 0])
+    _require(metric.score_sentences(picked).shape == (len(picked),), metric,
+             "score_sentences must return a score for each sentence")
+    for name, part in metric.sentence_parts(picked).items():
+        _require(part.shape == (len(picked),), metric,
+                 f"sentence part {name} must have a figure for each sentence")
 
 
 def _check_evaluation(metric: Metric, corpus: Corpus, systems: tuple[Hypotheses, ...]) -> None:
+    for name, lines in (("context", metric.context(corpus)), ("notes", metric.notes(corpus))):
+        _require(isinstance(lines, tuple) and not any("\n" in line for line in lines), metric,
+                 f"{name} must be a tuple of single lines")
     scores = evaluate(metric, corpus, systems, resamples=20, threads=1)
     again = evaluate(metric, corpus, systems[::-1], resamples=20, threads=2)
     np.testing.assert_array_equal(scores.values, again.values[::-1],
@@ -139,6 +154,7 @@ def _check_evaluation(metric: Metric, corpus: Corpus, systems: tuple[Hypotheses,
     assert scores.sentences is not None
     _require(scores.sentences.shape == (len(systems), len(corpus)), metric,
              "there must be a score for every sentence")
+    _require(not np.isnan(scores.sentences).all(), metric, "some sentence must have a score")
     _require(scores["perfect"] >= scores["unchanged"], metric,
              "corrected output must not score below the unchanged source")
     _require(scores["perfect"] > scores["erring"], metric,

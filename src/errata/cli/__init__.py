@@ -5,6 +5,7 @@ A command is imported when it is called; `errata --help` imports none of them.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from importlib import import_module
@@ -78,7 +79,18 @@ def main(arguments: list[str] | None = None) -> Any:
     except ErrataError as error:
         click.echo(f"errata: {error}", err=True)
     except OSError as error:
-        if error.filename is None:
-            raise
-        click.echo(f"errata: {error.filename}: {error.strerror}", err=True)
+        place = "output" if error.filename is None else error.filename
+        click.echo(f"errata: {place}: {error.strerror or error}", err=True)
+        _drop_output()
+    except MemoryError as error:
+        click.echo(f"errata: too little memory: {error or 'none is left'}; are the texts one "
+                   "sentence a line? else score fewer systems or parts of the text", err=True)
     sys.exit(2)
+
+
+def _drop_output() -> None:
+    """Let go of what standard output could not take, so that Python's end is quiet."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -105,7 +105,7 @@ def load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: t
          sample: bool, annotators: tuple[int, ...] = (), missing: str | None = None
          ) -> tuple[Corpus, list[Hypotheses]]:
     """The corpus and the systems that the options name."""
-    from errata.io.load import keep_annotators, read_corpus, read_hypotheses
+    from errata.io.load import keep_annotators, read_corpus, read_hypotheses, split_name
 
     if sample:
         if outputs or gold or source or refs:
@@ -119,4 +119,11 @@ def load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: t
         raise InputError("no output to score", remedy="name one file per system, or use --sample")
     corpus = read_corpus(gold=gold, source=source, references=refs,
                          annotators=annotators or None, missing=missing)
-    return corpus, [read_hypotheses(path, corpus=corpus) for path in outputs]
+    systems, files = [], dict[str, str]()
+    for path in outputs:
+        systems.append(read_hypotheses(path, corpus=corpus))
+        name, file = systems[-1].system, split_name(path)[1]
+        if files.setdefault(name, file) != file or len(files) < len(systems):
+            raise InputError(f"the system {name!r} is also in {files[name]}", path=file,
+                             remedy="name them apart with name=path")
+    return corpus, systems

@@ -36,7 +36,8 @@ def read_corpus(*, gold: PathLike | None = None, source: PathLike | None = None,
     """
     if gold is not None:
         if references:
-            raise InputError("give either an M2 gold file or reference texts, not both")
+            raise InputError("both an M2 gold file and reference texts are given",
+                             remedy="leave out --gold or --refs")
         corpus = read_m2(gold, name=name, compatible=compatible)
         if source is not None:
             raise_or_warn(check_sources(corpus.sources, read_text(source), shown_name(source),
@@ -121,10 +122,11 @@ def read_hypotheses(path: PathLike, *, name: str | None = None, corpus: Corpus |
     """
     systems, findings = scan_hypotheses(path, names=None if name is None else [name],
                                         corpus=corpus)
-    raise_or_warn(findings)
     if len(systems) != 1:
         raise InputError(f"edits of {len(systems)} annotators, so of that many systems",
-                         path=split_name(path)[1], remedy="read them with read_hypotheses_m2")
+                         path=split_name(path)[1], remedy="make a text of each system (errata "
+                         "convert FILE --annotator ID); in Python use read_hypotheses_m2")
+    raise_or_warn(findings)
     return systems[0]
 
 

@@ -85,6 +85,12 @@ def parse_m2(lines: list[str], path: str = "<text>", *, name: str = "corpus",
     sources: list[str] = []
     references: list[tuple[Reference, ...]] = []
     numbers: list[int] = []
+    if not any(line.startswith("S ") or line == "S" for line in lines):
+        first = next((n for n, line in enumerate(lines, 1) if line.strip()), None)
+        if first is not None:
+            raise InputError("no line starts with 'S ': this is not an M2 file", path=path,
+                             line=first, remedy="give an M2 file, or texts as source and "
+                             "references (--source, --refs)")
     for paragraph in _paragraphs(lines, reading):
         try:
             sentences = _read_paragraph(paragraph, reading)

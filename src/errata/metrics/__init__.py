@@ -5,8 +5,9 @@ Other packages add metrics with an entry point in the group ``errata.metrics``.
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from errata.errors import InputError
 from errata.metrics.base import Metric, build, parse_arguments
@@ -29,7 +30,8 @@ BUILTIN = {
 
 def metric_names() -> list[str]:
     """All known metrics: ours, then those of installed plug-ins."""
-    return [*BUILTIN, *sorted(p.name for p in entry_points(group="errata.metrics"))]
+    plugins = {plugin.name for plugin in entry_points(group="errata.metrics")}
+    return [*BUILTIN, *sorted(plugins - set(BUILTIN))]
 
 
 def metric_class(name: str) -> type[Metric]:
@@ -39,9 +41,23 @@ def metric_class(name: str) -> type[Metric]:
         cls: type[Metric] = getattr(import_module(module), attribute)
         return cls
     for plugin in entry_points(group="errata.metrics", name=name):
-        loaded: type[Metric] = plugin.load()
-        return loaded
+        return _load(plugin)
     raise InputError(f"there is no metric {name!r}", remedy=f"known: {', '.join(metric_names())}")
+
+
+def _load(plugin: EntryPoint) -> type[Metric]:
+    """The class of a plug-in; whatever is wrong with it, the message names its package."""
+    package = plugin.dist.name if plugin.dist else "an installed package"
+    try:
+        loaded = plugin.load()
+    except Exception as error:
+        raise InputError(f"the metric {plugin.name!r} of {package} cannot be loaded from "
+                         f"{plugin.value}: {error}",
+                         remedy=f"mend or uninstall {package}") from error
+    if not (isinstance(loaded, type) and issubclass(loaded, Metric) and is_dataclass(loaded)):
+        raise InputError(f"{plugin.value} of {package} is not a metric",
+                         remedy="it must be a Metric with @metric; see errata.testing.check_metric")
+    return loaded
 
 
 def parse(text: str) -> Metric:

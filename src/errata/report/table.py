@@ -164,8 +164,8 @@ def _tsv(table: Table) -> str:
             return ""
         return str(value).translate(_ONE_LINE)
 
-    widths = [max((len(found) for row in table.rows if isinstance(found := row[c], tuple)), default=1)
-              for c in range(len(table.columns))]
+    widths = [max((len(found) for row in table.rows if isinstance(found := row[c], tuple)),
+                  default=1) for c in range(len(table.columns))]
     head: list[str] = []
     for name, width in zip(table.columns, widths, strict=True):
         head += [name] * (width != 2) + [f"{name} low", f"{name} high"] * (width > 1)
