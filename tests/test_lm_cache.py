@@ -179,7 +179,7 @@ def test_a_killed_process_leaves_what_it_had_finished(cache: Cache) -> None:
     assert written(cache, 7, finished + 1)
     with sqlite3.connect(cache.path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        n = connection.execute("SELECT count(*) FROM rows").fetchone()[0]
+        n = connection.execute("SELECT count(*) FROM blobs").fetchone()[0]
     connection.close()
     assert n % 5 == 0  # whole batches only
     cache.put("m", {"after": np.array([1.0])})

@@ -2,7 +2,8 @@
 
 One SQLite file in the folder ERRATA_CACHE, or in the user's cache folder. Every batch is a
 transaction, and every use opens its own connection: processes may share the file, and one that
-is killed leaves what it had finished.
+is killed leaves what it had finished. The rollback journal is used, not the write-ahead log,
+because the latter must not be shared over network file systems.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class BlobCache:
 
     def get(self, revision: str, texts: Iterable[str]) -> dict[str, bytes]:
         """The values of those texts that are there."""
-        if not self.path.exists():
+        if not self._exists():
             return {}
         keys = {_digest(text): text for text in texts}
         listed = list(keys)
@@ -63,24 +64,36 @@ class BlobCache:
 
     def put(self, revision: str, values: Mapping[str, bytes]) -> None:
         """Keep values; what is there already stays."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         rows = [(revision, _digest(text), value) for text, value in values.items()]
+        with self._explained():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?, ?)", rows)
             connection.execute("COMMIT")
 
+    def _exists(self) -> bool:
+        with self._explained():
+            return self.path.exists()
+
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
+        # A connection of its own for each use: safe in threads and after a fork.
+        with self._explained():
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
             try:
                 connection.execute(SCHEMA)
                 yield connection
             finally:
                 connection.close()  # rolls back what was not committed
-        except sqlite3.Error as error:
-            raise InputError(f"cannot use the cache: {error}", path=str(self.path),
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            what = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"cannot use the cache: {what}", path=str(self.path),
                              remedy="delete the file (it only saves time), or set ERRATA_CACHE "
                              "to a folder that can be written") from error
 

@@ -1,43 +1,29 @@
 """Numbers per sentence on disk, so that no sentence goes through a model twice.
 
-One SQLite file in the folder ERRATA_CACHE, or in the user's cache folder. Every batch is a
-transaction: several processes may write at once, and a process that is killed leaves what it had
-finished. The rollback journal is used, not the write-ahead log, because the latter must not be
-shared over network file systems. Sentences are kept as digests; the texts are not stored.
+The file is one of `errata.io.cache`. What is kept is written batch by batch, so a run that was
+interrupted or killed goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import sqlite3
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from errata.errors import InputError
+from errata.io.cache import BlobCache, cache_folder
 from errata.lm.base import Floats, Progress, in_batches
 
 __all__ = ["Cache", "Memo", "default_cache", "folder_digest", "forget", "shared"]
 
-BUSY_SECONDS = 60.0
-LOOK_UP = 500  # keys in one query; SQLite allows 999 variables in its oldest versions
-SCHEMA = ("CREATE TABLE IF NOT EXISTS rows (revision TEXT, sentence BLOB, numbers BLOB, "
-          "PRIMARY KEY (revision, sentence)) WITHOUT ROWID")
-
 
 def default_cache() -> Cache:
     """The cache in ERRATA_CACHE, or in the user's cache folder."""
-    folder = os.environ.get("ERRATA_CACHE")
-    if not folder:
-        import pooch
-
-        folder = str(pooch.os_cache("errata"))
-    return Cache(Path(folder) / "sentences.sqlite3")
+    return Cache(cache_folder() / "sentences.sqlite3")
 
 
 @dataclass(frozen=True)
@@ -48,49 +34,13 @@ class Cache:
 
     def get(self, revision: str, sentences: Sequence[str]) -> dict[str, Floats]:
         """The rows of those sentences that are there."""
-        if not self.path.exists():
-            return {}
-        keys = {_key(sentence): sentence for sentence in sentences}
-        found: dict[str, Floats] = {}
-        listed = list(keys)
-        with self._open() as connection:
-            for start in range(0, len(listed), LOOK_UP):
-                part = listed[start:start + LOOK_UP]
-                marks = ",".join("?" * len(part))
-                for key, numbers in connection.execute(
-                        f"SELECT sentence, numbers FROM rows WHERE revision = ? "
-                        f"AND sentence IN ({marks})", (revision, *part)):
-                    found[keys[key]] = np.frombuffer(numbers, "<f8")
-        return found
+        found = BlobCache(self.path).get(revision, sentences)
+        return {sentence: np.frombuffer(row, "<f8") for sentence, row in found.items()}
 
     def put(self, revision: str, rows: Mapping[str, Floats]) -> None:
         """Keep rows; what is there already stays."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        data = [(revision, _key(sentence), np.asarray(row, "<f8").tobytes())
-                for sentence, row in rows.items()]
-        with self._open() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", data)
-            connection.execute("COMMIT")
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        # A connection of its own for each use: safe in threads and after a fork.
-        try:
-            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
-            try:
-                connection.execute(SCHEMA)
-                yield connection
-            finally:
-                connection.close()  # rolls back what was not committed
-        except sqlite3.Error as error:
-            raise InputError(f"cannot use the cache: {error}", path=str(self.path),
-                             remedy="delete the file (it only saves time), or set ERRATA_CACHE to "
-                             "a folder that can be written") from error
-
-
-def _key(sentence: str) -> bytes:
-    return hashlib.blake2b(sentence.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        BlobCache(self.path).put(revision, {sentence: np.asarray(row, "<f8").tobytes()
+                                            for sentence, row in rows.items()})
 
 
 @dataclass(frozen=True)
