@@ -106,7 +106,7 @@ def test_bad_files(old: str, new: str, message: str) -> None:
 @pytest.mark.parametrize(("old", "new", "message"), [
     ('measure = "printed_rank_correlation"', 'measure = "magic"', "no measure 'magic'"),
     ('by = ["metric", "kind"]', 'by = ["metric", "sort"]', "unexpected keyword argument 'sort'"),
-    ("M2      0.429     0.358", "M3      0.429     -", "M3"),
+    ("M2      0.429     0.358", "M3      0.429     -", "'M3' is not one of Human, BLEU"),
 ])
 def test_bad_measures(old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.datasets import load_conll14, load_conll14_systems, load_conll14_texts
 from errata.datasets.fetch import path
 from errata.datasets.published import load_experiment
-from errata.errors import DataWarning, ErrataError, InputError, MissingExtraError
+from errata.errors import DataWarning, ErrataError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.human import Comparisons, compare, parse_ranker, rank
 from errata.io import read_published_scores, read_text
@@ -21,7 +21,7 @@ from errata.io.judgments import read_judgments
 from errata.metrics import parse
 from errata.reproduce.inverse_bleu import inverse_bleu
 
-__all__ = ["REFERENCE_SETS", "Material", "NotRun"]
+__all__ = ["REFERENCE_SETS", "Material", "NotRun", "Unknown", "pick", "place"]
 
 T = TypeVar("T")
 # Sakaguchi et al. (2016): the two texts of each set, as the catalogue names them.
@@ -36,6 +36,24 @@ REFERENCE_SETS = {
 
 class NotRun(ErrataError):
     """A cell that cannot be recomputed here, with the reason."""
+
+
+class Unknown(ErrataError):
+    """A name in an experiment file that stands for nothing."""
+
+
+def place(name: str, names: Iterable[str]) -> int:
+    """The position of a name among those known."""
+    known = list(names)
+    if name not in known:
+        raise Unknown(f"{name!r} is not one of {', '.join(known)}")
+    return known.index(name)
+
+
+def pick(name: str, choices: Mapping[str, T]) -> T:
+    """What a name stands for."""
+    place(name, choices)
+    return choices[name]
 
 
 class Material:
@@ -68,10 +86,7 @@ class Material:
 
     def recipe(self, metric: str) -> Mapping[str, Any]:
         """How this experiment ran a metric."""
-        if metric not in self.recipes:
-            raise InputError(f"no recipe for the metric {metric!r}",
-                             remedy=f"there are: {', '.join(self.recipes) or 'none'}")
-        return self.recipes[metric]
+        return pick(metric, self.recipes)
 
     # Texts
 
@@ -191,12 +206,12 @@ class Material:
             shift = 1 if name == "experts" else 0
             again = {j.sentence for j in self.judgments("ctrl")}
             return [j for j in self.judgments("grundkiewicz15") if j.sentence - shift in again]
-        raise InputError(f"there are no judgments {name!r}")
+        raise Unknown(f"there are no judgments {name!r}")
 
     def comparisons(self, judgments: str, members: str = "all") -> Comparisons:
         """Pairwise comparisons of judgments; ``released`` are those of Chollampatt & Ng."""
         if judgments == "released":
-            file = {"all": "expanded", "sample": "unexpanded"}[members]
+            file = pick(members, {"all": "expanded", "sample": "unexpanded"})
             return self.keep(("comparisons", judgments, members), lambda: compare(read_judgments(
                 path("gecmetrics-scores", f"sentence_pairwiseranks_humans/{file}.csv.gz"))))
         return self.keep(("comparisons", judgments, members),
@@ -214,7 +229,7 @@ class Material:
                                lambda: load_experiment(experiment)).tables:
             if found.name == table:
                 return found.cells
-        raise InputError(f"{experiment} has no table {table!r}")
+        raise Unknown(f"{experiment} has no table {table!r}")
 
     def printed_scores(self, experiment: str, table: str) -> Scores:
         """A printed column of scores, one row a system."""

@@ -20,7 +20,7 @@ from errata.meta.significance import williams_test
 from errata.meta.systems import match_systems, without_systems
 from errata.metrics import parse
 from errata.metrics.base import f_beta
-from errata.reproduce.material import Material, NotRun
+from errata.reproduce.material import Material, NotRun, Unknown, pick, place
 from errata.reproduce.measures import measure
 
 __all__ = ["human_scores", "metric_scores"]
@@ -42,9 +42,9 @@ def human_scores(material: Material, human: str, people: str) -> Scores:
         return material.keep(("human", human), lambda: read_published_scores(
             path("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")))
     if people == "printed":
-        table = {"expected_wins": "table3b", "trueskill": "table3c"}[human]
+        table = pick(human, {"expected_wins": "table3b", "trueskill": "table3c"})
         return material.printed_scores("grundkiewicz15", table)
-    ranker = {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"}[human]
+    ranker = pick(human, {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"})
     return material.ranked("grundkiewicz15", ranker)
 
 
@@ -65,6 +65,13 @@ def metric_scores(material: Material, metric: str, scores: str, *, references: s
 
     return replace(found, values=printed(found.values), sentences=None
                    if found.sentences is None else printed(found.sentences))
+
+
+def _at(position: str, names: Sequence[str]) -> str:
+    """The name at a position written from 1."""
+    if not position.isdecimal() or not 1 <= int(position) <= len(names):
+        raise Unknown(f"position {position!r} is not among 1 to {len(names)}")
+    return names[int(position) - 1]
 
 
 def _correlation(human: Scores, metric: Scores, kind: str, without: str = "") -> float:
@@ -100,17 +107,17 @@ def tau(material: Material, metric: str, members: str, convention: str, judgment
         ("confusion", metric, members, judgments, scores),
         lambda: confusion(material.comparisons(judgments, members),
                           metric_scores(material, metric, scores)))
-    return float(CONVENTIONS[convention](table))
+    return float(pick(convention, CONVENTIONS)(table))
 
 
 @measure
 def example_score(material: Material, metric: str, example: str, hypothesis: str,
                   examples: Mapping[str, Mapping[str, Any]]) -> float:
     """The score of one hypothesis of a worked example (source, edits of each reference)."""
-    case = examples[example]
+    case = pick(example, examples)
     corpus = Corpus((case["source"],), (tuple(
         Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),))
-    output = Hypotheses("A", (case["hypotheses"][int(hypothesis) - 1],))
+    output = Hypotheses("A", (_at(hypothesis, case["hypotheses"]),))
     recipe = material.recipe(metric)
     value = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)["A"]
     return value * float(recipe.get("times", 1))
@@ -121,17 +128,17 @@ def system_score(material: Material, metric: str, system: str, part: str = "scor
     """The score of a system, or one of its parts (P, R)."""
     recipe = material.recipe(metric)
     found = material.scores(recipe["metric"], recipe["references"])
-    values = found.values if part == "score" else found.parts[part]
-    value = float(values[found.systems.index(system)]) * float(recipe.get("times", 1))
+    values = found.values if part == "score" else pick(part, found.parts)
+    value = float(values[place(system, found.systems)]) * float(recipe.get("times", 1))
     return round(value, recipe["digits"]) if "digits" in recipe else value
 
 
-def system_at(material: Material, metric: str, place: str, without: str = "") -> str:
+def system_at(material: Material, metric: str, position: str, without: str = "") -> str:
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
     recipe = material.recipe(metric)
     found = material.scores(recipe["metric"], recipe["references"])
     names = [found.systems[i].replace("INPUT", "source") for i in found.order]
-    return [name for name in names if name != without][int(place) - 1]
+    return _at(position, [name for name in names if name != without])
 
 
 @measure
@@ -139,7 +146,7 @@ def place_of(material: Material, metric: str, system: str) -> int:
     """The place (from 1) of a system in a metric's ranking."""
     recipe = material.recipe(metric)
     found = material.scores(recipe["metric"], recipe["references"])
-    return [found.systems[i] for i in found.order].index(system) + 1
+    return place(system, [found.systems[i] for i in found.order]) + 1
 
 
 @measure
@@ -155,7 +162,7 @@ def printed_rank_correlation(material: Material, metric: str, experiment: str, t
     columns: dict[str, list[str]] = {}
     for key, text in material.printed(experiment, table).items():
         columns.setdefault(key[1], []).append(text or "")
-    people, ranked = columns[human], columns[metric]
+    people, ranked = pick(human, columns), pick(metric, columns)
     if move:
         system, place = move.split("/")
         ranked = [name for name in ranked if name != system]
@@ -165,13 +172,13 @@ def printed_rank_correlation(material: Material, metric: str, experiment: str, t
 
 
 @measure
-def napoles_rank(material: Material, metric: str, place: str) -> str:
+def napoles_rank(material: Material, metric: str, position: str) -> str:
     """Napoles et al., Table 2: the system at a place by people (without reference) or a metric."""
     if metric != "Human":
-        return system_at(material, metric, place)
+        return system_at(material, metric, position)
     scores = material.ranked("napoles15", "trueskill_meanfield")
     names = [scores.systems[i].replace("src", "source") for i in scores.order]
-    return [name for name in names if name != "refmix1"][int(place) - 1]
+    return _at(position, [name for name in names if name != "refmix1"])
 
 
 @measure
@@ -179,15 +186,15 @@ def same_places(material: Material, metric: str, without: str) -> int:
     """How many systems stand where the printed ranking has them, one system left out of both."""
     printed = [text for (_, column), text in material.printed("napoles15", "table2").items()
                if column == metric and text != without]
-    return sum(system_at(material, metric, str(place), without) == name
-               for place, name in enumerate(printed, 1))
+    return sum(system_at(material, metric, str(position), without) == name
+               for position, name in enumerate(printed, 1))
 
 
 @measure
 def printed_cell(material: Material, experiment: str, table: str, cell: str) -> float:
     """A figure as another table prints it."""
-    text = material.printed(experiment, table)[tuple(cell.split("/"))]
-    return float(text or "nan")
+    cells = {"/".join(key): text for key, text in material.printed(experiment, table).items()}
+    return float(pick(cell, cells) or "nan")
 
 
 def _sakaguchi_released(material: Material, metric: str, references: str) -> Scores:
@@ -198,8 +205,9 @@ def _sakaguchi_released(material: Material, metric: str, references: str) -> Sco
             table.setdefault((name, refs), {})[system.replace("source", "INPUT")] = float(value)
         return table
 
-    found = material.keep("metric_scores", read)[
-        METRIC_NAMES[metric], SET_NAMES.get(references, references)]
+    key = (pick(metric, METRIC_NAMES), SET_NAMES.get(references, references))
+    table = material.keep("metric_scores", read)
+    found = pick("/".join(key), {"/".join(known): scores for known, scores in table.items()})
     return Scores(metric, tuple(found), np.array(list(found.values())))
 
 
@@ -241,7 +249,8 @@ def reference_curve(material: Material, number: str, what: str, metric: str,
         return np.mean([scores.values[rows] for scores in each], axis=0)
 
     values = material.keep(("curve", number, metric, tuple(texts)), compute)
-    return float(getattr(values, {"mean": "mean", "max": "max", "min": "min"}[what])())
+    place(what, ("mean", "max", "min"))
+    return float(getattr(values, what)())
 
 
 @measure

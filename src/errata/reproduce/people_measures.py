@@ -19,7 +19,7 @@ from errata.io.judgments import read_judgments
 from errata.io.labels import fit_labels, same_text
 from errata.meta.correlation import correlate
 from errata.meta.systems import match_systems
-from errata.reproduce.material import Material
+from errata.reproduce.material import Material, Unknown, pick, place
 from errata.reproduce.measures import measure
 
 __all__: list[str] = []
@@ -31,8 +31,8 @@ MARKS = ((0.01, "#"), (0.05, "+"), (0.10, "*"))
 def pairs(material: Material, judgments: str, members: str = "all", ties: str = "all") -> int:
     """How many comparisons there are: all of them, only ties, or none of these."""
     found = material.comparisons(judgments, members)
-    rows = {"all": np.ones(len(found), bool), "only": found.outcome == 0,
-            "none": found.outcome != 0}[ties]
+    rows = pick(ties, {"all": np.ones(len(found), bool), "only": found.outcome == 0,
+                       "none": found.outcome != 0})
     return round(float(found.weight[rows].sum()))
 
 
@@ -43,7 +43,7 @@ def games(material: Material, judgments: str) -> int:
 
 
 def _judge(number: str) -> str:
-    return f"annotator{int(number):02d}"
+    return f"annotator{number.zfill(2)}"
 
 
 @measure
@@ -55,11 +55,11 @@ def judge_count(material: Material, judge: str, what: str) -> int:
         return len(mine)
     members, _, ties = what.partition("-")
     found = material.comparisons("grundkiewicz15",
-                                 {"expanded": "all", "unexpanded": "sample"}[members])
+                                 pick(members, {"expanded": "all", "unexpanded": "sample"}))
     assert found.judge is not None
     rows = np.ones(len(found), bool)
     if judge != "total":
-        rows &= found.judge == found.judges.index(_judge(judge))
+        rows &= found.judge == place(_judge(judge), found.judges)
     if ties:
         rows &= found.outcome == 0
     return int(rows.sum())
@@ -70,16 +70,14 @@ def judge_kappa(material: Material, first: str, second: str) -> float:
     """Grundkiewicz et al., Table 2: agreement of two judges; ``mean`` over judges."""
     found = material.keep("agreement", lambda: agreement(material.judgments("grundkiewicz15")))
     if first == "mean":
-        return {"between": found.between, "within": found.within}[second]
-    a, b = (found.judges.index(_judge(number)) for number in (first, second))
+        return pick(second, {"between": found.between, "within": found.within})
+    a, b = (place(_judge(number), found.judges) for number in (first, second))
     return float(found.kappa[a, b])
 
 
-def _ranking(material: Material, judgments: str, ranker: str, resamples: int, order: str
-             ) -> Ranking:
-    return material.keep(
-        ("ranking", judgments, ranker, resamples, order),
-        lambda: cluster(material.ranked(judgments, ranker, resamples), order=order))
+def _ranking(material: Material, judgments: str, ranker: str, resamples: int) -> Ranking:
+    return material.keep(("ranking", judgments, ranker, resamples),
+                         lambda: cluster(material.ranked(judgments, ranker, resamples)))
 
 
 @measure
@@ -87,24 +85,22 @@ def ranking(material: Material, system: str, what: str, judgments: str, ranker: 
             resamples: int = 0, names: dict[str, str] | None = None) -> float | int | str:
     """The score of a system by people, its range of ranks or its cluster."""
     system = (names or {}).get(system, system)
+    place(what, ("score", "range", "cluster"))
+    scores = material.ranked(judgments, ranker, resamples)
     if what == "score":
-        return material.ranked(judgments, ranker, resamples)[system]
-    found = _ranking(material, judgments, ranker, resamples, "score")
-    place = found.systems.index(system)
-    return found.ranges[place] if what == "range" else int(found.cluster[place])
+        return float(scores.values[place(system, scores.systems)])
+    found = _ranking(material, judgments, ranker, resamples)
+    at = place(system, found.systems)
+    return found.ranges[at] if what == "range" else int(found.cluster[at])
 
 
 @measure
-def ranked_at(material: Material, place: str, judgments: str, ranker: str, resamples: int = 0,
-              order: str = "score", without: str = "") -> str:
-    """The system at a place (from 1) of the human ranking, by score or by mean rank."""
-    if resamples:
-        names = _ranking(material, judgments, ranker, resamples, order).systems
-    else:
-        scores = material.ranked(judgments, ranker)
-        names = tuple(scores.systems[i] for i in scores.order)
-    return [name.replace("INPUT", "source").replace("src", "source") for name in names
-            if name != without][int(place) - 1]
+def ranked_at(material: Material, position: str, judgments: str, ranker: str) -> str:
+    """The system at a position (from 1) of the human ranking by score."""
+    scores = material.ranked(judgments, ranker)
+    if not position.isdecimal() or not 1 <= int(position) <= len(scores):
+        raise Unknown(f"position {position!r} is not among 1 to {len(scores)}")
+    return scores.systems[scores.order[int(position) - 1]].replace("INPUT", "source")
 
 
 @measure
@@ -128,7 +124,7 @@ def head_to_head(material: Material, row: str, column: str, what: str) -> float 
     """Grundkiewicz et al., Table 3d: how often the column's system beat the row's, and its mark."""
     found = material.keep("head_to_head",
                           lambda: head_to_head_of(material.comparisons("grundkiewicz15")))
-    a, b = found.systems.index(column), found.systems.index(row)
+    a, b = place(column, found.systems), place(row, found.systems)
     if what == "fraction":
         return float(found.fraction[a, b])
     return next((mark for level, mark in MARKS if found.p[a, b] <= level), "o")
@@ -154,12 +150,12 @@ def judge_correlation(material: Material, first: str, second: str, kind: str = "
         rest = found.rest_rho if second == "rest" else found.rest_r
         number = first if second == "rest" else second
         if number != "mean":
-            return float(rest[int(number) - 1])
+            return float(rest[place(_judge(number), found.judges)])
         # The printed means weigh judges by their comparisons.
         counts = material.comparisons("grundkiewicz15").per_judge().games.sum((1, 2))
         order = np.argsort(material.comparisons("grundkiewicz15").judges)
         return float(np.average(rest, weights=counts[order]))
-    a, b = int(first) - 1, int(second) - 1
+    a, b = (place(_judge(number), found.judges) for number in (first, second))
     rho = kind == "spearman" or (not kind and a < b)
     return float((found.rho if rho else found.r)[a, b])
 
@@ -249,7 +245,7 @@ def _group_kappa(found: OutputPairs, judges: str, weights: str, match: str) -> K
         tallies = {name: table[both] for name, table in tallies.items()}
     if judges == "across":
         return kappa(tallies["expert"].T @ tallies["other"], weights=weights)
-    table = tallies["expert"] + tallies["other"] if judges == "both" else tallies[judges]
+    table = tallies["expert"] + tallies["other"] if judges == "both" else pick(judges, tallies)
     within = (table.T @ table - np.diag(table.sum(0))) / 2
     return kappa(within, weights=weights)
 

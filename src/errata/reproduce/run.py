@@ -9,7 +9,7 @@ from typing import Any
 
 from errata.datasets.published import Evidence, Experiment, Finding, PublishedTable, Way
 from errata.errors import InputError, MissingExtraError
-from errata.reproduce.material import Material, NotRun
+from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import MEASURES, load_measures
 from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
 
@@ -144,12 +144,9 @@ def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -
 def _compute(measure: str, material: Material, arguments: Mapping[str, Any], what: str) -> Value:
     try:
         value: Value = MEASURES[measure](material, **arguments)
-    except (KeyError, IndexError, ValueError) as error:
-        shown_arguments = ", ".join(f"{k}={v!r}" for k, v in arguments.items()
-                                    if isinstance(v, str | int | float))
-        raise InputError(f"{what}: {measure}({shown_arguments}) has no answer: "
-                         f"{type(error).__name__} {error}",
-                         remedy="check the names of the row and the column") from error
+    except Unknown as unknown:
+        raise InputError(f"{what}: {measure}: {unknown}", remedy="check the names of the row, "
+                         "the column and the arguments") from None
     return value
 
 

@@ -11,7 +11,7 @@ from errata.datasets.fetch import path
 from errata.difficulty import KindDifficulty, by_kind, map_difficulty, retyped
 from errata.meta.ter import edit_counts
 from errata.metrics.difficulty import Difficulty
-from errata.reproduce.material import Material, NotRun
+from errata.reproduce.material import Material, NotRun, pick
 from errata.reproduce.measures import measure
 
 __all__: list[str] = []
@@ -36,7 +36,7 @@ def _edits(material: Material, pairs: Pairs) -> dict[tuple[str, str], NDArray[np
 def ster(material: Material, pair: str, pairs: Pairs, what: str = "") -> float:
     """Mean number of TER's edits a sentence between two texts, mean over several pairs."""
     found = _edits(material, pairs)
-    return float(np.mean([found[a, b].mean() for a, b in pairs[pair]]))
+    return float(np.mean([found[a, b].mean() for a, b in pick(pair, pairs)]))
 
 
 def _same(material: Material, a: str, b: str) -> float:
@@ -48,7 +48,7 @@ def _same(material: Material, a: str, b: str) -> float:
 @measure
 def identical(material: Material, pair: str, pairs: Pairs, what: str = "") -> float:
     """Percent of the sentences that are the same in two texts, mean over several pairs."""
-    return float(np.mean([_same(material, a, b) for a, b in pairs[pair]]))
+    return float(np.mean([_same(material, a, b) for a, b in pick(pair, pairs)]))
 
 
 @measure
@@ -78,7 +78,7 @@ def difficulty(material: Material, what: str, weights: str, kind: str = "", type
         if kind not in found:
             raise NotRun(f"no gold error is of the kind {kind}")
         row = found[kind]
-        return {"mean": row.mean, "SD": row.sd, "frequency": row.frequency}[what]
+        return pick(what, {"mean": row.mean, "SD": row.sd, "frequency": row.frequency})
     total = sum(row.frequency for row in rows)
     if what == "frequency":
         return total
