@@ -426,3 +426,13 @@ def test_a_sentence_without_reference_is_an_error() -> None:
         GLEU().count(corpus, Hypotheses("A", ("a b", "c d")))
     with pytest.raises(InputError, match="no reference"):
         evaluate(GLEU(), corpus, [Hypotheses("A", ("a b", "c d"))])
+
+
+@pytest.mark.parametrize("gleu", [GLEU(), OFFICIAL])
+def test_one_reference_is_enough(gleu: GLEU) -> None:
+    corpus = Corpus.from_texts(["He go home now ."], [["He goes home now ."]])
+    scores = evaluate(gleu, corpus, [Hypotheses("A", ("He goes home now .",))], resamples=20)
+    assert scores["A"] == 1.0
+    assert scores.sentences is not None
+    assert scores.sentences.tolist() == [[1.0]]
+    assert "annotator" not in scores.sentence_parts

@@ -180,7 +180,7 @@ def sentence_scores(metric: Metric, counts: Floats) -> tuple[Floats, dict[str, F
     weight = (choice >= 0).sum(axis=0)
     mean = np.where(weight > 0, scores.sum(axis=0) / np.maximum(weight, 1), np.nan)
     more = dict(metric.sentence_parts(pick(counts, choice)))
-    if len(choice) == 1 and counts.shape[1] > 1:
+    if metric.by_annotator and len(choice) == 1 and counts.shape[1] > 1:
         more["reference"] = choice[0].astype(np.float64)
     return mean, more
 

@@ -54,6 +54,11 @@ class Metric(Parameterised, ABC):
         """The name of what `score` returns, as a table heads it."""
         return self.name
 
+    @property
+    def by_annotator(self) -> bool:
+        """Whether the second axis of `count` is the annotators, in the order of their numbers."""
+        return True
+
     @abstractmethod
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Sufficient statistics ``[sentence, reference, k]``; a missing reference is NaN."""

@@ -85,6 +85,11 @@ class GLEU(Metric):
         drawn = ("reference", *(f"num{n}" for n in orders))
         return (*names, *(f"cov({a},{b})" for i, a in enumerate(drawn) for b in drawn[i:]))
 
+    @property
+    def by_annotator(self) -> bool:
+        """False for the expectation, whose first column is that of no annotator."""
+        return self.references == "official"
+
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Statistics per reference; for the expectation, in column 0, their mean and covariance.
 
