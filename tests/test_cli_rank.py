@@ -46,6 +46,15 @@ def test_rank_the_sample(method: str) -> None:
     assert [row["system"] for row in rows] == ["fluent", "eager", "cautious", "nothing", "noisy"]
 
 
+def test_rank_balanced() -> None:
+    text = errata("rank", "--sample", "--balanced", "--value", "mean", "--unit", "pairs",
+                  "--resamples", "200").stdout
+    assert "value:mean | unit:pairs | resamples:200 | balanced | seed:0" in text
+    message = errata("rank", "--sample", "--balanced", "--unit", "pairs", "-m", "trueskill",
+                     code=2).stderr
+    assert "draw freely" in message
+
+
 def test_rank_prints_cluster_lines_and_the_signature() -> None:
     text = errata("rank", "--sample", "--resamples", "200").stdout
     assert text.count("┄┄┄") >= 1

@@ -196,6 +196,36 @@ def test_bootstrap_has_the_mean_and_spread_it_should(unit: str) -> None:
     assert abs(found.std() / by_hand.std() - 1) < 0.06
 
 
+@pytest.mark.parametrize("unit", UNITS)
+def test_balanced_resamples_draw_every_unit_equally_often(unit: str) -> None:
+    """Together they hold every comparison as often as there are resamples; each is a resample."""
+    data = grundkiewicz_comparisons()
+    found, whole = bootstrap_counts(data, unit, 40, 0, balanced=True), data.counts()
+    for drawn, given_ in zip(found, whole, strict=True):
+        assert (drawn.sum(axis=0) == 40 * given_).all()
+        assert not (drawn == given_).all(axis=(1, 2)).any()
+    if unit == "pairs":
+        assert (found.wins.sum((1, 2)) + found.ties.sum((1, 2)) / 2 == data.total).all()
+
+
+@pytest.mark.parametrize("unit", ["pairs", "rankings"])
+def test_balanced_resamples_spread_as_free_ones(unit: str) -> None:
+    data = grundkiewicz_comparisons()
+    free, balanced = (bootstrap_counts(data, unit, 1000, 5, balanced=b).wins[:, 0, 2].std()
+                      for b in (False, True))
+    assert abs(balanced / free - 1) < 0.1  # the error of a standard deviation is 0.022
+
+
+def test_balanced_misuse() -> None:
+    read = grundkiewicz()[:50]
+    with pytest.raises(InputError, match="parts of comparisons"):
+        bootstrap_counts(compare(read, members="expected"), "pairs", 10, 0, balanced=True)
+    assert bootstrap_counts(compare(read, members="expected"), "rankings", 10, 0, balanced=True)
+    many = replace(compare(read), weight=np.full(len(compare(read)), 1e6))
+    with pytest.raises(InputError, match="too many"):
+        bootstrap_counts(many, "pairs", 1000, 0, balanced=True)
+
+
 def test_misuse() -> None:
     data = compare([Judgment("ann", 0, (("A",), ("B",)), (1, 2))], keep="pairs")
     with pytest.raises(InputError, match="the judges of these comparisons were not kept"):

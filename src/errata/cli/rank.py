@@ -30,6 +30,8 @@ __all__ = ["command"]
               "them, one drawn at random, or the mean over that draw.")
 @click.option("--value", type=click.Choice(("data", "mean")), default="data", show_default=True,
               help="Report the score of the data, or the mean over resamples, as published.")
+@click.option("--balanced", is_flag=True, help="Draw every unit equally often over all resamples, "
+              "so that their mean is hardly left to chance.")
 @click.option("--order", type=click.Choice(("score", "mean_rank")), default="score",
               show_default=True, help="What the table is sorted by.")
 @click.option("--without", multiple=True, metavar="SYSTEM",
@@ -41,9 +43,9 @@ __all__ = ["command"]
 @seed_option
 @format_option
 def command(judgments: tuple[str, ...], method: str, unit: str, resamples: int,
-            confidence: float, members: str, value: str, order: str, without: tuple[str, ...],
-            head_to_head: bool, plot: str | None, threads: int | None, seed: int, form: str,
-            **options: Any) -> None:
+            confidence: float, members: str, value: str, balanced: bool, order: str,
+            without: tuple[str, ...], head_to_head: bool, plot: str | None, threads: int | None,
+            seed: int, form: str, **options: Any) -> None:
     """Rank systems from human judgments.
 
     JUDGMENTS are Appraise XML, pairwise CSV (WMT), MTurk results or JSONL; the form is told from
@@ -60,7 +62,7 @@ def command(judgments: tuple[str, ...], method: str, unit: str, resamples: int,
         comparisons = comparisons.without(*without)
     with Progress(ranker.name) as progress:
         scores = human.rank(ranker, comparisons, unit=unit, resamples=resamples, rng=seed,
-                            value=value, threads=threads, progress=progress)
+                            value=value, balanced=balanced, threads=threads, progress=progress)
     ranking = cluster(scores, confidence=confidence, order=order)
     tables = [ranking_table(ranking)]
     if head_to_head:

@@ -56,12 +56,14 @@ class Ranker(Parameterised, ABC):
 
     def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
                  rng: np.random.Generator, threads: int | None = None,
-                 progress: Progress | None = None) -> tuple[Floats, Floats | None]:
+                 progress: Progress | None = None, balanced: bool = False
+                 ) -> tuple[Floats, Floats | None]:
         """Scores of the data, and of resamples ``[resample, system]``."""
         values = self.score(comparisons.counts())
         if not resamples:
             return values, None
-        return values, self.score(bootstrap_counts(comparisons, unit, resamples, rng))
+        return values, self.score(bootstrap_counts(comparisons, unit, resamples, rng,
+                                                   balanced=balanced))
 
     def context(self, comparisons: Comparisons, unit: str) -> tuple[str, ...]:
         """What else decided the numbers and belongs in the signature."""
@@ -70,14 +72,18 @@ class Ranker(Parameterised, ABC):
 
 def rank(ranker: Ranker, comparisons: Comparisons, *, unit: str = "sentences",
          resamples: int = 1000, rng: int | np.random.Generator = 0, value: str = "data",
-         threads: int | None = None, progress: Progress | None = None) -> Scores:
+         balanced: bool = False, threads: int | None = None,
+         progress: Progress | None = None) -> Scores:
     """Score the systems that people compared, with bootstrap resamples of their judgments.
 
     ``unit`` is what the bootstrap draws: ``"pairs"`` as published, which takes the up to 78 pairs
     of one ranking for independent and gives intervals that are too narrow; ``"rankings"``;
     ``"sentences"`` (the default: other sentences might have been chosen); ``"judges"``.
     ``value="data"`` reports the score of the data, ``"mean"`` the mean over the resamples, as the
-    published Expected Wins are. ``progress`` is called with (done, total) where it takes long.
+    published Expected Wins are. ``balanced`` draws every unit equally often over all resamples
+    (see `errata.human.resample.bootstrap_counts`), which takes most of the chance out of that
+    mean; sampled TrueSkill with pairs cannot. ``progress`` is called with (done, total) where it
+    takes long.
 
     >>> from errata.data import Judgment
     >>> from errata.human import compare, parse_ranker
@@ -91,7 +97,7 @@ def rank(ranker: Ranker, comparisons: Comparisons, *, unit: str = "sentences",
     _check(comparisons, counts)
     generator = np.random.default_rng(rng)
     values, resampled = ranker.estimate(comparisons, unit, resamples, generator, threads,
-                                         progress)
+                                         progress, balanced)
     if value == "mean":
         if resampled is None:
             raise InputError("the mean over resamples needs resamples", remedy="resamples=1000")
@@ -99,7 +105,8 @@ def rank(ranker: Ranker, comparisons: Comparisons, *, unit: str = "sentences",
     wins, ties = counts
     seed = rng if isinstance(rng, int) else "generator"
     drawn = () if resampled is None else (
-        f"unit:{unit}", f"resamples:{len(resampled)}", f"seed:{seed}")
+        f"unit:{unit}", f"resamples:{len(resampled)}", *(("balanced",) if balanced else ()),
+        f"seed:{seed}")
     return Scores(
         scorer=repr(ranker), systems=comparisons.systems, values=values, resampled=resampled,
         parts={**ranker.parts(counts), "wins": wins.sum(1), "ties": ties.sum(1),

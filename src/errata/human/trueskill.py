@@ -96,11 +96,12 @@ class TrueSkillMeanField(_WMT):
 
     def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
                  rng: np.random.Generator, threads: int | None = None,
-                 progress: Progress | None = None) -> tuple[Floats, Floats | None]:
+                 progress: Progress | None = None, balanced: bool = False
+                 ) -> tuple[Floats, Floats | None]:
         values = self.score(comparisons.counts())
         if not resamples:
             return values, None
-        counts = bootstrap_counts(comparisons, unit, resamples, rng)
+        counts = bootstrap_counts(comparisons, unit, resamples, rng, balanced=balanced)
         return values, self.solve(self._shares(counts), threads, progress)
 
     def solve(self, shares: Shares, threads: int | None = None,
@@ -147,12 +148,17 @@ class TrueSkill(_WMT):
 
     def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
                  rng: np.random.Generator, threads: int | None = None,
-                 progress: Progress | None = None) -> tuple[Floats, Floats | None]:
+                 progress: Progress | None = None, balanced: bool = False
+                 ) -> tuple[Floats, Floats | None]:
+        if balanced and unit == "pairs":
+            raise InputError(f"{self.name}: its runs are the resamples of pairs, and draw freely",
+                             remedy="leave out balanced, or use trueskill_meanfield")
         runs = self.play(comparisons.counts(), rng, threads, progress)
         values = runs.mean(axis=0)
         if not resamples or unit == "pairs":
             return values, runs if resamples else None
-        _, resampled = self.limit.estimate(comparisons, unit, resamples, rng, threads, progress)
+        _, resampled = self.limit.estimate(comparisons, unit, resamples, rng, threads, progress,
+                                           balanced)
         return values, resampled
 
     @property
