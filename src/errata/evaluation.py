@@ -53,7 +53,10 @@ def evaluate(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], *,
     alone = [sentence_scores(metric, each) for each in counts]
     for _, more in alone:
         if "reference" in more:
-            more["annotator"] = _annotators(corpus, more.pop("reference"))
+            positions = more.pop("reference")
+            # With one reference there is no choice, and its column need not be the first (GLEU).
+            if corpus.most_references > 1:
+                more["annotator"] = _annotators(corpus, positions)
     seed = rng if isinstance(rng, int) else "generator"
     return Scores(
         scorer=repr(metric),
