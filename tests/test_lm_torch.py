@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,32 @@ def test_a_model_that_cannot_be_had() -> None:
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert "cannot load the language model 'nobody/nothing'" in done.stderr
     assert "model=smollm2 works" in done.stderr
+
+
+def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
+    """The hub's own client would try again and again, for half a minute."""
+    asked: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def hang_up() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                asked.append(connection.recv(1000).decode().partition("\r\n")[0])
+                connection.close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        code = ("from errata.cli import main\nmain(['score', '--sample', '-m', 'scribendi'])")
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=300,
+            env={**os.environ, "HF_ENDPOINT": f"http://127.0.0.1:{server.getsockname()[1]}",
+                 "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path), "NO_PROXY": "127.0.0.1"})
+        server.shutdown(socket.SHUT_RDWR)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "cannot load the language model 'gpt2'" in done.stderr
+    assert [line for line in asked if "gpt2" in line] == ["GET /api/models/gpt2 HTTP/1.1"]
 
 
 @pytest.mark.parametrize(("name", "options", "problem"), [

