@@ -138,3 +138,10 @@ def test_conll14(conll14, submissions):
     gold = tables["files"][0]
     assert (gold["sentences"], gold["tokens"], gold["annotators"], gold["edits"]) == (
         1312, 30144, 2, 5598)
+
+
+def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    result = check("empty.txt", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "[empty-file]" in result.stdout

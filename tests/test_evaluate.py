@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from errata.data import Corpus, Hypotheses
+from errata.data import Corpus, Hypotheses, Reference
 from errata.errors import InputError
 from errata.evaluation import bootstrap, count_systems, draw_totals, evaluate, join_counts, pick
 from errata.testing import example_corpus, example_systems
@@ -90,7 +90,9 @@ def test_joining_fills_missing_references() -> None:
     (Corpus.from_texts(["a"], [["a"]]), [], "no system"),
     (Corpus((), ()), [Hypotheses("A", ())], "empty"),
     (Corpus.from_texts(["a"], [["a"]]), [Hypotheses("A", ("a", "b"))], "A has 2 sentences"),
-    (Corpus.from_texts(["a"]), [Hypotheses("A", ("a",))], "sentence 1 has no reference"),
+    (Corpus.from_texts(["a"]), [Hypotheses("A", ("a",))], "there are no references"),
+    (Corpus(("a", "b"), ((Reference(0, ()),), ())), [Hypotheses("A", ("a", "b"))],
+     "sentence 2 has no reference"),
     (Corpus.from_texts(["a"], [["a"]]), [Hypotheses("A", ("a",))] * 2, "same name"),
 ])
 def test_bad_input(corpus: Corpus, systems: list[Hypotheses], problem: str) -> None:

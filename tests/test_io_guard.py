@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
-from errata.io.guard import check_lines, check_systems
+from errata.io.guard import _likeness, check_lines, check_systems
 from errata.io.lint import check_characters, check_corpus
 
 WORDS = ["river", "stone", "window", "garden", "letter", "morning", "teacher", "because", "between",
@@ -51,6 +51,7 @@ def test_a_sound_output_has_no_findings():
     ([*OUTPUT[:20], "Extra .", *OUTPUT[20:]], 22, "from line 22 on .* 1 earlier: a line was added"),
     (["S a b", "A 0 1|||X|||x|||REQUIRED|||-NONE-|||0", ""], 1, "looks like an M2 file"),
     ([], 1, "60 are missing at the end"),
+    (["\r".join(OUTPUT)], 1, r"end with carriage returns alone.* tr "),
 ])
 def test_wrong_line_counts(lines, line, says):
     found = one(lines, "line-count")
@@ -117,6 +118,30 @@ def test_a_reference_as_output_is_a_note():
         found = findings(lines, corpus)
         assert [f.code for f in found] == ["is-reference"]
         assert f"annotator {annotator}" in found[0].problem
+
+
+def test_an_output_that_undoes_the_references_may_be_the_source():
+    corpus = Corpus.from_texts(OUTPUT, [[s.replace("are", "is now") for s in SOURCES]])
+    [found] = findings(SOURCES, corpus)
+    assert (found.severity, found.code) == ("warning", "worse")
+    assert "60 of 60 changed lines" in found.problem
+    assert "swapped" in found.remedy
+    straight = Corpus.from_texts(SOURCES, [[s.replace("are", "is now") for s in SOURCES]])
+    assert findings(OUTPUT, straight) == []
+    few = Corpus.from_texts(OUTPUT[:19], [OUTPUT[:19]])
+    assert findings(SOURCES[:19], few) == []
+
+
+def test_a_reference_that_is_the_source():
+    [found] = check_lines(SOURCES, SOURCES, "ref", reference=True)
+    assert (found.severity, found.code) == ("warning", "reference-is-source")
+    assert check_lines(SOURCES[:9], SOURCES[:9], "ref", reference=True) == []
+
+
+def test_endless_lines_are_compared_in_part():
+    same, other = "a b " * 5000, "c d " * 5000
+    assert _likeness([same + other], [same]).tolist() == [1.0]
+    assert _likeness([same[:-1]], [same[:-2] + "c"]).tolist() < [1.0]
 
 
 def test_tokenisation_and_case():

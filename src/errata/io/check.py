@@ -141,6 +141,9 @@ def _output(path: PathLike, corpus: Corpus | None, findings: list[Finding],
     for system in systems:
         if corpus is None:
             findings += check_characters(system.sentences, shown)
+            if not len(system):
+                findings.append(Finding("error", shown, None, "the file is empty",
+                                        "give one sentence a line", "empty-file"))
         known = corpus is not None and len(corpus) == len(system)
         statistics.append(FileStatistics(
             shown, f"output of {system.system}", len(system), _tokens(system.sentences),

@@ -28,6 +28,11 @@ ALIKE, MARGIN, WINDOW = 0.8, 0.2, 10
 SHORTEST = 15
 # Fewer lines are too few to call a whole file unrelated.
 FEWEST = 10
+# An output is called worse than its source if so many changed lines, and this share of them, are
+# further from every reference. The CoNLL-2014 systems reach 0.45 to 0.90: they did harm.
+CHANGED, WORSE = 20, 0.92
+# Characters of a line that are compared; time grows with the square.
+COMPARED = 20_000
 
 
 def check_alignment(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None
@@ -45,7 +50,8 @@ def check_alignment(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None 
     path = path or hypotheses.system
     findings = check_lines(corpus.sources, hypotheses.sentences, path)
     if len(corpus) == len(hypotheses):
-        findings += _check_sameness(corpus, hypotheses, path)
+        findings += _check_sameness(corpus, hypotheses, path) or _check_worse(
+            corpus, hypotheses, path)
     return sorted(findings, key=lambda f: ("error", "warning", "note").index(f.severity))
 
 
@@ -62,6 +68,10 @@ def check_lines(sources: Sequence[str], lines: Sequence[str], path: str, *,
     findings = (_check_unrelated(sources, lines, likeness, displaced, path)
                 or _check_shifts(sources, lines, likeness, displaced, path))
     findings += _check_empty(sources, lines, path, reference)
+    if reference and len(sources) >= FEWEST and _same(sources, lines):
+        findings.append(Finding("warning", path, None, "every line equals its source: a reference "
+                                "that corrects nothing", "is this the right file?",
+                                "reference-is-source"))
     findings += check_conventions(sources, lines, path)
     findings += check_characters(lines, path, beside=sources)
     return findings
@@ -74,6 +84,8 @@ def _likeness(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float64]:
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import cpdist
 
+    if max(map(len, a)) > COMPARED or max(map(len, b)) > COMPARED:
+        a, b = [line[:COMPARED] for line in a], [line[:COMPARED] for line in b]
     result: NDArray[np.float64] = cpdist(
         a, b, scorer=Indel.normalized_similarity, dtype=np.float64)
     return result
@@ -187,7 +199,10 @@ def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> F
     while blank < m and not lines[m - 1 - blank].strip():
         blank += 1
     few, many = min(n, m), abs(n - m)
-    if m > n and blank >= many:
+    if any("\r" in line for line in lines[:50]) and m < n:
+        where, remedy = 1, ("lines end with carriage returns alone: convert them, for instance "
+                            r"with tr '\r' '\n'")
+    elif m > n and blank >= many:
         where, remedy = n + 1, ("the last line is blank: remove it" if many == 1 else
                                 f"the last {many} lines are blank: remove them")
     elif any(line.startswith("A ") for line in lines[:50]) and lines[0][:2] == "S ":
@@ -248,6 +263,30 @@ def _check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
             return [Finding("note", path, None, f"every line equals the reference of annotator "
                             f"{annotator}", "a reference scored against itself", "is-reference")]
     return []
+
+
+def _check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
+    """An output that is further from the references than its source nearly everywhere.
+
+    Only where references are texts: gold edits come with their sources, which cannot be swapped.
+    """
+    if any(r.text is None for refs in corpus.references for r in refs):
+        return []
+    changed = [i for i, line in enumerate(hypotheses.sentences) if corpus.references[i]
+               and corpus.sources[i].split() != line.split()]
+    if len(changed) < CHANGED:
+        return []
+    pairs = [(i, r.text or "") for i in changed for r in corpus.references[i]]
+    texts = [text for _, text in pairs]
+    starts = np.cumsum([0, *(len(corpus.references[i]) for i in changed[:-1])])
+    before, after = (np.maximum.reduceat(_likeness([lines[i] for i, _ in pairs], texts), starts)
+                     for lines in (corpus.sources, hypotheses.sentences))
+    worse = np.count_nonzero(after < before)
+    if worse < WORSE * len(changed):
+        return []
+    return [Finding("warning", path, None, f"{worse} of {len(changed)} changed lines are further "
+                    "from every reference than their sources", "are source and output swapped?",
+                    "worse")]
 
 
 def _equals(reference: Reference, source: str, line: str) -> bool:
