@@ -12,6 +12,7 @@ import pytest
 from errata.data import Corpus, Hypotheses
 from errata.difficulty import map_difficulty
 from errata.io import read_hypotheses_m2, read_m2
+from errata.metrics.difficulty import Difficulty
 from errata.report.heatmap import heat_map
 
 pytestmark = pytest.mark.browser
@@ -132,6 +133,52 @@ def test_filters(page: Any) -> None:
     page.find_element("css selector", "button[type=reset]").click()
     page.find_element("id", "text").send_keys("TEA")
     assert shown(page) == ["s2"]
+
+
+@pytest.mark.parametrize(("words", "found"), [
+    ("he go home", ["s1"]),  # as the learner wrote it, over a mark
+    ("goes home .", ["s1"]),  # as it is corrected
+    ("likes a tea", []),  # neither
+    ("is  well", ["s4"]),  # over the place of a false alarm
+    ("0.67", []), ("2", []),  # weights and numbers of sentences are no text
+])
+def test_search_reads_sentences_and_not_marks(page: Any, words: str, found: list[str]) -> None:
+    page.find_element("id", "text").send_keys(words)
+    assert shown(page) == found
+
+
+def test_what_a_system_did_can_be_asked_once_a_system_is_chosen(page: Any) -> None:
+    state = page.find_element("id", "state")
+    assert not state.is_enabled()
+    choose(page, "system", "wild")
+    assert state.is_enabled()
+    page.find_element("css selector", "button[type=reset]").click()
+    assert not state.is_enabled()
+
+
+def test_an_empty_bound_is_no_bound(page: Any) -> None:
+    for name in ("low", "high"):
+        page.find_element("id", name).clear()
+    assert count(page) == "5 errors, 1 false alarm in 4 sentences"
+
+
+def test_a_link_to_a_sentence_shows_it_below_the_filters(browser: Any, tmp_path: Path) -> None:
+    gold = Corpus.from_texts(["He go home"] * 60, [["He goes home"] * 60])
+    found = map_difficulty(gold, [Hypotheses("A", gold.sources)])
+    (tmp_path / "long.html").write_text(heat_map(found), encoding="utf-8")
+    browser.get((tmp_path / "long.html").as_uri() + "#s30")
+    top, bottom = browser.execute_script(
+        "return [document.getElementById('s30').getBoundingClientRect().top,"
+        " document.querySelector('header').getBoundingClientRect().bottom]")
+    assert top >= bottom
+
+
+def test_weights_above_one_are_shown(browser: Any, tmp_path: Path) -> None:
+    gold = Corpus.from_texts(["He go home"], [["He goes home"]])
+    found = map_difficulty(gold, [Hypotheses("A", gold.sources)], Difficulty(a=2.5))
+    (tmp_path / "a.html").write_text(heat_map(found), encoding="utf-8")
+    browser.get((tmp_path / "a.html").as_uri())
+    assert count(browser) == "1 error, 0 false alarms in 1 sentence"
 
 
 def test_false_alarms_corrections_and_weights_can_be_switched(page: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -147,7 +148,7 @@ def parse_range(text: str, size: int) -> range:
     (range(2, 7), range(11, 12))
     """
     first, dash, last = text.partition("-")
-    if not first.isdigit() or (dash and not last.isdigit()):
+    if not first.isdecimal() or (dash and not last.isdecimal()):
         raise InputError(f"cannot read the sentences {text!r}",
                          remedy="write 12 or 3-7, counting from 1")
     a, b = int(first), int(last or first)
@@ -174,10 +175,13 @@ def heat_map(found: DifficultyMap, *, title: str = "Difficulty heat map", signat
     counted = [(name, frequency[k]) for name, k in kinds.items()]
     data = {"systems": found.systems, "kinds": list(kinds), "marks": details}
     n = sum(count for _, count in counted)
+    weights = [weight for _, _, weight, *_ in details]
     return _fill(PAGE, {
         "style": STYLE + _shades(), "script": SCRIPT, "title": html.escape(title),
         "signature": html.escape(signature), "body": body, "data": _script_json(data),
         "legend": _legend(),
+        "low": str(min(0, math.floor(min(weights, default=0)))),
+        "high": str(max(1, math.ceil(max(weights, default=1)))),
         "summary": html.escape(
             f"{len(several):,} sentences, {n:,} errors; weights from "
             f"{found.systems_counted} systems"),
@@ -248,6 +252,6 @@ def _legend() -> str:
         for step in range(0, STEPS + 1, 2):
             yield f'<span class="m {name} w{step}"><u>{step / STEPS:.1f}</u></span>'
 
-    return ("error, every system corrects it " + "".join(ramp("error"))
-            + " no system does &nbsp; false alarm, rarely "
-            + "".join(ramp("alarm")) + " every system raises it")
+    return ("<span>error, every system corrects it <span>" + "".join(ramp("error"))
+            + '</span> no system does</span> <span class="alarms">false alarm, rarely <span>'
+            + "".join(ramp("alarm")) + "</span> every system raises it</span>")

@@ -24,8 +24,10 @@ script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <div class="legend">{{legend}}</div>
 <form id="filters" role="search" aria-label="Filters">
 <label>Kind <select id="kind"><option value="">all kinds</option>{{kinds}}</select></label>
-<label>Weight from <input id="low" type="number" min="0" max="1" step="0.05" value="0"></label>
-<label>to <input id="high" type="number" min="0" max="1" step="0.05" value="1"></label>
+<label>Weight from <input id="low" type="number" min="{{low}}" max="{{high}}" \
+step="0.05" value="{{low}}"></label>
+<label>to <input id="high" type="number" min="{{low}}" max="{{high}}" step="0.05" \
+value="{{high}}"></label>
 <label>System <select id="system"><option value="">any system</option>{{systems}}</select></label>
 <label><select id="state" aria-label="What the system did">
 <option value="right">corrects it</option><option value="missed">does not correct it</option>
@@ -62,13 +64,16 @@ header { position: sticky; top: 0; background: #fff; border-bottom: 1px solid #b
   padding: .4rem 0 .5rem; z-index: 2; }
 h1 { font-size: 1.15rem; margin: 0; }
 .about, .legend { font-size: .8rem; color: #444; }
+.legend span span { white-space: nowrap; } .legend > span { margin-right: 1.2rem; }
+.legend > span { display: inline-block; } .quiet .legend .alarms { display: none; }
 form { display: flex; flex-wrap: wrap; gap: .3rem .9rem; font-size: .85rem;
   align-items: center; margin-top: .3rem; }
 input[type=number] { width: 4.2rem; } input[type=search] { width: 9rem; }
 select { max-width: 13rem; }
 kbd { border: 1px solid #999; border-radius: 3px; padding: 0 .25em; font: inherit; }
 p { margin: 0; padding: .3rem 0 .3rem 3.4rem; position: relative;
-  content-visibility: auto; contain-intrinsic-size: auto 2.4rem; overflow-wrap: anywhere; }
+  content-visibility: auto; contain-intrinsic-size: auto 2.4rem; overflow-wrap: anywhere;
+  scroll-margin-top: 12rem; }
 p > a { position: absolute; left: 0; width: 2.8rem; text-align: right; color: #666;
   font-size: .75rem; text-decoration: none; line-height: 2.3; }
 p:target { background: #fdf6d8; }
@@ -102,7 +107,9 @@ p[hidden] { display: none; }
   .m sup { display: inline; } .m i { display: inline; }
   p { content-visibility: visible; break-inside: avoid; }
 }
-@media (max-width: 40rem) { header { position: static; } p { padding-left: 2.2rem; }
+@media (max-height: 32rem) { header { position: static; } p { scroll-margin-top: 0; } }
+@media (max-width: 40rem) { header { position: static; }
+  p { scroll-margin-top: 0; padding-left: 2.2rem; }
   p > a { width: 1.8rem; } }
 """
 
@@ -110,11 +117,23 @@ SCRIPT = r"""
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
+const main = document.querySelector("main");
 const sentences = [...document.querySelectorAll("main p")];
 const marks = [...document.querySelectorAll("main .m")];
 const sentenceOf = marks.map(mark => mark.closest("p"));
-const texts = new Map(sentences.map(p => [p, p.textContent.toLowerCase()]));
+const normal = text => text.replace(/\s+/g, " ").trim().toLowerCase();
+const texts = new Map(sentences.map(p => [p, readings(p)]));
 let visible = [], at = -1;
+
+function readings(p) {  // what the learner wrote, and what the annotator made of it
+  let learner = "", corrected = "";
+  for (const node of p.querySelector("span").childNodes) {
+    const [alarm, , , text, right] = node.dataset ? data.marks[+node.dataset.i] : [];
+    learner += text ?? node.data;
+    corrected += (alarm === 0 ? right : text) ?? node.data;
+  }
+  return [normal(learner), normal(corrected)];
+}
 
 function fits(d, f) {
   const [alarm, kind, weight, , , right, wrong] = d;
@@ -131,17 +150,21 @@ function fits(d, f) {
 }
 
 function apply() {
-  const f = {kind: $("kind").value, low: +$("low").value, high: +$("high").value,
+  const lowest = +$("low").min, highest = +$("high").max;
+  const f = {kind: $("kind").value, low: +($("low").value || lowest),
+             high: +($("high").value || highest),
              system: $("system").value, state: $("state").value,
-             text: $("text").value.trim().toLowerCase(), alarms: $("alarms").checked};
-  const narrowed = f.kind !== "" || f.low > 0 || f.high < 1 || f.system !== "";
+             text: normal($("text").value), alarms: $("alarms").checked};
+  const narrowed = f.kind !== "" || f.low > lowest || f.high < highest || f.system !== "";
+  const reads = p => !f.text || texts.get(p).some(text => text.includes(f.text));
+  $("state").disabled = f.system === "";
   document.body.classList.toggle("quiet", !f.alarms);
   document.body.classList.toggle("corrections", $("corrections").checked);
   document.body.classList.toggle("weights", $("weights").checked);
   const shown = new Set(), hit = [];
   let errors = 0, alarms = 0;
   marks.forEach((mark, k) => {
-    const on = fits(data.marks[k], f) && (!f.text || texts.get(sentenceOf[k]).includes(f.text));
+    const on = fits(data.marks[k], f) && reads(sentenceOf[k]);
     mark.classList.toggle("off", !on);
     if (!on) return;
     hit.push(k); shown.add(sentenceOf[k]);
@@ -149,7 +172,7 @@ function apply() {
   });
   let left = 0;
   for (const p of sentences) {
-    const show = shown.has(p) || (!narrowed && (!f.text || texts.get(p).includes(f.text)));
+    const show = shown.has(p) || (!narrowed && reads(p));
     p.hidden = !show;
     if (show) left++;
   }
@@ -207,7 +230,9 @@ function tell(k) {
     for (const [proposal, who] of wrong) line(dl, "wrote “" + proposal + "”", names(who));
   }
   const tip = $("tip");
+  hide();
   tip.replaceChildren(dl);
+  marks[k].setAttribute("aria-describedby", "tip");
   tip.hidden = false;
   const box = marks[k].getBoundingClientRect(), own = tip.getBoundingClientRect();
   const below = box.bottom + 8 + own.height < innerHeight;
@@ -215,9 +240,13 @@ function tell(k) {
   tip.style.top = (below ? box.bottom + 8 : Math.max(8, box.top - own.height - 8)) + "px";
 }
 
-function hide() { $("tip").hidden = true; }
+function hide() {
+  $("tip").hidden = true;
+  for (const mark of main.querySelectorAll("[aria-describedby]")) {
+    mark.removeAttribute("aria-describedby");
+  }
+}
 
-const main = document.querySelector("main");
 const index = event => {
   const mark = event.target.closest && event.target.closest(".m");
   return mark && !mark.classList.contains("off") ? +mark.dataset.i : -1;
