@@ -10,7 +10,7 @@ import pytest
 
 from errata.data import Corpus, Hypotheses
 from errata.difficulty import DifficultyMap, map_difficulty
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.report.heatmap import Piece, colour, heat_map, parse_range, rows
 from errata.report.heatmap_plain import heat_map_picture, heat_map_text
 
@@ -150,6 +150,17 @@ def test_the_terminal_needs_no_colours(found: DifficultyMap) -> None:
     assert "\x1b[48;2;" in coloured
 
 
+def test_long_lines_go_on_below_the_first_word(found: DifficultyMap) -> None:
+    wrapped = heat_map_text(found, width=24, sentences=range(2))
+    assert wrapped.splitlines() == ["1  He [go → goes .67]", "   home [‸ → . .67]",
+                                    "2  She", "   [like → likes .33]", "   [a → ∅ .67] tea"]
+    coloured = heat_map_text(found, width=24, sentences=range(2), colours=True)
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == wrapped
+    chinese = Corpus.from_texts(["他 昨天 去 了"], [["他 昨天 去 了"]])
+    narrow = heat_map_text(map_difficulty(chinese, [Hypotheses("A", chinese.sources)]), width=12)
+    assert narrow.splitlines() == ["1  他 昨天", "   去 了"]  # a character takes two cells
+
+
 def test_a_sentence_cannot_steer_the_terminal() -> None:
     corpus = Corpus.from_texts(["a \x1b[2J b"], [["a \x1b[2J c\x07"]])
     text = heat_map_text(map_difficulty(corpus, [Hypotheses("s", ("a \x1b[2J b",))]))
@@ -163,8 +174,32 @@ def test_pictures(found: DifficultyMap) -> None:
     drawn = heat_map_picture(found, range(4), form="svg")
     assert drawn == heat_map_picture(found, range(4), form="svg")
     svg = drawn.decode()
-    for word in ("goes", "likes", "alert", "well"):
+    for word in ("goes", "likes", "alert", "well", "by no system"):
         assert word in svg
     assert colour(2 / 3)[0] in svg
     with pytest.raises(InputError, match="png, svg or pdf"):
         heat_map_picture(found, range(4), form="gif")
+
+
+def test_a_correction_stays_on_the_line_of_its_error() -> None:
+    pytest.importorskip("matplotlib")
+    found = map_difficulty(Corpus.from_texts(["so " * 19 + "go"], [["so " * 19 + "goes"]]),
+                           [Hypotheses("A", ("so " * 19 + "go",))])
+    for width in (2.0, 2.2, 2.4, 2.6, 2.8, 3.0):
+        svg = heat_map_picture(found, range(1), form="svg", width=width).decode()
+        heights = {text: height for height, text in re.findall(
+            r'<text [^>]*x="[^"]*" y="([^"]*)"[^>]*>(go|goes)</text>', svg)}
+        assert len(heights) == 2
+        assert len(set(heights.values())) == 1
+
+
+def test_characters_that_cannot_be_drawn_are_named_once() -> None:
+    pytest.importorskip("matplotlib")
+    found = map_difficulty(Corpus.from_texts(["\U0001e2d0 \U0001e2d1 a"], [["a"]]),
+                           [Hypotheses("A", ("a",))])
+    with pytest.warns(DataWarning, match="font has \U0001e2d0 \U0001e2d1: boxes") as said:
+        heat_map_picture(found, range(1))
+    assert len(said) == 1
+    arabic = map_difficulty(Corpus.from_texts(["كتاب"], [["الكتاب"]]), [Hypotheses("A", ("كتاب",))])
+    with pytest.warns(DataWarning, match="from left to right"):
+        heat_map_picture(arabic, range(1))
