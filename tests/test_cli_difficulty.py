@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +98,37 @@ def test_the_map_is_written_and_printed(files: Path) -> None:
                            "[tomorrow → ∅ 1.00] .\n")
 
 
+def on_a_terminal(*arguments: str, cwd: Path, columns: int, **variables: str) -> str:
+    """What a command shows on a terminal of that width."""
+    pty = pytest.importorskip("pty")
+    outer, inner = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    environment |= {"TERM": "xterm", "COLUMNS": str(columns), **variables}
+    done = subprocess.run([sys.executable, "-m", "errata", *arguments], cwd=cwd, stdout=inner,
+                          env=environment, check=True, timeout=120)
+    assert done.returncode == 0
+    os.close(inner)
+    shown = b""
+    try:
+        while part := os.read(outer, 65536):
+            shown += part
+    except OSError:  # Linux says so that the other end is closed
+        pass
+    os.close(outer)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_colours_and_width_of_a_terminal(files: Path) -> None:
+    show = ("difficulty", "--gold", "gold.m2", "all.m2", "--terminal", "--sentences", "2")
+    plain = on_a_terminal(*show, cwd=files, columns=40, NO_COLOR="1")
+    assert plain == ("2  I [have been → go .67] to\n   [‸ → the .00] park\n"
+                     "   [tomorrow → ∅ 1.00] .\n")
+    assert on_a_terminal(*show, cwd=files, columns=40, TERM="dumb") == plain
+    coloured = on_a_terminal(*show, cwd=files, columns=40)
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
+    assert "\x1b[48;2;" in coloured
+
+
 @pytest.mark.parametrize("form", ["table", "tsv", "latex", "markdown"])
 def test_formats(files: Path, form: str) -> None:
     done = run("difficulty", "--gold", "gold.m2", "all.m2", "--format", form, cwd=files)
@@ -123,6 +156,31 @@ def test_what_goes_wrong_is_said_in_one_line(files: Path, arguments: list[str],
     done = run("difficulty", *arguments, cwd=files, code=2)
     assert problem in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("arguments", "problem"), [
+    (["all.m2", "--names", "A,,B"], "--names 'A,,B' has an empty name"),
+    (["all.m2", "--names", "A,B,A"], "two systems are called 'A'; name them apart"),
+    (["A=one.txt", "A=two.txt"], "two systems are called 'A'"),
+    (["all.m2", "--a", "inf"], "difficulty: a=inf must be a number"),
+    (["all.m2", "--c", "nan"], "difficulty: c=nan must be a number"),
+    (["all.m2", "--c", "-3"], "N + c must be positive, but N=3 and c=-3; choose c above -3"),
+    (["all.m2", "--c", "-2", "--leave-out"], "but N=2 and c=-2; choose c above -2"),
+])
+def test_names_and_weights_that_make_no_sense(files: Path, arguments: list[str],
+                                              problem: str) -> None:
+    done = run("difficulty", "--gold", "gold.m2", *arguments, cwd=files, code=2)
+    assert problem in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_an_annotator_without_lines_corrects_nothing(files: Path) -> None:
+    """As in the released scorer; the same warning as that of ``errata score``."""
+    lines = m2([GOLDEN["gold"], [GOLDEN["systems"]["1"][0], []]])
+    (files / "two.m2").write_text(lines)
+    done = run("difficulty", "--gold", "two.m2", "all.m2", "--annotator", "1", cwd=files)
+    assert "1 sentences have no annotation by annotator 1" in done.stderr
+    assert "annotator 1 of 2" in done.stdout
 
 
 def test_several_annotators(files: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -118,6 +121,7 @@ def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...], sample:
     """The corpus with the annotators asked for, and a remark on who they are."""
     from errata.datasets import sample_corpus
     from errata.io import read_corpus
+    from errata.io.load import keep_annotators
 
     if sample and (gold or source or refs):
         raise InputError("--sample takes no files", remedy="leave out either of them")
@@ -127,7 +131,7 @@ def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...], sample:
         raise InputError("the corpus has no references", remedy="give --gold or --refs")
     if annotator == "all":
         return corpus, f"annotators {', '.join(map(str, known))}, the best for each sentence"
-    if annotator is not None and not annotator.isdigit():
+    if annotator is not None and not annotator.isdecimal():
         raise InputError(f"annotator {annotator!r} is unknown",
                          remedy=f"give one of {', '.join(map(str, known))}, or all")
     first = all(any(r.annotator == known[0] for r in several) for several in corpus.references)
@@ -135,14 +139,7 @@ def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...], sample:
         return corpus, (f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
                         "corrected every sentence")
     chosen = known[0] if annotator is None else int(annotator)
-    if chosen not in known:
-        raise InputError(f"{corpus.name} has no annotator {chosen}",
-                         remedy=f"it has: {', '.join(map(str, known))}")
-    for i, several in enumerate(corpus.references):
-        if all(r.annotator != chosen for r in several):
-            raise InputError(f"sentence {i + 1} has no reference of annotator {chosen}",
-                             remedy="use --annotator all")
-    return (corpus.keep_annotators(chosen),
+    return (keep_annotators(corpus, (chosen,)),
             f"annotator {chosen} of {len(known)}" if len(known) > 1 else "")
 
 
@@ -158,11 +155,18 @@ def _systems(outputs: tuple[str, ...], names: str | None, corpus: Corpus,
     if called is not None and len(outputs) != 1:
         raise InputError("--names belongs to one M2 file with the edits of several systems",
                          remedy="write name=path for each of several files")
+    if called is not None and not all(called):
+        raise InputError(f"--names {names!r} has an empty name",
+                         remedy="give one name per annotator number, separated by commas")
     systems: list[Hypotheses] = []
     for path in outputs:
         found, findings = scan_hypotheses(path, names=called, corpus=corpus)
         raise_or_warn(findings)
         systems += found
+    several = sorted(name for name, n in Counter(h.system for h in systems).items() if n > 1)
+    if several:
+        raise InputError(f"two systems are called {several[0]!r}",
+                         remedy="name them apart, with name=path or --names")
     return systems
 
 
@@ -193,7 +197,10 @@ def _draw(found: DifficultyMap, page: str | None, figure: str | None, terminal: 
         part = chosen or range(min(10, len(found.corpus)))
         write_document(heat_map_picture(found, part, form=form), figure)
     if terminal:
-        click.echo(heat_map_text(found, sentences=chosen, colours=sys.stdout.isatty()))
+        screen = sys.stdout.isatty()
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        click.echo(heat_map_text(found, sentences=chosen, colours=screen and not plain,
+                                 width=shutil.get_terminal_size().columns if screen else None))
 
 
 def _tables(found: DifficultyMap, metric: Difficulty, corpus: Corpus, systems: list[Hypotheses],

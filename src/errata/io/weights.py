@@ -25,7 +25,7 @@ def read_weights(path: str | os.PathLike[str]) -> tuple[int, list[NDArray[np.int
     lines, findings = read_lines(path)
     raise_or_warn(findings)
     name = shown_name(path)
-    if not lines or not lines[0].strip().isdigit() or int(lines[0]) == 0:
+    if not lines or not lines[0].strip().isdecimal() or int(lines[0]) == 0:
         raise InputError("the first line is not the number of systems", path=name, line=1,
                          remedy="a weight file starts with one positive whole number")
     systems = int(lines[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -35,13 +36,16 @@ def weight(solved: Floats, systems: float, a: float = 1.0, b: float = 0.0,
            c: float = 0.0) -> Floats:
     """``w = a - (n + b) / (N + c)``: the more systems get a chunk right, the less it weighs.
 
-    Where no system is known at all (``N + c = 0``) every chunk weighs ``a``.
+    Where no system is known at all (``N = c = 0``) every chunk weighs ``a``.
 
     >>> weight(np.array([0.0, 1.0, 3.0]), 3).round(3).tolist()
     [1.0, 0.667, 0.0]
     """
-    if systems + c == 0:
+    if systems == c == 0:
         return np.full(np.shape(solved), a)
+    if systems + c <= 0:
+        raise InputError(f"difficulty: N + c must be positive, but N={systems:g} and c={c:g}",
+                         remedy=f"choose c above {-systems:g}")
     return np.asarray(a - (solved + b) / (systems + c), np.float64)
 
 
@@ -95,6 +99,9 @@ class Difficulty(Metric):
     def __post_init__(self) -> None:
         if not self.beta > 0:
             raise InputError(f"difficulty: beta={self.beta!r} must be positive")
+        for name in "abc":
+            if not math.isfinite(getattr(self, name)):
+                raise InputError(f"difficulty: {name}={getattr(self, name)!r} must be a number")
         if self.leave_out and self.weights != "systems":
             raise InputError("difficulty: leave_out needs weights from the systems themselves",
                              remedy="leave weights='systems' as it is")
@@ -199,6 +206,16 @@ class Difficulty(Metric):
         if self.extractor.startswith("errant"):
             known.append(f"extractor:{extractor_version(self.extractor)}")
         return tuple(known)
+
+    def notes(self, corpus: Corpus) -> tuple[str, ...]:
+        if self.weights == "none" or not isinstance(corpus, WeightedCorpus):
+            return ()
+        lowest = float(weight(np.array([float(corpus.systems_counted)]), corpus.systems_counted,
+                              self.a, self.b, self.c)[0])
+        if lowest >= 0:
+            return ()
+        return (f"a, b and c make weights negative (down to {lowest:.3f}, where all systems are "
+                "right): P, R and A need not lie between 0 and 1",)
 
     def _value(self, totals: Sequence[float]) -> float:
         tp, fp, fn, tn, wrong = totals
