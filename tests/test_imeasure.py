@@ -25,7 +25,7 @@ from errata.io.m2 import parse_m2, read_m2
 from errata.metrics import _columns, _mix, parse
 from errata.metrics._clusters import Change, clusters_of, nomix_references, splice
 from errata.metrics._columns import align_all, kept
-from errata.metrics._quotient import best_mixture
+from errata.metrics._quotient import best_mixture, possible_mixtures
 from errata.metrics._treebank import treebank_tokens
 from errata.metrics.base import Floats
 from errata.metrics.imeasure import IMeasure
@@ -39,7 +39,8 @@ ASPECTS = {"c": "correction", "d": "detection"}
 
 @pytest.mark.parametrize("text", [
     "imeasure", "imeasure(aspect=detection)", "imeasure(references=mix)", "imeasure(weight=1)",
-    "imeasure(choice=corpus)", "imeasure(tokenise=none)", "imeasure(beta=0.5)"])
+    "imeasure(choice=corpus)", "imeasure(tokenise=none)", "imeasure(beta=0.5)",
+    "imeasure(references=mix, choice=corpus)"])
 def test_keeps_the_contract(text: str) -> None:
     check_metric(parse(text))
 
@@ -192,6 +193,11 @@ def rank(vector: tuple[int, ...], w: Fraction) -> tuple[Fraction, ...]:
 
 def enumerated(corpus: Corpus, sentence: str, w: Fraction) -> tuple[int, ...]:
     """The columns of the best mixture, found by trying all of them on the whole sentence."""
+    return max((rank(vector, w), vector) for vector in mixtures(corpus, sentence))[1]
+
+
+def mixtures(corpus: Corpus, sentence: str) -> list[tuple[int, ...]]:
+    """The columns of every mixture."""
     source, words = tuple(corpus.sources[0].split()), tuple(sentence.split())
     candidates: dict[tuple[str, ...], None] = {}
     for chosen in product(*((*c.alternatives, ()) if c.optional else c.alternatives
@@ -203,8 +209,7 @@ def enumerated(corpus: Corpus, sentence: str, w: Fraction) -> tuple[int, ...]:
     a, b, *rest = (tuple(number.setdefault(word, len(number)) for word in text)
                    for text in (source, words, *candidates))
     found = align_all({job: None for c in rest for job in ((a, b, c), (a, a, c))})
-    vectors = [found[a, b, c] + found[a, a, c][:2] for c in rest]
-    return max((rank(vector, w), vector) for vector in vectors)[1]
+    return [found[a, b, c] + found[a, a, c][:2] for c in rest]
 
 
 def random_case(rng: random.Random) -> tuple[Corpus, str]:
@@ -252,6 +257,57 @@ def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) 
         stages, _ = _mix.stages_of(chain, tuple(corpus.vocabulary.intern([output])[0].tolist()))
         cut += sum(len(stage.texts) > 1 for stage in stages) > 1
     assert cut > 25  # many are cut into parts that are chosen apart
+
+
+def test_mixtures_by_running_totals_equal_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Corpora of several sentences: each takes the mixture best for what is summed so far."""
+    monkeypatch.setattr(_mix, "FEW", 0)
+    rng = random.Random(12)
+    metric = IMeasure(references="mix", tokenise="none", choice="corpus")
+    options = otherwise = 0
+    for _ in range(60):
+        cases = [random_case(rng) for _ in range(4)]
+        total = (0,) * 7
+        for one, output in cases:
+            every = [tuple(map(sum, zip(total, vector, strict=True)))
+                     for vector in mixtures(one, output)]
+            best = max(rank(vector, Fraction(2)) for vector in every)
+            tied = {vector for vector in every if rank(vector, Fraction(2)) == best}
+            if len(tied) > 1:
+                break
+            total = tied.pop()
+        else:
+            corpus = Corpus(tuple(one.sources[0] for one, _ in cases),
+                            tuple(one.references[0] for one, _ in cases))
+            outputs = Hypotheses("A", tuple(output for _, output in cases))
+            counts = metric.count(corpus, outputs)
+            assert tuple(draw_totals(counts, metric.choose(counts))[0, :7]) == total
+            options = max(options, counts.shape[1])
+            alone = IMeasure(references="mix", tokenise="none").count(corpus, outputs)
+            np.testing.assert_array_equal(pick(counts, metric.choose_sentences(counts)),
+                                          alone[:, 0])
+            otherwise += tuple(alone[:, 0, :7].sum(axis=0)) != total
+    assert options > 2
+    assert otherwise > 1  # running totals do change the choice
+
+
+def test_every_mixture_that_totals_can_make_the_best_is_kept() -> None:
+    rng = random.Random(5)
+    dropped = 0
+    for _ in range(400):
+        w = rng.choice([2.0, 1.0, 0.5])
+        stages = [[tuple(rng.choice([0, 0, 0, 1, 2]) for _ in range(7))
+                   for _ in range(rng.randrange(1, 4))] for _ in range(2)]
+        every = {tuple(map(sum, zip(*chosen, strict=True))) for chosen in product(*stages)}
+        left = possible_mixtures(stages, w)
+        assert set(left) <= every
+        dropped += len(every) - len(left)
+        for most in (1, 2, 2, 9):  # 1 is for no totals at all
+            totals = tuple(rng.randrange(most) for _ in range(7))
+            best, ours = (max(rank(tuple(map(sum, zip(v, totals, strict=True))), Fraction(w))
+                              for v in vectors) for vectors in (every, left))
+            assert best == ours, (stages, totals)
+    assert dropped > 400
 
 
 def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,8 +412,7 @@ def test_what_is_kept_goes_with_the_corpus() -> None:
 
 @pytest.mark.parametrize("text", [
     "imeasure(references=both)", "imeasure(aspect=all)", "imeasure(weight=0)",
-    "imeasure(beta=-1)", "imeasure(choice=best)", "imeasure(tokenise=moses)",
-    "imeasure(references=mix, choice=corpus)"])
+    "imeasure(beta=-1)", "imeasure(choice=best)", "imeasure(tokenise=moses)"])
 def test_bad_parameters(text: str) -> None:
     with pytest.raises(InputError, match="imeasure"):
         parse(text)
@@ -390,3 +445,19 @@ def test_tokenises_corrections_as_nltk(conll14: Path) -> None:
     for text in texts | set(corpus.sources):
         assert list(treebank_tokens(text)) == official(text), text
     assert sum(treebank_tokens(text) != tuple(text.split()) for text in texts) == 9
+
+
+def test_sentences_name_the_annotator_they_take() -> None:
+    """Also where an annotator has nothing to correct, or corrects as another one does."""
+    fix, other = Edit(1, 2, "x"), Edit(0, 1, "y")
+    corpus = Corpus(("a b c d",) * 3, (
+        (Reference(0, ()), Reference(1, (fix,))),
+        (Reference(0, (fix,)), Reference(1, (fix,)), Reference(2, (other,))),
+        (Reference(3, (other,)), Reference(1, (fix,)))))
+    scores = evaluate(IMeasure(), corpus, [Hypotheses("A", ("a x c d", "y b c d", "a x c d")),
+                                           Hypotheses("B", ("a b c d", "a x c d", "y b c d"))],
+                      resamples=0)
+    assert scores.sentence_parts["annotator"].tolist() == [[1, 2, 1], [0, 0, 3]]
+    mixed = evaluate(IMeasure(references="mix", choice="corpus"), corpus,
+                     [Hypotheses("A", ("a x c d", "y b c d", "a x c d"))], resamples=0)
+    assert "annotator" not in mixed.sentence_parts

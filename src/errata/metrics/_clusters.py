@@ -75,31 +75,10 @@ def splice(source: Words, changes: Iterable[Change]) -> Words:
 
 def nomix_references(source: Words, references: Sequence[Reference], tokenise: str
                      ) -> list[Words]:
-    """The corrected sentence of each annotator, each sentence once.
-
-    Annotators with changes come first, in their order; then the source, if an annotator left it
-    as it is.
-    """
-    corrected: dict[Words, None] = {}
-    for reference in references:
-        if reference.edits is None:
-            assert reference.text is not None
-            words = tuple(reference.text.split())
-            if words != source:
-                corrected[words] = None
-        elif reference.edits:
-            corrected[splice(source, joined(changes_of(source, reference, tokenise)))] = None
-    if any(is_unchanged(source, reference) for reference in references):
-        corrected[source] = None
-    return list(corrected)
-
-
-def is_unchanged(source: Words, reference: Reference) -> bool:
-    """Whether an annotator found nothing to change."""
-    if reference.edits is None:
-        assert reference.text is not None
-        return tuple(reference.text.split()) == source
-    return not reference.edits
+    """The corrected sentence of each annotator: the source where nothing is to be changed."""
+    return [splice(source, joined(changes_of(source, reference, tokenise)))
+            if reference.text is None or reference.edits is not None
+            else tuple(reference.text.split()) for reference in references]
 
 
 def overlap(new: Change, old: Change) -> bool:

@@ -17,7 +17,7 @@ from errata.data import Corpus, Hypotheses, Tokens
 from errata.kernels import threeway
 from errata.metrics._clusters import clusters_of, nomix_references
 from errata.metrics._mix import Ids, Numbered, chain_of, numbered, stages_of
-from errata.metrics._quotient import best_mixture
+from errata.metrics._quotient import Vector, best_mixture, possible_mixtures
 from errata.metrics.base import Floats, Ints
 
 __all__ = ["STATISTICS", "count_mix", "count_nomix", "kept", "prepare_mix", "prepare_nomix"]
@@ -56,12 +56,18 @@ def kept(corpus: Corpus, key: object, make: Callable[[], T]) -> T:
 
 
 def prepare_nomix(corpus: Corpus, tokenise: str) -> Prepared:
-    """Carry out the gold edits and align the references with their sources."""
+    """Carry out the gold edits and align the references with their sources.
+
+    A column is an annotator, in the order of their numbers. Of equal references only the first
+    is there.
+    """
     owners, columns, sentences = [], [], []
-    for i, (source, references) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
-        for r, words in enumerate(nomix_references(tuple(source.split()), references, tokenise)):
+    for i, (source, given) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
+        references = sorted(given, key=lambda reference: reference.annotator)
+        corrected = nomix_references(tuple(source.split()), references, tokenise)
+        for words in dict.fromkeys(corrected):
             owners.append(i)
-            columns.append(r)
+            columns.append(corrected.index(words))
             sentences.append(words)
     tokens = corpus.vocabulary.intern_tokens(sentences)
     owner = np.array(owners, np.int64)
@@ -118,9 +124,9 @@ def prepare_mix(corpus: Corpus, tokenise: str) -> list[Numbered]:
     return prepared
 
 
-def count_mix(corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, weight: float
-              ) -> Floats:
-    """Columns of every sentence with its best mixture."""
+def count_mix(corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, weight: float,
+              choice: str) -> Floats:
+    """Columns of every sentence with its best mixture, or all that can be best in a corpus."""
     tokens = corpus.vocabulary.intern(hypotheses.sentences)
     outputs = [tuple(tokens[i].tolist()) for i in range(len(tokens))]
     plans = [stages_of(chain, output) for chain, output in zip(prepared, outputs, strict=True)]
@@ -130,20 +136,26 @@ def count_mix(corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, 
             for text in texts:
                 jobs[source, hypothesis, text] = jobs[source, source, text] = None
     found = align_all(jobs)
-    counts = np.zeros((len(corpus), 1, len(STATISTICS)))
+    rows: list[list[Vector]] = []
     for i, (stages, proven) in enumerate(plans):
         vectors = [[found[s.source, s.hypothesis, text] + found[s.source, s.source, text][:2]
                     for text in s.texts] for s in stages]
+        if proven and choice == "corpus":
+            rows.append([(*vector, 0) for vector in possible_mixtures(vectors, weight)])
+            continue
         chosen = best_mixture(vectors, weight)
         if proven:
-            counts[i, 0, :7] = [sum(column) for column in zip(*chosen, strict=True)]
+            rows.append([(*map(sum, zip(*chosen, strict=True)), 0)])
         else:
             text = sum((s.texts[vector.index(best)] for s, vector, best
                         in zip(stages, vectors, chosen, strict=True)), ())
             source = prepared[i].source
             whole, base = (source, outputs[i], text), (source, source, text)
             again = align_all(dict.fromkeys((whole, base)))
-            counts[i, 0] = (*again[whole], *again[base][:2], 1)
+            rows.append([(*again[whole], *again[base][:2], 1)])
+    counts = np.full((len(corpus), max(map(len, rows), default=1), len(STATISTICS)), np.nan)
+    for i, row in enumerate(rows):
+        counts[i, :len(row)] = row
     return counts
 
 

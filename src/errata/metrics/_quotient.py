@@ -2,15 +2,16 @@
 
 WAcc and Acc are quotients of sums over the parts of a sentence, and I falls as the baseline's
 WAcc rises: the best reference by (WAcc, I, Acc) is found criterion by criterion with Dinkelbach's
-method, in whole numbers.
+method, in whole numbers. Where references are chosen by running totals, which are not known
+beforehand, all that can be best are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-__all__ = ["Vector", "best_mixture"]
+__all__ = ["Vector", "best_mixture", "possible_mixtures"]
 
 Vector = tuple[int, ...]
 
@@ -25,17 +26,62 @@ def best_mixture(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vect
     A vector holds unchanged, missed, needless, right and wrong columns, then unchanged and
     missed ones of the source.
     """
+    left = [list(dict.fromkeys(stage)) for stage in stages]
+    for wacc_over_under, acc_over_under in _quotients(weight):
+        left, wacc = _maximal(left, *wacc_over_under)
+        left = _most_improved(left, wacc)
+        left, _ = _maximal(left, *acc_over_under)
+    return [max(stage) for stage in left]
+
+
+def _quotients(weight: float) -> list[tuple[tuple[Vector, Vector], tuple[Vector, Vector]]]:
+    """WAcc and Acc as quotients of columns, for correction and for detection."""
     w = Fraction(weight)
     one = 2 * w.denominator  # what all coefficients are multiplied by to be whole
     heavy, half = int(w * one), int((w + 1) / 2 * one)
-    left = [list(dict.fromkeys(stage)) for stage in stages]
     # In the detection aspect wrong columns are right.
-    for wrong, wrong_below, hit in ((0, half, 0), (heavy, heavy, 1)):
-        left, wacc = _maximal(left, (one, 0, 0, heavy, wrong, 0, 0),
-                              (one, one, heavy, heavy, wrong_below, 0, 0))
-        left = _most_improved(left, wacc)
-        left, _ = _maximal(left, (1, 0, 0, 1, hit, 0, 0), (1, 1, 1, 1, 1, 0, 0))
-    return [max(stage) for stage in left]
+    return [(((one, 0, 0, heavy, wrong, 0, 0), (one, one, heavy, heavy, wrong_below, 0, 0)),
+             ((1, 0, 0, 1, hit, 0, 0), (1, 1, 1, 1, 1, 0, 0)))
+            for wrong, wrong_below, hit in ((0, half, 0), (heavy, heavy, 1))]
+
+
+def possible_mixtures(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vector]:
+    """The sums of one vector per stage that can be best once running totals are added to them.
+
+    Stage by stage, what is behind for any totals is left out. For quotients compared one after
+    the other, v is behind u if the first quotient in which they differ has for u no smaller
+    numerator and no larger denominator: whatever is added to both, u's is then the larger. That
+    needs care only where a sum may be 0, and there all are kept. I stands in this as the share
+    of missed columns of the source; where WAcc is 1, so is all else.
+    """
+    correction, detection = _quotients(weight)
+    missed = (0, 0, 0, 0, 0, 0, 1), (0, 0, 0, 0, 0, 1, 0)
+    quotients = (correction[0], missed, correction[1], *detection)
+    sums: list[Vector] = [(0,) * 7]
+    for stage in stages:
+        options = _foremost(stage, quotients)
+        sums = _foremost((tuple(map(sum, zip(v, u, strict=True))) for v in sums for u in options),
+                         quotients)
+    return sorted(sums, reverse=True)
+
+
+def _foremost(vectors: Iterable[Vector], quotients: Sequence[tuple[Vector, Vector]]
+              ) -> list[Vector]:
+    """The vectors that none is in front of; of those alike in every quotient the largest."""
+    alike: dict[tuple[int, int], dict[Vector, None]] = {}
+    over, under = quotients[0]
+    for v in vectors:
+        alike.setdefault((-_dot(over, v), _dot(under, v)), {})[v] = None
+    found: list[Vector] = []
+    least = None
+    for n, d in sorted(alike):
+        if n == 0:
+            found += alike[n, d]
+        elif least is None or d < least or d == 0:
+            least = d
+            found += (_foremost(alike[n, d], quotients[1:]) if len(quotients) > 1
+                      else [max(alike[n, d])])
+    return found
 
 
 def _most_improved(stages: list[list[Vector]], wacc: Fraction) -> list[list[Vector]]:

@@ -78,9 +78,6 @@ class IMeasure(Metric):
             if not 0 < value < np.inf:
                 raise InputError(f"imeasure: {parameter}={value!r} must be above 0 and finite",
                                  remedy="the paper uses weight=2 and beta=1")
-        if self.references == "mix" and self.choice == "corpus":
-            raise InputError("imeasure: choice='corpus' needs references='nomix'",
-                             remedy="mixtures are chosen sentence by sentence")
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -92,12 +89,21 @@ class IMeasure(Metric):
         """What `score` returns."""
         return "I" if self.aspect == "correction" else "I (detection)"
 
+    @property
+    def by_annotator(self) -> bool:
+        """False for mixtures."""
+        return self.references == "nomix"
+
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
-        """Columns by kind ``[sentence, reference, kind]``; one reference each with mixtures."""
+        """Columns by kind ``[sentence, reference, kind]``.
+
+        Of mixtures only the best one is there, or, if references are chosen by running totals,
+        those that some totals would make the best.
+        """
         key = self.references, self.tokenise
         if self.references == "mix":
             chains = kept(corpus, key, lambda: prepare_mix(corpus, self.tokenise))
-            return count_mix(corpus, chains, hypotheses, self.weight)
+            return count_mix(corpus, chains, hypotheses, self.weight, self.choice)
         prepared = kept(corpus, key, lambda: prepare_nomix(corpus, self.tokenise))
         return count_nomix(corpus, prepared, hypotheses)
 
@@ -123,10 +129,10 @@ class IMeasure(Metric):
         best = np.zeros(len(counts), np.int64)
         total = np.zeros(counts.shape[2])
         for i, options in enumerate(counts):
-            ranks = self._ranks(total + options)
-            for r in range(1, len(options)):
-                if beats(ranks[None, r], ranks[None, best[i]])[0]:
-                    best[i] = r
+            left = np.arange(len(options))
+            for column in self._ranks(total + options).T:
+                left = left[column[left] == column[left].max()]
+            best[i] = left[0]
             total += options[best[i]]
         return best[None]
 
