@@ -192,6 +192,8 @@ def test_parses_and_edits_come_from_disk_the_second_time(
     monkeypatch.setattr(extraction, "_memory", {})
     with monkeypatch.context() as patch:
         patch.setattr(errant, "_annotate", never)
+        patch.setattr(errant, "_annotator", never)  # not even spaCy is loaded
+        errant.version.cache_clear()
         assert extract_all(["He go home ."], ["He goes home ."], extractor=english) == first
     assert parsed == []
     seen: list[tuple[int, int]] = []
@@ -228,6 +230,10 @@ def test_the_version_names_everything(english: str) -> None:
     assert version.startswith("errant:3.")
     assert ",spacy:3." in version
     assert ",core_web_" in version
+    from errata.extract.errant import _annotator
+
+    meta = _annotator(english.partition(":")[2]).nlp.meta
+    assert version.endswith(f",{meta['name']}:{meta['version']}")
     assert extractor_version("aligned") == "aligned"
 
 
