@@ -26,4 +26,5 @@ def kernels() -> list[Extension]:
     return extensions
 
 
-setup(ext_modules=kernels())
+# The kernels are compiled side by side: on two cores an install takes half the time.
+setup(ext_modules=kernels(), options={"build_ext": {"parallel": os.cpu_count() or 1}})

@@ -128,6 +128,14 @@ def test_paired_p_values() -> None:
 
 
 def test_scores_in_a_notebook_are_escaped() -> None:
+    scores = Scores("m2()", ("A", "B"), np.array([0.5, 0.5]), notes=("look <here>",),
+                    parts={"P": np.array([1.0, 2 / 3]), "gold": np.array([12.0, 1234567.0])},
+                    counts=frozenset(["gold"]))._repr_html_()
+    assert scores.count("<td>1</td>") == 2  # equal scores share a rank
+    for cell in ("1.0000", "0.6667", "12", "1234567"):
+        assert f"<td>{cell}</td>" in scores
+    assert scores.index("<caption") < scores.index("<thead>")
+    assert "look &lt;here&gt;" in scores
     page = Scores("m<b>", ("<script>",), np.array([0.5]))._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page

@@ -35,11 +35,12 @@ def all_scores(draw: st.DrawFn) -> Scores:
     return Scores(draw(NAME), tuple(systems), array(n),
                   array(n, k) if draw(st.booleans()) else None, parts(n),
                   array(b, n) if draw(st.booleans()) else None, parts(n, k), draw(NAME),
-                  tuple(draw(st.lists(NAME, max_size=2))), tuple(draw(st.lists(NAME, max_size=2))))
+                  tuple(draw(st.lists(NAME, max_size=2))), tuple(draw(st.lists(NAME, max_size=2))),
+                  frozenset(draw(st.lists(NAME, max_size=2))))
 
 
 def assert_same(a: Scores, b: Scores) -> None:
-    for name in ("scorer", "systems", "headline", "context", "notes"):
+    for name in ("scorer", "systems", "headline", "context", "notes", "counts"):
         assert getattr(a, name) == getattr(b, name)
     for name in ("values", "sentences", "resampled"):
         x, y = getattr(a, name), getattr(b, name)

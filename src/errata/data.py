@@ -400,12 +400,15 @@ class Scores:
         head = ["", "system", self.headline, *(["95 %"] if self.resampled is not None else []),
                 *self.parts]
         rows = []
-        for rank, s in enumerate(self.order, 1):
+        for s in self.order:
+            rank = 1 + int((self.values > self.values[s]).sum())
             cells = [str(rank), self.systems[s], f"{self.values[s]:.4f}"]
             if self.resampled is not None:
-                cells.append(f"{low_high[s, 0]:.4f}–{low_high[s, 1]:.4f}")
-            cells += [f"{part[s]:.6g}" for part in self.parts.values()]
+                cells.append(f"{low_high[s, 0]:.4f} – {low_high[s, 1]:.4f}")
+            cells += [f"{part[s]:.10g}" if name in self.counts else f"{part[s]:.4f}"
+                      for name, part in self.parts.items()]
             rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
-        return ("<table><thead><tr>" + "".join(f"<th>{html.escape(h)}</th>" for h in head)
-                + "</tr></thead><tbody><tr>" + "</tr><tr>".join(rows) + "</tr></tbody><caption>"
-                + html.escape(self.signature) + "</caption></table>")
+        below = "<br>".join(map(html.escape, (self.signature, *self.notes)))
+        return (f'<table><caption style="caption-side:bottom">{below}</caption><thead><tr>'
+                + "".join(f"<th>{html.escape(h)}</th>" for h in head)
+                + "</tr></thead><tbody><tr>" + "</tr><tr>".join(rows) + "</tr></tbody></table>")

@@ -70,6 +70,7 @@ def _as_json(scores: Scores) -> list[str]:
     data = {
         "format": _FORMAT, "scorer": scores.scorer, "headline": scores.headline,
         "context": list(scores.context), "notes": list(scores.notes),
+        "counts": sorted(scores.counts),
         "systems": list(scores.systems), "values": _plain(scores.values),
         "parts": {name: _plain(part) for name, part in scores.parts.items()},
         "sentences": _plain(scores.sentences),
@@ -102,7 +103,7 @@ def _from_json(path: PathLike) -> Scores:
             sentence_parts={_string(key): _array(part, (n, -1))
                             for key, part in data["sentence_parts"].items()},
             headline=_string(data["headline"]), context=_strings(data["context"]),
-            notes=_strings(data["notes"]))
+            notes=_strings(data["notes"]), counts=frozenset(_strings(data.get("counts", []))))
     except InputError as error:
         raise InputError(error.problem, path=name, remedy=error.remedy) from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
