@@ -113,11 +113,11 @@ class BLEU(Metric):
         return self._score(picked, effective=True)
 
     def context(self, corpus: Corpus) -> tuple[str, ...]:
-        """The signature of sacrebleu."""
+        """The signature of sacrebleu, and where its signature for single sentences differs."""
         numbers = {len(references) for references in corpus.references}
         scorer = self._sacrebleu()
         scorer.num_refs = numbers.pop() if len(numbers) == 1 else -1
-        return (f"sacrebleu:{scorer.get_signature()}",)
+        return f"sacrebleu:{scorer.get_signature()}", "sentence scores:eff:yes"
 
     def _score(self, totals: Floats, effective: bool) -> Floats:
         correct, total = totals[..., 2:2 + self.n], totals[..., 2 + self.n:]

@@ -154,6 +154,13 @@ class GLEU(Metric):
         """None: the references of a single sentence are not drawn."""
         return {}
 
+    def notes(self, corpus: Corpus) -> tuple[str, ...]:
+        """Which of the two spreads is which."""
+        if corpus.most_references < 2:
+            return ()
+        return ("gleu: intervals are for other sentences (bootstrap); SD over references is for "
+                "another choice of reference in each sentence",)
+
 
 def _gleu(totals: Floats, n: int, brevity: str) -> Floats:
     """GLEU of summed statistics; 0 where any is 0 (no clamp is needed: none is negative)."""
