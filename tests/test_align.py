@@ -75,6 +75,12 @@ def test_a_batch_gives_what_single_sentences_give(submissions: Path, conll14: Pa
     ("Unlike him , she was", "Like him , she was", [("Unlike", "Like", "R:INFL")]),
     ("in 2010 he", "in 2011 he", [("2010", "2011", "R:OTHER")]),
     ("studys here", "studies here", [("studys", "studies", "R:SPELL")]),
+    # Punctuation in a word, as in text that is not tokenised
+    ("Mr Smith left", "Mr. Smith left.", [("Mr", "Mr.", "R:PUNCT"), ("left", "left.", "R:PUNCT")]),
+    ("In 1990 i dont", "In 1990, I don't",
+     [("1990", "1990,", "R:PUNCT"), ("i", "I", "R:ORTH"), ("dont", "don't", "R:PUNCT")]),
+    ("an e-mail", "an email", [("e-mail", "email", "R:SPACE")]),
+    ("C C++", "C++ C", [("C C++", "C++ C", "R:WO")]),
     # A common stem draws words together more than common letters do.
     ("act", "actors cat", [("act", "actors", "R:INFL"), ("", "cat", "M:OTHER")]),
     # Words longer than a machine word are compared whole.

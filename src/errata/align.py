@@ -4,7 +4,8 @@ No tagger and no word list is needed. Tokens are aligned by `errata.kernels.alig
 steps are merged into edits and each edit gets a kind: ``M:`` (missing), ``U:`` (unnecessary) or
 ``R:`` (replacement), then
 
-- ``PUNCT`` punctuation only, or punctuation and the capital letter that goes with it,
+- ``PUNCT`` punctuation only (also in a word: dont/don't), or punctuation and the capital letter
+  that goes with it,
 - ``ORTH`` case only,
 - ``SPACE`` the same characters spaced, hyphenated or joined differently,
 - ``WO`` the same tokens in another order,
@@ -35,6 +36,7 @@ RELATIONS = {CASE: "ORTH", INFLECTION: "INFL", SPELLING: "SPELL"}
 LONGEST = 50_000_000  # cells of one alignment table (400 MB); 7,000 tokens against 7,000
 WIDEST = 16  # steps of a change of spacing
 JOINERS = str.maketrans("", "", "-‐‑–'’`")
+HYPHENS = str.maketrans("", "", "-‐‑–")
 
 
 class Step(NamedTuple):
@@ -140,6 +142,17 @@ def _joined(words: Sequence[str]) -> str:
     return text.translate(JOINERS) or text
 
 
+def _attached(old: str, new: str) -> str:
+    """The kind of a change of punctuation inside or at the edge of a word, else nothing."""
+    old, new = old.casefold(), new.casefold()
+    if old == new:
+        return ""
+    if old.translate(HYPHENS) == new.translate(HYPHENS):
+        return "SPACE"
+    bare = ["".join(c for c in word if unicodedata.category(c)[0] != "P") for word in (old, new)]
+    return "PUNCT" if bare[0] == bare[1] else ""
+
+
 def _edits(steps: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> Iterator[Edit]:
     first = 0
     for k in range(1, len(steps) + 1):
@@ -226,6 +239,8 @@ def _kind(run: Sequence[Step], old: Sequence[str], new: Sequence[str]) -> str:
     if _spacing(old, new):
         return "SPACE"
     if len(run) == 1:
+        if run[0].operation == SUBSTITUTE and (attached := _attached(old[0], new[0])):
+            return attached
         return "WO" if run[0].operation == TRANSPOSE else RELATIONS.get(run[0].relation, "OTHER")
     if all(step.relation == CASE for step in run):
         return "ORTH"
