@@ -195,6 +195,15 @@ def test_the_weight_function() -> None:
     assert weight(n, 4).tolist() == [1, 0.5, 0]
     assert weight(n, 4, a=2, b=1, c=6).tolist() == [1.9, 1.7, 1.5]
     assert weight(n, 0).tolist() == [1, 1, 1]
+    with pytest.raises(InputError, match="N \\+ c must be positive, but N=4 and c=-4"):
+        weight(n, 4, c=-4)
+
+
+def test_negative_weights_are_noted(demo: Two) -> None:
+    corpus, systems = demo
+    scores = evaluate(Difficulty(b=1), corpus, systems, resamples=0)
+    assert "make weights negative (down to -0.333" in scores.notes[0]
+    assert evaluate(Difficulty(a=2, b=1), corpus, systems, resamples=0).notes == ()
 
 
 def test_several_references_choose_per_sentence() -> None:
@@ -427,6 +436,9 @@ def test_intervals_of_weights_resample_the_systems(demo: Two) -> None:
     assert again == rows
     with pytest.raises(InputError, match="systems behind the weights"):
         weight_intervals(map_difficulty(corpus, systems, Difficulty(weights="none")), chunks)
+    others = map_difficulty(Difficulty().adapt(corpus, systems), systems[:1])
+    with pytest.raises(InputError, match="systems behind the weights"):
+        weight_intervals(others, chunks)
 
 
 def test_kinds_are_grouped_by_tier(demo: Two) -> None:

@@ -210,7 +210,8 @@ def _resampled_shares(found: DifficultyMap, resamples: int,
                       rng: int | np.random.Generator) -> Floats:
     """How often each system is drawn in each resample: ``[resample, system]``."""
     n = len(found.systems)
-    if not n or found.metric.weights != "systems":
+    own = found.metric.weights == "systems" and found.systems_counted == n
+    if not n or not own or (found.solved != found.right.sum(axis=0)).any():
         raise InputError("intervals of weights need the systems behind the weights",
                          remedy="compute the weights from the systems (weights='systems')")
     generator = np.random.default_rng(rng)
