@@ -11,6 +11,7 @@ import pytest
 from errata.data import Corpus, Hypotheses
 from errata.difficulty import DifficultyMap, map_difficulty
 from errata.errors import DataWarning, InputError
+from errata.metrics.difficulty import Difficulty
 from errata.report.heatmap import Piece, colour, heat_map, parse_range, rows
 from errata.report.heatmap_plain import heat_map_picture, heat_map_text
 
@@ -95,6 +96,15 @@ def test_the_page_shows_every_text_as_text(found: DifficultyMap) -> None:
     assert [mark[3:6] for mark in errors][:2] == [["go", "goes", [0]], ["", ".", [0]]]
 
 
+def test_the_page_says_where_its_weights_come_from(found: DifficultyMap) -> None:
+    assert "weights from 3 systems" in heat_map(found)
+    one = Corpus.from_texts(["He go home"], [["He goes home ."]])
+    systems = [Hypotheses("A", one.sources)]
+    assert "1 sentence, 2 errors; weights from 1 system<" in heat_map(map_difficulty(one, systems))
+    alike = map_difficulty(one, systems, Difficulty(weights="none"))
+    assert "1 sentence, 2 errors; all weights 1<" in heat_map(alike)
+
+
 def test_the_page_needs_nothing_else(found: DifficultyMap) -> None:
     text = heat_map(found)
     page = read(text)
@@ -109,7 +119,7 @@ def test_the_page_needs_nothing_else(found: DifficultyMap) -> None:
 
 def test_a_part_of_the_page(found: DifficultyMap) -> None:
     assert "She" not in read(heat_map(found, sentences=range(1))).main
-    assert "1 sentences, 2 errors; weights from 3 systems" in heat_map(found, sentences=range(1))
+    assert "1 sentence, 2 errors; weights from 3 systems" in heat_map(found, sentences=range(1))
 
 
 def test_several_annotators_are_told_apart() -> None:

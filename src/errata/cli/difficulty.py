@@ -209,6 +209,7 @@ def _tables(found: DifficultyMap, metric: Difficulty, corpus: Corpus, systems: l
     from errata.difficulty import by_kind, weight_intervals
     from errata.evaluation import evaluate
     from errata.report import difficulty as tables
+    from errata.report.heatmap import weights_from
     from errata.report.scores import score_table
 
     shown = []
@@ -218,7 +219,7 @@ def _tables(found: DifficultyMap, metric: Difficulty, corpus: Corpus, systems: l
     many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
     shown.append(tables.kind_table(
         by_kind(found, tier=tier, resamples=many, rng=seed, confidence=confidence),
-        caption="; ".join(filter(None, (f"weights from {found.systems_counted} systems", remark)))))
+        caption="; ".join(filter(None, (weights_from(found), remark)))))
     for title, name, several in tables.hardest_and_easiest(found, top):
         intervals = weight_intervals(found, [e.chunk for e in several], resamples=many, rng=seed,
                                      confidence=confidence) if many else None

@@ -23,7 +23,7 @@ from errata.errors import InputError
 from errata.metrics.chunks import MODIFIED
 from errata.report.heatmap_page import PAGE, SCRIPT, STYLE
 
-__all__ = ["Piece", "Row", "colour", "heat_map", "parse_range", "rows"]
+__all__ = ["Piece", "Row", "colour", "heat_map", "parse_range", "rows", "weights_from"]
 
 STEPS = 10  # shades from the easiest to the hardest
 # Ends and middle of the two ramps; both get darker evenly, so they also read without colour.
@@ -183,13 +183,21 @@ def heat_map(found: DifficultyMap, *, title: str = "Difficulty heat map", signat
         "low": str(min(0, math.floor(min(weights, default=0)))),
         "high": str(max(1, math.ceil(max(weights, default=1)))),
         "summary": html.escape(
-            f"{len(several):,} sentences, {n:,} errors; weights from "
-            f"{found.systems_counted} systems"),
+            f"{len(several):,} sentence{'s'[:len(several) != 1]}, {n:,} error{'s'[:n != 1]}; "
+            + weights_from(found)),
         "kinds": "".join(f'<option value="{kinds[name]}">{html.escape(name)} ({count})</option>'
                          for name, count in sorted(counted)),
         "systems": "".join(f'<option value="{s}">{html.escape(name)}</option>'
                            for s, name in enumerate(found.systems)),
     })
+
+
+def weights_from(found: DifficultyMap) -> str:
+    """Where the weights come from, in words."""
+    if found.metric.weights == "none":
+        return "all weights 1"
+    n = found.systems_counted
+    return f"weights from {n} system{'s'[:n != 1]}"
 
 
 def _fill(page: str, parts: dict[str, str]) -> str:
