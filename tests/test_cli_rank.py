@@ -132,6 +132,7 @@ def test_plan() -> None:
 @pytest.mark.parametrize("command", ["rank", "agree", "plan"])
 def test_bad_use(command: str, tmp_path: Path) -> None:
     assert "no judgments given" in errata(command, code=2).stderr
+    assert "no judgment by eve" in errata(command, "--sample", "--leave-out", "eve", code=2).stderr
     assert "--sample takes no files" in errata(command, "x", "--sample", code=2).stderr
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"judge": "ann", "sentence": 0, "groups": [["A"]], "ranks": [0]}\n')

@@ -230,6 +230,10 @@ def test_misuse() -> None:
     data = compare([Judgment("ann", 0, (("A",), ("B",)), (1, 2))], keep="pairs")
     with pytest.raises(InputError, match="the judges of these comparisons were not kept"):
         data.per_judge()
+    for huge in (Judgment("ann", 2**31, (("A",), ("B",)), (1, 2)),
+                 Judgment("ann", 0, (("A",), ("B",)), (1, 2**63))):
+        with pytest.raises(InputError, match="too large"):
+            compare([huge])
     with pytest.raises(InputError, match="unknown members 'some'"):
         compare([], members="some")
     with pytest.raises(InputError, match="unknown unit 'weeks'"):

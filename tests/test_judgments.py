@@ -66,6 +66,11 @@ def test_base_one() -> None:
     ("00:01:07.500000", "long", r"x:3: .*duration 'long'"),
     (' user="ann"', "", r"x:3: .*no user"),
     (' skipped="true"', "", r"x:7: .*not marked as skipped"),
+    ('rank="3"', 'rank="99999999999999999999"', r"x:4: .*rank '9+' is not"),
+    ('rank="3"', f'rank="{"9" * 5000}"', r"x:4: .*rank '9+' is not"),
+    ('rank="3"', 'rank="³"', r"x:4: .*rank '³' is not"),
+    ('src-id="3"', 'src-id="2147483648"', r"x:3: .*sentence number '2147483648'"),
+    ('skipped="true"', 'skipped="perhaps"', r"x:7: .*skipped='perhaps'"),
     ("</appraise-results>", "", r"x:\d+: not well-formed"),
     ("<appraise-results>", "<!DOCTYPE a><appraise-results>", r"x:2: a DOCTYPE"),
     ("ranking-item", "other-item", r"x: there is no <ranking-item>"),
@@ -100,10 +105,15 @@ def test_pairwise_takes_wide_rows_and_wmt_names() -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    (CSV + "5,ann,A,1,B,two,1\n", r"x:2: rank of B 'two'"),
-    (CSV + "5,ann,A,1,B,1,1\n5,ann,A,0,B,1,2\n", r"x:3: rank of A '0'"),
+    (CSV + "5,ann,A,1,B,two,1\n", r"x:2: item '1': rank of B 'two'"),
+    (CSV + "5,ann,A,1,B,1,1\n5,ann,A,0,B,1,2\n", r"x:3: item '2': rank of A '0'"),
+    (CSV + "5,ann,A,1,B,99999999999999999999,1\n", r"x:2: item '1': rank of B '9+'"),
+    (CSV + f"5,ann,A,1,B,{'9' * 5000},1\n", r"x:2: item '1': rank of B '9+'"),
+    (CSV + "2147483648,ann,A,1,B,1,1\n", r"x:2: item '1': sentence number '2147483648'"),
+    (CSV + "5,ann,A,1,,2,1\n", r"x:2: item '1': a system without a name"),
+    (CSV.replace("rankingID", "system1rank"), r"x:1: two columns system1rank"),
     (CSV + "5,ann,A,1,B\n", r"x:2: 5 cells under 7"),
-    (CSV + "-5,ann,A,1,B,1,1\n", r"x:2: sentence number '-5'"),
+    (CSV + "-5,ann,A,1,B,1,1\n", r"x:2: item '1': sentence number '-5'"),
     (CSV + "5,ann,A,1,A,1,1\n", r"x:2: .*named twice"),
     (CSV.replace("judgeID", "judge"), r"x:1: no column judgeID"),
     (CSV.replace("system2Id", "other"), r"x:1: no columns system1Id and system2Id"),
@@ -138,6 +148,22 @@ GOOD = '{"item": "i", "judge": "ann", "sentence": 1, "groups": [["A"], ["B"]], "
     ('["B"]', '"B"', r"x:1: item 'i': groups are lists"),
     ('"ranks"', '"systems": ["A"], "ranks"', r"x:1: item 'i': both systems and groups"),
     ('"ranks"', '"seconds": "9", "ranks"', r"x:1: item 'i': seconds '9'"),
+    ('"ranks"', '"seconds": NaN, "ranks"', r"x:1: item 'i': seconds nan"),
+    ('"ranks"', '"seconds": Infinity, "ranks"', r"x:1: item 'i': seconds inf"),
+    ('"sentence": 1', '"sentence": 2147483648', r"x:1: item 'i': sentence 2147483648"),
+    ("[1, 2]", "[1, 99999999999999999999]", r"x:1: item 'i': ranks"),
+    ("[1, 2]", '"12"', r"x:1: item 'i': .*should be lists"),
+    ('[["A"], ["B"]]', '"AB"', r"x:1: item 'i': .*should be lists"),
+    ('[["A"], ["B"]]', '7, "skipped": true', r"x:1: item 'i': .*should be lists"),
+    ('"groups": [["A"], ["B"]]', '"systems": 7', r"x:1: item 'i': .*should be lists"),
+    ('"groups": [["A"], ["B"]]', '"systems": "AB"', r"x:1: item 'i': .*should be lists"),
+    ('["B"]', '[["B"]]', r"x:1: item 'i': groups are lists"),
+    ('["B"]', '[""]', r"x:1: item 'i': groups are lists"),
+    ('["B"]', '[7]', r"x:1: item 'i': groups are lists"),
+    ('"ranks"', '"skipped": "no", "ranks"', r"x:1: item 'i': skipped 'no'"),
+    ('"A"', '"A\\ud800"', r"x:1: a lone surrogate"),
+    ('"ann"', "[" * 100_000, r"x:1: not JSON"),
+    ("[1, 2]}", "[1, 2]} {}", r"x:1: not JSON: more than one value"),
 ])
 def test_jsonl_errors(old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -149,12 +175,40 @@ def test_jsonl_says_what_it_does_not_read() -> None:
         list(parse_jsonl([GOOD.replace('"item"', '"mood": 1, "item"')], "x"))
 
 
+def test_checked_groups_do_not_let_others_pass() -> None:
+    """What is like groups seen before is checked as strictly."""
+    good = GOOD.replace('"item": "i", ', "")
+    for bad in ('"groups": ["A", "B"]', '"groups": [["A"], "B"]', '"groups": [["A"], ["B"], "C"]'):
+        with pytest.raises(InputError, match="x:2: groups are lists"):
+            list(parse_jsonl([good, good.replace('"groups": [["A"], ["B"]]', bad)], "x"))
+
+
+def test_an_item_that_stands_there_twice_is_said() -> None:
+    """In every form, once a file; a sentence judged again as another item is no repeat."""
+    again = GOOD.replace('"i"', '"j"')
+    with pytest.warns(DataWarning, match=r"x:3: item 'i' of ann stands there twice \(and 1 more\)"):
+        assert len(list(parse_jsonl([GOOD, again, GOOD, GOOD], "x"))) == 4
+    assert len(list(parse_jsonl([GOOD, again, GOOD.replace("ann", "bob")], "x"))) == 3
+    nameless = GOOD.replace('"item": "i", ', "")
+    assert len(list(parse_jsonl([nameless, nameless], "x"))) == 2
+    body = "".join(lines(XML)[2:6])
+    with pytest.warns(DataWarning, match="x:7: item 'd/7' of ann"):
+        list(parse_appraise(lines(XML.replace(body, body + body)), "x"))
+    row, other = "5,ann,A,1,B,2,1\n", "5,ann,A,1,B,2,2\n"
+    with pytest.warns(DataWarning, match="x:4: item '1' of ann"):
+        list(parse_pairwise(lines(CSV + row + other + row), "x"))
+    with pytest.warns(DataWarning, match="x:3: item '1' of ann"):
+        list(parse_pairwise(lines(CSV + row + row), "x"))
+
+
+@pytest.mark.filterwarnings("ignore:.*stands there twice")
 @settings(deadline=None)
 @given(st.lists(judgments(), max_size=6))
 def test_jsonl_round_trip(given_: list[Judgment]) -> None:
     assert list(parse_jsonl(render_jsonl(given_), "x")) == given_
 
 
+@pytest.mark.filterwarnings("ignore:.*stands there twice")
 @settings(deadline=None)
 @given(st.lists(judgments(unranked=False), min_size=1, max_size=6), st.sampled_from((0, 1)))
 def test_appraise_round_trip(given_: list[Judgment], base: int) -> None:
@@ -303,6 +357,12 @@ def test_mturk(tmp_path: Path) -> None:
     ("w,h,Approved,65,no,A B,one,C,two,###,###,2,1,", r":2: item h of w: sentence number 'no'"),
     ("w,h,Approved,long,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
     ("w,h,Approved,65,3,A B,one,A,two,###,###,2,1,", r":2: item h of w: .*named twice"),
+    ("w,h,Approved,65,3,A B,one,C,two,###,###,2,99999999999999999999,", r":2: item h of w: rank"),
+    ("w,h,Approved,65,3,A B,one,C,two,###,###,0,1,", r":2: item h of w: rank '0'"),
+    ("w,h,Approved,65,9999999999,A B,one,C,two,###,###,2,1,", r":2: item h of w: sentence"),
+    ("w,h,Approved,inf,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
+    ("w,h,Approved,-5,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
+    ("w,h,Approved,65,3,A B,one,C,two,###,###,2,1,,more", r":2: item h of w: .*more cells"),
     ("w,h,Approved,65,3,A B,one", r":2: item h of w: the row is cut off"),
 ])
 def test_mturk_errors(tmp_path: Path, row: str, message: str) -> None:

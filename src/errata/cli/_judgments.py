@@ -46,8 +46,9 @@ def load_judgments(files: tuple[str, ...], *, sample: bool, base: int,
         if files:
             raise InputError("--sample takes no files", remedy="leave out either of them")
         from errata.datasets import sample_judgments
+        from errata.io.judgments import without_judges
 
-        return iter([j for j in sample_judgments() if j.judge not in leave_out])
+        return without_judges(iter(sample_judgments()), leave_out, "--sample")
     from errata.io.judgments import read_judgments, read_outputs
 
     if not files:

@@ -28,7 +28,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 UNITS = ("pairs", "rankings", "sentences", "judges")
 KEEP = ("everything", *UNITS)
-CHUNK = 20_000  # judgments turned into columns at a time
+Speakers = tuple[list[int], list[int], list[float]]
+CHUNK = 2_000  # judgments turned into columns at a time; few, as many objects are slow to collect
+WAITING = 200_000  # comparisons that gather before they are merged
+KNOWN = 50_000  # sets of outputs whose systems are kept looked up
 
 
 class Outcome(IntEnum):
@@ -180,14 +183,16 @@ def compare(judgments: Iterable[Judgment], *, members: str = "all", order: str =
         if value not in known:
             raise InputError(f"unknown {name} {value!r}", remedy=f"use one of {', '.join(known)}")
     columns = _Columns(members, order, np.random.default_rng(rng))
-    merged: list[Table] = []
+    tables: list[Table] = []
+    waiting = 0
     for chunk in _chunks(judgments):
-        table = columns.expand(chunk)
-        if keep != "everything":
-            table = _merge([*merged, table], keep)
-            merged = []
-        merged.append(table)
-    return _finish(columns, merged, keep)
+        tables.append(columns.expand(chunk))
+        waiting += len(tables[-1].first)
+        if keep != "everything" and waiting > WAITING:
+            tables, waiting = [_merge(tables, keep)], 0
+    if keep != "everything" and tables:
+        tables = [_merge(tables, keep)]
+    return _finish(columns, tables, keep)
 
 
 class Table(NamedTuple):
@@ -216,21 +221,21 @@ class _Columns:
         self.systems: dict[str, int] = {}
         self.judges: dict[str, int] = {}
         self.rankings = 0
+        self._known: dict[tuple[tuple[str, ...], ...], Speakers] = {}
         self._last: tuple[str, int, str] | None = None
 
     def expand(self, chunk: list[Judgment]) -> Table:
         """The comparisons of some judgments."""
         systems, ranks, groups, weights = [], [], [], []
         sizes, judge, sentence, ranking = [], [], [], []
-        number, judges = self.systems, self.judges
+        judges = self.judges
         for judgment in chunk:
-            entries = ranked_systems(judgment, self.members, self.order, self.rng)
-            for name, rank, group, weight in entries:
-                systems.append(number.setdefault(name, len(number)))
-                ranks.append(rank)
-                groups.append(group)
-                weights.append(weight)
-            sizes.append(len(entries))
+            number, group, weight = self._speakers(judgment)
+            systems += number
+            ranks += [judgment.ranks[g] for g in group]
+            groups += group
+            weights += weight
+            sizes.append(len(number))
             judge.append(judges.setdefault(judgment.judge, len(judges)))
             sentence.append(judgment.sentence)
             ranking.append(self._number(judgment))
@@ -239,12 +244,35 @@ class _Columns:
             output = np.array(groups, np.int32)
             apart = output[left] != output[right]
             row, left, right = row[apart], left[apart], right[apart]
-        number_, rank_, weight_ = (np.array(systems, np.int32), np.array(ranks, np.int64),
-                                   np.array(weights, np.float64))
+        try:
+            number_, rank_, weight_, sentence_ = (
+                np.array(systems, np.int32), np.array(ranks, np.int64),
+                np.array(weights, np.float64), np.array(sentence, np.int32))
+        except OverflowError:
+            raise InputError("a rank or a sentence number is too large",
+                             remedy="number them from 1 and from 0") from None
         return Table(
             number_[left], number_[right], np.sign(rank_[right] - rank_[left]).astype(np.int8),
             weight_[left] * weight_[right], np.array(judge, np.int32)[row],
-            np.array(sentence, np.int32)[row], np.array(ranking, np.int32)[row])
+            sentence_[row], np.array(ranking, np.int32)[row])
+
+    def _speakers(self, judgment: Judgment) -> Speakers:
+        """The numbers of the systems compared, the outputs they wrote, and their weights."""
+        # Who is compared, and in which order, repeats from ranking to ranking; ranks do not.
+        if self.members == "sample" or None in judgment.ranks:
+            return self._listed(judgment)
+        known = self._known.get(judgment.groups)
+        if known is None:
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            known = self._known[judgment.groups] = self._listed(judgment)
+        return known
+
+    def _listed(self, judgment: Judgment) -> Speakers:
+        entries = ranked_systems(judgment, self.members, self.order, self.rng)
+        number = self.systems
+        return ([number.setdefault(name, len(number)) for name, *_ in entries],
+                [group for _, _, group, _ in entries], [weight for *_, weight in entries])
 
     def _number(self, judgment: Judgment) -> int:
         key = (judgment.judge, judgment.sentence, judgment.item)

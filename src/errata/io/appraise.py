@@ -14,10 +14,12 @@ from xml.sax.saxutils import quoteattr
 
 from errata.data import Judgment
 from errata.errors import InputError
+from errata.io.checks import Repeats, whole_number
 
 __all__ = ["parse_appraise", "render_appraise"]
 
 Attributes = dict[str, str]
+_YES, _NO = ("true", "1", "yes"), ("false", "0", "no", "")
 _DURATION = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)")
 
 
@@ -27,6 +29,7 @@ def parse_appraise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterato
     for line in lines:
         yield from parser.feed(line, last=False)
     yield from parser.feed("", last=True)
+    parser.repeats.warn()
     if not parser.items:
         raise InputError("there is no <ranking-item>", path=name,
                          remedy="is this an Appraise ranking export?")
@@ -38,6 +41,7 @@ class _Parser:
     def __init__(self, name: str, base: int) -> None:
         self.name, self.base = name, base
         self.items = 0
+        self.repeats = Repeats(name)
         self._done: list[Judgment] = []
         self._item: Attributes | None = None
         self._line = 0
@@ -73,7 +77,9 @@ class _Parser:
     def _end(self, tag: str) -> None:
         if tag == "ranking-item" and self._item is not None:
             self.items += 1
-            self._done.append(self._judgment(self._item))
+            judgment = self._judgment(self._item)
+            self.repeats.see(judgment, self._line)
+            self._done.append(judgment)
             self._item = None
 
     def _error(self, problem: str, line: int | None = None, remedy: str | None = None
@@ -85,7 +91,10 @@ class _Parser:
                           path=self.name, line=line or self._line, remedy=remedy)
 
     def _judgment(self, item: Attributes) -> Judgment:
-        skipped = item.get("skipped", "").lower() in ("true", "1", "yes")
+        mark = item.get("skipped", "false")
+        if mark.lower() not in (*_YES, *_NO):
+            raise self._error(f"skipped={mark!r}", remedy='write "true" or "false"')
+        skipped = mark.lower() in _YES
         groups, ranks = [], []
         for line, attributes in self._translations:
             groups.append(self._systems(attributes, line))
@@ -116,17 +125,19 @@ class _Parser:
 
     def _rank(self, attributes: Attributes, line: int) -> int:
         text = attributes.get("rank", "")
-        if not re.fullmatch(r"\d+", text.strip()) or int(text) < 1:
+        rank = whole_number(text, 1)
+        if rank is None:
             raise self._error(f"rank {text!r} is not a whole number from 1", line,
                               'mark an item that was not ranked with skipped="true"')
-        return int(text)
+        return rank
 
     def _sentence(self, item: Attributes) -> int:
         text = item.get("src-id", item.get("id", ""))
-        if not re.fullmatch(r"\d+", text.strip()) or int(text) < self.base:
+        number = whole_number(text, self.base)
+        if number is None:
             raise self._error(f"sentence number {text!r} is not a whole number from {self.base}",
                               remedy="sentences are counted from 0, or from 1 with base=1")
-        return int(text) - self.base
+        return number - self.base
 
     def _seconds(self, text: str | None) -> float | None:
         if text is None:

@@ -24,6 +24,7 @@ import numpy as np
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.io.appraise import parse_appraise, render_appraise
+from errata.io.checks import LARGEST, Repeats, is_duration
 from errata.io.files import shown_name, write_lines
 from errata.io.labels import Outputs, require_fit
 from errata.io.mturk import parse_mturk
@@ -31,12 +32,16 @@ from errata.io.pairwise import parse_pairwise, render_pairwise
 from errata.io.stream import peek, stream_lines
 
 __all__ = ["JUDGMENT_FORMS", "parse_jsonl", "read_judgments", "read_outputs", "render_jsonl",
-           "write_judgments"]
+           "without_judges", "write_judgments"]
 
 PathLike = str | os.PathLike[str]
 JUDGMENT_FORMS = ("appraise", "jsonl", "pairwise", "mturk")
 _KEYS = frozenset(("item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time",
                    "skipped"))
+_DECODER = json.JSONDecoder()
+_LIST, _RANK = {list}, {int, type(None)}
+Groups = tuple[tuple[str, ...], ...]
+KNOWN = 50_000  # groups remembered, so that a file of any size takes little memory
 
 
 def read_judgments(path: PathLike, *, form: str | None = None, base: int = 0,
@@ -71,7 +76,7 @@ def read_judgments(path: PathLike, *, form: str | None = None, base: int = 0,
         judgments = list(stream)
         require_fit(judgments, outputs, name)
         stream = iter(judgments)
-    return _without(stream, tuple(leave_out), name)
+    return without_judges(stream, tuple(leave_out), name)
 
 
 def read_outputs(*paths: PathLike) -> Outputs:
@@ -109,8 +114,9 @@ def _guess(start: str, name: str) -> str:
                             "system1rank, ...) or MTurk CSV (with Input.system1, ...)")
 
 
-def _without(judgments: Iterator[Judgment], judges: tuple[str, ...], name: str
-             ) -> Iterator[Judgment]:
+def without_judges(judgments: Iterator[Judgment], judges: tuple[str, ...], name: str
+                   ) -> Iterator[Judgment]:
+    """The judgments by others; a judge who made none is a mistake."""
     if not judges:
         yield from judgments
         return
@@ -128,64 +134,94 @@ def _without(judgments: Iterator[Judgment], judges: tuple[str, ...], name: str
 def parse_jsonl(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
     """Read our own form; blank lines are allowed, unknown keys warned of once."""
     warned = False
+    repeats = Repeats(name)
+    known: dict[Groups, Groups] = {}
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        text = line.strip()
+        if not text:
             continue
-        try:
-            data = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"not JSON: {error}", path=name, line=number,
-                             remedy="one ranking a line") from None
-        if not isinstance(data, dict):
-            raise InputError("not a JSON object", path=name, line=number,
-                             remedy="one ranking a line")
+        data = _decode(text, name, number)
         unknown = data.keys() - _KEYS
         if unknown and not warned:
             warned = True
             warnings.warn(f"{name}:{number}: unknown keys {', '.join(sorted(unknown))}; they are "
                           f"not read (known: {', '.join(sorted(_KEYS))})", DataWarning,
                           stacklevel=2)
-        yield _from_json(data, name, number, base)
+        judgment = _from_json(data, name, number, base, known)
+        repeats.see(judgment, number)
+        yield judgment
+    repeats.warn()
 
 
-def _from_json(data: dict[str, Any], name: str, line: int, base: int) -> Judgment:
-    item = data.get("item", "")
+def _decode(text: str, name: str, line: int) -> dict[str, Any]:
+    problem = "not a JSON object"
+    try:
+        data, end = _DECODER.raw_decode(text)
+        if end < len(text):
+            problem = f"not JSON: more than one value (column {end + 1})"
+        elif type(data) is dict:
+            if "\\u" in text:  # an escape may write half a character, which no file can hold
+                json.dumps(data, ensure_ascii=False).encode("utf-8")
+            return data
+    except UnicodeEncodeError:
+        problem = "a lone surrogate (\\ud800 to \\udfff) is not a character"
+    except (ValueError, RecursionError) as error:
+        problem = f"not JSON: {error}"
+    raise InputError(problem, path=name, line=line, remedy="one ranking a line")
 
-    def error(problem: str, remedy: str | None = None) -> InputError:
+
+def _from_json(data: dict[str, Any], name: str, line: int, base: int,
+               known: dict[Groups, Groups]) -> Judgment:
+    sentence, judge, item = data.get("sentence"), data.get("judge"), data.get("item", "")
+    seconds, time = data.get("seconds"), data.get("time")
+    try:
+        if type(sentence) is not int or not base <= sentence <= LARGEST:
+            raise InputError(f"sentence {sentence!r} is not a whole number from {base}")
+        if type(judge) is not str or type(item) is not str:
+            raise InputError(f"judge {judge!r} and item {item!r} should be strings")
+        if (seconds is not None and (type(seconds) not in (int, float)
+                                     or not is_duration(seconds))) or (
+                time is not None and type(time) is not str):
+            raise InputError(f"seconds {seconds!r} should be a number and time {time!r} a string")
+        groups, ranks = _ranked_groups(data, known)
+        return Judgment(judge, sentence - base, groups, ranks, item, seconds, time)
+    except InputError as problem:
         place = f"item {item!r}: " if item else ""
-        return InputError(place + problem, path=name, line=line, remedy=remedy)
+        raise InputError(place + problem.problem, path=name, line=line,
+                         remedy=problem.remedy) from None
 
-    sentence, judge = data.get("sentence"), data.get("judge")
-    if type(sentence) is not int or sentence < base:
-        raise error(f"sentence {sentence!r} is not a whole number from {base}")
-    if not isinstance(judge, str) or not isinstance(item, str):
-        raise error(f"judge {judge!r} and item {item!r} should be strings")
-    groups = data.get("groups", ())
+
+def _ranked_groups(data: dict[str, Any], known: dict[Groups, Groups]
+                   ) -> tuple[Groups, tuple[int | None, ...]]:
+    groups, ranks = data.get("groups", []), data.get("ranks", [])
     if "systems" in data:
         if "groups" in data:
-            raise error("both systems and groups", "give one of them")
-        groups = [[system] for system in data["systems"]]
-    ranks = data.get("ranks", ())
-    if data.get("skipped"):
-        ranks = [None] * len(groups)
-    seconds, time = data.get("seconds"), data.get("time")
-    if (seconds is not None and (type(seconds) not in (int, float) or seconds < 0)) or (
-            time is not None and not isinstance(time, str)):
-        raise error(f"seconds {seconds!r} should be a number and time {time!r} a string")
+            raise InputError("both systems and groups", remedy="give one of them")
+        groups = data["systems"]
+        if type(groups) is list:
+            groups = [[system] for system in groups]
+    if type(groups) is not list or type(ranks) is not list:
+        raise InputError("groups and ranks should be lists")
+    # The same groups come again and again in millions of lines: they are checked and kept once.
+    key = tuple(map(tuple, groups)) if {*map(type, groups)} <= _LIST else None
     try:
-        if not all(type(rank) is int or rank is None for rank in ranks):
-            raise error(f"ranks {ranks!r} are not all whole numbers or null")
-        if not all(type(group) is list and all(type(s) is str for s in group)
-                   for group in groups):
-            raise error("groups are lists of system names")
-        return Judgment(judge, sentence - base, tuple(map(tuple, groups)), tuple(ranks), item,
-                        seconds, time)
-    except InputError as problem:
-        if problem.path is not None:
-            raise
-        raise error(problem.problem, problem.remedy) from None
-    except TypeError:
-        raise error("groups and ranks should be lists") from None
+        checked = known.get(key)  # type: ignore[arg-type]
+    except TypeError:  # a list within a list
+        checked = None
+    if checked is None:
+        if key is None or not all(type(name) is str and name for group in key for name in group):
+            raise InputError("groups are lists of system names")
+        if len(known) >= KNOWN:
+            known.clear()
+        checked = known[key] = key
+    if "skipped" in data:
+        if type(data["skipped"]) is not bool:
+            raise InputError(f"skipped {data['skipped']!r} should be true or false")
+        if data["skipped"]:
+            ranks = [None] * len(groups)
+    if not {*map(type, ranks)} <= _RANK or max(filter(None, ranks), default=1) > LARGEST:
+        raise InputError(f"ranks {ranks!r} are not all whole numbers or null")
+    return checked, tuple(ranks)
 
 
 def render_jsonl(judgments: Iterable[Judgment]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
+from errata.io.checks import Repeats, is_duration, unique_columns, whole_number
 from errata.io.labels import Outputs, require_fit, same_text
 
 __all__ = ["LABELS", "parse_mturk"]
@@ -46,6 +47,10 @@ def parse_mturk(lines: Iterable[str], name: str, *, base: int = 0,
     if labels not in LABELS:
         raise InputError(f"unknown labels {labels!r}", remedy=f"use one of {', '.join(LABELS)}")
     assignments = list(_assignments(lines, name, base, statuses))
+    repeats = Repeats(name)
+    for assignment in assignments:
+        repeats.see(assignment.judgment, assignment.line)
+    repeats.warn()
     if labels == "text":
         if outputs is None:
             raise InputError("labels='text' needs the outputs of the systems", path=name,
@@ -69,6 +74,7 @@ def _assignments(lines: Iterable[str], name: str, base: int, statuses: tuple[str
     left_out: Counter[str] = Counter()
     try:
         fields = rows.fieldnames or ()
+        unique_columns(fields, name)
         count = 0
         while f"Input.system{count + 1}" in fields:
             count += 1
@@ -98,31 +104,38 @@ def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int
         return InputError(f"item {item or '?'} of {row['WorkerId']}: {problem}", path=name,
                           line=line)
 
+    # Only the cells that are read: MTurk leaves the last ones out where nobody filled them in.
+    if any(value is None for title, value in row.items()
+           if title and title.startswith(("WorkerId", "WorkTime", "Input.", "Answer.rank"))):
+        raise error("the row is cut off")
+    if None in row:
+        raise error("the row has more cells than there are columns")
     for k in range(1, count + 1):
-        systems, rank = row[f"Input.system{k}"], (row.get(f"Answer.rank_{k}") or "").strip()
-        if systems is None:
-            raise error("the row is cut off")
+        systems, rank = row[f"Input.system{k}"], row.get(f"Answer.rank_{k}", "").strip()
         if systems.strip() in ("", NOTHING):
             if rank:
                 raise error(f"rank {rank} for output {k}, which was not there")
             continue
-        if rank and not (rank.isascii() and rank.isdigit()):
-            raise error(f"rank {rank!r} is not a whole number")
+        place = whole_number(rank, 1)
+        if rank and place is None:
+            raise error(f"rank {rank!r} is not a whole number from 1")
         groups.append(tuple(systems.split()))
-        ranks.append(int(rank) if rank else None)
+        ranks.append(place)
         texts.append(row.get(f"Input.sentence{k}") or "")
-    number = row["Input.sentID"].strip()
-    if not (number.isascii() and number.isdigit()) or int(number) < base:
-        raise error(f"sentence number {number!r} is not a whole number from {base}")
+    number = whole_number(row["Input.sentID"], base)
+    if number is None:
+        raise error(f"sentence number {row['Input.sentID']!r} is not a whole number from {base}")
     seconds = row.get("WorkTimeInSeconds") or None
     try:
-        judgment = Judgment(row["WorkerId"], int(number) - base, tuple(groups), tuple(ranks),
+        if seconds is not None and not is_duration(float(seconds)):
+            raise ValueError
+        judgment = Judgment(row["WorkerId"], number - base, tuple(groups), tuple(ranks),
                             item, None if seconds is None else float(seconds),
                             row.get("SubmitTime") or None)
     except InputError as problem:
         raise error(problem.problem) from None
     except ValueError:
-        raise error(f"WorkTimeInSeconds {seconds!r} is not a number") from None
+        raise error(f"WorkTimeInSeconds {seconds!r} is not a number from 0") from None
     return Assignment(judgment, tuple(texts), line)
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from io import StringIO
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from errata.data import Judgment
 from errata.errors import InputError
+from errata.io.checks import Repeats, unique_columns, whole_number
 
 __all__ = ["MEMBERS", "ORDERS", "parse_pairwise", "ranked_systems", "render_pairwise"]
 
@@ -23,6 +26,7 @@ ORDERS = ("name", "given")
 HEADER = ("srclang", "trglang", "srcIndex", "segmentId", "judgeID", "system1Id", "system1rank",
           "system2Id", "system2rank", "rankingID")
 Entry = tuple[str, int, int, float]
+_number = lru_cache(10_000)(whole_number)  # the same few are read again and again
 
 
 def ranked_systems(judgment: Judgment, members: str, order: str, rng: np.random.Generator
@@ -57,29 +61,33 @@ def parse_pairwise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterato
     rows = csv.reader(lines, strict=True)
     table = _Rows(rows, name, base)
     run: list[tuple[int, Row]] = []
+    repeats = Repeats(name)
     for line, row in table:
         if len(row.systems) > 2:
-            yield from _flush(run, name)
+            yield from _flush(run, name, repeats)
             run = []
-            yield _judgment(row.judge, row.sentence, row.systems, row.ranks, row.item, name, line)
+            judgment = _judgment(row, row.systems, row.ranks, row.item, name, line)
+            repeats.see(judgment, line)
+            yield judgment
             continue
         if run and run[0][1].key != row.key:
-            yield from _flush(run, name)
+            yield from _flush(run, name, repeats)
             run = []
         run.append((line, row))
-    yield from _flush(run, name)
+    yield from _flush(run, name, repeats)
+    repeats.warn()
 
 
-class Row:
-    """One row, checked."""
+class Row(NamedTuple):
+    """One row, checked; rows with the same key may be of one ranking."""
 
-    __slots__ = ("item", "judge", "key", "ranks", "sentence", "systems")
+    key: tuple[str, int, str]
+    systems: tuple[str, ...]
+    ranks: tuple[int, ...]
 
-    def __init__(self, judge: str, sentence: int, systems: tuple[str, ...],
-                 ranks: tuple[int, ...], item: str) -> None:
-        self.judge, self.sentence, self.item = judge, sentence, item
-        self.systems, self.ranks = systems, ranks
-        self.key = (judge, sentence, item)
+    @property
+    def item(self) -> str:
+        return self.key[2]
 
 
 class _Rows:
@@ -91,6 +99,7 @@ class _Rows:
             header = next(rows, [])
         except csv.Error as error:
             raise InputError(f"not CSV: {error}", path=name, line=1) from None
+        unique_columns((title.strip() for title in header), name)
         self.columns = {title.strip(): c for c, title in enumerate(header)}
         self.width = len(header)
         self.judge = self._find("judgeID")
@@ -104,7 +113,8 @@ class _Rows:
         self.systems = [(self._find(f"system{k}Id"), self._find(f"system{k}rank"))
                         for k in range(1, count + 1)]
         self.item = self.columns.get("rankingID")
-        self.languages = [self.columns.get("srclang"), self.columns.get("trglang")]
+        self.languages = ((self.columns["srclang"], self.columns["trglang"])
+                          if {"srclang", "trglang"} <= self.columns.keys() else None)
 
     def _find(self, *titles: str) -> int:
         for title in titles:
@@ -131,30 +141,38 @@ class _Rows:
             raise InputError(f"{len(cells)} cells under {self.width} columns", path=self.name,
                              line=line, remedy="the row is cut off or has a stray comma")
         ending = ""
-        if None not in self.languages:
-            ending = "." + "-".join(cells[c] for c in self.languages if c is not None)
-        systems, ranks = [], []
-        for system, rank in self.systems:
-            systems.append(_bare(cells[system], ending))
-            ranks.append(self._number(cells[rank], f"rank of {systems[-1]}", 1, line))
-        sentence = self._number(cells[self.sentence], "sentence number", self.base, line)
+        if self.languages is not None:
+            ending = "." + "-".join([cells[c] for c in self.languages])
+        systems = tuple([_bare(cells[system], ending) for system, _ in self.systems])
+        ranks = tuple([_number(cells[rank], 1) for _, rank in self.systems])
+        sentence = _number(cells[self.sentence], self.base)
+        if sentence is None or None in ranks or "" in systems:
+            raise self._problem(cells, systems, ranks, line)
         item = "" if self.item is None else cells[self.item]
-        return Row(cells[self.judge], sentence - self.base, tuple(systems), tuple(ranks), item)
+        return Row((cells[self.judge], sentence - self.base, item), systems,
+                   ranks)  # type: ignore[arg-type]
 
-    def _number(self, text: str, what: str, least: int, line: int) -> int:
-        if not text.strip().isascii() or not text.strip().isdigit() or int(text) < least:
-            raise InputError(f"{what} {text!r} is not a whole number from {least}",
-                             path=self.name, line=line)
-        return int(text)
+    def _problem(self, cells: list[str], systems: tuple[str, ...], ranks: tuple[int | None, ...],
+                 line: int) -> InputError:
+        problem = (f"sentence number {cells[self.sentence]!r} is not a whole number from "
+                   f"{self.base}")
+        for (_, column), system, rank in zip(self.systems, systems, ranks, strict=True):
+            if rank is None:
+                problem = f"rank of {system} {cells[column]!r} is not a whole number from 1"
+        if "" in systems:
+            problem = "a system without a name"
+        item = f"item {cells[self.item]!r}: " if self.item is not None else ""
+        return InputError(item + problem, path=self.name, line=line)
 
 
+@lru_cache(10_000)
 def _bare(name: str, ending: str) -> str:
     if len(ending) > 1 and name.endswith(ending) and "." in name.removesuffix(ending):
         return name.removesuffix(ending).partition(".")[2]
     return name
 
 
-def _flush(run: list[tuple[int, Row]], name: str) -> Iterator[Judgment]:
+def _flush(run: list[tuple[int, Row]], name: str, repeats: Repeats) -> Iterator[Judgment]:
     """The rows of one ranking as one judgment, or row by row where they are not one ranking."""
     if not run:
         return
@@ -162,24 +180,30 @@ def _flush(run: list[tuple[int, Row]], name: str) -> Iterator[Judgment]:
     ranks: dict[str, int] = {}
     pairs = set()
     whole = True
-    for _, row in run:
-        pairs.add(frozenset(row.systems))
+    for number, row in run:
+        pair = frozenset(row.systems)
+        if start.item and pair in pairs:
+            repeats.repeated(row.key[0], row.item, number)
+        pairs.add(pair)
         for system, rank in zip(row.systems, row.ranks, strict=True):
             whole = whole and ranks.setdefault(system, rank) == rank
     n = len(ranks)
     if whole and len(pairs) == len(run) == n * (n - 1) // 2:
-        yield _judgment(start.judge, start.sentence, tuple(ranks), tuple(ranks.values()),
-                        start.item, name, line)
+        judgment = _judgment(start, tuple(ranks), tuple(ranks.values()), start.item, name, line)
+        repeats.see(judgment, line)
+        yield judgment
         return
     for number, row in run:
-        yield _judgment(row.judge, row.sentence, row.systems, row.ranks,
-                        row.item or f"line {line}", name, number)
+        judgment = _judgment(row, row.systems, row.ranks, row.item or f"line {line}", name, number)
+        if row is start:
+            repeats.see(judgment, line)
+        yield judgment
 
 
-def _judgment(judge: str, sentence: int, systems: tuple[str, ...], ranks: tuple[int, ...],
-              item: str, name: str, line: int) -> Judgment:
+def _judgment(row: Row, systems: tuple[str, ...], ranks: tuple[int, ...], item: str, name: str,
+              line: int) -> Judgment:
     try:
-        return Judgment(judge, sentence, tuple((system,) for system in systems), ranks, item)
+        return Judgment(*row.key[:2], tuple([(system,) for system in systems]), ranks, item)
     except InputError as error:
         raise InputError(error.problem, path=name, line=line, remedy=error.remedy) from None
 
