@@ -98,6 +98,16 @@ def test_the_map_is_written_and_printed(files: Path) -> None:
                            "[tomorrow → ∅ 1.00] .\n")
 
 
+def test_intervals_are_numbers_in_json(files: Path) -> None:
+    found = tables(run("difficulty", "--gold", "gold.m2", "all.m2", "--json", cwd=files))
+    assert {row["kind"]: row["interval of the mean"] for row in found["kinds"]}["M:DET"] == [0, 0]
+    assert found["hardest"][0]["interval"] == [1, 1]
+    none = tables(run("difficulty", "--gold", "gold.m2", "all.m2", "--json", "--top", "0",
+                      cwd=files))
+    assert "hardest" not in none
+    assert "easiest" not in none
+
+
 def on_a_terminal(*arguments: str, cwd: Path, columns: int, **variables: str) -> str:
     """What a command shows on a terminal of that width."""
     pty = pytest.importorskip("pty")

@@ -16,7 +16,7 @@ from errata.difficulty import (
     missed,
     only,
 )
-from errata.report.table import Cell, Table
+from errata.report.table import Cell, Interval, Table
 
 __all__ = ["agreement_table", "error_table", "hardest_and_easiest", "kind_table",
            "system_errors", "uniqueness_table"]
@@ -30,10 +30,11 @@ def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "") -> Table:
     columns = ("kind", "mean weight", "SD", "frequency", *(["interval of the mean"] * interval))
     cells: list[tuple[Cell, ...]] = []
     for row in rows:
-        bounds = [f"{row.low:.3f} – {row.high:.3f}"] if interval else []
+        bounds = [Interval(row.low, row.high)] if interval else []
         cells.append((row.kind or "-", row.mean, row.sd, row.frequency, *bounds))
     return Table(columns, tuple(cells), title="Difficulty by kind of error", name="kinds",
-                 caption=caption, formats={"mean weight": ".3f", "SD": ".3f"})
+                 caption=caption,
+                 formats={"mean weight": ".3f", "SD": ".3f", "interval of the mean": ".3f"})
 
 
 def error_table(found: DifficultyMap, several: Sequence[Error], *, title: str, name: str,
@@ -48,23 +49,25 @@ def error_table(found: DifficultyMap, several: Sequence[Error], *, title: str, n
                            error.tokens or "(nothing)", error.edit.replacement or "(nothing)",
                            _context(found, error), ", ".join(error.corrected_by)]
         if intervals is not None:
-            row.insert(2, f"{intervals[k, 0]:.2f} – {intervals[k, 1]:.2f}")
+            row.insert(2, Interval(*intervals[k].tolist()))
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows), title=title, name=name, caption=caption,
-                 formats={"weight": ".3f"})
+                 formats={"weight": ".3f", "interval": ".2f"})
 
 
 def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, list[Error]]]:
     """The ``top`` errors of the highest and of the lowest weight: title, name and errors.
 
-    Errors of one weight keep the order of the text; the title says how many share the first.
+    Nothing where ``top`` is 0. Errors of one weight keep the order of the text; the title says
+    how many share the first.
     """
-    result = []
+    result: list[tuple[str, str, list[Error]]] = []
     for word, sign in (("hardest", -1), ("easiest", 1)):
         several = sorted(errors(found), key=lambda e: sign * e.weight)
         alike = sum(e.weight == several[0].weight for e in several) if several else 0
         share = f" ({alike} weigh {several[0].weight:.3f})" if alike > 1 else ""
-        result.append((f"The {word} errors{share}", word, several[:top]))
+        if top:
+            result.append((f"The {word} errors{share}", word, several[:top]))
     return result
 
 
