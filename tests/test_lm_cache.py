@@ -76,6 +76,15 @@ def test_a_broken_file_is_named_with_the_remedy(cache: Cache) -> None:
         cache.get("m", ["a"])
 
 
+def test_a_folder_that_cannot_be_made_is_named_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    cache = Cache(tmp_path / "file" / "rows.sqlite3")
+    assert cache.get("m", ["a"]) == {}
+    with pytest.raises(InputError, match=r"rows\.sqlite3: cannot use the cache: File exists; .*"
+                                         "set ERRATA_CACHE"):
+        cache.put("m", {"a": np.array([1.0])})
+
+
 def test_each_sentence_is_computed_once(cache: Cache) -> None:
     model = FakeModel()
     memo = Memo(model.log_probs, model.revision, cache, batch_size=2)

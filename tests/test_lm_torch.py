@@ -21,7 +21,7 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.lm import Options, open_model, perplexity
-from errata.lm.cache import Cache, default_cache
+from errata.lm.cache import Cache
 from errata.lm.causal import CausalModel
 from errata.metrics.fluency import Fluency
 from errata.metrics.scribendi import Scribendi
@@ -63,8 +63,7 @@ def by_hand(folder: Path, sentence: str) -> list[float]:
 
 @pytest.mark.parametrize("batch_size", [1, 2, 32])
 def test_every_word_is_scored_given_bos(tiny: Path, batch_size: int) -> None:
-    model = CausalModel(str(tiny), Options(batch_size=batch_size), default_cache())
-    rows = model.log_probs([*SENTENCES, "b"])
+    rows = open_model(str(tiny), Options(batch_size=batch_size)).rows([*SENTENCES, "b"])
     assert_allclose(rows, [by_hand(tiny, s) for s in [*SENTENCES, "b"]], rtol=1e-6, atol=1e-6)
 
 
@@ -78,10 +77,15 @@ def test_the_cache_and_the_digest_of_a_folder(tiny: Path, monkeypatch: pytest.Mo
     def fail(self: Any, sentences: Any) -> Any:
         raise AssertionError("the model was asked")
 
-    monkeypatch.setattr(CausalModel, "_batch", fail)
+    monkeypatch.setattr(CausalModel, "log_probs", fail)
     lm.cache.forget(str(tiny))
     again = open_model(str(tiny)).rows(SENTENCES)
     np.testing.assert_array_equal(rows, again)
+
+
+def test_a_folder_has_no_revisions(tiny: Path) -> None:
+    with pytest.raises(InputError, match=r"has no revisions.*leave revision out"):
+        open_model(str(tiny), Options(revision="v2"))
 
 
 def test_a_sentence_that_is_too_long_is_not_cut(tiny: Path) -> None:
@@ -95,11 +99,13 @@ def test_memory_of_torch(tiny: Path) -> None:
     memo = open_model(str(tiny), Options(batch_size=4))
     model: Any = memo.compute.__self__  # type: ignore[attr-defined]
     tokenizer, real, bos = model._loaded
+    tried: list[int] = []
 
     class Small:
         config, device = real.config, real.device
 
         def __call__(self, input_ids: Any, attention_mask: Any) -> Any:
+            tried.append(len(input_ids))
             if len(input_ids) > 1:
                 raise torch.OutOfMemoryError("CUDA out of memory")
             return real(input_ids=input_ids, attention_mask=attention_mask)
@@ -108,6 +114,7 @@ def test_memory_of_torch(tiny: Path) -> None:
     with pytest.warns(RuntimeWarning) as said:
         rows = memo.rows(SENTENCES)
     assert any("going on with 1" in str(warning.message) for warning in said)
+    assert tried == [4, 2, *[1] * len(SENTENCES)]  # what did not fit once is not tried again
     assert_allclose(rows, [by_hand(tiny, s) for s in SENTENCES], rtol=1e-6, atol=1e-6)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError, MissingExtraError
-from errata.lm.base import Floats, Options, in_batches, load_extra, require
+from errata.lm.base import Floats, Options, load_extra, require
 from errata.lm.cache import Cache, folder_digest
 
 __all__ = ["CausalModel", "open_smollm2", "quiet"]
@@ -44,6 +44,9 @@ class CausalModel:
         if options.dtype not in DTYPES:
             raise InputError(f"dtype={options.dtype!r} is unknown",
                              remedy=f"use one of {', '.join(DTYPES)}")
+        if self.local and options.revision:
+            raise InputError(f"the model {path.name} is on disk and has no revisions",
+                             remedy="leave revision out")
         require(["torch", "transformers", *(["gguf", "accelerate"] if self.gguf else [])],
                 f"the language model {label or name}", INSTALL)
         self.name, self.options, self.label = name, options, label or path.name
@@ -65,14 +68,12 @@ class CausalModel:
                 f"transformers:{version('transformers')}")
 
     def log_probs(self, sentences: Sequence[str]) -> Floats:
-        """Summed log-probability and number of tokens of each sentence."""
-        found: dict[str, Floats] = {}
-        for batch, rows in in_batches(self._batch, list(dict.fromkeys(sentences)),
-                                      self.batch_size):
-            found.update(zip(batch, rows, strict=True))
-        return np.array([found[sentence] for sentence in sentences]).reshape(-1, 2)
+        """Summed log-probability and number of tokens of each sentence, in one forward pass.
 
-    def _batch(self, sentences: Sequence[str]) -> Floats:
+        `errata.lm.open_model` makes the batches, by length.
+        """
+        if not sentences:
+            return np.zeros((0, 2))
         torch = load_extra("torch", self.label, INSTALL)
         tokenizer, model, bos = self._loaded
         texts = [[bos, *ids] for ids in tokenizer(list(sentences),
