@@ -36,9 +36,9 @@ DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
               help="Use only this annotator of the gold file; may be repeated.")
 @click.option("--sentences", is_flag=True, help="Print a row for every sentence.")
 @click.option("--compare", is_flag=True, help="Add paired-bootstrap p-values between systems.")
-@click.option("--by-type", is_flag=False, flag_value=3, type=click.IntRange(1, 3), metavar="TIER",
-              help="A table of ERRANT's F by kind of edit: 1 by operation, 2 without it, 3 (the "
-              "default) in full.")
+@click.option("--by-type", is_flag=True, help="A table of ERRANT's F by kind of edit.")
+@click.option("--tier", type=click.IntRange(1, 3), default=3, show_default=True,
+              help="With --by-type: kinds by operation (1), without it (2), or in full (3).")
 @click.option("--details", is_flag=True, help="With several metrics: a table for each of them.")
 @click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True,
               help="Bootstrap resamples of the sentences; 0 leaves intervals out.")
@@ -49,7 +49,7 @@ DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 @format_option
 def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
             refs: tuple[str, ...], missing: str | None, sample: bool, metrics: tuple[str, ...],
-            annotators: tuple[int, ...], sentences: bool, compare: bool, by_type: int | None,
+            annotators: tuple[int, ...], sentences: bool, compare: bool, by_type: bool, tier: int,
             details: bool, resamples: int, confidence: float, threads: int | None, seed: int,
             form: str) -> None:
     """Score the outputs of one or more systems.
@@ -62,10 +62,10 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     from errata.report import scores as tables
 
     chosen = [parse(text) for text in
-              metrics or (DEFAULT_METRICS if by_type is None else ("errant",))]
+              metrics or (("errant",) if by_type else DEFAULT_METRICS)]
     corpus, systems = load(outputs, gold, source, refs, sample, annotators, missing)
-    if by_type is not None:
-        emit(_by_type(chosen, corpus, systems, by_type), form)
+    if by_type:
+        emit(_by_type(chosen, corpus, systems, tier), form)
         return
     results = []
     for metric in chosen:
