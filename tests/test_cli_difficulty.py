@@ -211,7 +211,8 @@ def test_the_sample_works(tmp_path: Path) -> None:
 
 
 def test_scores_by_kind_of_edit(files: Path) -> None:
-    done = run("score", "--gold", "gold.m2", "one.txt", "--by-type", "--tier", "2", "--json", cwd=files)
+    done = run("score", "--gold", "gold.m2", "one.txt", "--by-type", "--tier", "2", "--json",
+               cwd=files)
     rows = {row["kind"]: row for row in tables(done)["one_by_type"]}
     assert rows["DET"]["TP"] == 1
     assert rows["NOUN"]["FN"] == 1
