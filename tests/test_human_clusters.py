@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 
 from errata.data import Scores
 from errata.errors import InputError
-from errata.human import rank
-from errata.human.clusters import cluster, rank_ranges, trimmed
+from errata.human import Counts, parse_ranker, rank
+from errata.human.clusters import cluster, places, rank_ranges, trimmed
 from errata.human.expected_wins import ExpectedWins
 from human_data import grundkiewicz_comparisons
 
@@ -41,6 +42,19 @@ def test_equal_scores_share_places_whatever_their_names() -> None:
     low, high, mean = rank_ranges(np.array([[1.0, 1.0, 0.0]] * 40))
     assert (low.tolist(), high.tolist(), mean.tolist()) == ([1, 1, 3], [2, 2, 3], [1.5, 1.5, 3.0])
     assert cluster(scores([[1.0, 1.0, 0.0]] * 40)).cluster.tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("text", ["expected_wins", "net_wins", "trueskill_meanfield",
+                                  "bradley_terry(ties='ignored')"])
+@pytest.mark.parametrize("order", list(permutations(range(4)))[1::3])
+def test_rounding_does_not_break_ties(text: str, order: tuple[int, ...]) -> None:
+    """0.5 + 0.1 + 0.6 is not 0.5 + 0.6 + 0.1 to a computer; the order of names decides which."""
+    wins = np.array([[0, 5, 1, 6], [5, 0, 6, 1], [9, 4, 0, 5], [4, 9, 5, 0.0]])
+    values = parse_ranker(text).score(Counts(wins[np.ix_(order, order)], np.zeros((4, 4))))
+    best, worst = places(values)
+    assert [(best[order.index(s)], worst[order.index(s)]) for s in range(4)] == [
+        (3, 4), (3, 4), (1, 2), (1, 2)]
+    assert cluster(scores([values.tolist()] * 40)).cluster.tolist() == [1, 1, 2, 2]
 
 
 def test_a_line_needs_a_gap_between_all_above_and_all_below() -> None:

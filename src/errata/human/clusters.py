@@ -15,6 +15,7 @@ from errata.human.comparisons import Floats
 __all__ = ["Ranking", "cluster", "places", "rank_ranges", "trimmed"]
 
 ORDERS = ("score", "mean_rank")
+DIGITS = 9  # decimals of a score that mean something
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +84,13 @@ def rank_ranges(resampled: Floats, confidence: float = 0.95
 def places(scores: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The best and the worst place of each system among scores ``[..., system]``; 1 is best.
 
-    They differ where scores are equal.
+    They differ where scores are equal, to `DIGITS` digits: what lies below is rounding, which
+    depends on the order of the systems, and that on their names.
 
     >>> [place.tolist() for place in places(np.array([0.5, 0.9, 0.5]))]
     [[2, 1, 2], [3, 1, 3]]
     """
+    scores = np.round(scores, DIGITS)
     better = (scores[..., None, :] > scores[..., :, None]).sum(axis=-1)
     equal = (scores[..., None, :] == scores[..., :, None]).sum(axis=-1)
     return better + 1, better + equal
@@ -106,10 +109,10 @@ def cluster(scores: Scores, *, confidence: float = 0.95, order: str = "score") -
     if scores.resampled is None:
         raise InputError("rank ranges need resamples", remedy="rank(..., resamples=1000)")
     low, high, mean = rank_ranges(scores.resampled, confidence)
-    places = scores.order if order == "score" else tuple(np.argsort(mean, kind="stable").tolist())
-    rows = list(places)
+    key = -np.round(scores.values, DIGITS) if order == "score" else mean
+    rows: list[int] = np.argsort(key, kind="stable").tolist()
     low, high, mean = low[rows], high[rows], mean[rows]
     worst_above = np.maximum.accumulate(high)[:-1]
     best_below = np.minimum.accumulate(low[::-1])[::-1][1:]
     number = np.concatenate([[1], 1 + np.cumsum(worst_above < best_below)]).astype(np.int64)
-    return Ranking(scores, places, low, high, mean, number, confidence)
+    return Ranking(scores, tuple(rows), low, high, mean, number, confidence)
