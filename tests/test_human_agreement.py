@@ -193,6 +193,31 @@ def test_a_judge_who_agrees_with_nobody_is_flagged() -> None:
     assert found.seconds.tolist() == [75.5] * 4
 
 
+def biased_campaign(names: str) -> list[Judgment]:
+    """Four judges who see the same differences, and one who turns every ranking round."""
+    rng = np.random.default_rng(1)
+    read = []
+    for i in range(200):
+        for judge in ("ann", "bob", "cat", "dan", "eve"):
+            quality = np.arange(5, 0, -1) / 2 + rng.normal(size=5)
+            order = np.argsort(np.argsort(quality if judge == "eve" else -quality)) + 1
+            read.append(Judgment(judge, i, tuple((name,) for name in names),
+                                 tuple(order.tolist())))
+    return read
+
+
+@pytest.mark.parametrize("names", ["ABCDE", "EDCBA", "CAEBD"])
+def test_a_contrary_judge_is_flagged_whatever_the_names(names: str) -> None:
+    """Not so the others, even if good systems have early names, where pooled chance is high."""
+    read = biased_campaign(names)
+    found = agreement(read)
+    assert found.outsiders == ("eve",)
+    assert (found.kappa[4, :4] < 0).all()
+    rest = judge_correlations(compare(read))
+    assert (rest.rest_rho[:4] > 0.9).all()
+    assert rest.rest_rho[4] < -0.9
+
+
 def test_orientation_does_not_matter() -> None:
     """The same decisions shown the other way round."""
     read = grundkiewicz()[::3]

@@ -213,7 +213,8 @@ def agreement(judgments: Iterable[Judgment], *, chance: str = "pooled", weights:
     whether good systems have early names; ``"symmetric"`` pools and gives "first" and "second"
     the mean of their shares, which frees κ of the names.
     ``minimum`` is how many pairs of decisions a κ needs to count in the means. A judge is an
-    outsider if no κ with another judge is above 0 at the level ``confidence`` (Bonferroni).
+    outsider if no κ with another judge is above 0 at the level ``confidence`` (Bonferroni); that
+    is asked of the symmetric κ always, since names should brand nobody.
     """
     if chance not in CHANCE:
         raise InputError(f"unknown chance {chance!r}", remedy=f"use one of {', '.join(CHANCE)}")
@@ -223,23 +224,33 @@ def agreement(judgments: Iterable[Judgment], *, chance: str = "pooled", weights:
     judges = tuple(number)
     tallies = {name: _judge_tallies(pairs, j) for j, name in enumerate(pairs.judges)}
     n = len(judges)
-    values, counts, errors = (np.full((n, n), np.nan) for _ in range(3))
-    for a in range(n):
-        for b in range(a, n):
-            found = _between(tallies[judges[a]], tallies[judges[b]], a == b, chance, weights)
-            for i, j in ((a, b), (b, a)):
-                values[i, j], counts[i, j], errors[i, j] = found.value, found.count, found.error
+    each = [tallies[name] for name in judges]
+    values, counts, errors = _matrices(each, chance, weights)
+    fair = _matrices(each, "symmetric", weights)
     rankings, seconds = _times(kept, judges)
     level = {"none": "nominal", "linear": "ordinal", "quadratic": "interval"}[weights]
     return Agreement(
         judges, values, counts, errors, _mean(values, counts, minimum, ~np.eye(n, dtype=bool)),
         _mean(values, counts, minimum, np.eye(n, dtype=bool)), krippendorff(pairs, level=level),
-        _outsiders(judges, values, counts, errors, minimum, confidence), rankings, seconds,
+        _outsiders(judges, *fair, minimum, confidence), rankings, seconds,
         (f"chance:{chance}", f"weights:{weights}", f"minimum:{minimum}", f"alpha:{level}"),
         minimum)
 
 
 Tallies = tuple[NDArray[np.int64], Floats]
+
+
+def _matrices(tallies: list[Tallies], chance: str, weights: str
+              ) -> tuple[Floats, Floats, Floats]:
+    """κ of every two judges, the pairs of decisions behind it, and its error."""
+    n = len(tallies)
+    values, counts, errors = (np.full((n, n), np.nan) for _ in range(3))
+    for a in range(n):
+        for b in range(a, n):
+            found = _between(tallies[a], tallies[b], a == b, chance, weights)
+            for i, j in ((a, b), (b, a)):
+                values[i, j], counts[i, j], errors[i, j] = found.value, found.count, found.error
+    return values, counts, errors
 
 
 def _judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:
