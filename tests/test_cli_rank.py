@@ -78,6 +78,16 @@ def test_plots_are_the_same_every_time(tmp_path: Path, ending: str) -> None:
         assert first.startswith(b"\x89PNG")
     message = errata("rank", "--sample", "--plot", tmp_path / "x.doc", code=2).stderr
     assert "use a name in .svg" in message
+    message = errata("rank", "missing", "--plot", tmp_path / "x.doc", code=2).stderr
+    assert "use a name in .svg" in message  # said before a long file is read
+
+
+def test_a_name_is_not_a_formula(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    write_judgments([Judgment("ann", i, (("$A_1$",), ("B",)), (1, 1 + i % 2)) for i in range(4)],
+                    path)
+    errata("rank", path, "--resamples", "40", "--plot", tmp_path / "x.svg")
+    assert ">$A_1$</text>" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
 
 def test_missing_matplotlib_says_what_to_install(tmp_path: Path) -> None:

@@ -54,7 +54,10 @@ def command(judgments: tuple[str, ...], method: str, unit: str, resamples: int,
     from errata import human
     from errata.human.clusters import cluster
     from errata.report.human import head_to_head_table, ranking_table
+    from errata.report.plots import figure_form, ranking_plot, save_figure
 
+    if plot is not None:
+        figure_form(plot)  # before the work, not after it
     ranker = human.parse_ranker(method)
     comparisons = human.compare(load_judgments(judgments, **options), members=members, rng=seed,
                                 keep=unit)
@@ -67,8 +70,6 @@ def command(judgments: tuple[str, ...], method: str, unit: str, resamples: int,
     tables = [ranking_table(ranking)]
     if head_to_head:
         tables.append(head_to_head_table(human.head_to_head(comparisons), ranking.order))
-    if plot:
-        from errata.report.plots import ranking_plot, save_figure
-
-        save_figure(ranking_plot(ranking), plot)
     emit(tables, form)
+    if plot is not None:
+        save_figure(ranking_plot(ranking), plot)

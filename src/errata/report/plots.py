@@ -12,7 +12,7 @@ from errata.io.stream import write_bytes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["new_figure", "ranking_plot", "save_figure"]
+__all__ = ["figure_form", "new_figure", "ranking_plot", "save_figure"]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -24,13 +24,19 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def figure_form(path: str) -> str:
+    """The form of a figure by the end of its name; refused where it cannot be drawn."""
+    form = path.rpartition(".")[2].lower()
+    if form not in ("svg", "png", "pdf"):
+        raise InputError(f"cannot draw into {path!r}", remedy="use a name in .svg, .png or .pdf")
+    return form
+
+
 def save_figure(figure: Figure, path: str) -> None:
     """Write a figure as SVG, PNG or PDF; the same data give the same file."""
     import matplotlib
 
-    form = path.rpartition(".")[2].lower()
-    if form not in ("svg", "png", "pdf"):
-        raise InputError(f"cannot draw into {path!r}", remedy="use a name in .svg, .png or .pdf")
+    form = figure_form(path)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
     with matplotlib.rc_context({"svg.hashsalt": "errata", "svg.fonttype": "none"}):
         buffer = BytesIO()
@@ -51,7 +57,7 @@ def ranking_plot(ranking: Ranking) -> Figure:
     for position in places[:-1]:
         if ranking.cluster[position] != ranking.cluster[position + 1]:
             panel.axhline(position + 0.5, color="#999999", linewidth=0.8, linestyle="--")
-    panel.set_yticks(places, ranking.systems)
+    panel.set_yticks(places, ranking.systems, parse_math=False)  # a name with $ is no formula
     panel.set_ylim(n - 0.5, -0.5)
     panel.set_xlabel(f"{scores.headline} ({ranking.confidence * 100:g} % intervals)")
     panel.grid(axis="x", color="#dddddd", linewidth=0.5)
