@@ -246,3 +246,15 @@ def test_no_references_at_all(tmp_path: Path) -> None:
     result = errata("score", "--source", str(tmp_path / "s"), str(tmp_path / "s"), check=False)
     assert result.returncode == 2
     assert "--refs" in result.stderr
+
+
+def test_odd_gold_is_read_as_the_official_scorer_reads_it_on_request(tmp_path: Path) -> None:
+    """Edge case multi_S_paragraph of the official scorer: 1 correct, 1 proposed, 2 gold."""
+    (tmp_path / "gold.m2").write_text(
+        "S a b c\nS d e f\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\n\n")
+    (tmp_path / "out.txt").write_text("a x c\nd e f\n")
+    files = ("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "out.txt"), "-m", "m2")
+    refused = errata(*files, check=False)
+    assert refused.returncode == 2
+    row = json.loads(errata(*files, "--compatible", "--json").stdout)["tables"][0]["rows"][0]
+    assert (row["correct"], row["proposed"], row["gold"]) == (1, 1, 2)

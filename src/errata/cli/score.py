@@ -28,6 +28,9 @@ DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 @click.option("--missing", metavar="MARK",
               help="A line of a --refs file that is exactly MARK is no reference; an empty line "
                    "is an empty one.")
+@click.option("--compatible", is_flag=True,
+              help="Read odd M2 as the official scorer does: several S lines share their edits, "
+                   "edits outside the sentence are dropped with a warning.")
 @click.option("--sample", is_flag=True, help="Score the built-in sample instead of files.")
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC",
               help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated. "
@@ -48,10 +51,10 @@ DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 @seed_option
 @format_option
 def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
-            refs: tuple[str, ...], missing: str | None, sample: bool, metrics: tuple[str, ...],
-            annotators: tuple[int, ...], sentences: bool, compare: bool, by_type: bool, tier: int,
-            details: bool, resamples: int, confidence: float, threads: int | None, seed: int,
-            form: str) -> None:
+            refs: tuple[str, ...], missing: str | None, compatible: bool, sample: bool,
+            metrics: tuple[str, ...], annotators: tuple[int, ...], sentences: bool,
+            compare: bool, by_type: bool, tier: int, details: bool, resamples: int,
+            confidence: float, threads: int | None, seed: int, form: str) -> None:
     """Score the outputs of one or more systems.
 
     Give the gold standard as M2 (--gold) or as texts (--source and --refs), then one output
@@ -63,7 +66,7 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
 
     chosen = [parse(text) for text in
               metrics or (("errant",) if by_type else DEFAULT_METRICS)]
-    corpus, systems = load(outputs, gold, source, refs, sample, annotators, missing)
+    corpus, systems = load(outputs, gold, source, refs, sample, annotators, missing, compatible)
     if by_type:
         emit(_by_type(chosen, corpus, systems, tier), form)
         return
@@ -102,7 +105,8 @@ def _by_type(metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses],
 
 
 def load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: tuple[str, ...],
-         sample: bool, annotators: tuple[int, ...] = (), missing: str | None = None
+         sample: bool, annotators: tuple[int, ...] = (), missing: str | None = None,
+         compatible: bool = False
          ) -> tuple[Corpus, list[Hypotheses]]:
     """The corpus and the systems that the options name."""
     from errata.io.load import keep_annotators, read_corpus, read_hypotheses, split_name
@@ -118,7 +122,7 @@ def load(outputs: tuple[str, ...], gold: str | None, source: str | None, refs: t
     if not outputs:
         raise InputError("no output to score", remedy="name one file per system, or use --sample")
     corpus = read_corpus(gold=gold, source=source, references=refs,
-                         annotators=annotators or None, missing=missing)
+                         annotators=annotators or None, missing=missing, compatible=compatible)
     systems, files = [], dict[str, str]()
     for path in outputs:
         systems.append(read_hypotheses(path, corpus=corpus))
