@@ -22,11 +22,11 @@ $(VENV)/.tests: $(VENV)/.installed requirements/test.txt
 	$(PIP) install -r requirements/test.txt -e '.[plot,test]'
 	@touch $@
 
-$(VENV)/.errant: $(VENV)/.tests requirements/errant.sh
+$(VENV)/.errant: $(VENV)/.tests $(wildcard requirements/errant*)
 	PIP="$(PIP)" sh requirements/errant.sh
 	@touch $@
 
-$(VENV)/.lm: $(VENV)/.tests requirements/lm.sh
+$(VENV)/.lm: $(VENV)/.tests $(wildcard requirements/lm*)
 	PIP="$(PIP)" sh requirements/lm.sh
 	@touch $@
 

@@ -50,7 +50,8 @@ def parse_arguments(text: str, what: str = "metric", example: str = "m2(beta=0.5
     ('m2', {'beta': 1, 'choice': 'optimal'})
     """
     problem = InputError(f"cannot read the {what} {text!r}",
-                         remedy=f"write name or name(parameter=value, ...), as in {example}")
+                         remedy=f"write name or name(parameter=value, ...), as in {example}; "
+                                "put quotes around paths and the like")
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):

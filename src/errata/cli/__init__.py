@@ -64,7 +64,7 @@ def cli() -> None:
 
 def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int,
                   file: TextIO | None = None, line: str | None = None) -> None:
-    if issubclass(category, DataWarning):
+    if issubclass(category, DataWarning | RuntimeWarning):
         click.echo(f"warning: {message}", err=True)
     else:
         click.echo(f"{category.__name__}: {message} ({Path(filename).name}:{lineno})", err=True)
