@@ -29,14 +29,14 @@ CHILD = """
 import resource, sys, time
 from errata.human import compare, parse_ranker, rank
 from errata.io.judgments import read_judgments
-start = time.perf_counter()
+start, used = time.perf_counter(), time.process_time()
 comparisons = compare(read_judgments(sys.argv[1]), keep="sentences")
-read = time.perf_counter() - start
+read, used = time.perf_counter() - start, time.process_time() - used
 for name in ("expected_wins", "trueskill_meanfield", "bradley_terry"):
     start = time.perf_counter()
     rank(parse_ranker(name), comparisons, resamples=1000)
     print(f"{time.perf_counter() - start:.2f}", end=" ")
-print(f"{read:.2f} {comparisons.total:.0f} {len(comparisons)} "
+print(f"{read:.2f} {used:.2f} {comparisons.total:.0f} {len(comparisons)} "
       f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
 """
 
@@ -79,8 +79,8 @@ def write_synthetic(path: Path, number: int) -> None:
 
 
 def curve(largest: int) -> None:
-    print(f"{'judgments':>11}{'pairs':>12}{'rows kept':>11}{'read+compare':>14}{'a million':>11}"
-          f"{'peak memory':>13}{'EW x1000':>10}{'TS limit':>10}{'BT':>8}")
+    print(f"{'judgments':>11}{'pairs':>12}{'rows kept':>11}{'read+compare':>14}{'processor':>11}"
+          f"{'each':>9}{'peak memory':>13}{'EW x1000':>10}{'TS limit':>10}{'BT':>8}")
     number = 10_000
     while number <= largest:
         with tempfile.TemporaryDirectory() as folder:
@@ -88,10 +88,10 @@ def curve(largest: int) -> None:
             write_synthetic(path, number)
             result = subprocess.run([sys.executable, "-c", CHILD, str(path)], check=True,
                                     capture_output=True, text=True)
-        wins, limit, strength, read, pairs, rows, memory = map(float, result.stdout.split())
+        wins, limit, strength, read, used, pairs, rows, memory = map(float, result.stdout.split())
         print(f"{number:>11,}{pairs:>12,.0f}{rows:>11,.0f}{read:>12.1f} s"
-              f"{read * 1e6 / number:>9.1f} s{memory:>10.0f} MB{wins:>8.2f} s{limit:>8.2f} s"
-              f"{strength:>6.2f} s", flush=True)
+              f"{used:>9.1f} s{used * 1e6 / number:>6.1f} µs{memory:>10.0f} MB{wins:>8.2f} s"
+              f"{limit:>8.2f} s{strength:>6.2f} s", flush=True)
         number *= 10
 
 
