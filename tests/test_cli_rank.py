@@ -135,6 +135,9 @@ def test_plan() -> None:
     assert values["systems"] == "eager > cautious"
     assert values["rankings in the pilot"] == "183"
     assert len(found["next_pairs"]) == 10
+    clear = tables("plan", "--sample", "--systems", "fluent", "noisy", "--simulations", "100")
+    needed = {row[""]: row["value"] for row in clear["plan"]}["rankings needed"]
+    assert needed == "19 or fewer"  # the smallest campaign tried
     assert "plan" not in tables("plan", "--sample")
     assert "no judgment names" in errata("plan", "--sample", "--systems", "a", "b", code=2).stderr
 

@@ -118,8 +118,7 @@ def plan_tables(found: Plan) -> list[Table]:
         ("systems", f"{found.better} > {found.worse}"),
         ("difference in the pilot", f"{found.difference:.4f}"),
         ("rankings in the pilot", str(found.pilot)),
-        ("rankings needed", "more than " + str(found.sizes[-1]) if found.rankings is None
-         else str(found.rankings)),
+        ("rankings needed", _needed(found)),
         ("more rankings", None if found.more is None else str(found.more)),
         ("annotator hours", None if found.hours is None else f"{found.hours:.1f}"),
         ("median seconds a ranking", None if found.seconds is None else f"{found.seconds:.1f}")]
@@ -129,6 +128,13 @@ def plan_tables(found: Plan) -> list[Table]:
                   caption=" | ".join(found.settings)),
             Table(("rankings", "power"), sizes, title="Share of simulated campaigns that separate",
                   name="power", formats={"power": ".3f"})]
+
+
+def _needed(found: Plan) -> str:
+    if found.rankings is None:
+        return f"more than {found.sizes[-1]}"
+    smallest = found.rankings <= found.sizes[0]  # nothing smaller was tried
+    return f"{found.rankings}{' or fewer' if smallest else ''}"
 
 
 def next_pairs_table(found: NextPairs, most: int = 10) -> Table:
