@@ -61,12 +61,20 @@ def test_published_figures_from_published_files(data_sets: Path) -> None:
     assert values["m2score", "hties"] == pytest.approx(0.6169, abs=5e-5)
 
 
+def test_parts_of_the_ranking() -> None:
+    found = json.loads(errata("meta", "--sample", "-m", "m2", "--resamples", "0", "--level",
+                              "system", "--window", "4", "--top", "3", "--json").stdout)["tables"]
+    windows, top = (t["rows"] for t in found if t["name"] == "windows")
+    assert [len(row["systems, best first"].split()) for row in windows] == [4, 4]
+    assert [len(row["systems, best first"].split()) for row in top] == [2, 3]
+
+
 def test_plots(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     errata("meta", "--sample", "-m", "m2", "-m", "gleu", "--resamples", "0", "--scatter",
-           str(tmp_path / "scatter.svg"), "--map", str(tmp_path / "map.png"))
+           str(tmp_path / "scatter.svg"), "--outlier", "noisy", "--map", str(tmp_path / "map.png"))
     text = "".join(ElementTree.parse(tmp_path / "scatter.svg").getroot().itertext())
-    for name in ("cautious", "eager", "fluent", "noisy", "nothing", "r = "):
+    for name in ("cautious", "eager", "fluent", "noisy", "nothing", "r = ", "without noisy"):
         assert name in text
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
 
@@ -77,6 +85,8 @@ def test_plots(tmp_path: Path) -> None:
     (("--sample", "--without", "X"), "knows no system 'X'"),
     (("--sample", "--ranker", "elo"), "there is no ranker 'elo'"),
     (("--sample", "--scatter", "x.txt"), "cannot draw into"),
+    (("--sample", "--scatter", "x.svg", "--outlier", "X"), "knows no system 'X'"),
+    (("--sample", "--top", "9"), "does not fit 5 systems"),
 ])
 def test_bad_input(arguments: tuple[str, ...], problem: str) -> None:
     result = errata("meta", *arguments, check=False)

@@ -49,8 +49,12 @@ __all__ = ["command"]
 @click.option("--common", is_flag=True, help="Judge the systems that both sides know.")
 @click.option("--window", type=click.IntRange(2), metavar="K",
               help="Also: correlations in every window of K neighbours of the ranking.")
+@click.option("--top", type=click.IntRange(2), metavar="K",
+              help="Also: correlations among the best 2, 3, ... K systems.")
 @click.option("--tests/--no-tests", default=True, help="Significance between metrics.")
 @click.option("--scatter", metavar="FILE", help="Plot metrics against people (.svg, .png, .pdf).")
+@click.option("--outlier", "outliers", multiple=True, metavar="SYSTEM",
+              help="With --scatter: draw it hollow, and give r and ρ without it too.")
 @click.option("--map", "map_file", metavar="FILE", help="Plot the map of p-values.")
 @click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True)
 @seed_option
@@ -59,9 +63,9 @@ def command(outputs: tuple[str, ...], judgments: str | None, human: str | None,
             score_files: tuple[str, ...], gold: str | None, source: str | None,
             refs: tuple[str, ...], metrics: tuple[str, ...], sample: bool, ranker: str,
             level: str, over: str, conventions: tuple[str, ...], unit: str, members: str,
-            without: tuple[str, ...], common: bool, window: int | None, tests: bool,
-            scatter: str | None, map_file: str | None, resamples: int, seed: int, form: str
-            ) -> None:
+            without: tuple[str, ...], common: bool, window: int | None, top: int | None,
+            tests: bool, scatter: str | None, outliers: tuple[str, ...], map_file: str | None,
+            resamples: int, seed: int, form: str) -> None:
     """Judge metrics by how well they agree with people.
 
     Metric scores are computed from outputs (as in errata score) or read with --scores; people
@@ -81,12 +85,13 @@ def command(outputs: tuple[str, ...], judgments: str | None, human: str | None,
         comparisons = comparisons.without(*without) if comparisons else None
     tables: list[Table] = []
     if level != "sentence":
-        tables += _system_tables(people, results, over, common, window, tests, resamples, seed)
+        tables += _system_tables(people, results, over, common, window, top, tests, resamples,
+                                 seed)
     if level == "sentence" and comparisons is None:
         raise InputError("sentence level needs judgments", remedy="give --judgments")
     if level != "system" and comparisons is not None:
         tables += _sentence_tables(comparisons, results, conventions, unit, resamples, seed)
-    _draw(people, results, scatter, map_file)
+    _draw(people, results, scatter, outliers, map_file)
     emit(tables, form)
 
 
@@ -144,7 +149,8 @@ def _human_scores(comparisons: Comparisons | None, human: str | None, ranker: st
 
 
 def _system_tables(people: Scores, results: list[Scores], over: str, common: bool,
-                   window: int | None, tests: bool, resamples: int, seed: int) -> list[Table]:
+                   window: int | None, top: int | None, tests: bool, resamples: int, seed: int
+                   ) -> list[Table]:
     from errata.meta import systems
     from errata.report import meta as report
 
@@ -157,9 +163,10 @@ def _system_tables(people: Scores, results: list[Scores], over: str, common: boo
         whole = {a.metric: a.values["pearson"] for a in found.agreements}
         left = {s.scorer: systems.leave_one_out(people, s) for s in results}
         tables.append(report.leave_one_out_table(left, whole, "Pearson's r"))
-    if window:
-        spans = {s.scorer: systems.windows(people, s, window) for s in results}
-        tables.append(report.window_table(spans, "Pearson's r"))
+    for size, best in ((window, False), (top, True)):
+        if size:
+            spans = {s.scorer: systems.windows(people, s, size, top=best) for s in results}
+            tables.append(report.window_table(spans, "Pearson's r"))
     return tables
 
 
@@ -179,8 +186,8 @@ def _sentence_tables(comparisons: Comparisons, results: list[Scores],
             *(report.confusion_table(first[scores.scorer]) for scores in scored)]
 
 
-def _draw(people: Scores, results: list[Scores], scatter: str | None, map_file: str | None
-          ) -> None:
+def _draw(people: Scores, results: list[Scores], scatter: str | None, outliers: tuple[str, ...],
+          map_file: str | None) -> None:
     if scatter is None and map_file is None:
         return
     from errata.meta.systems import p_value_matrix
@@ -188,7 +195,7 @@ def _draw(people: Scores, results: list[Scores], scatter: str | None, map_file: 
     from errata.report.meta import short_names
 
     if scatter is not None:
-        plots.save_figure(plots.scatter_plot(people, results), scatter)
+        plots.save_figure(plots.scatter_plot(people, results, outliers=outliers), scatter)
     if map_file is not None:
         p = p_value_matrix(people, results)
         names = short_names([scores.scorer for scores in results])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Scores
+from errata.errors import InputError
 from errata.meta.correlation import pearson, spearman
 from errata.meta.systems import match_systems
 from errata.report.plots import new_figure, save_figure
@@ -28,6 +29,10 @@ def scatter_plot(human: Scores, metrics: Sequence[Scores], *, outliers: Sequence
     Systems named as ``outliers`` are drawn hollow; r and ρ are given with and without them, as
     Chollampatt & Ng (2018) do for IPN.
     """
+    for name in outliers:
+        if name not in human.systems:
+            raise InputError(f"{human.scorer} knows no system {name!r}",
+                             remedy=f"it has: {', '.join(human.systems)}")
     figure = new_figure(4.2 * len(metrics), 4.0)
     panels = figure.subplots(1, len(metrics), squeeze=False)[0]
     for panel, scores in zip(panels, metrics, strict=True):
