@@ -15,7 +15,7 @@ LAYERS = [
     {"metrics", "human"},
     {"evaluation", "meta", "stress", "testing", "difficulty", "reproduce"},
     {"report"},
-    {"cli", "web"},
+    {"cli"},
     {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
