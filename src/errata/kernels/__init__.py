@@ -1,0 +1,1 @@
+"""Inner loops in Cython's pure-Python mode: compiled at install, the same uncompiled."""

@@ -1,0 +1,1 @@
+"""Metrics against people: correlations, tests, sentence level, and the references themselves."""
