@@ -10,7 +10,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "errata"
 LAYERS = [
     {"errors"},
-    {"data", "parameters"},
+    {"data", "parameters", "resampling"},
     {"kernels", "align", "extract", "ngrams", "io", "lm", "datasets"},
     {"metrics", "human"},
     {"evaluation", "meta", "stress", "testing", "difficulty", "reproduce"},

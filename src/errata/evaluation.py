@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -18,12 +18,12 @@ from errata import __version__
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
 from errata.metrics.base import Floats, Ints, Metric
+from errata.resampling import BLOCK, bootstrap_weights
 
 __all__ = ["bootstrap", "count_systems", "draw_totals", "evaluate", "join_counts", "pick",
            "sentence_scores"]
 
 Progress = Callable[[int, int], None]
-BLOCK = 4_000_000  # numbers held at a time where a matrix is made in blocks
 
 
 def evaluate(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], *,
@@ -197,15 +197,6 @@ def bootstrap(metric: Metric, picked: Sequence[Floats], resamples: int,
     """
     n, k = picked[0].shape
     stacked = np.concatenate(picked, axis=1)
-    blocks = [weights @ stacked for weights in _weights(n, resamples, rng)]
+    blocks = [weights @ stacked for weights in bootstrap_weights(n, resamples, rng)]
     totals = np.concatenate(blocks).reshape(resamples, len(picked), k)
     return metric.score(totals)
-
-
-def _weights(n: int, resamples: int, rng: int | np.random.Generator) -> Iterable[Floats]:
-    generator = np.random.default_rng(rng)
-    step = max(1, BLOCK // n)
-    for start in range(0, resamples, step):
-        rows = [np.bincount(generator.integers(0, n, n), minlength=n)
-                for _ in range(min(step, resamples - start))]
-        yield np.array(rows, np.float64)

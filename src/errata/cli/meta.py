@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,7 @@ from errata.cli.common import Progress, emit, format_option, seed_option
 from errata.errors import InputError
 
 if TYPE_CHECKING:
-    from errata.data import Judgment, Scores
+    from errata.data import Scores
     from errata.human.comparisons import Comparisons
     from errata.report.table import Table
 
@@ -119,19 +118,13 @@ def _metric_scores(outputs: tuple[str, ...], files: tuple[str, ...], gold: str |
 
 def _comparisons(judgments: str | None, sample: bool, members: str, seed: int
                  ) -> Comparisons | None:
+    from errata.cli._judgments import load_judgments
     from errata.human import compare
 
     if judgments is None and not sample:
         return None
-    found: Sequence[Judgment]
-    if judgments is None:
-        from errata.datasets import sample_judgments
-
-        found = sample_judgments()
-    else:
-        from errata.io.judgments import read_judgments
-
-        found = list(read_judgments(judgments))
+    found = load_judgments(() if judgments is None else (judgments,), sample=judgments is None,
+                           base=0, leave_out=(), outputs=(), labels="check", statuses=())
     return compare(found, members=members, rng=seed)
 
 

@@ -62,8 +62,13 @@ class Ranker(Parameterised, ABC):
         values = self.score(comparisons.counts())
         if not resamples:
             return values, None
-        return values, self.score(bootstrap_counts(comparisons, unit, resamples, rng,
-                                                   balanced=balanced))
+        counts = bootstrap_counts(comparisons, unit, resamples, rng, balanced=balanced)
+        return values, self.score_resamples(counts, threads, progress)
+
+    def score_resamples(self, counts: Counts, threads: int | None, progress: Progress | None
+                        ) -> Floats:
+        """The scores of many data sets at once; slow rankers do it in threads."""
+        return self.score(counts)
 
     def context(self, comparisons: Comparisons, unit: str) -> tuple[str, ...]:
         """What else decided the numbers and belongs in the signature."""

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.human.comparisons import Comparisons, Counts, Floats, check_unit
+from errata.resampling import BLOCK, bootstrap_weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = ["bootstrap_counts", "count_resamples", "deal"]
 
-BLOCK = 4_000_000  # numbers held at a time where a matrix is made in blocks
 LARGEST_PACK = 10**9  # beyond it NumPy does not draw without replacement
 
 
@@ -122,13 +122,8 @@ def _draw_units(comparisons: Comparisons, unit: str, resamples: int, rng: np.ran
     table = _unit_table(comparisons, unit, cell, cells)
     units = table.shape[0]
     size = max(1, round(units * times))
-    step = max(1, BLOCK // units)
-    blocks = []
-    for start in range(0, resamples, step):
-        weights = np.array([np.bincount(rng.integers(0, units, size), minlength=units)
-                            for _ in range(min(step, resamples - start))], np.float64)
-        blocks.append(weights @ table)
-    drawn: Floats = np.concatenate(blocks)
+    drawn: Floats = np.concatenate([
+        weights @ table for weights in bootstrap_weights(units, resamples, rng, size=size)])
     return drawn
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from errata.errors import InputError
 from errata.human.base import Progress, Ranker, ranker
 from errata.human.comparisons import Comparisons, Counts, Floats
-from errata.human.resample import bootstrap_counts
 
 __all__ = ["TrueSkill", "TrueSkillMeanField"]
 
@@ -94,15 +93,9 @@ class TrueSkillMeanField(_WMT):
         shape = counts.wins.shape[:-1]
         return self.solve(self._shares(counts), 1).reshape(shape)
 
-    def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
-                 rng: np.random.Generator, threads: int | None = None,
-                 progress: Progress | None = None, balanced: bool = False
-                 ) -> tuple[Floats, Floats | None]:
-        values = self.score(comparisons.counts())
-        if not resamples:
-            return values, None
-        counts = bootstrap_counts(comparisons, unit, resamples, rng, balanced=balanced)
-        return values, self.solve(self._shares(counts), threads, progress)
+    def score_resamples(self, counts: Counts, threads: int | None, progress: Progress | None
+                        ) -> Floats:
+        return self.solve(self._shares(counts), threads, progress)
 
     def solve(self, shares: Shares, threads: int | None = None,
               progress: Progress | None = None) -> Floats:

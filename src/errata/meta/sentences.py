@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from errata.data import Scores
 from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons
+from errata.resampling import bootstrap_weights
 
 __all__ = ["CONVENTIONS", "Calibrated", "Convention", "Interval", "SentenceLevel",
            "calibrated_accuracy", "chance", "confusion", "differences", "human_ceiling",
@@ -25,7 +26,6 @@ __all__ = ["CONVENTIONS", "Calibrated", "Convention", "Interval", "SentenceLevel
 
 Floats = NDArray[np.float64]
 Convention = Callable[[Floats], Floats]
-BLOCK = 4_000_000  # numbers held at a time while resampling
 
 # Position in the 3x3 table: human and metric say -1 (second better), 0 (tie), +1 (first better).
 SECOND, TIE, FIRST = 0, 1, 2
@@ -223,12 +223,8 @@ def resample(comparisons: Comparisons, scores: Scores, convention: Convention, *
         draws = generator.multinomial(round(total), table.ravel() / total, resamples)
         return convention(draws.reshape(resamples, 3, 3).astype(np.float64))
     tables = confusion(comparisons, scores, unit=unit).reshape(-1, 9)
-    n, step = len(tables), max(1, BLOCK // len(tables))
-    blocks = []
-    for start in range(0, resamples, step):
-        weights = [np.bincount(generator.integers(0, n, n), minlength=n)
-                   for _ in range(min(step, resamples - start))]
-        blocks.append(np.array(weights, np.float64) @ tables)
+    blocks = [weights @ tables for weights in
+              bootstrap_weights(len(tables), resamples, generator)]
     return convention(np.concatenate(blocks).reshape(resamples, 3, 3))
 
 
