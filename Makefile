@@ -46,6 +46,7 @@ quick: $(VENV)/.tests ## Run the tests that take seconds
 
 check: $(VENV)/.check docs ## Lint, type-check and build the docs
 	$(BIN)/ruff check src tests bench docs setup.py
+	$(BIN)/ruff format --check src tests bench docs setup.py
 	$(BIN)/mypy
 
 docs: $(VENV)/.check ## Build the documentation into site/
