@@ -18,8 +18,13 @@ def kernels() -> list[Extension]:
     extensions: list[Extension] = cythonize(
         [Extension(f"errata.kernels.{path.stem}", [str(path)]) for path in sources],
         build_dir="build/cython",
-        compiler_directives={"language_level": 3, "boundscheck": False, "wraparound": False,
-                             "cdivision": True, "initializedcheck": False},
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+        },
     )
     for extension in extensions:
         extension.optional = True  # no compiler: go on without, the .py files run as they are

@@ -44,26 +44,36 @@ def main(data: Path, given: str | None) -> None:
     test_set = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
     outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
     corpus = read_m2(test_set / "conll14st-test.m2").keep_annotators(0)
-    systems = [Hypotheses(p.name, read_text(p))
-               for p in sorted(outputs.iterdir(), key=lambda p: (p.name == "INPUT", p.name))]
+    systems = [
+        Hypotheses(p.name, read_text(p))
+        for p in sorted(outputs.iterdir(), key=lambda p: (p.name == "INPUT", p.name))
+    ]
     print(f"{len(systems)} systems, {len(corpus)} sentences")
     sources = corpus.sources * len(systems)
     targets = [s for h in systems for s in h.sentences]
     edits = timed("extract edits, aligned", lambda: extract_all(sources, targets))
     n = len(corpus)
-    known = [Hypotheses(h.system, h.sentences, tuple(edits[k * n:(k + 1) * n]))
-             for k, h in enumerate(systems)]
-    timed("difficulty: weights, scores, 1000 resamples",
-          lambda: evaluate(Difficulty(), corpus, known))
-    timed("the same by elastic matching",
-          lambda: evaluate(Difficulty(matching="elastic"), corpus, known))
+    known = [
+        Hypotheses(h.system, h.sentences, tuple(edits[k * n : (k + 1) * n]))
+        for k, h in enumerate(systems)
+    ]
+    timed(
+        "difficulty: weights, scores, 1000 resamples", lambda: evaluate(Difficulty(), corpus, known)
+    )
+    timed(
+        "the same by elastic matching",
+        lambda: evaluate(Difficulty(matching="elastic"), corpus, known),
+    )
     found = timed("map of all chunks", lambda: map_difficulty(corpus, known))
-    timed("difficulty by kind, 1000 resamples of the systems",
-          lambda: by_kind(found, resamples=1000))
+    timed(
+        "difficulty by kind, 1000 resamples of the systems", lambda: by_kind(found, resamples=1000)
+    )
     page = timed("heat map as a page", lambda: heat_map(found))
     print(f"{'size of the page':<52}{len(page.encode()) / 1e6:8.2f} MB")
-    timed("scores and map together",
-          lambda: (evaluate(Difficulty(), corpus, known), heat_map(map_difficulty(corpus, known))))
+    timed(
+        "scores and map together",
+        lambda: (evaluate(Difficulty(), corpus, known), heat_map(map_difficulty(corpus, known))),
+    )
     timed("errant F, 1000 resamples", lambda: evaluate(Errant(), corpus, known))
     if given is not None:
         _compare(given, known)
@@ -78,8 +88,10 @@ def _compare(given: str, known: list[Hypotheses]) -> None:
             x = {(e.start, e.end, e.replacement) for e in mine}
             y = {(e.start, e.end, e.replacement) for e in other}
             same, ours, theirs = same + len(x & y), ours + len(x), theirs + len(y)
-    print(f"edits: {ours} aligned, {theirs} given, {same} the same "
-          f"(F1 {2 * same / (ours + theirs):.4f})")
+    print(
+        f"edits: {ours} aligned, {theirs} given, {same} the same "
+        f"(F1 {2 * same / (ours + theirs):.4f})"
+    )
 
 
 if __name__ == "__main__":

@@ -29,8 +29,9 @@ def main() -> None:
     print("reading:", shown(best_of(3, lambda: read_conll14(data, texts=True))))
     for text in METRICS:
         metric = parse(text)
-        times = best_of(5, lambda m=metric: evaluate(m, *read_conll14(data, texts=True),
-                                                     resamples=0, threads=1))
+        times = best_of(
+            5, lambda m=metric: evaluate(m, *read_conll14(data, texts=True), resamples=0, threads=1)
+        )
         print(f"{text}: 13 systems from files, one thread {shown(times)}")
     corpus, systems = read_conll14(data, texts=True)
     sacrebleu_beside_ours(corpus, systems[0])
@@ -45,8 +46,10 @@ def sacrebleu_beside_ours(corpus: Corpus, system: Hypotheses) -> None:
     _, theirs = best_of(3, lambda: scorer.corpus_score(list(system.sentences), texts))
     bleu = parse("bleu")
     _, ours = best_of(3, lambda: bleu.score(bleu.count(corpus, system)[:, 0].sum(axis=0)))
-    print(f"bleu, one system, processor: sacrebleu {theirs:.3f} s, ours {ours:.3f} s, "
-          f"{theirs / ours:.0f}x")
+    print(
+        f"bleu, one system, processor: sacrebleu {theirs:.3f} s, ours {ours:.3f} s, "
+        f"{theirs / ours:.0f}x"
+    )
 
 
 def large(corpus: Corpus, system: Hypotheses, size: int) -> None:

@@ -44,8 +44,10 @@ print(f"{read:.2f} {used:.2f} {comparisons.total:.0f} {len(comparisons)} "
 def timed(label: str, work: Callable[[], object]) -> None:
     start, used = time.perf_counter(), time.process_time()
     work()
-    print(f"{label:<58}{time.perf_counter() - start:8.2f} s, processor "
-          f"{time.process_time() - used:7.2f} s")
+    print(
+        f"{label:<58}{time.perf_counter() - start:8.2f} s, processor "
+        f"{time.process_time() - used:7.2f} s"
+    )
 
 
 def published(path: str) -> None:
@@ -58,10 +60,13 @@ def published(path: str) -> None:
         ranker = parse_ranker(name)
         timed(f"{name}, the data once", lambda r=ranker: r.score(counts))  # type: ignore[misc]
         for unit in ("pairs", "sentences"):
-            timed(f"{name}, 1,000 resamples of {unit}",
-                  lambda r=ranker, u=unit: rank(r, comparisons, unit=u))  # type: ignore[misc]
-    timed("trueskill, 1,000 runs", lambda: rank(parse_ranker("trueskill"), comparisons,
-                                                unit="pairs"))
+            timed(
+                f"{name}, 1,000 resamples of {unit}",
+                lambda r=ranker, u=unit: rank(r, comparisons, unit=u),
+            )  # type: ignore[misc]
+    timed(
+        "trueskill, 1,000 runs", lambda: rank(parse_ranker("trueskill"), comparisons, unit="pairs")
+    )
     print("    (the published tool: 26.8 s of processor time a run, 7.4 hours for 1,000)")
     timed("agreement of all judges", lambda: agreement(judgments))
 
@@ -71,27 +76,34 @@ def write_synthetic(path: Path, number: int) -> None:
     with path.open("w", encoding="utf-8") as file:
         for i in range(number):
             systems = rng.sample(SYSTEMS, rng.randint(2, 5))
-            ranks = [min(5, max(1, round(1 + int(s[1:]) / 2 + rng.gauss(0, 1.5))))
-                     for s in systems]
+            ranks = [min(5, max(1, round(1 + int(s[1:]) / 2 + rng.gauss(0, 1.5)))) for s in systems]
             groups = ", ".join(f'["{s}"]' for s in systems)
-            file.write(f'{{"judge": "j{i % 20}", "sentence": {rng.randrange(SENTENCES)}, '
-                       f'"groups": [{groups}], "ranks": {ranks}, "seconds": 30.5}}\n')
+            file.write(
+                f'{{"judge": "j{i % 20}", "sentence": {rng.randrange(SENTENCES)}, '
+                f'"groups": [{groups}], "ranks": {ranks}, "seconds": 30.5}}\n'
+            )
 
 
 def curve(largest: int) -> None:
-    print(f"{'judgments':>11}{'pairs':>12}{'rows kept':>11}{'read+compare':>14}{'processor':>11}"
-          f"{'each':>9}{'peak memory':>13}{'EW x1000':>10}{'TS limit':>10}{'BT':>8}")
+    print(
+        f"{'judgments':>11}{'pairs':>12}{'rows kept':>11}{'read+compare':>14}{'processor':>11}"
+        f"{'each':>9}{'peak memory':>13}{'EW x1000':>10}{'TS limit':>10}{'BT':>8}"
+    )
     number = 10_000
     while number <= largest:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "judgments.jsonl"
             write_synthetic(path, number)
-            result = subprocess.run([sys.executable, "-c", CHILD, str(path)], check=True,
-                                    capture_output=True, text=True)
+            result = subprocess.run(
+                [sys.executable, "-c", CHILD, str(path)], check=True, capture_output=True, text=True
+            )
         wins, limit, strength, read, used, pairs, rows, memory = map(float, result.stdout.split())
-        print(f"{number:>11,}{pairs:>12,.0f}{rows:>11,.0f}{read:>12.1f} s"
-              f"{used:>9.1f} s{used * 1e6 / number:>6.1f} µs{memory:>10.0f} MB{wins:>8.2f} s"
-              f"{limit:>8.2f} s{strength:>6.2f} s", flush=True)
+        print(
+            f"{number:>11,}{pairs:>12,.0f}{rows:>11,.0f}{read:>12.1f} s"
+            f"{used:>9.1f} s{used * 1e6 / number:>6.1f} µs{memory:>10.0f} MB{wins:>8.2f} s"
+            f"{limit:>8.2f} s{strength:>6.2f} s",
+            flush=True,
+        )
         number *= 10
 
 

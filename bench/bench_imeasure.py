@@ -31,17 +31,21 @@ def whole_runs(data: Path) -> None:
     print("reading:", shown(best_of(3, lambda: read_conll14(data))))
     for text, runs in (("imeasure", 3), ("imeasure(references=mix)", 1)):
         metric = parse(text)
-        times = best_of(runs, lambda m=metric: evaluate(m, *read_conll14(data), resamples=0,
-                                                        threads=1))
-        ratio = f", {OFFICIAL / times[1]:,.0f}x the official program" if runs > 1 else (
-            "; the official program does not finish")
+        times = best_of(
+            runs, lambda m=metric: evaluate(m, *read_conll14(data), resamples=0, threads=1)
+        )
+        ratio = (
+            f", {OFFICIAL / times[1]:,.0f}x the official program"
+            if runs > 1
+            else ("; the official program does not finish")
+        )
         print(f"{text}: 13 systems from files, one thread {shown(times)}{ratio}")
 
 
 def longest(corpus: Corpus, systems: list[Hypotheses]) -> None:
     """What the sentence of 227 tokens costs, which takes the official program a third."""
-    one = corpus[LONGEST:LONGEST + 1]
-    outputs = [h[LONGEST:LONGEST + 1] for h in systems]
+    one = corpus[LONGEST : LONGEST + 1]
+    outputs = [h[LONGEST : LONGEST + 1] for h in systems]
     for text in ("imeasure", "imeasure(references=mix)"):
         metric = parse(text)
         count_systems(metric, one, outputs, threads=1)
@@ -59,8 +63,9 @@ def table_sizes(corpus: Corpus, systems: list[Hypotheses]) -> None:
         batches = corpus.source_tokens, tokens, references
         ids = np.concatenate([batch.ids for batch in batches])
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([b.lengths for b in batches]))])
-        triples = np.stack([owners, len(corpus) + owners,
-                            2 * len(corpus) + np.arange(len(references))], axis=1)
+        triples = np.stack(
+            [owners, len(corpus) + owners, 2 * len(corpus) + np.arange(len(references))], axis=1
+        )
         visited += threeway.count_columns(ids, offsets, triples)[1]
         full += int(np.prod(np.diff(offsets)[triples] + 1, axis=1).sum())
     print(f"cells: {visited:,} visited of {full:,}, 1 in {full / visited:,.0f}")
@@ -75,10 +80,12 @@ def unrelated(size: int, words: int) -> None:
     start = time.process_time()
     _, cells = threeway.count_columns(ids, offsets, np.array([[0, 1, 2]]))
     spent = time.process_time() - start
-    peak = tracemalloc.get_traced_memory()[1] / 2 ** 20
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
     tracemalloc.stop()
-    print(f"unrelated sentences of {size} tokens from {words} words: {cells:,} cells of "
-          f"{int(np.prod(np.array(lengths) + 1)):,}, {spent:.2f} s, peak {peak:.0f} MB")
+    print(
+        f"unrelated sentences of {size} tokens from {words} words: {cells:,} cells of "
+        f"{int(np.prod(np.array(lengths) + 1)):,}, {spent:.2f} s, peak {peak:.0f} MB"
+    )
 
 
 def main() -> None:

@@ -45,18 +45,35 @@ def from_files(data: Path) -> None:
     outputs = [corpus.vocabulary.intern(h.sentences) for h in systems]
 
     def propose(words: object) -> object:
-        return maxmatch.propose(source.ids, source.offsets, words.ids, words.offsets,  # type: ignore[attr-defined]
-                                gold.first, gold.arrays, 2, LIMIT)
+        return maxmatch.propose(
+            source.ids,
+            source.offsets,
+            words.ids,
+            words.offsets,  # type: ignore[attr-defined]
+            gold.first,
+            gold.arrays,
+            2,
+            LIMIT,
+        )
 
     print(f"{len(systems)} systems, {len(corpus)} sentences, {int(gold.first[-1])} references:")
     print("  reading:              ", shown(best_of(5, lambda: read_conll14(data))))
     total = best_of(5, score)
-    print("  files to scores:      ", shown(total),
-          f"{OFFICIAL / total[1]:.0f} times the official scorer's speed")
-    command = [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import bench_m2"
-               "\nfrom pathlib import Path; import warnings; warnings.simplefilter('ignore')"
-               "\nbench_m2.evaluate(bench_m2.M2(), *bench_m2.read_conll14(Path(sys.argv[2])),"
-               " resamples=0, threads=1)", str(ROOT / "bench"), str(data)]
+    print(
+        "  files to scores:      ",
+        shown(total),
+        f"{OFFICIAL / total[1]:.0f} times the official scorer's speed",
+    )
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.path.insert(0, sys.argv[1]); import bench_m2"
+        "\nfrom pathlib import Path; import warnings; warnings.simplefilter('ignore')"
+        "\nbench_m2.evaluate(bench_m2.M2(), *bench_m2.read_conll14(Path(sys.argv[2])),"
+        " resamples=0, threads=1)",
+        str(ROOT / "bench"),
+        str(data),
+    ]
     started = best_of(3, lambda: subprocess.run(command, check=True))
     print("  with Python's start:  ", shown(started))
     print("  kernel alone:         ", shown(best_of(5, kernel)))
@@ -64,12 +81,15 @@ def from_files(data: Path) -> None:
     # A second core that another process holds would count against the kernel: NumPy's square
     # roots, which release the GIL too, show in the same run what two threads can reach here.
     numbers = [np.ones(1_000_000) for _ in range(2)]
-    print(f"  kernel, two threads:   {speed_up(propose, outputs * 6):.2f} times the speed of one "
-          f"(NumPy {speed_up(np.sqrt, numbers * 150):.2f} times)")
+    print(
+        f"  kernel, two threads:   {speed_up(propose, outputs * 6):.2f} times the speed of one "
+        f"(NumPy {speed_up(np.sqrt, numbers * 150):.2f} times)"
+    )
 
 
 def speed_up(work: Callable[[Any], object], items: list[Any]) -> float:
     """How many times faster two threads are than one; the best of several tries."""
+
     def threaded(threads: int) -> float:
         with ThreadPoolExecutor(threads) as pool:
             return best_of(5, lambda: list(pool.map(work, items)))[0]
@@ -86,18 +106,24 @@ def at_scale(data: Path) -> None:
         output = Hypotheses("CAMB", (camb.sentences * times)[:size])
         for threads in (1, 2):
             fresh = Corpus(large.sources, large.references)
-            took = best_of(1, lambda c=fresh, h=output, t=threads: evaluate(  # type: ignore[misc]
-                M2(), c, [h], resamples=0, threads=t))
+            took = best_of(
+                1,
+                lambda c=fresh, h=output, t=threads: evaluate(  # type: ignore[misc]
+                    M2(), c, [h], resamples=0, threads=t
+                ),
+            )
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-            print(f"  {size:7,} sentences, {threads} thread(s): {shown(took)}, "
-                  f"{size / took[1]:,.0f} per processor second, peak memory {memory} MB")
+            print(
+                f"  {size:7,} sentences, {threads} thread(s): {shown(took)}, "
+                f"{size / took[1]:,.0f} per processor second, peak memory {memory} MB"
+            )
 
 
 def hard_pairs(data: Path) -> None:
     words = " ".join(read_conll14(data)[0].sources).split()
     rng = random.Random(0)
     for n in (40, 200, 1000):
-        a, b = (words[k:k + n] for k in rng.sample(range(len(words) - n), 2))
+        a, b = (words[k : k + n] for k in rng.sample(range(len(words) - n), 2))
         other = [f"{word}'" for word in rng.sample(words, n)]
         for name, output in (("unrelated", b), ("no common word", other)):
             corpus = Corpus((" ".join(a),), ((Reference(0, ()),),))

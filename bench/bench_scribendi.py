@@ -30,8 +30,10 @@ def read() -> tuple[Corpus, list[Hypotheses]]:
     data = Path(named) if named else ROOT.parent / "shared" / "data" / "github"
     conll = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
     outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
-    return (read_corpus(source=conll / "conll14st-test.tok.src"),
-            [read_hypotheses(path) for path in sorted(outputs.iterdir())])
+    return (
+        read_corpus(source=conll / "conll14st-test.tok.src"),
+        [read_hypotheses(path) for path in sorted(outputs.iterdir())],
+    )
 
 
 def plain_ldr(a: str, b: str) -> float:
@@ -53,8 +55,10 @@ def ratios(pairs: list[tuple[str, str]]) -> None:
     fast = [levenshtein_distance_ratio(*pair) for pair in pairs]
     ours = (time.perf_counter() - start) / len(pairs)
     assert max(abs(a - b) for a, b in zip(slow, fast, strict=False)) < 1e-12
-    print(f"LDR: {1e6 * ours:.1f} µs a pair, plain Python {1e6 * plain:.0f} µs: "
-          f"{plain / ours:.0f} times as fast, equal on 200 pairs")
+    print(
+        f"LDR: {1e6 * ours:.1f} µs a pair, plain Python {1e6 * plain:.0f} µs: "
+        f"{plain / ours:.0f} times as fast, equal on 200 pairs"
+    )
     start = time.perf_counter()
     for pair in pairs:
         token_sort_ratio(*pair)
@@ -64,13 +68,18 @@ def ratios(pairs: list[tuple[str, str]]) -> None:
 def main() -> None:
     warnings.simplefilter("ignore")
     corpus, systems = read()
-    pairs = [(source.rstrip(), hypothesis.rstrip()) for system in systems for source, hypothesis
-             in zip(corpus.sources, system.sentences, strict=True)]
+    pairs = [
+        (source.rstrip(), hypothesis.rstrip())
+        for system in systems
+        for source, hypothesis in zip(corpus.sources, system.sentences, strict=True)
+    ]
     changed = [pair for pair in pairs if pair[0] != pair[1]]
     distinct = {text for pair in changed for text in pair}
     print(f"{len(systems)} systems, {len(pairs)} pairs, {len(changed)} of them changed")
-    print(f"perplexities: 2 per changed pair {2 * len(changed)}, each sentence once "
-          f"{len(distinct)}: {2 * len(changed) / len(distinct):.2f} times less work")
+    print(
+        f"perplexities: 2 per changed pair {2 * len(changed)}, each sentence once "
+        f"{len(distinct)}: {2 * len(changed) / len(distinct):.2f} times less work"
+    )
     ratios(changed)
     for model in sys.argv[1:] or ["trigram"]:
         with tempfile.TemporaryDirectory() as folder:
@@ -80,8 +89,10 @@ def main() -> None:
                 start = time.perf_counter()
                 evaluate(metric, corpus, systems, resamples=1000)
                 times.append(time.perf_counter() - start)
-        print(f"{model}: first run {times[0]:.2f} s ({len(distinct) / times[0]:.0f} sentences a "
-              f"second), second run {times[1]:.2f} s: {times[0] / times[1]:.0f} times as fast")
+        print(
+            f"{model}: first run {times[0]:.2f} s ({len(distinct) / times[0]:.0f} sentences a "
+            f"second), second run {times[1]:.2f} s: {times[0] / times[1]:.0f} times as fast"
+        )
 
 
 if __name__ == "__main__":

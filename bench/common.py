@@ -25,9 +25,14 @@ def read_conll14(data: Path, *, texts: bool = False) -> tuple[Corpus, list[Hypot
     """CoNLL-2014 with gold edits, or with its two reference texts, and the 13 outputs."""
     conll = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
     outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
-    corpus = read_corpus(source=conll / "conll14st-test.tok.src", references=[
-        conll / "refs" / f"conll14st-test.tok.trg{k}" for k in (0, 1)]) if texts else read_corpus(
-            gold=conll / "conll14st-test.m2")
+    corpus = (
+        read_corpus(
+            source=conll / "conll14st-test.tok.src",
+            references=[conll / "refs" / f"conll14st-test.tok.trg{k}" for k in (0, 1)],
+        )
+        if texts
+        else read_corpus(gold=conll / "conll14st-test.m2")
+    )
     return corpus, [read_hypotheses(path) for path in sorted(outputs.iterdir())]
 
 

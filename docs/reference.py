@@ -31,10 +31,12 @@ def page() -> str:
     """The whole page."""
     context = click.Context(cli)
     commands = [(name, cli.get_command(context, name)) for name in COMMANDS]
-    text = ["# Command line\n\nEvery command prints a table, or with `--format` JSON, TSV, LaTeX "
-            "or Markdown (`--json` for short). Bad input ends with one line on standard error "
-            "and exit code 2.\n\nThis page is made from the commands' own help by "
-            "`docs/reference.py`.\n"]
+    text = [
+        "# Command line\n\nEvery command prints a table, or with `--format` JSON, TSV, LaTeX "
+        "or Markdown (`--json` for short). Bad input ends with one line on standard error "
+        "and exit code 2.\n\nThis page is made from the commands' own help by "
+        "`docs/reference.py`.\n"
+    ]
     for name, command in commands:
         assert command is not None
         text += sections(command, f"errata {name}")
@@ -43,6 +45,9 @@ def page() -> str:
 
 if __name__ == "__main__":
     if "--check" in sys.argv:
-        sys.exit(0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page() else
-                 "docs/cli.md is out of date: run python docs/reference.py")
+        sys.exit(
+            0
+            if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page()
+            else "docs/cli.md is out of date: run python docs/reference.py"
+        )
     PAGE.write_text(page(), encoding="utf-8")

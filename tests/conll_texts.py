@@ -12,8 +12,21 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning
 from errata.io import read_corpus, read_hypotheses
 
-SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "IPN", "NTHU", "PKU", "POST", "RAC", "SJTU", "UFC",
-           "UMC", "INPUT")
+SYSTEMS = (
+    "AMU",
+    "CAMB",
+    "CUUI",
+    "IITB",
+    "IPN",
+    "NTHU",
+    "PKU",
+    "POST",
+    "RAC",
+    "SJTU",
+    "UFC",
+    "UMC",
+    "INPUT",
+)
 
 
 @lru_cache(maxsize=1)
@@ -23,7 +36,8 @@ def read_conll(conll14: Path, submissions: Path) -> tuple[Corpus, tuple[Hypothes
         warnings.simplefilter("ignore", DataWarning)
         corpus = read_corpus(
             source=conll14 / "conll14st-test.tok.src",
-            references=[conll14 / "refs" / f"conll14st-test.tok.trg{k}" for k in (0, 1)])
+            references=[conll14 / "refs" / f"conll14st-test.tok.trg{k}" for k in (0, 1)],
+        )
         return corpus, tuple(read_hypotheses(submissions / name) for name in SYSTEMS)
 
 

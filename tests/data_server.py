@@ -55,7 +55,7 @@ def serve(root: Path) -> Iterator[DataServer]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             if state.cuts and body:
-                body = body[:state.cuts.pop(0)]
+                body = body[: state.cuts.pop(0)]
             self.wfile.write(body)
             self.close_connection = True
 
@@ -76,15 +76,24 @@ def make_folder(root: Path) -> Path:
 
     commit = "0123456789abcdef" * 2 + "01234567"
     contents = {"small.txt": "café\n".encode(), "deep #1/large.bin": bytes(range(256)) * 2000}
-    lines = ["[toy]", 'title = "A made-up set"', 'repository = "some-one/some.thing"',
-             f'commit = "{commit}"', 'root = "data"', 'licence = "CC0"',
-             'citations = ["Nobody. 2025. Nothing."]', "files = ["]
+    lines = [
+        "[toy]",
+        'title = "A made-up set"',
+        'repository = "some-one/some.thing"',
+        f'commit = "{commit}"',
+        'root = "data"',
+        'licence = "CC0"',
+        'citations = ["Nobody. 2025. Nothing."]',
+        "files = [",
+    ]
     for name, content in contents.items():
         file = root / "some-one" / "some.thing" / commit / "data" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-        lines.append(f'  {{ name = "{name}", size = {len(content)}, '
-                     f'sha256 = "{hashlib.sha256(content).hexdigest()}" }},')
+        lines.append(
+            f'  {{ name = "{name}", size = {len(content)}, '
+            f'sha256 = "{hashlib.sha256(content).hexdigest()}" }},'
+        )
     catalogue = root / "toy.toml"
     catalogue.write_text("\n".join([*lines, "]"]), encoding="utf-8")
     return catalogue

@@ -43,14 +43,15 @@ def sakaguchi_file(name: str) -> Path:
 
 @cache
 def submissions() -> dict[str, tuple[str, ...]]:
-    return dict(read_outputs(data_file(
-        "grammatical/evaluation/*/data/original/official_submissions")))
+    return dict(
+        read_outputs(data_file("grammatical/evaluation/*/data/original/official_submissions"))
+    )
 
 
 @st.composite
 def judgments(draw: st.DrawFn, names: str = "ABCDE", unranked: bool = True) -> Judgment:
     """A ranking of some systems, in groups, with ties, perhaps with outputs left unranked."""
-    systems = draw(st.permutations(list(names)))[:draw(st.integers(0, len(names)))]
+    systems = draw(st.permutations(list(names)))[: draw(st.integers(0, len(names)))]
     groups: list[list[str]] = []
     for system in systems:
         if groups and draw(st.booleans()):
@@ -58,8 +59,12 @@ def judgments(draw: st.DrawFn, names: str = "ABCDE", unranked: bool = True) -> J
         else:
             groups.append([system])
     rank = st.integers(1, 5) | st.none() if unranked else st.integers(1, 5)
-    return Judgment(draw(st.sampled_from(("ann", "bob", "été"))), draw(st.integers(0, 3)),
-                    tuple(map(tuple, groups)), tuple(draw(rank) for _ in groups),
-                    draw(st.sampled_from(("", "item 1", "doc/7"))),
-                    draw(st.none() | st.integers(0, 10**6).map(lambda n: n / 1000)),
-                    draw(st.sampled_from((None, "2025-03-03T09:03:20Z"))))
+    return Judgment(
+        draw(st.sampled_from(("ann", "bob", "été"))),
+        draw(st.integers(0, 3)),
+        tuple(map(tuple, groups)),
+        tuple(draw(rank) for _ in groups),
+        draw(st.sampled_from(("", "item 1", "doc/7"))),
+        draw(st.none() | st.integers(0, 10**6).map(lambda n: n / 1000)),
+        draw(st.sampled_from((None, "2025-03-03T09:03:20Z"))),
+    )

@@ -99,8 +99,9 @@ class Graph:
                         kind = a.kind if a.kind == b.kind else "sub"
                         self.arcs.append((i, j))
                         self.length[i, j] = far
-                        self.change[i, j] = replace(a, kind=kind, end=b.end, right=b.right,
-                                                    unchanged=unchanged)
+                        self.change[i, j] = replace(
+                            a, kind=kind, end=b.end, right=b.right, unchanged=unchanged
+                        )
 
     def _remove_noops(self) -> None:
         for arc in self.arcs:  # the list shrinks under the loop: that is the official behaviour
@@ -110,7 +111,7 @@ class Graph:
 
     def matches(self, arc: Arc, edit: Edit) -> bool:
         change = self.change[arc]
-        text = " ".join(self.hypothesis[change.left:change.right])
+        text = " ".join(self.hypothesis[change.left : change.right])
         return (change.start, change.end) == (edit.start, edit.end) and text in edit.replacements
 
     def weights(self, gold: list[Edit]) -> dict[Arc, float]:
@@ -185,15 +186,17 @@ class Graph:
         return path[::-1]
 
 
-def edit_path(source: str, hypothesis: str, gold: list[Edit], max_unchanged: int
-              ) -> list[tuple[int, int, int, int]]:
+def edit_path(
+    source: str, hypothesis: str, gold: list[Edit], max_unchanged: int
+) -> list[tuple[int, int, int, int]]:
     """The proposed edits as (start, end, left, right), as the official scorer finds them."""
     graph = Graph(source.split(), hypothesis.split(), max_unchanged)
     return [(c.start, c.end, c.left, c.right) for c in graph.best_path(graph.weights(gold))]
 
 
-def official_counts(source: str, hypothesis: str, gold: list[Edit], max_unchanged: int = 2
-                    ) -> tuple[int, int, int]:
+def official_counts(
+    source: str, hypothesis: str, gold: list[Edit], max_unchanged: int = 2
+) -> tuple[int, int, int]:
     """(correct, proposed, gold) as the official scorer counts them, repeated edits twice."""
     tokens = hypothesis.split()
     correct = pointer = 0

@@ -15,16 +15,40 @@ from errata.errors import InputError
 from errata.kernels import alignment
 from pure import load_pure
 
-WORDS = ["the", "The", "cat", "cats", "can", "not", "cannot", "sat", ",", ".", "-", "on", "no",
-         "mat", "teh", "2", "20", "κόσμος", "كتاب", "الكتاب", "x" * 70, "x" * 69 + "y"]
+WORDS = [
+    "the",
+    "The",
+    "cat",
+    "cats",
+    "can",
+    "not",
+    "cannot",
+    "sat",
+    ",",
+    ".",
+    "-",
+    "on",
+    "no",
+    "mat",
+    "teh",
+    "2",
+    "20",
+    "κόσμος",
+    "كتاب",
+    "الكتاب",
+    "x" * 70,
+    "x" * 69 + "y",
+]
 sentences = st.lists(st.sampled_from(WORDS), max_size=12)
 
 
 def triples(source: str, target: str) -> list[tuple[str, str, str]]:
     """(old, new, kind) of each edit."""
     tokens = source.split()
-    return [(" ".join(tokens[e.start:e.end]), e.replacement, e.kind)
-            for e in aligned_edits(tokens, target.split())]
+    return [
+        (" ".join(tokens[e.start : e.end]), e.replacement, e.kind)
+        for e in aligned_edits(tokens, target.split())
+    ]
 
 
 @settings(deadline=None)
@@ -32,13 +56,17 @@ def triples(source: str, target: str) -> list[tuple[str, str, str]]:
 def test_edits_give_the_target_back(source: list[str], target: list[str]) -> None:
     edits = aligned_edits(source, target)
     assert apply_edits(source, edits) == target
-    assert all(source[e.start:e.end] != e.replacement.split() for e in edits)
+    assert all(source[e.start : e.end] != e.replacement.split() for e in edits)
     assert [(e.start, e.end) for e in edits] == sorted((e.start, e.end) for e in edits)
 
 
 @settings(deadline=None)
-@given(st.lists(st.text(min_size=1).filter(lambda t: len(t.split()) == 1 and t == t.strip()),
-                max_size=6), st.lists(st.sampled_from(WORDS), max_size=6))
+@given(
+    st.lists(
+        st.text(min_size=1).filter(lambda t: len(t.split()) == 1 and t == t.strip()), max_size=6
+    ),
+    st.lists(st.sampled_from(WORDS), max_size=6),
+)
 def test_any_characters_can_be_aligned(source: list[str], target: list[str]) -> None:
     assert apply_edits(source, aligned_edits(source, target)) == target
 
@@ -54,63 +82,100 @@ def test_a_batch_gives_what_single_sentences_give(submissions: Path, conll14: Pa
         assert batch[i] == aligned_edits(sources[i].split(), targets[i].split())
 
 
-@pytest.mark.parametrize(("source", "target", "expected"), [
-    ("He go home .", "He goes home .", [("go", "goes", "R:INFL")]),
-    ("I recieve it", "I receive it", [("recieve", "receive", "R:SPELL")]),
-    ("teh cat", "the cat", [("teh", "the", "R:SPELL")]),
-    ("the facebook page", "the Facebook page", [("facebook", "Facebook", "R:ORTH")]),
-    ("I can not go", "I cannot go", [("can not", "cannot", "R:SPACE")]),
-    ("face-to-face talk", "face - to - face talk",
-     [("face-to-face", "face - to - face", "R:SPACE")]),
-    ("it is , we know", "it is . We know", [(", we", ". We", "R:PUNCT")]),
-    ("he also can go", "he can also go", [("also can", "can also", "R:WO")]),
-    ("he go", "he go .", [("", ".", "M:PUNCT")]),
-    ("the the cat", "the cat", [("the", "", "U:OTHER")]),
-    ("He likes cat", "He likes the cat", [("", "the", "M:OTHER")]),
-    ("inheriting a gene", "passing on a gene", [("inheriting", "passing on", "R:OTHER")]),
-    ("big house here", "tiny garden here", [("big", "tiny", "R:OTHER"),
-                                            ("house", "garden", "R:OTHER")]),
-    ("We discussing about its .", "We have been discussing it .",
-     [("", "have been", "M:OTHER"), ("about", "", "U:OTHER"), ("its", "it", "R:INFL")]),
-    ("Unlike him , she was", "Like him , she was", [("Unlike", "Like", "R:INFL")]),
-    ("in 2010 he", "in 2011 he", [("2010", "2011", "R:OTHER")]),
-    ("studys here", "studies here", [("studys", "studies", "R:SPELL")]),
-    # Punctuation in a word, as in text that is not tokenised
-    ("Mr Smith left", "Mr. Smith left.", [("Mr", "Mr.", "R:PUNCT"), ("left", "left.", "R:PUNCT")]),
-    ("In 1990 i dont", "In 1990, I don't",
-     [("1990", "1990,", "R:PUNCT"), ("i", "I", "R:ORTH"), ("dont", "don't", "R:PUNCT")]),
-    ("an e-mail", "an email", [("e-mail", "email", "R:SPACE")]),
-    ("C C++", "C++ C", [("C C++", "C++ C", "R:WO")]),
-    # A common stem draws words together more than common letters do.
-    ("act", "actors cat", [("act", "actors", "R:INFL"), ("", "cat", "M:OTHER")]),
-    # Words longer than a machine word are compared whole.
-    ("a" * 65 + "b" * 35, "a" * 65 + "c" * 35,
-     [("a" * 65 + "b" * 35, "a" * 65 + "c" * 35, "R:OTHER")]),
-    ("a" * 65 + "b" * 35, "a" * 65 + "c" * 15 + "b" * 20,
-     [("a" * 65 + "b" * 35, "a" * 65 + "c" * 15 + "b" * 20, "R:SPELL")]),
-    ("", "New text", [("", "New text", "M:OTHER")]),
-    ("Old text", "", [("Old text", "", "U:OTHER")]),
-])
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("He go home .", "He goes home .", [("go", "goes", "R:INFL")]),
+        ("I recieve it", "I receive it", [("recieve", "receive", "R:SPELL")]),
+        ("teh cat", "the cat", [("teh", "the", "R:SPELL")]),
+        ("the facebook page", "the Facebook page", [("facebook", "Facebook", "R:ORTH")]),
+        ("I can not go", "I cannot go", [("can not", "cannot", "R:SPACE")]),
+        (
+            "face-to-face talk",
+            "face - to - face talk",
+            [("face-to-face", "face - to - face", "R:SPACE")],
+        ),
+        ("it is , we know", "it is . We know", [(", we", ". We", "R:PUNCT")]),
+        ("he also can go", "he can also go", [("also can", "can also", "R:WO")]),
+        ("he go", "he go .", [("", ".", "M:PUNCT")]),
+        ("the the cat", "the cat", [("the", "", "U:OTHER")]),
+        ("He likes cat", "He likes the cat", [("", "the", "M:OTHER")]),
+        ("inheriting a gene", "passing on a gene", [("inheriting", "passing on", "R:OTHER")]),
+        (
+            "big house here",
+            "tiny garden here",
+            [("big", "tiny", "R:OTHER"), ("house", "garden", "R:OTHER")],
+        ),
+        (
+            "We discussing about its .",
+            "We have been discussing it .",
+            [("", "have been", "M:OTHER"), ("about", "", "U:OTHER"), ("its", "it", "R:INFL")],
+        ),
+        ("Unlike him , she was", "Like him , she was", [("Unlike", "Like", "R:INFL")]),
+        ("in 2010 he", "in 2011 he", [("2010", "2011", "R:OTHER")]),
+        ("studys here", "studies here", [("studys", "studies", "R:SPELL")]),
+        # Punctuation in a word, as in text that is not tokenised
+        (
+            "Mr Smith left",
+            "Mr. Smith left.",
+            [("Mr", "Mr.", "R:PUNCT"), ("left", "left.", "R:PUNCT")],
+        ),
+        (
+            "In 1990 i dont",
+            "In 1990, I don't",
+            [("1990", "1990,", "R:PUNCT"), ("i", "I", "R:ORTH"), ("dont", "don't", "R:PUNCT")],
+        ),
+        ("an e-mail", "an email", [("e-mail", "email", "R:SPACE")]),
+        ("C C++", "C++ C", [("C C++", "C++ C", "R:WO")]),
+        # A common stem draws words together more than common letters do.
+        ("act", "actors cat", [("act", "actors", "R:INFL"), ("", "cat", "M:OTHER")]),
+        # Words longer than a machine word are compared whole.
+        (
+            "a" * 65 + "b" * 35,
+            "a" * 65 + "c" * 35,
+            [("a" * 65 + "b" * 35, "a" * 65 + "c" * 35, "R:OTHER")],
+        ),
+        (
+            "a" * 65 + "b" * 35,
+            "a" * 65 + "c" * 15 + "b" * 20,
+            [("a" * 65 + "b" * 35, "a" * 65 + "c" * 15 + "b" * 20, "R:SPELL")],
+        ),
+        ("", "New text", [("", "New text", "M:OTHER")]),
+        ("Old text", "", [("Old text", "", "U:OTHER")]),
+    ],
+)
 def test_kinds(source: str, target: str, expected: list[tuple[str, str, str]]) -> None:
     assert triples(source, target) == expected
 
 
-@pytest.mark.parametrize(("source", "target", "expected"), [
-    # Ukrainian: an ending, a capital, a comma
-    ("я бачу велике будинок який стоїть у києві", "я бачу великий будинок , який стоїть у Києві",
-     [("велике", "великий", "R:INFL"), ("", ",", "M:PUNCT"), ("києві", "Києві", "R:ORTH")]),
-    # Greek: a spelling; final sigma folds to sigma, so a capital word is a change of case
-    ("ο κόζμος είναι ΜΕΓΆΛΟΣ", "ο κόσμος είναι μεγάλος",
-     [("κόζμος", "κόσμος", "R:SPELL"), ("ΜΕΓΆΛΟΣ", "μεγάλος", "R:ORTH")]),
-    # Arabic: the article as a prefix, and the Arabic comma
-    ("قرأت كتاب ثم نمت", "قرأت الكتاب ، ثم نمت",
-     [("كتاب", "الكتاب", "R:INFL"), ("", "،", "M:PUNCT")]),
-    # Chinese, one character per token: another order
-    ("他 学 生 是", "他 是 学 生", [("学 生 是", "是 学 生", "R:WO")]),
-    # Hindi: combining vowel signs are letters, not punctuation
-    ("लड़का जाता हैं", "लड़का जाता है", [("हैं", "है", "R:INFL")]),
-    ("क ि", "क ी", [("ि", "ी", "R:OTHER")]),
-])
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        # Ukrainian: an ending, a capital, a comma
+        (
+            "я бачу велике будинок який стоїть у києві",
+            "я бачу великий будинок , який стоїть у Києві",
+            [("велике", "великий", "R:INFL"), ("", ",", "M:PUNCT"), ("києві", "Києві", "R:ORTH")],
+        ),
+        # Greek: a spelling; final sigma folds to sigma, so a capital word is a change of case
+        (
+            "ο κόζμος είναι ΜΕΓΆΛΟΣ",
+            "ο κόσμος είναι μεγάλος",
+            [("κόζμος", "κόσμος", "R:SPELL"), ("ΜΕΓΆΛΟΣ", "μεγάλος", "R:ORTH")],
+        ),
+        # Arabic: the article as a prefix, and the Arabic comma
+        (
+            "قرأت كتاب ثم نمت",
+            "قرأت الكتاب ، ثم نمت",
+            [("كتاب", "الكتاب", "R:INFL"), ("", "،", "M:PUNCT")],
+        ),
+        # Chinese, one character per token: another order
+        ("他 学 生 是", "他 是 学 生", [("学 生 是", "是 学 生", "R:WO")]),
+        # Hindi: combining vowel signs are letters, not punctuation
+        ("लड़का जाता हैं", "लड़का जाता है", [("हैं", "है", "R:INFL")]),
+        ("क ि", "क ी", [("ि", "ी", "R:OTHER")]),
+    ],
+)
 def test_other_scripts(source: str, target: str, expected: list[tuple[str, str, str]]) -> None:
     assert triples(source, target) == expected
 
@@ -130,12 +195,14 @@ def kernel_arguments(sources: list[list[str]], targets: list[list[str]]) -> list
 @given(st.lists(st.tuples(sentences, sentences), max_size=4))
 def test_the_kernel_gives_the_same_uncompiled(pairs: list[tuple[list[str], list[str]]]) -> None:
     arguments = kernel_arguments([s for s, _ in pairs], [t for _, t in pairs])
-    np.testing.assert_array_equal(alignment.align(*arguments),
-                                  load_pure("alignment").align(*arguments))
+    np.testing.assert_array_equal(
+        alignment.align(*arguments), load_pure("alignment").align(*arguments)
+    )
 
 
 def test_the_kernel_gives_the_same_uncompiled_on_real_sentences(
-        submissions: Path, conll14: Path) -> None:
+    submissions: Path, conll14: Path
+) -> None:
     sources = (conll14 / "conll14st-test.tok.src").read_text().split("\n")[60:90]
     targets = (submissions / "CUUI").read_text().split("\n")[60:90]
     arguments = kernel_arguments([s.split() for s in sources], [t.split() for t in targets])

@@ -20,15 +20,16 @@ from errata.metrics import parse
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES
 from errata.testing import check_metric
 
-SENTENCE = st.lists(st.sampled_from(["a", "A", "b", "B", "don't", "x-y", "."]),
-                    max_size=8).map(" ".join)
-GROUPS = st.lists(st.tuples(SENTENCE, st.lists(SENTENCE, min_size=1, max_size=3)), min_size=1,
-                  max_size=4)
+SENTENCE = st.lists(st.sampled_from(["a", "A", "b", "B", "don't", "x-y", "."]), max_size=8).map(
+    " ".join
+)
+GROUPS = st.lists(
+    st.tuples(SENTENCE, st.lists(SENTENCE, min_size=1, max_size=3)), min_size=1, max_size=4
+)
 
 
 @pytest.mark.parametrize("references", ["nusnlp", "m2_missing_to_other"])
-def test_recorded_scores(references: str, conll14: Path, submissions: Path,
-                         oracles: Path) -> None:
+def test_recorded_scores(references: str, conll14: Path, submissions: Path, oracles: Path) -> None:
     corpus, systems = read_conll(conll14, submissions)
     if references != "nusnlp":
         with warnings.catch_warnings():
@@ -36,9 +37,11 @@ def test_recorded_scores(references: str, conll14: Path, submissions: Path,
             corpus = read_m2(conll14 / "conll14st-test.m2")
         # One annotator's text counts once or twice, which is the same where references merge.
         assert {len(refs) for refs in corpus.references} == {1, 2}
-    rows = {row["system"]: row["sacrebleu_none"]
-            for row in read_table(oracles / "gleu" / "bleu_2refs.tsv")
-            if row["refset"] == references}
+    rows = {
+        row["system"]: row["sacrebleu_none"]
+        for row in read_table(oracles / "gleu" / "bleu_2refs.tsv")
+        if row["refset"] == references
+    }
     scores = evaluate(BLEU(), corpus, systems, resamples=0)
     assert {name: f"{scores[name]:.6f}" for name in SYSTEMS} == rows
 
@@ -51,32 +54,55 @@ def test_real_text_equals_sacrebleu(conll14: Path, submissions: Path) -> None:
     theirs = SacreBLEU(tokenize="none", force=True).corpus_score(list(post.sentences), texts)
     assert scores["POST"] == pytest.approx(theirs.score, rel=1e-13)
     assert scores.parts["BP"][0] == pytest.approx(theirs.bp, rel=1e-13)
-    np.testing.assert_allclose([scores.parts[f"p{n}"][0] for n in (1, 2, 3, 4)],
-                               theirs.precisions, rtol=1e-13)
+    np.testing.assert_allclose(
+        [scores.parts[f"p{n}"][0] for n in (1, 2, 3, 4)], theirs.precisions, rtol=1e-13
+    )
     alone = SacreBLEU(tokenize="none", effective_order=True)
-    wanted = [alone.sentence_score(h, [text[i] for text in texts]).score
-              for i, h in enumerate(post.sentences)]
+    wanted = [
+        alone.sentence_score(h, [text[i] for text in texts]).score
+        for i, h in enumerate(post.sentences)
+    ]
     assert scores.sentences is not None
     np.testing.assert_allclose(scores.sentences[0], wanted, rtol=0, atol=1e-11)
 
 
 @settings(max_examples=150, deadline=None)
-@given(GROUPS, st.sampled_from(["exp", "floor", "add-k", "none"]), st.booleans(),
-       st.sampled_from(["none", "13a", "char"]), st.sampled_from([2, 4]),
-       st.sampled_from([0.0, 0.5]))
-def test_equals_sacrebleu(groups: list[tuple[str, list[str]]], smooth: str, lowercase: bool,
-                          tokenize: str, n: int, value: float) -> None:
+@given(
+    GROUPS,
+    st.sampled_from(["exp", "floor", "add-k", "none"]),
+    st.booleans(),
+    st.sampled_from(["none", "13a", "char"]),
+    st.sampled_from([2, 4]),
+    st.sampled_from([0.0, 0.5]),
+)
+def test_equals_sacrebleu(
+    groups: list[tuple[str, list[str]]],
+    smooth: str,
+    lowercase: bool,
+    tokenize: str,
+    n: int,
+    value: float,
+) -> None:
     value = value if smooth in SMOOTH_VALUES else 0.0
     bleu = BLEU(smooth=smooth, lowercase=lowercase, tokenize=tokenize, n=n, smooth_value=value)
-    corpus = Corpus(tuple(h for h, _ in groups), tuple(
-        tuple(Reference(k, text=text) for k, text in enumerate(refs)) for _, refs in groups))
+    corpus = Corpus(
+        tuple(h for h, _ in groups),
+        tuple(tuple(Reference(k, text=text) for k, text in enumerate(refs)) for _, refs in groups),
+    )
     output = Hypotheses("A", tuple(h for h, _ in groups))
     most = corpus.most_references
     sets = [[refs[k] if k < len(refs) else None for _, refs in groups] for k in range(most)]
 
     def theirs(effective: bool) -> SacreBLEU:
-        return SacreBLEU(smooth_method=smooth, lowercase=lowercase, tokenize=tokenize, force=True,
-                         max_ngram_order=n, effective_order=effective, smooth_value=value or None)
+        return SacreBLEU(
+            smooth_method=smooth,
+            lowercase=lowercase,
+            tokenize=tokenize,
+            force=True,
+            max_ngram_order=n,
+            effective_order=effective,
+            smooth_value=value or None,
+        )
 
     whole = theirs(effective=False)
     statistics = whole._extract_corpus_statistics(list(output.sentences), sets)
@@ -89,30 +115,49 @@ def test_equals_sacrebleu(groups: list[tuple[str, list[str]]], smooth: str, lowe
     assert scores.sentences is not None
     alone = theirs(effective=True)
     np.testing.assert_allclose(
-        scores.sentences[0], [alone.sentence_score(h, refs).score for h, refs in groups],
-        rtol=1e-12, atol=1e-12)
+        scores.sentences[0],
+        [alone.sentence_score(h, refs).score for h, refs in groups],
+        rtol=1e-12,
+        atol=1e-12,
+    )
     assert bleu.context(corpus)[1].removeprefix("sentence scores:") in str(alone.get_signature())
 
 
 def test_the_signature_is_passed_on() -> None:
-    corpus = Corpus(("a b", "c"), ((Reference(0, text="a b"), Reference(1, text="a")),
-                                   (Reference(0, text="c"),)))
+    corpus = Corpus(
+        ("a b", "c"),
+        ((Reference(0, text="a b"), Reference(1, text="a")), (Reference(0, text="c"),)),
+    )
     scores = evaluate(BLEU(), corpus, [Hypotheses("A", ("a b", "c"))], resamples=0)
     assert "nrefs:var|case:mixed|eff:no|tok:none|smooth:exp|version:" in scores.signature
 
 
-@pytest.mark.parametrize("text", [
-    "bleu", "bleu(tokenize='13a')", "bleu(lowercase=True)", "bleu(smooth='add-k')", "bleu(n=2)",
-    "bleu(smooth=none)", "bleu(smooth=floor, smooth_value=0.01)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bleu",
+        "bleu(tokenize='13a')",
+        "bleu(lowercase=True)",
+        "bleu(smooth='add-k')",
+        "bleu(n=2)",
+        "bleu(smooth=none)",
+        "bleu(smooth=floor, smooth_value=0.01)",
+    ],
+)
 def test_keeps_the_contract(text: str) -> None:
     check_metric(parse(text))
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("bleu(tokenize=spm)", "tokenize='spm' is unknown"), ("bleu(n=0)", "at least 1"),
-    ("bleu(smooth=laplace)", "smooth='laplace' is unknown"),
-    ("bleu(smooth_value=1)", "does not go with smooth='exp'"),
-    ("bleu(smooth=floor, smooth_value=-1)", "does not go with")])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("bleu(tokenize=spm)", "tokenize='spm' is unknown"),
+        ("bleu(n=0)", "at least 1"),
+        ("bleu(smooth=laplace)", "smooth='laplace' is unknown"),
+        ("bleu(smooth_value=1)", "does not go with smooth='exp'"),
+        ("bleu(smooth=floor, smooth_value=-1)", "does not go with"),
+    ],
+)
 def test_bad_parameters(text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse(text)

@@ -11,27 +11,50 @@ import pytest
 
 from errata.cli import COMMANDS
 
-HEAVY = ("numpy", "scipy", "rich", "sacrebleu", "rapidfuzz", "pooch", "matplotlib", "spacy",
-         "torch", "transformers", "cython", "Cython")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "rich",
+    "sacrebleu",
+    "rapidfuzz",
+    "pooch",
+    "matplotlib",
+    "spacy",
+    "torch",
+    "transformers",
+    "cython",
+    "Cython",
+)
 
 
-def errata(*arguments: str, check: bool = True,
-           stdin: str = "") -> subprocess.CompletedProcess[str]:
+def errata(
+    *arguments: str, check: bool = True, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Run the command as a user does."""
-    result = subprocess.run([sys.executable, "-m", "errata", *arguments], capture_output=True,
-                            text=True, input=stdin, check=False, encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-m", "errata", *arguments],
+        capture_output=True,
+        text=True,
+        input=stdin,
+        check=False,
+        encoding="utf-8",
+    )
     if check:
         assert result.returncode == 0, result.stderr
     return result
 
 
-@pytest.mark.parametrize("code", ["import errata", "import errata.cli",
-                                  "from errata.cli import main; main(['--help'])"])
+@pytest.mark.parametrize(
+    "code", ["import errata", "import errata.cli", "from errata.cli import main; main(['--help'])"]
+)
 def test_nothing_heavy_is_imported_at_the_start(code: str) -> None:
-    program = (f"import sys\ntry:\n {code}\nexcept SystemExit: pass\n"
-               f"print('HEAVY', [m for m in {HEAVY!r} if m in sys.modules])")
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                         check=True).stdout
+    program = (
+        f"import sys\ntry:\n {code}\nexcept SystemExit: pass\n"
+        f"print('HEAVY', [m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
     assert out.splitlines()[-1] == "HEAVY []"
 
 
@@ -81,10 +104,21 @@ def test_every_form(form: str) -> None:
 
 def test_from_files(tmp_path: Path) -> None:
     (tmp_path / "gold.m2").write_text(
-        "S He go home .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\nS Fine .\n")
+        "S He go home .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\nS Fine .\n"
+    )
     (tmp_path / "a.txt").write_text("He goes home .\r\nFine .\r\n")
-    result = errata("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "a.txt"),
-                    f"theirs={tmp_path / 'a.txt'}", "-m", "m2", "-m", "m2(beta=1)", "--json")
+    result = errata(
+        "score",
+        "--gold",
+        str(tmp_path / "gold.m2"),
+        str(tmp_path / "a.txt"),
+        f"theirs={tmp_path / 'a.txt'}",
+        "-m",
+        "m2",
+        "-m",
+        "m2(beta=1)",
+        "--json",
+    )
     rows = json.loads(result.stdout)["tables"][0]["rows"]
     assert [row["system"] for row in rows] == ["a", "theirs"]
     assert rows[0]["m2 F0.5"]["value"] == rows[0]["m2(beta=1.0) F1"]["value"] == 1.0
@@ -116,10 +150,26 @@ def test_numbers_are_numbers_for_programs() -> None:
 def test_counts_are_shown_whole_and_no_empty_interval(tmp_path: Path) -> None:
     (tmp_path / "gold.m2").write_text("S a b\nA 0 1|||X|||c|||REQUIRED|||-NONE-|||0\n")
     (tmp_path / "x.txt").write_text("c b\n")
-    text = errata("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "x.txt"),
-                  "-m", "m2", "--resamples", "0").stdout
-    assert text.splitlines()[1].split() == ["rank", "system", "F0.5", "P", "R", "correct",
-                                            "proposed", "gold"]
+    text = errata(
+        "score",
+        "--gold",
+        str(tmp_path / "gold.m2"),
+        str(tmp_path / "x.txt"),
+        "-m",
+        "m2",
+        "--resamples",
+        "0",
+    ).stdout
+    assert text.splitlines()[1].split() == [
+        "rank",
+        "system",
+        "F0.5",
+        "P",
+        "R",
+        "correct",
+        "proposed",
+        "gold",
+    ]
     assert text.splitlines()[3].split() == ["1", "x", "1.0000", "1.0000", "1.0000", "1", "1", "1"]
 
 
@@ -130,26 +180,49 @@ def test_the_signature_names_the_annotator() -> None:
 def test_references_as_text_say_so(tmp_path: Path) -> None:
     for name, text in (("s", "He go home .\n"), ("r", "He goes home .\n")):
         (tmp_path / name).write_text(text)
-    result = errata("score", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"),
-                    str(tmp_path / "r"), "-m", "m2")
+    result = errata(
+        "score",
+        "--source",
+        str(tmp_path / "s"),
+        "--refs",
+        str(tmp_path / "r"),
+        str(tmp_path / "r"),
+        "-m",
+        "m2",
+    )
     assert "edits:aligned" in result.stdout
     assert "1.0000" in result.stdout
 
 
 def test_standard_input(tmp_path: Path) -> None:
     (tmp_path / "gold.m2").write_text("S a b\nA 0 1|||X|||c|||REQUIRED|||-NONE-|||0\n")
-    result = errata("score", "--gold", str(tmp_path / "gold.m2"), "mine=-", "-m", "m2", "--json",
-                    stdin="c b\n")
+    result = errata(
+        "score", "--gold", str(tmp_path / "gold.m2"), "mine=-", "-m", "m2", "--json", stdin="c b\n"
+    )
     assert json.loads(result.stdout)["tables"][0]["rows"][0]["F0.5"] == 1.0
 
 
 def test_missing_references_are_marked(tmp_path: Path) -> None:
-    for name, text in (("s", "He go .\nI am .\n"), ("r0", "He goes .\nI am .\n"),
-                       ("r1", "<none>\nI was .\n")):
+    for name, text in (
+        ("s", "He go .\nI am .\n"),
+        ("r0", "He goes .\nI am .\n"),
+        ("r1", "<none>\nI was .\n"),
+    ):
         (tmp_path / name).write_text(text)
-    result = errata("score", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r0"),
-                    "--refs", str(tmp_path / "r1"), "--missing", "<none>", str(tmp_path / "r0"),
-                    "-m", "m2")
+    result = errata(
+        "score",
+        "--source",
+        str(tmp_path / "s"),
+        "--refs",
+        str(tmp_path / "r0"),
+        "--refs",
+        str(tmp_path / "r1"),
+        "--missing",
+        "<none>",
+        str(tmp_path / "r0"),
+        "-m",
+        "m2",
+    )
     assert "references:1-2" in result.stdout
 
 
@@ -160,14 +233,17 @@ def test_sentences() -> None:
     assert len(lines) - 1 >= 5 * 60
 
 
-@pytest.mark.parametrize(("arguments", "problem"), [
-    (("score",), "no output to score"),
-    (("score", "--gold", "missing.m2", "x.txt"), "missing.m2"),
-    (("score", "--sample", "x.txt"), "--sample takes no files"),
-    (("score", "--sample", "-m", "m3"), "there is no metric 'm3'"),
-    (("score", "--sample", "-m", "m2(beta=0)"), "beta"),
-    (("score", "--sample", "--annotator", "9"), "has no annotator 9"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("score",), "no output to score"),
+        (("score", "--gold", "missing.m2", "x.txt"), "missing.m2"),
+        (("score", "--sample", "x.txt"), "--sample takes no files"),
+        (("score", "--sample", "-m", "m3"), "there is no metric 'm3'"),
+        (("score", "--sample", "-m", "m2(beta=0)"), "beta"),
+        (("score", "--sample", "--annotator", "9"), "has no annotator 9"),
+    ],
+)
 def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], problem: str) -> None:
     result = errata(*arguments, check=False)
     assert result.returncode == 2
@@ -179,20 +255,24 @@ def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], problem: str) -
 def test_wrong_line_counts_are_refused(tmp_path: Path) -> None:
     (tmp_path / "gold.m2").write_text("S a b\n\nS c d\n")
     (tmp_path / "short.txt").write_text("a b\n")
-    result = errata("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "short.txt"),
-                    check=False)
+    result = errata(
+        "score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "short.txt"), check=False
+    )
     assert result.returncode == 2
     assert "short.txt" in result.stderr
 
 
 def test_public_names_are_what_they_are_called() -> None:
     """A submodule of the same name must not take a function's place once it is imported."""
-    program = ("import errata, errata.evaluation, errata.metrics, errata.data\n"
-               "print(all(not hasattr(getattr(errata, n), '__path__') and "
-               "type(getattr(errata, n)).__name__ != 'module' for n in errata.__all__))\n"
-               "print(all(getattr(errata, n) is getattr(errata, n) for n in errata.__all__))")
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                         check=True).stdout
+    program = (
+        "import errata, errata.evaluation, errata.metrics, errata.data\n"
+        "print(all(not hasattr(getattr(errata, n), '__path__') and "
+        "type(getattr(errata, n)).__name__ != 'module' for n in errata.__all__))\n"
+        "print(all(getattr(errata, n) is getattr(errata, n) for n in errata.__all__))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
     assert out.split() == ["True", "True"]
 
 
@@ -200,8 +280,14 @@ def test_two_systems_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -
     (tmp_path / "gold.m2").write_text("S a b\n")
     (tmp_path / "x.txt").write_text("a b\n")
     (tmp_path / "y.txt").write_text("a b\n")
-    result = errata("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "x.txt"),
-                    f"x={tmp_path / 'y.txt'}", check=False)
+    result = errata(
+        "score",
+        "--gold",
+        str(tmp_path / "gold.m2"),
+        str(tmp_path / "x.txt"),
+        f"x={tmp_path / 'y.txt'}",
+        check=False,
+    )
     assert result.returncode == 2
     assert "'x'" in result.stderr
     assert "x.txt" in result.stderr
@@ -209,14 +295,18 @@ def test_two_systems_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-@pytest.mark.parametrize("arguments", [
-    ("score", "--sample", "-m", "m2", "--resamples", "0"),
-    ("data", "list"),
-])
+@pytest.mark.parametrize(
+    "arguments", [("score", "--sample", "-m", "m2", "--resamples", "0"), ("data", "list")]
+)
 def test_a_full_disk_is_one_clear_line(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
-        result = subprocess.run([sys.executable, "-m", "errata", *arguments], stdout=full,
-                                stderr=subprocess.PIPE, text=True, check=False)
+        result = subprocess.run(
+            [sys.executable, "-m", "errata", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert result.returncode == 2
     assert "No space left" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
@@ -225,15 +315,25 @@ def test_a_full_disk_is_one_clear_line(arguments: tuple[str, ...]) -> None:
 def test_too_little_memory_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("a " * 100_000 + "\n")
     (tmp_path / "r").write_text("b " * 100_000 + "\n")
-    result = errata("score", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"),
-                    str(tmp_path / "s"), "-m", "imeasure", check=False)
+    result = errata(
+        "score",
+        "--source",
+        str(tmp_path / "s"),
+        "--refs",
+        str(tmp_path / "r"),
+        str(tmp_path / "s"),
+        "-m",
+        "imeasure",
+        check=False,
+    )
     assert result.returncode == 2
     assert "one sentence a line" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(("gold", "problem"), [("no S here\n", "this is not an M2 file"),
-                                               ("S a\n\nx\n", "no 'S ' line")])
+@pytest.mark.parametrize(
+    ("gold", "problem"), [("no S here\n", "this is not an M2 file"), ("S a\n\nx\n", "no 'S ' line")]
+)
 def test_a_text_given_as_gold(tmp_path: Path, gold: str, problem: str) -> None:
     (tmp_path / "g").write_text(gold)
     result = errata("score", "--gold", str(tmp_path / "g"), str(tmp_path / "g"), check=False)
@@ -250,8 +350,7 @@ def test_no_references_at_all(tmp_path: Path) -> None:
 
 def test_odd_gold_is_read_as_the_official_scorer_reads_it_on_request(tmp_path: Path) -> None:
     """Edge case multi_S_paragraph of the official scorer: 1 correct, 1 proposed, 2 gold."""
-    (tmp_path / "gold.m2").write_text(
-        "S a b c\nS d e f\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\n\n")
+    (tmp_path / "gold.m2").write_text("S a b c\nS d e f\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\n\n")
     (tmp_path / "out.txt").write_text("a x c\nd e f\n")
     files = ("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "out.txt"), "-m", "m2")
     refused = errata(*files, check=False)

@@ -14,8 +14,14 @@ GOLD = f"S He go home .\nA 1 2|||V|||goes|||{REST}\n\nS I is fine .\nA 1 2|||V||
 
 
 def check(*arguments: object, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "errata", "check", *map(str, arguments)],
-                          capture_output=True, text=True, cwd=cwd, input=stdin, timeout=60)
+    return subprocess.run(
+        [sys.executable, "-m", "errata", "check", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        input=stdin,
+        timeout=60,
+    )
 
 
 @pytest.fixture
@@ -57,7 +63,9 @@ def test_all_errors_of_a_gold_file_are_found(folder):
     assert done.returncode == 2
     tables = {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
     assert [(f["severity"], f["file"], f["line"]) for f in tables["findings"]] == [
-        ("error", "bad.m2", 2), ("error", "bad.m2", 5)]
+        ("error", "bad.m2", 2),
+        ("error", "bad.m2", 5),
+    ]
     assert [f["sentences"] for f in tables["files"]] == [2, 2]
 
 
@@ -66,10 +74,25 @@ def test_statistics(folder):
     tables = {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
     assert tables["findings"] == []
     assert tables["files"] == [
-        {"file": "gold.m2", "role": "gold", "sentences": 2, "tokens": 8, "annotators": 1,
-         "edits": 2, "changed": 1.0},
-        {"file": "good.txt", "role": "output of good", "sentences": 2, "tokens": 8,
-         "annotators": None, "edits": None, "changed": 0.5}]
+        {
+            "file": "gold.m2",
+            "role": "gold",
+            "sentences": 2,
+            "tokens": 8,
+            "annotators": 1,
+            "edits": 2,
+            "changed": 1.0,
+        },
+        {
+            "file": "good.txt",
+            "role": "output of good",
+            "sentences": 2,
+            "tokens": 8,
+            "annotators": None,
+            "edits": None,
+            "changed": 0.5,
+        },
+    ]
 
 
 def test_swapped_source_and_output(folder):
@@ -84,12 +107,25 @@ def test_swapped_source_and_output(folder):
 
 def test_parallel_text_and_stdin(folder):
     (folder / "r0.txt").write_text("He goes home .\n-\n")
-    done = check("--source", "s.txt", "--refs", "r0.txt", "--missing", "-", "ours=-", "--json",
-                 cwd=folder, stdin="He goes home .\nI am fine .\n")
+    done = check(
+        "--source",
+        "s.txt",
+        "--refs",
+        "r0.txt",
+        "--missing",
+        "-",
+        "ours=-",
+        "--json",
+        cwd=folder,
+        stdin="He goes home .\nI am fine .\n",
+    )
     assert done.returncode == 0
     files = json.loads(done.stdout)["tables"][1]["rows"]
     assert [(f["role"], f["changed"]) for f in files] == [
-        ("source", None), ("reference", 0.5), ("output of ours", 1.0)]
+        ("source", None),
+        ("reference", 0.5),
+        ("output of ours", 1.0),
+    ]
     assert check("--source", "s.txt", "--refs", "short.txt", cwd=folder).returncode == 2
 
 
@@ -129,15 +165,27 @@ def test_formats(folder, form):
 
 
 def test_conll14(conll14, submissions):
-    done = check(conll14 / "conll14st-test.m2", *sorted(p.name for p in submissions.iterdir()),
-                 "--json", cwd=submissions)
+    done = check(
+        conll14 / "conll14st-test.m2",
+        *sorted(p.name for p in submissions.iterdir()),
+        "--json",
+        cwd=submissions,
+    )
     assert done.returncode == 0
     tables = {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
     assert [(f["file"], f["line"]) for f in tables["findings"] if f["severity"] == "warning"] == [
-        ("NTHU", 38), ("NTHU", 165), ("NTHU", 167), ("POST", 24)]
+        ("NTHU", 38),
+        ("NTHU", 165),
+        ("NTHU", 167),
+        ("POST", 24),
+    ]
     gold = tables["files"][0]
     assert (gold["sentences"], gold["tokens"], gold["annotators"], gold["edits"]) == (
-        1312, 30144, 2, 5598)
+        1312,
+        30144,
+        2,
+        5598,
+    )
 
 
 def test_an_empty_file_is_an_error(tmp_path: Path) -> None:

@@ -26,17 +26,35 @@ class Shell:
     catalogue: Path
     server: DataServer
 
-    def __call__(self, *arguments: str, own: bool = True, **settings: str
-                 ) -> subprocess.CompletedProcess[str]:
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith("ERRATA_")}
-        environment |= {"ERRATA_CACHE": str(self.folder / "cache"), "NO_PROXY": "127.0.0.1",
-                        "ERRATA_DATA_URL": self.server.url, "PYTHONUTF8": "1", **settings}
+    def __call__(
+        self, *arguments: str, own: bool = True, **settings: str
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("ERRATA_")
+        }
+        environment |= {
+            "ERRATA_CACHE": str(self.folder / "cache"),
+            "NO_PROXY": "127.0.0.1",
+            "ERRATA_DATA_URL": self.server.url,
+            "PYTHONUTF8": "1",
+            **settings,
+        }
         catalogue = ["--catalogue", str(self.catalogue)] if own else []
         return subprocess.run(
-            [sys.executable, "-c", "from errata.cli import main; main()", "data", *catalogue,
-             *arguments], capture_output=True, text=True, encoding="utf-8", env=environment,
-            timeout=60)
+            [
+                sys.executable,
+                "-c",
+                "from errata.cli import main; main()",
+                "data",
+                *catalogue,
+                *arguments,
+            ],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+            timeout=60,
+        )
 
 
 @pytest.fixture
@@ -52,9 +70,15 @@ def rows(text: str) -> list[dict[str, object]]:
     return found
 
 
-@pytest.mark.parametrize(("arguments", "form"), [
-    *((arguments, form) for arguments in (("list", "toy"), ("path", "toy")) for form in FORMS),
-    (("list",), "tsv"), (("check",), "markdown"), (("get", "toy"), "latex")])
+@pytest.mark.parametrize(
+    ("arguments", "form"),
+    [
+        *((arguments, form) for arguments in (("list", "toy"), ("path", "toy")) for form in FORMS),
+        (("list",), "tsv"),
+        (("check",), "markdown"),
+        (("get", "toy"), "latex"),
+    ],
+)
 def test_every_form(errata: Shell, arguments: tuple[str, ...], form: str) -> None:
     done = errata(*arguments, "--format", form)
     assert (done.returncode, done.stderr) == (0, "")
@@ -100,8 +124,9 @@ def test_path_is_one_line_for_the_shell(errata: Shell) -> None:
 
 
 def test_base_url_comes_before_the_environment(errata: Shell) -> None:
-    done = errata("get", "toy", "--base-url", errata.server.url + "/",
-                  ERRATA_DATA_URL="http://127.0.0.1:9")
+    done = errata(
+        "get", "toy", "--base-url", errata.server.url + "/", ERRATA_DATA_URL="http://127.0.0.1:9"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert len(errata.server.requests) == 2
 
@@ -116,20 +141,30 @@ def test_check_finds_a_spoilt_file(errata: Shell) -> None:
     assert [row["content"] for row in rows(done.stdout) if row["file"] == "small.txt"] == ["wrong"]
 
 
-@pytest.mark.parametrize(("arguments", "says"), [
-    (("get", "nothing"), "errata: no data set 'nothing'; known are: toy"),
-    (("path", "toy", "none"), "errata: data set toy has no files 'none'; it has: small.txt, "
-                              "deep #1/large.bin"),
-    (("get",), "errata: say what to fetch; name sets (see errata data list), or --all"),
-    (("get", "toy", "--all"), "errata: say what to fetch; "
-                              "name sets (see errata data list), or --all"),
-    (("path", "sample", "none"), "errata: the sample has no file 'none'; it has: source.txt"),
-    (("get", "toy", "--base-url", "http://127.0.0.1:9"),
-     "errata: cannot fetch small.txt of toy from http://127.0.0.1:9: no connection; set "
-     "ERRATA_DATA"),
-])
-def test_errors_are_one_line_with_a_remedy(errata: Shell, arguments: tuple[str, ...], says: str
-                                           ) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("get", "nothing"), "errata: no data set 'nothing'; known are: toy"),
+        (
+            ("path", "toy", "none"),
+            "errata: data set toy has no files 'none'; it has: small.txt, deep #1/large.bin",
+        ),
+        (("get",), "errata: say what to fetch; name sets (see errata data list), or --all"),
+        (
+            ("get", "toy", "--all"),
+            "errata: say what to fetch; name sets (see errata data list), or --all",
+        ),
+        (("path", "sample", "none"), "errata: the sample has no file 'none'; it has: source.txt"),
+        (
+            ("get", "toy", "--base-url", "http://127.0.0.1:9"),
+            "errata: cannot fetch small.txt of toy from http://127.0.0.1:9: no connection; set "
+            "ERRATA_DATA",
+        ),
+    ],
+)
+def test_errors_are_one_line_with_a_remedy(
+    errata: Shell, arguments: tuple[str, ...], says: str
+) -> None:
     done = errata(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(says)

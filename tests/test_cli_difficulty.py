@@ -16,8 +16,14 @@ GOLDEN = json.loads((Path(__file__).parent / "golden" / "difficulty.json").read_
 
 
 def run(*arguments: object, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "errata", *map(str, arguments)], cwd=cwd,
-                          capture_output=True, text=True, encoding="utf-8", timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "errata", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done
@@ -28,8 +34,10 @@ def m2(annotators: list[list[list[list[Any]]]]) -> str:
     for i, source in enumerate(GOLDEN["sources"]):
         lines.append(f"S {source}")
         for k, sentences in enumerate(annotators):
-            lines += [f"A {a} {b}|||{kind}|||{text}|||REQUIRED|||-NONE-|||{k}"
-                      for a, b, text, kind in sentences[i]]
+            lines += [
+                f"A {a} {b}|||{kind}|||{text}|||REQUIRED|||-NONE-|||{k}"
+                for a, b, text, kind in sentences[i]
+            ]
         lines.append("")
     return "\n".join(lines) + "\n"
 
@@ -40,9 +48,10 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "gold.m2").write_text(m2([GOLDEN["gold"]]))
     (tmp_path / "all.m2").write_text(m2(list(GOLDEN["systems"].values())))
     for name, sentences in (
-            ("one", ["We have been discussing about it .", "I go to the park tomorrow ."]),
-            ("two", ['" We are discussing it . "', "I have went to the park tomorrow ."]),
-            ("three", ["We talking it .", "I have to been to the park past ."])):
+        ("one", ["We have been discussing about it .", "I go to the park tomorrow ."]),
+        ("two", ['" We are discussing it . "', "I have went to the park tomorrow ."]),
+        ("three", ["We talking it .", "I have to been to the park past ."]),
+    ):
         (tmp_path / f"{name}.txt").write_text("".join(s + "\n" for s in sentences))
     return tmp_path
 
@@ -52,16 +61,36 @@ def tables(done: subprocess.CompletedProcess[str]) -> dict[str, list[dict[str, A
 
 
 def test_scores_kinds_and_errors(files: Path) -> None:
-    done = run("difficulty", "--gold", "gold.m2", "all.m2", "--names", "0,1,2", "--json",
-               "--system", "0", cwd=files)
+    done = run(
+        "difficulty",
+        "--gold",
+        "gold.m2",
+        "all.m2",
+        "--names",
+        "0,1,2",
+        "--json",
+        "--system",
+        "0",
+        cwd=files,
+    )
     found = tables(done)
     scores = {row["system"]: row for row in found["difficulty"]}
     for name, row in GOLDEN["weighted"].items():
-        for ours, theirs in (("TP", "TP"), ("FP", "FP"), ("FN", "FN"), ("TN", "TN"), ("P", "P"),
-                             ("R", "R"), ("A", "A"), ("F0.5", "F05")):
+        for ours, theirs in (
+            ("TP", "TP"),
+            ("FP", "FP"),
+            ("FN", "FN"),
+            ("TN", "TN"),
+            ("P", "P"),
+            ("R", "R"),
+            ("A", "A"),
+            ("F0.5", "F05"),
+        ):
             assert round(scores[name][ours], 4) == row[theirs]
-    assert {row["kind"]: [round(row["mean weight"], 2), round(row["SD"], 2), row["frequency"]]
-            for row in found["kinds"]} == GOLDEN["by_kind"]
+    assert {
+        row["kind"]: [round(row["mean weight"], 2), round(row["SD"], 2), row["frequency"]]
+        for row in found["kinds"]
+    } == GOLDEN["by_kind"]
     assert found["hardest"][0]["error"] == "tomorrow"
     assert found["easiest"][0]["weight"] == 0
     assert [row["only you"] for row in found["uniqueness"]] == [2, 1, 0]
@@ -69,8 +98,19 @@ def test_scores_kinds_and_errors(files: Path) -> None:
 
 
 def test_text_outputs_and_names(files: Path) -> None:
-    found = tables(run("difficulty", "--gold", "gold.m2", "one.txt", "zwei=two.txt", "three.txt",
-                       "--format", "json", cwd=files))
+    found = tables(
+        run(
+            "difficulty",
+            "--gold",
+            "gold.m2",
+            "one.txt",
+            "zwei=two.txt",
+            "three.txt",
+            "--format",
+            "json",
+            cwd=files,
+        )
+    )
     assert {row["system"] for row in found["difficulty"]} == {"one", "zwei", "three"}
     first = next(row for row in found["difficulty"] if row["system"] == "one")
     assert round(first["TP"], 4) == GOLDEN["weighted"]["0"]["TP"]
@@ -79,7 +119,8 @@ def test_text_outputs_and_names(files: Path) -> None:
 def test_weight_files_go_out_and_in(files: Path) -> None:
     run("difficulty", "--gold", "gold.m2", "all.m2", "--write-weights", "w.txt", cwd=files)
     assert (files / "w.txt").read_text() == "3\n" + "".join(
-        " ".join(map(str, row)) + "\n" for row in GOLDEN["n_correct"])
+        " ".join(map(str, row)) + "\n" for row in GOLDEN["n_correct"]
+    )
     done = run("difficulty", "--gold", "gold.m2", "one.txt", "--weights", "w.txt", cwd=files)
     assert "0.8000" in done.stdout
     assert "weights:3 systems of w.txt@" in done.stdout
@@ -88,22 +129,34 @@ def test_weight_files_go_out_and_in(files: Path) -> None:
 
 
 def test_the_map_is_written_and_printed(files: Path) -> None:
-    run("difficulty", "--gold", "gold.m2", "all.m2", "--map", "map.html", "--figure", "map.svg",
-        cwd=files)
+    run(
+        "difficulty",
+        "--gold",
+        "gold.m2",
+        "all.m2",
+        "--map",
+        "map.html",
+        "--figure",
+        "map.svg",
+        cwd=files,
+    )
     assert (files / "map.html").read_text().startswith("<!DOCTYPE html>")
     assert "have been" in (files / "map.svg").read_text()
-    done = run("difficulty", "--gold", "gold.m2", "all.m2", "--terminal", "--sentences", "2",
-               cwd=files)
-    assert done.stdout == ("2  I [have been → go .67] to [‸ → the .00] park "
-                           "[tomorrow → ∅ 1.00] .\n")
+    done = run(
+        "difficulty", "--gold", "gold.m2", "all.m2", "--terminal", "--sentences", "2", cwd=files
+    )
+    assert done.stdout == (
+        "2  I [have been → go .67] to [‸ → the .00] park [tomorrow → ∅ 1.00] .\n"
+    )
 
 
 def test_intervals_are_numbers_in_json(files: Path) -> None:
     found = tables(run("difficulty", "--gold", "gold.m2", "all.m2", "--json", cwd=files))
     assert {row["kind"]: row["interval of the mean"] for row in found["kinds"]}["M:DET"] == [0, 0]
     assert found["hardest"][0]["interval"] == [1, 1]
-    none = tables(run("difficulty", "--gold", "gold.m2", "all.m2", "--json", "--top", "0",
-                      cwd=files))
+    none = tables(
+        run("difficulty", "--gold", "gold.m2", "all.m2", "--json", "--top", "0", cwd=files)
+    )
     assert "hardest" not in none
     assert "easiest" not in none
 
@@ -114,8 +167,14 @@ def on_a_terminal(*arguments: str, cwd: Path, columns: int, **variables: str) ->
     outer, inner = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
     environment |= {"TERM": "xterm", "COLUMNS": str(columns), **variables}
-    done = subprocess.run([sys.executable, "-m", "errata", *arguments], cwd=cwd, stdout=inner,
-                          env=environment, check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "errata", *arguments],
+        cwd=cwd,
+        stdout=inner,
+        env=environment,
+        check=True,
+        timeout=120,
+    )
     assert done.returncode == 0
     os.close(inner)
     shown = b""
@@ -131,8 +190,9 @@ def on_a_terminal(*arguments: str, cwd: Path, columns: int, **variables: str) ->
 def test_colours_and_width_of_a_terminal(files: Path) -> None:
     show = ("difficulty", "--gold", "gold.m2", "all.m2", "--terminal", "--sentences", "2")
     plain = on_a_terminal(*show, cwd=files, columns=40, NO_COLOR="1")
-    assert plain == ("2  I [have been → go .67] to\n   [‸ → the .00] park\n"
-                     "   [tomorrow → ∅ 1.00] .\n")
+    assert plain == (
+        "2  I [have been → go .67] to\n   [‸ → the .00] park\n   [tomorrow → ∅ 1.00] .\n"
+    )
     assert on_a_terminal(*show, cwd=files, columns=40, TERM="dumb") == plain
     coloured = on_a_terminal(*show, cwd=files, columns=40)
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
@@ -145,40 +205,51 @@ def test_formats(files: Path, form: str) -> None:
     assert "U:NOUN" in done.stdout
 
 
-@pytest.mark.parametrize(("arguments", "problem"), [
-    (["--gold", "gold.m2"], "difficulty needs systems or a weight file"),
-    (["--gold", "gold.m2", "all.m2", "--names", "a,b"], "2 names for the edits of 3 systems"),
-    (["--gold", "gold.m2", "one.txt", "two.txt", "--names", "a,b"], "--names belongs to one M2"),
-    (["--gold", "gold.m2", "all.m2", "--annotator", "4"], "gold has no annotator 4"),
-    (["--gold", "gold.m2", "all.m2", "--annotator", "x"], "annotator 'x' is unknown"),
-    (["--gold", "gold.m2", "all.m2", "--weights", "one.txt"], "one.txt:1: the first line"),
-    (["--gold", "gold.m2", "all.m2", "--leave-out", "--weights", "none"], "leave_out needs"),
-    (["--gold", "gold.m2", "all.m2", "--figure", "map.gif"], "use png, svg or pdf"),
-    (["--gold", "gold.m2", "all.m2", "--map", "m.html", "--sentences", "3"], "no sentences 3"),
-    (["--gold", "gold.m2", "all.m2", "--system", "x"], "there is no system 'x'"),
-    (["--gold", "gold.m2", "all.m2", "--map", "no/such/folder.html"], "cannot write the file"),
-    (["--gold", "gold.m2", "other.m2"], "other.m2:1: source sentence 1 differs"),
-    (["--gold", "gold.m2", "all.m2", "--extract", "magic"], "there is no extractor 'magic'"),
-])
-def test_what_goes_wrong_is_said_in_one_line(files: Path, arguments: list[str],
-                                             problem: str) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--gold", "gold.m2"], "difficulty needs systems or a weight file"),
+        (["--gold", "gold.m2", "all.m2", "--names", "a,b"], "2 names for the edits of 3 systems"),
+        (
+            ["--gold", "gold.m2", "one.txt", "two.txt", "--names", "a,b"],
+            "--names belongs to one M2",
+        ),
+        (["--gold", "gold.m2", "all.m2", "--annotator", "4"], "gold has no annotator 4"),
+        (["--gold", "gold.m2", "all.m2", "--annotator", "x"], "annotator 'x' is unknown"),
+        (["--gold", "gold.m2", "all.m2", "--weights", "one.txt"], "one.txt:1: the first line"),
+        (["--gold", "gold.m2", "all.m2", "--leave-out", "--weights", "none"], "leave_out needs"),
+        (["--gold", "gold.m2", "all.m2", "--figure", "map.gif"], "use png, svg or pdf"),
+        (["--gold", "gold.m2", "all.m2", "--map", "m.html", "--sentences", "3"], "no sentences 3"),
+        (["--gold", "gold.m2", "all.m2", "--system", "x"], "there is no system 'x'"),
+        (["--gold", "gold.m2", "all.m2", "--map", "no/such/folder.html"], "cannot write the file"),
+        (["--gold", "gold.m2", "other.m2"], "other.m2:1: source sentence 1 differs"),
+        (["--gold", "gold.m2", "all.m2", "--extract", "magic"], "there is no extractor 'magic'"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_one_line(
+    files: Path, arguments: list[str], problem: str
+) -> None:
     (files / "other.m2").write_text((files / "all.m2").read_text().replace("S We", "S You"))
     done = run("difficulty", *arguments, cwd=files, code=2)
     assert problem in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(("arguments", "problem"), [
-    (["all.m2", "--names", "A,,B"], "--names 'A,,B' has an empty name"),
-    (["all.m2", "--names", "A,B,A"], "two systems are called 'A'; name them apart"),
-    (["A=one.txt", "A=two.txt"], "two systems are called 'A'"),
-    (["all.m2", "--a", "inf"], "difficulty: a=inf must be a number"),
-    (["all.m2", "--c", "nan"], "difficulty: c=nan must be a number"),
-    (["all.m2", "--c", "-3"], "N + c must be positive, but N=3 and c=-3; choose c above -3"),
-    (["all.m2", "--c", "-2", "--leave-out"], "but N=2 and c=-2; choose c above -2"),
-])
-def test_names_and_weights_that_make_no_sense(files: Path, arguments: list[str],
-                                              problem: str) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["all.m2", "--names", "A,,B"], "--names 'A,,B' has an empty name"),
+        (["all.m2", "--names", "A,B,A"], "two systems are called 'A'; name them apart"),
+        (["A=one.txt", "A=two.txt"], "two systems are called 'A'"),
+        (["all.m2", "--a", "inf"], "difficulty: a=inf must be a number"),
+        (["all.m2", "--c", "nan"], "difficulty: c=nan must be a number"),
+        (["all.m2", "--c", "-3"], "N + c must be positive, but N=3 and c=-3; choose c above -3"),
+        (["all.m2", "--c", "-2", "--leave-out"], "but N=2 and c=-2; choose c above -2"),
+    ],
+)
+def test_names_and_weights_that_make_no_sense(
+    files: Path, arguments: list[str], problem: str
+) -> None:
     done = run("difficulty", "--gold", "gold.m2", *arguments, cwd=files, code=2)
     assert problem in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -199,8 +270,18 @@ def test_several_annotators(files: Path) -> None:
     assert "annotator 0 of 2" in first
     both = run("difficulty", "--gold", "two.m2", "all.m2", "--annotator", "all", cwd=files).stdout
     assert "annotators 0, 1, the best for each sentence" in both
-    done = run("difficulty", "--gold", "two.m2", "all.m2", "--annotator", "all",
-               "--write-weights", "w.txt", cwd=files, code=2)
+    done = run(
+        "difficulty",
+        "--gold",
+        "two.m2",
+        "all.m2",
+        "--annotator",
+        "all",
+        "--write-weights",
+        "w.txt",
+        cwd=files,
+        code=2,
+    )
     assert "one annotator's weights" in done.stderr
 
 
@@ -211,12 +292,12 @@ def test_the_sample_works(tmp_path: Path) -> None:
 
 
 def test_scores_by_kind_of_edit(files: Path) -> None:
-    done = run("score", "--gold", "gold.m2", "one.txt", "--by-type", "--tier", "2", "--json",
-               cwd=files)
+    done = run(
+        "score", "--gold", "gold.m2", "one.txt", "--by-type", "--tier", "2", "--json", cwd=files
+    )
     rows = {row["kind"]: row for row in tables(done)["one_by_type"]}
     assert rows["DET"]["TP"] == 1
     assert rows["NOUN"]["FN"] == 1
     assert rows["all (micro average)"]["TP"] == 4
-    wrong = run("score", "--gold", "gold.m2", "one.txt", "-m", "m2", "--by-type", cwd=files,
-                code=2)
+    wrong = run("score", "--gold", "gold.m2", "one.txt", "-m", "m2", "--by-type", cwd=files, code=2)
     assert "--by-type goes with -m errant" in wrong.stderr

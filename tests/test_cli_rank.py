@@ -17,7 +17,11 @@ from human_data import grundkiewicz_file, sakaguchi_file
 def errata(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
     result = subprocess.run(
         [sys.executable, "-c", "from errata.cli import main; main()", *map(str, arguments)],
-        capture_output=True, text=True, encoding="utf-8", check=False)
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert result.returncode == code, result.stderr
     return result
 
@@ -31,27 +35,47 @@ def test_rank_as_published() -> None:
     found = tables("rank", grundkiewicz_file(), "--unit", "pairs", "--head-to-head")
     ranking = found["ranking"]
     assert [row["system"] for row in ranking] == [
-        "AMU", "RAC", "CAMB", "CUUI", "POST", "UFC", "PKU", "UMC", "IITB", "SJTU", "INPUT",
-        "NTHU", "IPN"]
+        "AMU",
+        "RAC",
+        "CAMB",
+        "CUUI",
+        "POST",
+        "UFC",
+        "PKU",
+        "UMC",
+        "IITB",
+        "SJTU",
+        "INPUT",
+        "NTHU",
+        "IPN",
+    ]
     assert [row["cluster"] for row in ranking] == [1] + 4 * [2] + 7 * [3] + [4]
     assert ranking[0]["range"] == "1"
     assert [found["head_to_head"][0][s] for s in ("RAC", "CAMB", "CUUI", "UFC")] == [
-        "0.44#", "0.47*", "0.46+", "0.34#"]  # Table 3d, first row
+        "0.44#",
+        "0.47*",
+        "0.46+",
+        "0.34#",
+    ]  # Table 3d, first row
 
 
-@pytest.mark.parametrize("method", ["expected_wins", "trueskill(runs=20)", "trueskill_meanfield",
-                                    "bradley_terry", "net_wins"])
+@pytest.mark.parametrize(
+    "method",
+    ["expected_wins", "trueskill(runs=20)", "trueskill_meanfield", "bradley_terry", "net_wins"],
+)
 def test_rank_the_sample(method: str) -> None:
     rows = tables("rank", "--sample", "--method", method, "--resamples", "50")["ranking"]
     assert [row["system"] for row in rows] == ["fluent", "eager", "cautious", "nothing", "noisy"]
 
 
 def test_rank_balanced() -> None:
-    text = errata("rank", "--sample", "--balanced", "--value", "mean", "--unit", "pairs",
-                  "--resamples", "200").stdout
+    text = errata(
+        "rank", "--sample", "--balanced", "--value", "mean", "--unit", "pairs", "--resamples", "200"
+    ).stdout
     assert "value:mean | unit:pairs | resamples:200 | balanced | seed:0" in text
-    message = errata("rank", "--sample", "--balanced", "--unit", "pairs", "-m", "trueskill",
-                     code=2).stderr
+    message = errata(
+        "rank", "--sample", "--balanced", "--unit", "pairs", "-m", "trueskill", code=2
+    ).stderr
     assert "draw freely" in message
 
 
@@ -84,8 +108,9 @@ def test_plots_are_the_same_every_time(tmp_path: Path, ending: str) -> None:
 
 def test_a_name_is_not_a_formula(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
-    write_judgments([Judgment("ann", i, (("$A_1$",), ("B",)), (1, 1 + i % 2)) for i in range(4)],
-                    path)
+    write_judgments(
+        [Judgment("ann", i, (("$A_1$",), ("B",)), (1, 1 + i % 2)) for i in range(4)], path
+    )
     errata("rank", path, "--resamples", "40", "--plot", tmp_path / "x.svg")
     assert ">$A_1$</text>" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
@@ -96,7 +121,10 @@ def test_missing_matplotlib_says_what_to_install(tmp_path: Path) -> None:
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from errata.cli import main; main()"
     result = subprocess.run(
         [sys.executable, "-c", code, "rank", "--sample", "--plot", str(tmp_path / "x.svg")],
-        capture_output=True, text=True, check=False)
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert result.returncode == 2
     assert "matplotlib is not installed; run: pip install 'errata[plot]'" in result.stderr
 
@@ -106,8 +134,7 @@ def test_rank_refuses_shifted_labels() -> None:
     file = sakaguchi_file("Ctrl_merged.csv")
     assert "off by one" in errata("rank", file, "--outputs", outputs, code=2).stderr
     assert "under two labels" in errata("rank", file, "--resamples", "40").stderr
-    relabelled = errata("rank", file, "--outputs", outputs, "--labels", "text",
-                        "--resamples", "40")
+    relabelled = errata("rank", file, "--outputs", outputs, "--labels", "text", "--resamples", "40")
     assert "corrected" in relabelled.stderr
     assert "comparisons:26052" in relabelled.stdout
 
@@ -115,7 +142,10 @@ def test_rank_refuses_shifted_labels() -> None:
 def test_agree() -> None:
     found = tables("agree", grundkiewicz_file())
     assert [round(float(row["value"]), 4) for row in found["agreement"]] == [  # type: ignore[arg-type]
-        0.2927, 0.4552, 0.2923]
+        0.2927,
+        0.4552,
+        0.2923,
+    ]
     assert found["agreement_matrix"][6]["annotator07"] is None  # too few
     assert found["judges"][0]["median seconds"] == pytest.approx(33.7585)
     assert found["judge_correlations"][0]["ρ others"] == pytest.approx(0.7033, abs=1e-4)
@@ -160,5 +190,8 @@ def test_rank_reads_standard_input_and_several_files(tmp_path: Path) -> None:
     assert "rankings:18" in twice
     piped = subprocess.run(
         [sys.executable, "-c", "from errata.cli import main; main()", "rank", "-"],
-        input=path.read_bytes(), capture_output=True, check=True)
+        input=path.read_bytes(),
+        capture_output=True,
+        check=True,
+    )
     assert b"rankings:9" in piped.stdout

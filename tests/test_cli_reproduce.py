@@ -15,14 +15,22 @@ from test_reproduce import SMALL
 
 
 def errata(*arguments: str, data: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("ERRATA_DATA", "ERRATA_DATA_URL")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("ERRATA_DATA", "ERRATA_DATA_URL")
+    }
     environment["PYTHONUTF8"] = "1"
     if data is not None:
         environment["ERRATA_DATA"] = str(data)
     return subprocess.run(
         [sys.executable, "-c", "from errata.cli import main; main()", "reproduce", *arguments],
-        capture_output=True, text=True, encoding="utf-8", env=environment, timeout=300)
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        timeout=300,
+    )
 
 
 def write(folder: Path, text: str) -> str:
@@ -36,7 +44,12 @@ def test_list() -> None:
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["tables"][0]["rows"]
     assert [row["experiment"] for row in rows] == [
-        "chollampatt18", "gotou20", "grundkiewicz15", "napoles15", "sakaguchi16"]
+        "chollampatt18",
+        "gotou20",
+        "grundkiewicz15",
+        "napoles15",
+        "sakaguchi16",
+    ]
     assert all(row["cells"] > 0 for row in rows)
 
 
@@ -67,10 +80,13 @@ def test_summary(tmp_path: Path) -> None:
     assert "Table 3" not in done.stdout
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (("nothing",), "errata: there is no experiment 'nothing'; known: chollampatt18"),
-    (("none.toml",), "none.toml: cannot read the file"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing",), "errata: there is no experiment 'nothing'; known: chollampatt18"),
+        (("none.toml",), "none.toml: cannot read the file"),
+    ],
+)
 def test_errors(arguments: tuple[str, ...], message: str) -> None:
     done = errata(*arguments)
     assert done.returncode == 2
@@ -82,7 +98,7 @@ def test_real_data_tampered(tmp_path: Path, data_sets: Path) -> None:
     """A shipped file with one printed cell changed, on the real data."""
     text = (files("errata.datasets") / "experiments" / "grundkiewicz15.toml").read_text("utf-8")
     first = text.index("[[table]]")
-    table = text[first:text.index("[[table]]", first + 1)]
+    table = text[first : text.index("[[table]]", first + 1)]
     head = text[:first]
     done = errata(write(tmp_path, head + table), data=data_sets)
     assert done.returncode == 0, done.stderr

@@ -16,19 +16,42 @@ from errata.testing import check_metric, example_corpus, example_systems
 from toy import Toy
 
 VARIANTS = [
-    "m2", "m2(beta=1)", "m2(choice=optimal)", "m2(choice=last)", "m2(max_unchanged=0)",
-    "errant", "errant(mode=detection)", "errant(mode=token_detection)",
-    "errant(gold=reextracted, types=True)", "errant(alternatives=any, duplicates=True)",
-    "difficulty", "difficulty(weights=none)", "difficulty(measure=A)",
-    "difficulty(matching=elastic)", "difficulty(leave_out=True)", "difficulty(gold=reextracted)",
+    "m2",
+    "m2(beta=1)",
+    "m2(choice=optimal)",
+    "m2(choice=last)",
+    "m2(max_unchanged=0)",
+    "errant",
+    "errant(mode=detection)",
+    "errant(mode=token_detection)",
+    "errant(gold=reextracted, types=True)",
+    "errant(alternatives=any, duplicates=True)",
+    "difficulty",
+    "difficulty(weights=none)",
+    "difficulty(measure=A)",
+    "difficulty(matching=elastic)",
+    "difficulty(leave_out=True)",
+    "difficulty(gold=reextracted)",
     "difficulty(a=2, b=1, c=3)",
-    "imeasure", "imeasure(references=mix)", "imeasure(aspect=detection, weight=3)",
-    "imeasure(choice=corpus)", "imeasure(tokenise=none)",
-    "gleu", "gleu(references=official, draws=20)", "gleu(formula=paper)", "gleu(brevity=inverse)",
-    "gleu(n=2)", "gleu2015", "gleu2015(version='2016-03')",
-    "bleu", "bleu(lowercase=True)", "bleu(smooth=none)",
-    "scribendi(model=trigram)", "scribendi(model=trigram, perplexity=sum, total=mean)",
-    "fluency(model=trigram)", "harper",
+    "imeasure",
+    "imeasure(references=mix)",
+    "imeasure(aspect=detection, weight=3)",
+    "imeasure(choice=corpus)",
+    "imeasure(tokenise=none)",
+    "gleu",
+    "gleu(references=official, draws=20)",
+    "gleu(formula=paper)",
+    "gleu(brevity=inverse)",
+    "gleu(n=2)",
+    "gleu2015",
+    "gleu2015(version='2016-03')",
+    "bleu",
+    "bleu(lowercase=True)",
+    "bleu(smooth=none)",
+    "scribendi(model=trigram)",
+    "scribendi(model=trigram, perplexity=sum, total=mean)",
+    "fluency(model=trigram)",
+    "harper",
 ]
 
 
@@ -121,28 +144,44 @@ class NameOfTwoWords(Toy):
     name = "my metric"
 
 
-@pytest.mark.parametrize(("broken", "problem"), [
-    (ChoosesMissing, "chose a missing reference"), (ForgetsShape, "score must map"),
-    (DependsOnNeighbours, "must not depend on the other sentences"),
-    (NotANumber, "must be a number"), (LosesASentence, "do not fit 6 sentences"),
-    (LikesErrors, "must not score below"), (ChangesCounts, "choose must not change the counts"),
-    (ChoosesByChance, "choose must be repeatable"),
-    (SumsSentences, "score_sentences must return a score for each sentence"),
-    (ScoresNoSentence, "some sentence must have a score"),
-    (SentencePartsOfAnotherShape, "sentence part equal must have a figure for each sentence"),
-    (SpellsContext, "context must be a tuple"), (NameOfTwoWords, "name must be one word"),
-])
+@pytest.mark.parametrize(
+    ("broken", "problem"),
+    [
+        (ChoosesMissing, "chose a missing reference"),
+        (ForgetsShape, "score must map"),
+        (DependsOnNeighbours, "must not depend on the other sentences"),
+        (NotANumber, "must be a number"),
+        (LosesASentence, "do not fit 6 sentences"),
+        (LikesErrors, "must not score below"),
+        (ChangesCounts, "choose must not change the counts"),
+        (ChoosesByChance, "choose must be repeatable"),
+        (SumsSentences, "score_sentences must return a score for each sentence"),
+        (ScoresNoSentence, "some sentence must have a score"),
+        (SentencePartsOfAnotherShape, "sentence part equal must have a figure for each sentence"),
+        (SpellsContext, "context must be a tuple"),
+        (NameOfTwoWords, "name must be one word"),
+    ],
+)
 def test_broken_metrics_are_caught(broken: type[Metric], problem: str) -> None:
     with pytest.raises(AssertionError, match=problem):
         check_metric(broken())
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("m3", "no metric 'm3'"), ("m2(gamma=1)", "no parameter 'gamma'"),
-    ("m2(beta=x)", "should be a float"), ("m2(1)", "cannot read"), ("m2(", "cannot read"),
-    ("m2(beta=[x])", "cannot read"), ("m2(**x)", "cannot read"), ("", "cannot read"),
-    ("m2(choice=best)", "choice='best' is unknown"), ("m2(beta=-1)", "beta"),
-])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("m3", "no metric 'm3'"),
+        ("m2(gamma=1)", "no parameter 'gamma'"),
+        ("m2(beta=x)", "should be a float"),
+        ("m2(1)", "cannot read"),
+        ("m2(", "cannot read"),
+        ("m2(beta=[x])", "cannot read"),
+        ("m2(**x)", "cannot read"),
+        ("", "cannot read"),
+        ("m2(choice=best)", "choice='best' is unknown"),
+        ("m2(beta=-1)", "beta"),
+    ],
+)
 def test_bad_signatures(text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem.replace("[", r"\[").replace("(", r"\(")):
         parse(text)
@@ -158,8 +197,15 @@ def plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entry points as an installed package would declare them."""
     import errata.metrics as registry
 
-    points = EntryPoints(EntryPoint(name, value, "errata.metrics") for name, value in (
-        ("toy", "toy:Toy"), ("m2", "toy:Toy"), ("gone", "toy:Gone"), ("number", "math:pi")))
+    points = EntryPoints(
+        EntryPoint(name, value, "errata.metrics")
+        for name, value in (
+            ("toy", "toy:Toy"),
+            ("m2", "toy:Toy"),
+            ("gone", "toy:Gone"),
+            ("number", "math:pi"),
+        )
+    )
 
     def entry_points(**query: Any) -> EntryPoints:
         return points.select(**query)
@@ -176,10 +222,13 @@ def test_plug_ins_are_found() -> None:
 
 
 @pytest.mark.usefixtures("plug_ins")
-@pytest.mark.parametrize(("name", "problem"), [
-    ("gone", "the metric 'gone' of an installed package cannot be loaded from toy:Gone: "),
-    ("number", "math:pi of an installed package is not a metric; "),
-])
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("gone", "the metric 'gone' of an installed package cannot be loaded from toy:Gone: "),
+        ("number", "math:pi of an installed package is not a metric; "),
+    ],
+)
 def test_broken_plug_ins_are_input_errors(name: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse(name)

@@ -85,8 +85,7 @@ def test_interning_keeps_every_token(texts: list[str]) -> None:
     vocabulary = Vocabulary()
     tokens = vocabulary.intern(texts)
     words = vocabulary.words()
-    assert [[words[i] for i in tokens[k]] for k in range(len(tokens))] == [t.split()
-                                                                        for t in texts]
+    assert [[words[i] for i in tokens[k]] for k in range(len(tokens))] == [t.split() for t in texts]
     assert tokens.lengths.tolist() == [len(t.split()) for t in texts]
     again = vocabulary.intern(texts)
     np.testing.assert_array_equal(tokens.ids, again.ids)
@@ -110,8 +109,14 @@ def test_scores_are_checked_and_ordered() -> None:
         Scores("m", ("A", "A", "B"), values)
     with pytest.raises(InputError, match="arrays of shapes"):
         Scores("m", ("A", "B"), values)
-    scores = Scores("m2(beta=0.5)", ("A", "B", "C"), values, context=("n:3",),
-                    parts={"P": values}, resampled=np.array([[0.1, 0.4, 0.4], [0.3, 0.2, 0.5]]))
+    scores = Scores(
+        "m2(beta=0.5)",
+        ("A", "B", "C"),
+        values,
+        context=("n:3",),
+        parts={"P": values},
+        resampled=np.array([[0.1, 0.4, 0.4], [0.3, 0.2, 0.5]]),
+    )
     assert scores.order == (1, 2, 0)
     assert scores["B"] == 0.4
     assert dict(scores) == {"A": 0.2, "B": 0.4, "C": 0.4}
@@ -128,9 +133,14 @@ def test_paired_p_values() -> None:
 
 
 def test_scores_in_a_notebook_are_escaped() -> None:
-    scores = Scores("m2()", ("A", "B"), np.array([0.5, 0.5]), notes=("look <here>",),
-                    parts={"P": np.array([1.0, 2 / 3]), "gold": np.array([12.0, 1234567.0])},
-                    counts=frozenset(["gold"]))._repr_html_()
+    scores = Scores(
+        "m2()",
+        ("A", "B"),
+        np.array([0.5, 0.5]),
+        notes=("look <here>",),
+        parts={"P": np.array([1.0, 2 / 3]), "gold": np.array([12.0, 1234567.0])},
+        counts=frozenset(["gold"]),
+    )._repr_html_()
     assert scores.count("<td>1</td>") == 2  # equal scores share a rank
     for cell in ("1.0000", "0.6667", "12", "1234567"):
         assert f"<td>{cell}</td>" in scores

@@ -13,12 +13,7 @@ from pathlib import Path
 import pytest
 
 from data_server import DataServer, make_folder, serve
-from errata.datasets import (
-    fetch,
-    load_conll14,
-    load_conll14_systems,
-    load_conll14_texts,
-)
+from errata.datasets import fetch, load_conll14, load_conll14_systems, load_conll14_texts
 from errata.datasets.catalogue import DataSet, catalogue, data_set, read_catalogue
 from errata.errors import DataWarning, InputError
 
@@ -38,8 +33,9 @@ def toy(tmp_path: Path) -> Mapping[str, DataSet]:
 
 
 @pytest.fixture
-def server(toy: Mapping[str, DataSet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-           ) -> Iterator[DataServer]:
+def server(
+    toy: Mapping[str, DataSet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[DataServer]:
     with serve(tmp_path / "origin") as state:
         monkeypatch.setenv("ERRATA_DATA_URL", state.url)
         yield state
@@ -51,14 +47,19 @@ def content(tmp_path: Path, name: str) -> bytes:
 
 
 def leftovers() -> list[str]:
-    return sorted(p.name for p in fetch.cache_folder().rglob("*")
-                  if p.is_file() and p.name not in {".lock", "small.txt", "large.bin"})
+    return sorted(
+        p.name
+        for p in fetch.cache_folder().rglob("*")
+        if p.is_file() and p.name not in {".lock", "small.txt", "large.bin"}
+    )
 
 
 # The catalogue
 
-def test_the_catalogue_describes_the_real_files(data_sets: Path,
-                                                monkeypatch: pytest.MonkeyPatch) -> None:
+
+def test_the_catalogue_describes_the_real_files(
+    data_sets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
     listed = set()
     for chosen in catalogue().values():
@@ -87,19 +88,22 @@ def test_files_go_by_their_last_part_too() -> None:
         data_set("conll15")
 
 
-@pytest.mark.parametrize(("old", "new", "says"), [
-    ("[toy]", "[toy", "not TOML"),
-    ('licence = "CC0"', "", "exactly the fields"),
-    ('title = "A made-up set"', "title = 3", "title is not a text"),
-    ("some-one/some.thing", "../elsewhere", "not OWNER/REPO"),
-    ("0123456789abcdef", "main", "not 40 hexadecimal"),
-    ('"small.txt"', '"../../../../etc/small.txt"', "leaves the repository"),
-    ('"data"', '"/data"', "leaves the repository"),
-    ("size = 6", "size = -6", "size is not"),
-    ("sha256 = ", "md5 = ", "exactly name, size and sha256"),
-    ('sha256 = "', 'sha256 = "0', "sha256 is not"),
-    (LARGE, "small.txt", "named twice"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("[toy]", "[toy", "not TOML"),
+        ('licence = "CC0"', "", "exactly the fields"),
+        ('title = "A made-up set"', "title = 3", "title is not a text"),
+        ("some-one/some.thing", "../elsewhere", "not OWNER/REPO"),
+        ("0123456789abcdef", "main", "not 40 hexadecimal"),
+        ('"small.txt"', '"../../../../etc/small.txt"', "leaves the repository"),
+        ('"data"', '"/data"', "leaves the repository"),
+        ("size = 6", "size = -6", "size is not"),
+        ("sha256 = ", "md5 = ", "exactly name, size and sha256"),
+        ('sha256 = "', 'sha256 = "0', "sha256 is not"),
+        (LARGE, "small.txt", "named twice"),
+    ],
+)
 def test_a_bad_catalogue_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
     path = make_folder(tmp_path)
     text = path.read_text("utf-8")
@@ -112,8 +116,10 @@ def test_a_bad_catalogue_is_refused(tmp_path: Path, old: str, new: str, says: st
 
 # Where files come from
 
-def test_the_users_folder_is_used_as_it_is(toy: Mapping[str, DataSet], tmp_path: Path,
-                                           monkeypatch: pytest.MonkeyPatch) -> None:
+
+def test_the_users_folder_is_used_as_it_is(
+    toy: Mapping[str, DataSet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ERRATA_DATA", str(tmp_path / "origin"))
     monkeypatch.setenv("ERRATA_DATA_URL", "http://127.0.0.1:9")
     path = fetch.path("toy", "small.txt", sets=toy)
@@ -124,15 +130,17 @@ def test_the_users_folder_is_used_as_it_is(toy: Mapping[str, DataSet], tmp_path:
     assert fetch.check(toy["toy"], toy["toy"].file("small.txt")) == "wrong"
 
 
-def test_a_users_folder_that_is_not_there_is_an_error(toy: Mapping[str, DataSet],
-                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_users_folder_that_is_not_there_is_an_error(
+    toy: Mapping[str, DataSet], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ERRATA_DATA", "no/such/folder")
     with pytest.raises(InputError, match=r"ERRATA_DATA names 'no/such/folder'.*unset it"):
         fetch.path("toy", "small.txt", sets=toy)
 
 
-def test_downloads_once_and_keeps_it(toy: Mapping[str, DataSet], server: DataServer,
-                                     tmp_path: Path) -> None:
+def test_downloads_once_and_keeps_it(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     assert fetch.check(toy["toy"], toy["toy"].files[0]) == "missing"
     seen: list[tuple[int, int]] = []
     paths = fetch.get("toy", sets=toy, progress=lambda done, total: seen.append((done, total)))
@@ -148,8 +156,9 @@ def test_downloads_once_and_keeps_it(toy: Mapping[str, DataSet], server: DataSer
     assert leftovers() == []
 
 
-def test_a_spoilt_file_in_the_cache_is_fetched_again(toy: Mapping[str, DataSet],
-                                                     server: DataServer, tmp_path: Path) -> None:
+def test_a_spoilt_file_in_the_cache_is_fetched_again(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     path = fetch.path("toy", LARGE, sets=toy)
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
@@ -158,20 +167,24 @@ def test_a_spoilt_file_in_the_cache_is_fetched_again(toy: Mapping[str, DataSet],
 
 # Downloads that go wrong
 
-def test_a_cut_connection_is_resumed_at_once(toy: Mapping[str, DataSet], server: DataServer,
-                                             tmp_path: Path) -> None:
+
+def test_a_cut_connection_is_resumed_at_once(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     server.cuts = [200_000, 100_000]
     assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
     assert [status for _, _, status in server.requests] == [200, 206, 206]
-    first, second = (int(asked.removeprefix("bytes=").rstrip("-"))
-                     for _, asked, _ in server.requests[1:])
+    first, second = (
+        int(asked.removeprefix("bytes=").rstrip("-")) for _, asked, _ in server.requests[1:]
+    )
     assert 0 < first <= 200_000
     assert first < second <= first + 100_000
     assert leftovers() == []
 
 
-def test_a_download_that_broke_off_goes_on_later(toy: Mapping[str, DataSet], server: DataServer,
-                                                 tmp_path: Path) -> None:
+def test_a_download_that_broke_off_goes_on_later(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     server.cuts = [150_000, 0]
     with pytest.raises(InputError, match="broke off; what came is kept"):
         fetch.path("toy", LARGE, sets=toy)
@@ -185,8 +198,9 @@ def test_a_download_that_broke_off_goes_on_later(toy: Mapping[str, DataSet], ser
     assert leftovers() == []
 
 
-def test_a_server_without_ranges_starts_again(toy: Mapping[str, DataSet], server: DataServer,
-                                              tmp_path: Path) -> None:
+def test_a_server_without_ranges_starts_again(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     server.ranges = False
     server.cuts = [300_000]
     assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
@@ -194,8 +208,9 @@ def test_a_server_without_ranges_starts_again(toy: Mapping[str, DataSet], server
 
 
 @pytest.mark.parametrize("size", [1, 300_000, 512_000, 600_000])
-def test_a_false_piece_does_not_spoil_the_file(toy: Mapping[str, DataSet], server: DataServer,
-                                               tmp_path: Path, size: int) -> None:
+def test_a_false_piece_does_not_spoil_the_file(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path, size: int
+) -> None:
     target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
     target.parent.mkdir(parents=True)
     target.with_name("large.bin.part").write_bytes(b"?" * size)
@@ -204,8 +219,9 @@ def test_a_false_piece_does_not_spoil_the_file(toy: Mapping[str, DataSet], serve
 
 
 @pytest.mark.parametrize("other", [b"", b"cafe\n\n", b"caf\n", b"something far longer than it"])
-def test_a_wrong_checksum_names_file_and_remedy(toy: Mapping[str, DataSet], server: DataServer,
-                                                tmp_path: Path, other: bytes) -> None:
+def test_a_wrong_checksum_names_file_and_remedy(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path, other: bytes
+) -> None:
     (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
     origin.write_bytes(other)
     with pytest.raises(InputError, match=r"checksum of small.txt of toy is wrong.*ERRATA_DATA"):
@@ -214,8 +230,9 @@ def test_a_wrong_checksum_names_file_and_remedy(toy: Mapping[str, DataSet], serv
     assert leftovers() == []
 
 
-def test_an_endless_file_is_not_downloaded_to_its_end(toy: Mapping[str, DataSet],
-                                                      server: DataServer, tmp_path: Path) -> None:
+def test_an_endless_file_is_not_downloaded_to_its_end(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
     origin.write_bytes(b"x" * 5_000_000)
     pieces: list[int] = []
@@ -225,8 +242,9 @@ def test_an_endless_file_is_not_downloaded_to_its_end(toy: Mapping[str, DataSet]
     assert leftovers() == []
 
 
-def test_a_file_that_shrank_on_the_server(toy: Mapping[str, DataSet], server: DataServer,
-                                          tmp_path: Path) -> None:
+def test_a_file_that_shrank_on_the_server(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
     target.parent.mkdir(parents=True)
     target.with_name("large.bin.part").write_bytes(b"?" * 1000)
@@ -238,8 +256,9 @@ def test_a_file_that_shrank_on_the_server(toy: Mapping[str, DataSet], server: Da
     assert leftovers() == []
 
 
-def test_a_missing_file_says_404(toy: Mapping[str, DataSet], server: DataServer,
-                                 tmp_path: Path) -> None:
+def test_a_missing_file_says_404(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
     origin.unlink()
     with pytest.raises(InputError, match=r"cannot fetch small.txt of toy.*HTTP 404"):
@@ -254,7 +273,8 @@ def test_offline_says_what_to_set(toy: Mapping[str, DataSet]) -> None:
         fetch.path("toy", "small.txt", base_url=url, sets=toy)
     assert str(caught.value) == (
         f"cannot fetch small.txt of toy from {url}: no connection; set ERRATA_DATA to a folder "
-        "laid out OWNER/REPO/COMMIT/PATH, or ERRATA_DATA_URL (--base-url) to a mirror")
+        "laid out OWNER/REPO/COMMIT/PATH, or ERRATA_DATA_URL (--base-url) to a mirror"
+    )
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org", "/some/folder", "http://"])
@@ -263,25 +283,34 @@ def test_a_bad_base_address_is_refused(toy: Mapping[str, DataSet], url: str) -> 
         fetch.path("toy", "small.txt", base_url=url, sets=toy)
 
 
-def test_a_cache_that_cannot_be_written_is_an_error(toy: Mapping[str, DataSet],
-                                                    server: DataServer, tmp_path: Path,
-                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written_is_an_error(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / "file"))
     with pytest.raises(InputError, match="set ERRATA_CACHE to a folder"):
         fetch.path("toy", "small.txt", sets=toy)
 
 
-def test_processes_at_once_download_one_time(toy: Mapping[str, DataSet], server: DataServer,
-                                             tmp_path: Path) -> None:
+def test_processes_at_once_download_one_time(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
     server.cuts = [100_000]
-    program = ("import sys; from errata.datasets import fetch; "
-               "from errata.datasets.catalogue import read_catalogue; "
-               f"print(fetch.path('toy', {LARGE!r}, sets=read_catalogue(sys.argv[1])))")
-    started = [subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path / "origin" / "toy.toml")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
-        for _ in range(3)]
+    program = (
+        "import sys; from errata.datasets import fetch; "
+        "from errata.datasets.catalogue import read_catalogue; "
+        f"print(fetch.path('toy', {LARGE!r}, sets=read_catalogue(sys.argv[1])))"
+    )
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(tmp_path / "origin" / "toy.toml")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ),
+        )
+        for _ in range(3)
+    ]
     ended = [process.communicate(timeout=60) for process in started]
     assert [errors for _, errors in ended] == ["", "", ""]
     (path,) = {output.strip() for output, _ in ended}
@@ -292,13 +321,15 @@ def test_processes_at_once_download_one_time(toy: Mapping[str, DataSet], server:
 
 # The real sets
 
+
 def test_the_real_sets_can_be_downloaded(data_sets: Path) -> None:
     with serve(data_sets) as state:
         for name, chosen in catalogue().items():
             paths = fetch.get(name, base_url=state.url)
             for file in chosen.files:
-                assert (paths[file.name].read_bytes()
-                        == (data_sets / chosen.address(file)).read_bytes())
+                assert (
+                    paths[file.name].read_bytes() == (data_sets / chosen.address(file)).read_bytes()
+                )
         assert len(state.requests) == sum(len(c.files) for c in catalogue().values())
 
 
@@ -306,8 +337,10 @@ def test_conll14_loads(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
     gold, texts = load_conll14(), load_conll14_texts()
     assert (len(gold), gold.most_references, gold.name) == (1312, 2, "conll14")
-    edits = [sum(len(r.edits or ()) for refs in gold.references for r in refs if r.annotator == k)
-             for k in (0, 1)]
+    edits = [
+        sum(len(r.edits or ()) for refs in gold.references for r in refs if r.annotator == k)
+        for k in (0, 1)
+    ]
     assert edits == [2391, 3207]
     assert [s.split() for s in texts.sources] == [s.split() for s in gold.sources]
     assert texts.most_references == 2
@@ -319,11 +352,14 @@ def test_conll14_systems_load(data_sets: Path, monkeypatch: pytest.MonkeyPatch) 
         warnings.simplefilter("always")
         systems = load_conll14_systems()
     assert {w.category for w in caught} == {DataWarning}
-    assert {name for name in ("NTHU", "POST") if any(f"{name}:" in str(w.message)
-                                                     for w in caught)} == {"NTHU", "POST"}
+    assert {
+        name for name in ("NTHU", "POST") if any(f"{name}:" in str(w.message) for w in caught)
+    } == {"NTHU", "POST"}
     assert " ".join(s.system for s in systems) == (
-        "AMU CAMB CUUI IITB INPUT IPN NTHU PKU POST RAC SJTU UFC UMC")
+        "AMU CAMB CUUI IITB INPUT IPN NTHU PKU POST RAC SJTU UFC UMC"
+    )
     assert {len(s) for s in systems} == {1312}
     assert not any("\r" in sentence for s in systems for sentence in s.sentences)
     assert [s.sentences for s in load_conll14_systems(check=False)] == [
-        s.sentences for s in systems]
+        s.sentences for s in systems
+    ]

@@ -34,8 +34,21 @@ from errata.metrics.difficulty import Difficulty, weight
 from pure import load_pure
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "difficulty.json").read_text())
-NAMES = ["AMU", "CAMB", "CUUI", "IITB", "IPN", "NTHU", "PKU", "POST", "RAC", "SJTU",
-         "UFC", "UMC", "INPUT"]
+NAMES = [
+    "AMU",
+    "CAMB",
+    "CUUI",
+    "IITB",
+    "IPN",
+    "NTHU",
+    "PKU",
+    "POST",
+    "RAC",
+    "SJTU",
+    "UFC",
+    "UMC",
+    "INPUT",
+]
 Two = tuple[Corpus, list[Hypotheses]]
 
 
@@ -44,10 +57,13 @@ def demo() -> Two:
     def edits(rows: list[list[object]]) -> tuple[Edit, ...]:
         return tuple(Edit(*row) for row in rows)  # type: ignore[arg-type]
 
-    corpus = Corpus(tuple(GOLDEN["sources"]),
-                    tuple((Reference(0, edits(rows)),) for rows in GOLDEN["gold"]))
-    return corpus, [Hypotheses(name, tuple(GOLDEN["sources"]), tuple(map(edits, sentences)))
-                    for name, sentences in GOLDEN["systems"].items()]
+    corpus = Corpus(
+        tuple(GOLDEN["sources"]), tuple((Reference(0, edits(rows)),) for rows in GOLDEN["gold"])
+    )
+    return corpus, [
+        Hypotheses(name, tuple(GOLDEN["sources"]), tuple(map(edits, sentences)))
+        for name, sentences in GOLDEN["systems"].items()
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +92,12 @@ def test_the_released_demo(demo: Two) -> None:
     for name, row in GOLDEN["weighted"].items():
         assert round(beta1[name], 4) == row["F1"]
     found = map_difficulty(corpus, systems)
-    assert [n.astype(int).tolist() for n in np.split(found.solved, found.chunks.bounds[1:-1])] \
-        == GOLDEN["n_correct"]
-    assert {r.kind: [round(r.mean, 2), round(r.sd, 2), r.frequency] for r in by_kind(found)} \
-        == GOLDEN["by_kind"]
+    assert [
+        n.astype(int).tolist() for n in np.split(found.solved, found.chunks.bounds[1:-1])
+    ] == GOLDEN["n_correct"]
+    assert {
+        r.kind: [round(r.mean, 2), round(r.sd, 2), r.frequency] for r in by_kind(found)
+    } == GOLDEN["by_kind"]
 
 
 def test_the_demo_scored_with_its_weight_file(data_sets: Path, oracles: Path) -> None:
@@ -87,17 +105,24 @@ def test_the_demo_scored_with_its_weight_file(data_sets: Path, oracles: Path) ->
     corpus = read_m2(demo / "ref.m2")
     systems = read_hypotheses_m2(demo / "hyp_1sys.m2", ["0"])
     scores = evaluate(Difficulty(weights=str(demo / "weight.txt")), corpus, systems, resamples=0)
-    check(scores, json.loads((oracles / "difficulty" / "scores.json").read_text())
-          ["demo_weightfile_1sys"])
+    check(
+        scores,
+        json.loads((oracles / "difficulty" / "scores.json").read_text())["demo_weightfile_1sys"],
+    )
     assert "weights:3 systems of weight.txt@" in scores.signature
 
 
 @pytest.mark.parametrize("matching", ["released", "elastic"])
 def test_example_3_of_the_paper(matching: str) -> None:
     corpus = Corpus.from_texts(["We discussing about its ."], [["We have been discussing it ."]])
-    systems = [Hypotheses(name, (text,)) for name, text in (
-        ("Sys1", "We have been discussing about it ."),
-        ("Sys2", "“ We are discussing it . ”"), ("Sys3", "We talking it ."))]
+    systems = [
+        Hypotheses(name, (text,))
+        for name, text in (
+            ("Sys1", "We have been discussing about it ."),
+            ("Sys2", "“ We are discussing it . ”"),
+            ("Sys3", "We talking it ."),
+        )
+    ]
     found = map_difficulty(corpus, systems, Difficulty(matching=matching))
     assert found.solved[[2, 5, 7]].tolist() == [1, 1, 3]
     np.testing.assert_allclose(found.weights[[2, 5, 7]], [2 / 3, 2 / 3, 0], atol=1e-15)
@@ -108,17 +133,21 @@ def test_thirteen_systems_with_their_own_weights(conll: Two, oracles: Path) -> N
     corpus, systems = conll
     expected = json.loads((oracles / "difficulty" / "scores.json").read_text())
     first = corpus.keep_annotators(0)
-    check(evaluate(Difficulty(), first, systems, resamples=0),
-          expected["conll14_13sys_own_weights"])
-    check(evaluate(Difficulty(weights="none"), first, systems, resamples=0),
-          expected["conll14_13sys_unweighted"])
+    check(
+        evaluate(Difficulty(), first, systems, resamples=0), expected["conll14_13sys_own_weights"]
+    )
+    check(
+        evaluate(Difficulty(weights="none"), first, systems, resamples=0),
+        expected["conll14_13sys_unweighted"],
+    )
 
 
 def test_the_weight_file_of_thirteen_systems(conll: Two, oracles: Path, tmp_path: Path) -> None:
     corpus, systems = conll
     found = map_difficulty(corpus.keep_annotators(0), systems)
-    write_weights(13, np.split(found.solved.astype(int), found.chunks.bounds[1:-1]),
-                  tmp_path / "weights.txt")
+    write_weights(
+        13, np.split(found.solved.astype(int), found.chunks.bounds[1:-1]), tmp_path / "weights.txt"
+    )
     with gzip.open(oracles / "difficulty" / "weights_13sys.txt.gz", "rt") as file:
         assert (tmp_path / "weights.txt").read_text() == file.read()
 
@@ -134,11 +163,11 @@ def test_the_published_weights_of_eight_systems(conll14: Path, data_sets: Path) 
     assert (~right).sum() == 58031
     assert round(float(found.weights[~right].mean()), 4) == 0.0129
     assert (found.weights[~right] != 0).sum() == 2869
-    kinds = by_kind(map_difficulty(retyped(corpus, "aligned"), [], Difficulty(weights=str(path))),
-                    tier=2)
+    kinds = by_kind(
+        map_difficulty(retyped(corpus, "aligned"), [], Difficulty(weights=str(path))), tier=2
+    )
     assert sum(row.frequency for row in kinds) == 2379
-    assert {row.kind for row in kinds} == {"ORTH", "PUNCT", "OTHER", "SPACE", "WO", "SPELL",
-                                           "INFL"}
+    assert {row.kind for row in kinds} == {"ORTH", "PUNCT", "OTHER", "SPACE", "WO", "SPELL", "INFL"}
     assert kinds[0].mean > 0.9  # lexical and mechanical errors are harder than inflection,
     assert kinds[-1].kind == "INFL"  # as in the paper's Table 4
 
@@ -152,12 +181,19 @@ def test_weights_of_another_annotator_are_refused(conll14: Path, data_sets: Path
         map_difficulty(corpus, [], Difficulty(weights=path))
 
 
-@pytest.mark.parametrize(("content", "problem"), [
-    ("", "1: the first line"), ("x\n1 2\n", "1: the first line"), ("0\n1\n", "1: the first line"),
-    ("3\n1 two\n", "2: '1 two' is not"), ("3\n1\n\n", "3: the line is empty"),
-    ("3\n1 4\n", "2: a count is outside 0 to 3"), ("3\n-1 0\n", "2: a count is outside 0 to 3"),
-    ("3\n99999999999\n", "2: '99999999999' is not"),
-])
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "1: the first line"),
+        ("x\n1 2\n", "1: the first line"),
+        ("0\n1\n", "1: the first line"),
+        ("3\n1 two\n", "2: '1 two' is not"),
+        ("3\n1\n\n", "3: the line is empty"),
+        ("3\n1 4\n", "2: a count is outside 0 to 3"),
+        ("3\n-1 0\n", "2: a count is outside 0 to 3"),
+        ("3\n99999999999\n", "2: '99999999999' is not"),
+    ],
+)
 def test_bad_weight_files(content: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / "w.txt").write_text(content)
     with pytest.raises(InputError, match=rf"w\.txt:{problem}"):
@@ -181,7 +217,7 @@ def test_leaving_a_system_out_of_its_own_weights(demo: Two) -> None:
     corpus, systems = demo
     scores = evaluate(Difficulty(leave_out=True), corpus, systems, resamples=0)
     for k, system in enumerate(systems):
-        others = Difficulty().adapt(corpus, systems[:k] + systems[k + 1:])
+        others = Difficulty().adapt(corpus, systems[:k] + systems[k + 1 :])
         alone = evaluate(Difficulty(), others, [system], resamples=0)
         assert scores[system.system] == alone[system.system]
     with pytest.raises(InputError, match="at least two"):
@@ -208,8 +244,11 @@ def test_negative_weights_are_noted(demo: Two) -> None:
 
 def test_several_references_choose_per_sentence() -> None:
     corpus = Corpus.from_texts(["He go home"], [["He goes home"], ["He went home"]])
-    systems = [Hypotheses("A", ("He went home",)), Hypotheses("B", ("He goes home",)),
-               Hypotheses("C", ("He go home",))]
+    systems = [
+        Hypotheses("A", ("He went home",)),
+        Hypotheses("B", ("He goes home",)),
+        Hypotheses("C", ("He go home",)),
+    ]
     scores = evaluate(Difficulty(), corpus, systems, resamples=0)
     assert scores["A"] == scores["B"] == 1.0
     assert scores.sentence_parts["annotator"].tolist() == [[1], [0], [0]]
@@ -220,8 +259,11 @@ def test_perfect_correction_scores_one_whatever_the_weights(conll: Two) -> None:
     """The paper's section 3.3, with the gold edits as a system among others."""
     corpus, systems = conll
     first = corpus.keep_annotators(0)
-    perfect = Hypotheses("perfect", first.sources, tuple(
-        tuple(e for e in refs[0].edits or ()) for refs in first.references))
+    perfect = Hypotheses(
+        "perfect",
+        first.sources,
+        tuple(tuple(e for e in refs[0].edits or ()) for refs in first.references),
+    )
     for metric in (Difficulty(), Difficulty(a=3, b=1, c=2), Difficulty(matching="elastic")):
         scores = evaluate(metric, first, [*systems[:2], perfect], resamples=0)
         s = scores.systems.index("perfect")
@@ -251,8 +293,9 @@ def plain_chunks(source: list[str], edits: tuple[Edit, ...]) -> list[tuple[int, 
     return result
 
 
-def plain_match(gold: list[tuple[int, int, str, bool]],
-                system: list[tuple[int, int, str, bool]]) -> list[int]:
+def plain_match(
+    gold: list[tuple[int, int, str, bool]], system: list[tuple[int, int, str, bool]]
+) -> list[int]:
     flags = []
     for start, end, text, erroneous in gold:
         same = [s for s in system if s[:2] == (start, end)]
@@ -260,8 +303,11 @@ def plain_match(gold: list[tuple[int, int, str, bool]],
         if exact:
             flags.append(CORRECT + MODIFIED * exact[0][3])
             continue
-        others = [] if start == end else [
-            s for s in system if (s[0] < end and start < s[1]) or start <= s[0] < end]
+        others = (
+            []
+            if start == end
+            else [s for s in system if (s[0] < end and start < s[1]) or start <= s[0] < end]
+        )
         if same or others:
             flags.append(MODIFIED * any(s[3] for s in same + others))
         else:
@@ -272,19 +318,31 @@ def plain_match(gold: list[tuple[int, int, str, bool]],
 @settings(deadline=None)
 @given(st.lists(pairs, min_size=1, max_size=3))
 def test_chunks_and_matching_follow_the_description(
-        batch: list[tuple[list[str], list[str], list[list[str]]]]) -> None:
-    corpus = Corpus(tuple(" ".join(s) for s, _, _ in batch), tuple(
-        tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
-        for s, _, several in batch))
+    batch: list[tuple[list[str], list[str], list[list[str]]]],
+) -> None:
+    corpus = Corpus(
+        tuple(" ".join(s) for s, _, _ in batch),
+        tuple(
+            tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
+            for s, _, several in batch
+        ),
+    )
     chunks = chunk_references(corpus)
     edits = [aligned_edits(s, h) for s, h, _ in batch]
-    gold = [plain_chunks(corpus.sources[i].split(), r.edits or ())
-            for i, refs in enumerate(corpus.references) for r in refs]
+    gold = [
+        plain_chunks(corpus.sources[i].split(), r.edits or ())
+        for i, refs in enumerate(corpus.references)
+        for r in refs
+    ]
     words = corpus.vocabulary.words()
-    assert [(a, b, words[t], e >= 0) for a, b, t, e in chunks.rows.tolist()] \
-        == [c for unit in gold for c in unit]
-    expected = [flag for unit, i in zip(gold, chunks.sentences, strict=True)
-                for flag in plain_match(unit, plain_chunks(corpus.sources[i].split(), edits[i]))]
+    assert [(a, b, words[t], e >= 0) for a, b, t, e in chunks.rows.tolist()] == [
+        c for unit in gold for c in unit
+    ]
+    expected = [
+        flag
+        for unit, i in zip(gold, chunks.sentences, strict=True)
+        for flag in plain_match(unit, plain_chunks(corpus.sources[i].split(), edits[i]))
+    ]
     assert compare_chunks(corpus, chunks, edits).tolist() == expected
 
 
@@ -297,16 +355,17 @@ def plain_paths(gold: Plain, system: Plain) -> list[list[tuple[int, int]]]:
     for i, g in enumerate(gold):
         for j, s in enumerate(system):
             same = g[:3] == s[:3]
-            own = (int(not same), -int(same),
-                   0 if same else abs(g[0] - s[0]) + abs(g[1] - s[1]))
+            own = (int(not same), -int(same), 0 if same else abs(g[0] - s[0]) + abs(g[1] - s[1]))
             before = [best[k] for k in ((i - 1, j - 1), (i - 1, j), (i, j - 1)) if k in best]
             if not before:
                 best[i, j] = own, [[(i, j)]]
                 continue
             least = min(cost for cost, _ in before)
             total = (least[0] + own[0], least[1] + own[1], least[2] + own[2])
-            best[i, j] = total, [[*path, (i, j)] for cost, paths in before if cost == least
-                                 for path in paths]
+            best[i, j] = (
+                total,
+                [[*path, (i, j)] for cost, paths in before if cost == least for path in paths],
+            )
     return best[len(gold) - 1, len(system) - 1][1]
 
 
@@ -330,8 +389,9 @@ short = st.lists(st.sampled_from(["a", "b", "c"]), max_size=4)
 
 @settings(deadline=None, max_examples=200)
 @given(short, short, short)
-def test_elastic_matching_follows_the_paper(source: list[str], target: list[str],
-                                            hyp: list[str]) -> None:
+def test_elastic_matching_follows_the_paper(
+    source: list[str], target: list[str], hyp: list[str]
+) -> None:
     """The flags are those of one of the best of all matchings, listed one by one."""
     corpus = Corpus((" ".join(source),), ((Reference(0, aligned_edits(source, target)),),))
     edits = [aligned_edits(source, hyp)]
@@ -346,10 +406,15 @@ def test_elastic_matching_follows_the_paper(source: list[str], target: list[str]
 @settings(deadline=None, max_examples=50)
 @given(st.lists(pairs, min_size=1, max_size=3), st.booleans())
 def test_the_kernel_gives_the_same_uncompiled(
-        batch: list[tuple[list[str], list[str], list[list[str]]]], elastic: bool) -> None:
-    corpus = Corpus(tuple(" ".join(s) for s, _, _ in batch), tuple(
-        tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
-        for s, _, several in batch))
+    batch: list[tuple[list[str], list[str], list[list[str]]]], elastic: bool
+) -> None:
+    corpus = Corpus(
+        tuple(" ".join(s) for s, _, _ in batch),
+        tuple(
+            tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
+            for s, _, several in batch
+        ),
+    )
     edits = [aligned_edits(s, h) for s, h, _ in batch]
     matching = "elastic" if elastic else "released"
     chunks = chunk_references(corpus)
@@ -361,7 +426,8 @@ def test_the_kernel_gives_the_same_uncompiled(
         np.testing.assert_array_equal(chunks.rows, again.rows)
         np.testing.assert_array_equal(chunks.bounds, again.bounds)
         np.testing.assert_array_equal(
-            flags, compare_chunks(corpus, again, edits, matching=matching))
+            flags, compare_chunks(corpus, again, edits, matching=matching)
+        )
     assert pure is not kernel
 
 
@@ -391,8 +457,13 @@ def test_who_corrects_what(demo: Two) -> None:
     found = map_difficulty(*demo)
     every = errors(found)
     assert [(e.tokens, e.edit.replacement, e.corrected_by) for e in every] == [
-        ("", "have been", ("0",)), ("about", "", ("1",)), ("its", "it", ("0", "1", "2")),
-        ("have been", "go", ("0",)), ("", "the", ("0", "1", "2")), ("tomorrow", "", ())]
+        ("", "have been", ("0",)),
+        ("about", "", ("1",)),
+        ("its", "it", ("0", "1", "2")),
+        ("have been", "go", ("0",)),
+        ("", "the", ("0", "1", "2")),
+        ("tomorrow", "", ()),
+    ]
     assert [e.edit.replacement for e in only(found, "0")] == ["have been", "go"]
     assert [e.tokens for e in only(found, "1")] == ["about"]
     assert everyone_but(found, "2") == []
@@ -404,8 +475,9 @@ def test_who_corrects_what(demo: Two) -> None:
 def test_everyone_but_one() -> None:
     corpus = Corpus.from_texts(["He go home"], [["He goes home"]])
     right, wrong = ("He goes home",), ("He go home",)
-    found = map_difficulty(corpus, [Hypotheses("A", right), Hypotheses("B", wrong),
-                                    Hypotheses("C", right)])
+    found = map_difficulty(
+        corpus, [Hypotheses("A", right), Hypotheses("B", wrong), Hypotheses("C", right)]
+    )
     assert [e.tokens for e in everyone_but(found, "B")] == ["go"]
     assert everyone_but(found, "A") == []
 

@@ -36,11 +36,23 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def commands(page: Path) -> list[str]:
     """Whole commands in blocks; a mention in running text need not be complete."""
-    lines = [line.removeprefix("$ ").split("  #")[0].strip()
-             for text in blocks(page, "sh", "console") for line in text.splitlines()]
-    return [line for line in lines if line.startswith("errata ") and not line.endswith("\\")
-            and "|" not in line and "…" not in line and "..." not in line and "$(" not in line
-            and "[" not in line and ">" not in line]
+    lines = [
+        line.removeprefix("$ ").split("  #")[0].strip()
+        for text in blocks(page, "sh", "console")
+        for line in text.splitlines()
+    ]
+    return [
+        line
+        for line in lines
+        if line.startswith("errata ")
+        and not line.endswith("\\")
+        and "|" not in line
+        and "…" not in line
+        and "..." not in line
+        and "$(" not in line
+        and "[" not in line
+        and ">" not in line
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
@@ -81,15 +93,21 @@ def test_every_metric_and_command_has_its_page() -> None:
     for name in COMMANDS:
         assert f"## `errata {name}`" in cli_page
     pages = list((ROOT / "docs" / "metrics").glob("*.md"))
-    missing = [name for name in BUILTIN if not any(
-        page.stem == name or f"`{name}`" in page.read_text(encoding="utf-8") for page in pages)]
+    missing = [
+        name
+        for name in BUILTIN
+        if not any(
+            page.stem == name or f"`{name}`" in page.read_text(encoding="utf-8") for page in pages
+        )
+    ]
     assert missing == []
 
 
 def test_the_reference_of_commands_is_up_to_date() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "reference.py"))["page"]()
-    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == made, \
+    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == made, (
         "run: python docs/reference.py"
+    )
 
 
 def test_examples_of_the_first_page_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,8 +118,7 @@ def test_examples_of_the_first_page_run(capsys: pytest.CaptureFixture[str]) -> N
     assert "cautious" in capsys.readouterr().out
 
 
-def test_the_example_metric_runs_and_fails_the_contract(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_metric_runs_and_fails_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     from errata.testing import check_metric
 
     (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")

@@ -30,8 +30,12 @@ def errant_compare(hyp: Path, ref: Path, *flags: str) -> tuple[list[float], dict
     if spec is None or spec.origin is None:
         pytest.skip("needs the errant package")
     script = Path(spec.origin).parent / "commands" / "compare_m2.py"
-    output = subprocess.run([sys.executable, script, "-hyp", hyp, "-ref", ref, *flags],
-                            check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(
+        [sys.executable, script, "-hyp", hyp, "-ref", ref, *flags],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     total = re.findall(r"^" + r"\t".join([NUMBER] * 6) + "$", output, re.MULTILINE)
     rows = re.findall(r"^(\S*) +" + r" +".join([NUMBER] * 6) + "$", output, re.MULTILINE)
     return [float(x) for x in total[0]], {row[0]: [float(x) for x in row[1:]] for row in rows}
@@ -50,8 +54,9 @@ def one_system(hypotheses: Hypotheses, corpus: Corpus, path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def conll(oracles: Path, conll14: Path, tmp_path_factory: pytest.TempPathFactory
-          ) -> tuple[Corpus, Path, list[Hypotheses]]:
+def conll(
+    oracles: Path, conll14: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Corpus, Path, list[Hypotheses]]:
     """The gold corpus, a copy of it that ERRANT's tool can read, and 13 systems."""
     gold = read_m2(conll14 / "conll14st-test.m2")
     path = tmp_path_factory.mktemp("errant") / "gold.m2"
@@ -61,8 +66,9 @@ def conll(oracles: Path, conll14: Path, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.mark.parametrize("mode", FLAGS)
 @pytest.mark.parametrize("beta", [0.5, 2.0])
-def test_equals_errant_compare_on_conll14(conll: tuple[Corpus, Path, list[Hypotheses]],
-                                          mode: str, beta: float, tmp_path: Path) -> None:
+def test_equals_errant_compare_on_conll14(
+    conll: tuple[Corpus, Path, list[Hypotheses]], mode: str, beta: float, tmp_path: Path
+) -> None:
     corpus, gold, systems = conll
     for k in (0, 1, 7, 12) if beta == 0.5 else (2,):
         hyp = one_system(systems[k], corpus, tmp_path / "hyp.m2")
@@ -70,32 +76,47 @@ def test_equals_errant_compare_on_conll14(conll: tuple[Corpus, Path, list[Hypoth
         metric = Errant(mode=mode, beta=beta, duplicates=True)
         assert ours(metric, corpus, systems[k]) == theirs
         by_type = scores_by_type(metric, corpus, systems[k])
-        table = {kind: [*counts, *(round(float(x), 4) for x in more)] for kind, counts, *more in
-                 zip(by_type.kinds, by_type.counts.tolist(), by_type.precision, by_type.recall,
-                     by_type.f, strict=True)}
+        table = {
+            kind: [*counts, *(round(float(x), 4) for x in more)]
+            for kind, counts, *more in zip(
+                by_type.kinds,
+                by_type.counts.tolist(),
+                by_type.precision,
+                by_type.recall,
+                by_type.f,
+                strict=True,
+            )
+        }
         assert len(rows) > 30 or k == 12
         assert table == rows
         assert by_type.micro == pytest.approx(theirs[5], abs=5e-5)
-        assert by_type.macro == pytest.approx(np.mean([row[5] for row in rows.values()]),
-                                              abs=5e-5)
+        assert by_type.macro == pytest.approx(np.mean([row[5] for row in rows.values()]), abs=5e-5)
 
 
-@pytest.mark.parametrize(("signature", "flags"), [
-    ("errant(types=True)", ["-cse"]),
-    ("errant(size=single)", ["-single"]),
-    ("errant(size=multi)", ["-multi"]),
-    ("errant(ignore=('R:NOUN:NUM', 'M:DET'))", ["-filt", "R:NOUN:NUM", "M:DET"]),
-])
-def test_options_equal_errant_compare(oracles: Path, tmp_path: Path, signature: str,
-                                      flags: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("signature", "flags"),
+    [
+        ("errant(types=True)", ["-cse"]),
+        ("errant(size=single)", ["-single"]),
+        ("errant(size=multi)", ["-multi"]),
+        ("errant(ignore=('R:NOUN:NUM', 'M:DET'))", ["-filt", "R:NOUN:NUM", "M:DET"]),
+    ],
+)
+def test_options_equal_errant_compare(
+    oracles: Path, tmp_path: Path, signature: str, flags: list[str]
+) -> None:
     """Systems 1 and 7 as the two annotators of system 2: all kinds are ERRANT's."""
     systems = read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz")
     with gzip.open(oracles / "difficulty" / "hypotheses.m2.gz", "rt") as file:
         sources = [line[2:-1] for line in file if line.startswith("S ")]
     edits = [s.edits for s in systems]
-    corpus = Corpus(tuple(sources), tuple(
-        tuple(Reference(j, edits[k][i]) for j, k in enumerate((1, 7)))  # type: ignore[index]
-        for i in range(len(sources))))
+    corpus = Corpus(
+        tuple(sources),
+        tuple(
+            tuple(Reference(j, edits[k][i]) for j, k in enumerate((1, 7)))  # type: ignore[index]
+            for i in range(len(sources))
+        ),
+    )
     write_m2(corpus, tmp_path / "gold.m2")
     hyp = one_system(systems[2], corpus, tmp_path / "hyp.m2")
     theirs, _ = errant_compare(hyp, tmp_path / "gold.m2", *flags)
@@ -105,16 +126,25 @@ def test_options_equal_errant_compare(oracles: Path, tmp_path: Path, signature: 
     assert sum(theirs[:3]) > 50
 
 
-edits = st.lists(st.builds(Edit, st.integers(0, 2), st.integers(2, 3),
-                           st.sampled_from(["", "a", "b", "a b"]),
-                           st.sampled_from(["M:DET", "R:NOUN", "UNK"])), max_size=3)
+edits = st.lists(
+    st.builds(
+        Edit,
+        st.integers(0, 2),
+        st.integers(2, 3),
+        st.sampled_from(["", "a", "b", "a b"]),
+        st.sampled_from(["M:DET", "R:NOUN", "UNK"]),
+    ),
+    max_size=3,
+)
 
 
 @settings(deadline=None)
-@given(edits, st.lists(edits, min_size=1, max_size=2), st.sampled_from(sorted(FLAGS)),
-       st.booleans())
-def test_counts_follow_errants_definition(hyp: list[Edit], refs: list[list[Edit]], mode: str,
-                                          duplicates: bool) -> None:
+@given(
+    edits, st.lists(edits, min_size=1, max_size=2), st.sampled_from(sorted(FLAGS)), st.booleans()
+)
+def test_counts_follow_errants_definition(
+    hyp: list[Edit], refs: list[list[Edit]], mode: str, duplicates: bool
+) -> None:
     """Against a plain restatement of ERRANT's counting, on edits no real tool would make."""
     corpus = Corpus(("x y z",), (tuple(Reference(k, tuple(r)) for k, r in enumerate(refs)),))
     metric = Errant(mode=mode, duplicates=duplicates)
@@ -128,15 +158,19 @@ def test_counts_follow_errants_definition(hyp: list[Edit], refs: list[list[Edit]
         if mode != "correction":
             keys: list[object] = [(e.start, e.end) for e in several]
             if mode == "token_detection":
-                keys = [(k, k + 1) for e in several
-                        for k in range(e.start, max(e.end, e.start + 1))]
+                keys = [
+                    (k, k + 1) for e in several for k in range(e.start, max(e.end, e.start + 1))
+                ]
             return keys
         return [(e.start, e.end, e.replacement) for e in several]
 
     for row, ref in zip(counts, refs, strict=True):
         mine, gold = spread(hyp), spread(ref)
-        assert row.tolist() == [sum(k in mine for k in gold), sum(k not in gold for k in mine),
-                                sum(k not in mine for k in gold)]
+        assert row.tolist() == [
+            sum(k in mine for k in gold),
+            sum(k not in gold for k in mine),
+            sum(k not in mine for k in gold),
+        ]
 
 
 def test_a_duplicate_edit_is_counted_once_unless_asked() -> None:
@@ -156,8 +190,12 @@ def test_alternatives_are_literal_unless_asked() -> None:
 
 def test_a_perfect_system_reaches_one_on_gold_found_anew(conll14: Path) -> None:
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
-    perfect = Hypotheses("perfect", tuple(
-        refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)))
+    perfect = Hypotheses(
+        "perfect",
+        tuple(
+            refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)
+        ),
+    )
     as_is = evaluate(Errant(), corpus, [perfect], resamples=0)["perfect"]
     anew = evaluate(Errant(gold="reextracted"), corpus, [perfect], resamples=0)["perfect"]
     assert round(as_is, 4) == 0.7717  # human spans are not an aligner's

@@ -22,8 +22,9 @@ def corpus_of(n: int) -> tuple[Corpus, list[Hypotheses]]:
 def test_the_order_of_chunks_is_kept_by_threads() -> None:
     corpus, systems = corpus_of(3000)
     seen: list[tuple[int, int]] = []
-    counts = count_systems(Toy(), corpus, systems, threads=3,
-                           progress=lambda done, total: seen.append((done, total)))
+    counts = count_systems(
+        Toy(), corpus, systems, threads=3, progress=lambda done, total: seen.append((done, total))
+    )
     np.testing.assert_array_equal(counts[0][:, 0, 0], np.arange(3000) % 2)
     assert seen[-1] == (6000, 6000)
     assert len(seen) == 6
@@ -72,8 +73,9 @@ def test_draws_are_summed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = rng.integers(0, 9, (20, 3, 4)).astype(float)
     counts[3, 2] = np.nan
     choice = rng.integers(-1, 2, (7, 20))
-    expected = np.array([sum(counts[i, c] for i, c in enumerate(draw) if c >= 0)
-                         for draw in choice])
+    expected = np.array(
+        [sum(counts[i, c] for i, c in enumerate(draw) if c >= 0) for draw in choice]
+    )
     np.testing.assert_allclose(draw_totals(counts, choice), expected)
     np.testing.assert_allclose(pick(counts, choice).sum(0), expected.mean(0))
     monkeypatch.setattr("errata.evaluation.BLOCK", 40)
@@ -86,15 +88,21 @@ def test_joining_fills_missing_references() -> None:
     assert (joined[1] == 1).all()
 
 
-@pytest.mark.parametrize(("corpus", "systems", "problem"), [
-    (Corpus.from_texts(["a"], [["a"]]), [], "no system"),
-    (Corpus((), ()), [Hypotheses("A", ())], "empty"),
-    (Corpus.from_texts(["a"], [["a"]]), [Hypotheses("A", ("a", "b"))], "A has 2 sentences"),
-    (Corpus.from_texts(["a"]), [Hypotheses("A", ("a",))], "there are no references"),
-    (Corpus(("a", "b"), ((Reference(0, ()),), ())), [Hypotheses("A", ("a", "b"))],
-     "sentence 2 has no reference"),
-    (Corpus.from_texts(["a"], [["a"]]), [Hypotheses("A", ("a",))] * 2, "same name"),
-])
+@pytest.mark.parametrize(
+    ("corpus", "systems", "problem"),
+    [
+        (Corpus.from_texts(["a"], [["a"]]), [], "no system"),
+        (Corpus((), ()), [Hypotheses("A", ())], "empty"),
+        (Corpus.from_texts(["a"], [["a"]]), [Hypotheses("A", ("a", "b"))], "A has 2 sentences"),
+        (Corpus.from_texts(["a"]), [Hypotheses("A", ("a",))], "there are no references"),
+        (
+            Corpus(("a", "b"), ((Reference(0, ()),), ())),
+            [Hypotheses("A", ("a", "b"))],
+            "sentence 2 has no reference",
+        ),
+        (Corpus.from_texts(["a"], [["a"]]), [Hypotheses("A", ("a",))] * 2, "same name"),
+    ],
+)
 def test_bad_input(corpus: Corpus, systems: list[Hypotheses], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         evaluate(Toy(), corpus, systems)

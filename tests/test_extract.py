@@ -27,14 +27,30 @@ from errata.metrics.difficulty import Difficulty
 
 # Table 4 of Gotou et al. (2020): mean weight, SD, frequency.
 TABLE_4 = {
-    "ADJ": (.982, .074, 28), "CONTR": (.979, .051, 6), "OTHER": (.972, .120, 440),
-    "PUNCT": (.966, .114, 109), "CONJ": (.945, .137, 16), "ORTH": (.940, .164, 42),
-    "NOUN": (.937, .180, 93), "PRON": (.923, .177, 63), "ADV": (.911, .181, 55),
-    "VERB": (.891, .254, 160), "NOUN:POSS": (.890, .233, 17), "VERB:TENSE": (.876, .213, 191),
-    "WO": (.800, .265, 10), "PART": (.797, .312, 16), "DET": (.747, .292, 356),
-    "PREP": (.724, .343, 226), "MORPH": (.644, .370, 78), "VERB:FORM": (.590, .393, 89),
-    "NOUN:NUM": (.539, .340, 210), "SPELL": (.533, .342, 64), "VERB:SVA": (.499, .365, 97),
-    "ADJ:FORM": (.375, .415, 5), "NOUN:INFL": (.208, .246, 6), "VERB:INFL": (.062, .088, 2),
+    "ADJ": (0.982, 0.074, 28),
+    "CONTR": (0.979, 0.051, 6),
+    "OTHER": (0.972, 0.120, 440),
+    "PUNCT": (0.966, 0.114, 109),
+    "CONJ": (0.945, 0.137, 16),
+    "ORTH": (0.940, 0.164, 42),
+    "NOUN": (0.937, 0.180, 93),
+    "PRON": (0.923, 0.177, 63),
+    "ADV": (0.911, 0.181, 55),
+    "VERB": (0.891, 0.254, 160),
+    "NOUN:POSS": (0.890, 0.233, 17),
+    "VERB:TENSE": (0.876, 0.213, 191),
+    "WO": (0.800, 0.265, 10),
+    "PART": (0.797, 0.312, 16),
+    "DET": (0.747, 0.292, 356),
+    "PREP": (0.724, 0.343, 226),
+    "MORPH": (0.644, 0.370, 78),
+    "VERB:FORM": (0.590, 0.393, 89),
+    "NOUN:NUM": (0.539, 0.340, 210),
+    "SPELL": (0.533, 0.342, 64),
+    "VERB:SVA": (0.499, 0.365, 97),
+    "ADJ:FORM": (0.375, 0.415, 5),
+    "NOUN:INFL": (0.208, 0.246, 6),
+    "VERB:INFL": (0.062, 0.088, 2),
 }
 
 
@@ -109,8 +125,12 @@ def test_gold_found_anew_keeps_what_only_detects() -> None:
 
 
 def test_kinds_can_be_given_anew_to_the_same_edits() -> None:
-    edits = (Edit(0, 2, "cannot", "x"), Edit(2, 3, "Go", "y"), Edit(4, 4, ".", "z"),
-             Edit(3, 4, "then now", "w"))
+    edits = (
+        Edit(0, 2, "cannot", "x"),
+        Edit(2, 3, "Go", "y"),
+        Edit(4, 4, ".", "z"),
+        Edit(3, 4, "then now", "w"),
+    )
     kinds = [e.kind for e in classify_all(["can not go now"], [edits])[0]]
     assert kinds == ["R:SPACE", "R:ORTH", "M:PUNCT", "R:OTHER"]
 
@@ -130,9 +150,13 @@ def test_the_cache_says_what_is_wrong_with_it(tmp_path: Path) -> None:
 
 @pytest.mark.errant
 def test_a_missing_package_or_pipeline_says_how_to_get_it(
-        english: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[errant\]' && python -m "
-                                                r"spacy download en_core_web_none"):
+    english: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(
+        MissingExtraError,
+        match=r"pip install 'errata\[errant\]' && python -m "
+        r"spacy download en_core_web_none",
+    ):
         extract("a", "b", extractor="errant:en_core_web_none")
     with pytest.raises(InputError, match="/nowhere/at/all: cannot load the spaCy pipeline"):
         extract("a", "b", extractor="errant:/nowhere/at/all")
@@ -149,8 +173,11 @@ def test_without_errant(monkeypatch: pytest.MonkeyPatch) -> None:
     errant.version.cache_clear()
     errant._annotator.cache_clear()
     monkeypatch.setattr(errant, "installed", gone)
-    with pytest.raises(MissingExtraError, match=r"ERRANT is not installed; run: pip install "
-                       r"'errata\[errant\]' && python -m spacy download en_core_web_sm"):
+    with pytest.raises(
+        MissingExtraError,
+        match=r"ERRANT is not installed; run: pip install "
+        r"'errata\[errant\]' && python -m spacy download en_core_web_sm",
+    ):
         extract("a", "b", extractor="errant")
 
 
@@ -164,16 +191,21 @@ def test_equals_errant_itself(english: str, sentences: tuple[list[str], list[str
     annotator = _annotator(english.partition(":")[2])
     assert sum(map(len, found)) > 80
     for source, target, edits in zip(sources, targets, found, strict=True):
-        theirs = [] if source == target else annotator.annotate(annotator.parse(source),
-                                                                annotator.parse(target))
+        theirs = (
+            []
+            if source == target
+            else annotator.annotate(annotator.parse(source), annotator.parse(target))
+        )
         assert [(e.start, e.end, e.replacement, e.kind) for e in edits] == [
-            (e.o_start, e.o_end, " ".join(t.text for t in e.c_toks), e.type) for e in theirs]
+            (e.o_start, e.o_end, " ".join(t.text for t in e.c_toks), e.type) for e in theirs
+        ]
         assert apply_edits(source.split(), edits) == target.split()
 
 
 @pytest.mark.errant
 def test_parses_and_edits_come_from_disk_the_second_time(
-        english: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    english: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from errata.extract import errant
 
     first = extract_all(["He go home ."], ["He goes home ."], extractor=english)
@@ -197,16 +229,24 @@ def test_parses_and_edits_come_from_disk_the_second_time(
         assert extract_all(["He go home ."], ["He goes home ."], extractor=english) == first
     assert parsed == []
     seen: list[tuple[int, int]] = []
-    extract_all(["He go home ."], ["He went home ."], extractor=english,
-                progress=lambda done, total: seen.append((done, total)))
+    extract_all(
+        ["He go home ."],
+        ["He went home ."],
+        extractor=english,
+        progress=lambda done, total: seen.append((done, total)),
+    )
     assert parsed == [["He went home ."]]  # the source was parsed before
     assert seen == [(1, 1)]
 
 
 @pytest.mark.errant
 @pytest.mark.slow
-def test_processes_give_the_same(english: str, sentences: tuple[list[str], list[str]],
-                                 monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_processes_give_the_same(
+    english: str,
+    sentences: tuple[list[str], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
     from errata.extract import errant
 
     one = extract_all(*sentences, extractor=english, processes=1)
@@ -239,33 +279,72 @@ def test_the_version_names_everything(english: str) -> None:
 
 @pytest.mark.errant
 def test_convert_writes_what_errants_tools_read(
-        english: str, sentences: tuple[list[str], list[str]], tmp_path: Path) -> None:
+    english: str, sentences: tuple[list[str], list[str]], tmp_path: Path
+) -> None:
     sources, targets = sentences
     (tmp_path / "s.txt").write_text("".join(s + "\n" for s in sources[:20]))
     (tmp_path / "t.txt").write_text("".join(t + "\n" for t in targets[:20]))
     for name in ("aligned", english):
-        subprocess.run([sys.executable, "-m", "errata", "convert", "--source", "s.txt", "--refs",
-                        "t.txt", "--extract", name, "-o", "o.m2"], check=True, cwd=tmp_path)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "errata",
+                "convert",
+                "--source",
+                "s.txt",
+                "--refs",
+                "t.txt",
+                "--extract",
+                name,
+                "-o",
+                "o.m2",
+            ],
+            check=True,
+            cwd=tmp_path,
+        )
         spec = importlib.util.find_spec("errant")
         assert spec is not None
         assert spec.origin is not None
         script = Path(spec.origin).parent / "commands" / "compare_m2.py"
-        output = subprocess.run([sys.executable, script, "-hyp", "o.m2", "-ref", "o.m2", "-cse"],
-                                check=True, cwd=tmp_path, capture_output=True, text=True).stdout
-        edits = sum(len(r.edits or ()) for refs in read_m2(tmp_path / "o.m2").references
-                    for r in refs)
+        output = subprocess.run(
+            [sys.executable, script, "-hyp", "o.m2", "-ref", "o.m2", "-cse"],
+            check=True,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        ).stdout
+        edits = sum(
+            len(r.edits or ()) for refs in read_m2(tmp_path / "o.m2").references for r in refs
+        )
         assert f"\n{edits}\t0\t0\t1.0\t1.0\t1.0\n" in output
         assert edits > 10
 
 
 @pytest.mark.errant
 def test_gold_found_anew_can_have_other_kinds(english: str, tmp_path: Path) -> None:
-    (tmp_path / "gold.m2").write_text("S He go home .\nA 0 2|||Vt|||He goes|||REQUIRED|||-NONE-"
-                                      "|||0\n\n")
+    (tmp_path / "gold.m2").write_text(
+        "S He go home .\nA 0 2|||Vt|||He goes|||REQUIRED|||-NONE-|||0\n\n"
+    )
     (tmp_path / "out.txt").write_text("He goes home .\n")
-    done = subprocess.run([sys.executable, "-m", "errata", "difficulty", "--gold", "gold.m2",
-                           "out.txt", "--reextract", "--types", english], check=True,
-                          cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "errata",
+            "difficulty",
+            "--gold",
+            "gold.m2",
+            "out.txt",
+            "--reextract",
+            "--types",
+            english,
+        ],
+        check=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert "R:VERB:SVA" in done.stdout  # aligned found the span, ERRANT named it
     assert "R:INFL" not in done.stdout
 
@@ -279,8 +358,11 @@ def test_table_4_with_errants_types(english: str, conll14: Path, data_sets: Path
     rows = by_kind(map_difficulty(corpus, [], Difficulty(weights=str(path))), tier=2)
     assert sum(row.frequency for row in rows) == sum(f for _, _, f in TABLE_4.values()) == 2379
     assert {row.kind for row in rows} == set(TABLE_4)
-    same = {row.kind for row in rows
-            if (round(row.mean, 3), round(row.sd, 3), row.frequency) == TABLE_4[row.kind]}
+    same = {
+        row.kind
+        for row in rows
+        if (round(row.mean, 3), round(row.sd, 3), row.frequency) == TABLE_4[row.kind]
+    }
     assert same >= {"CONTR", "CONJ", "NOUN:POSS", "WO", "VERB:INFL"}
     for row in rows:
         mean, sd, frequency = TABLE_4[row.kind]

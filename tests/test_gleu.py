@@ -34,15 +34,21 @@ GROUP = st.tuples(SENTENCE, SENTENCE, st.lists(SENTENCE, min_size=1, max_size=3)
 
 # --- the script, written once more with counters and loops ---
 
-def slow_statistics(source: str, hypothesis: str, reference: str, n: int = 4,
-                    paper: bool = False) -> list[int]:
+
+def slow_statistics(
+    source: str, hypothesis: str, reference: str, n: int = 4, paper: bool = False
+) -> list[int]:
     s, h, r = source.split(), hypothesis.split(), reference.split()
     result = [len(h), len(r)]
     for order in range(1, n + 1):
-        H, S, R = (Counter(tuple(x[i:i + order]) for i in range(len(x) - order + 1))
-                   for x in (h, s, r))
-        unwanted = ((H & S) - (H & R)).total() if paper else sum(
-            count for gram, count in (H & S).items() if gram not in R)
+        H, S, R = (
+            Counter(tuple(x[i : i + order]) for i in range(len(x) - order + 1)) for x in (h, s, r)
+        )
+        unwanted = (
+            ((H & S) - (H & R)).total()
+            if paper
+            else sum(count for gram, count in (H & S).items() if gram not in R)
+        )
         result += [max(0, (H & R).total() - unwanted), max(0, len(h) + 1 - order)]
     return result
 
@@ -61,20 +67,26 @@ def slow_draws(groups: list[tuple[str, str, list[str]]], draws: int, **how: bool
     inverse = how.pop("inverse", False)
     for j in range(draws):
         generator = random.Random(101 * j)
-        rows = [slow_statistics(s, h, refs[int(generator.random() * len(refs))], **how)
-                for s, h, refs in groups]
+        rows = [
+            slow_statistics(s, h, refs[int(generator.random() * len(refs))], **how)
+            for s, h, refs in groups
+        ]
         scores.append(slow_score([sum(column) for column in zip(*rows, strict=True)], inverse))
     return scores
 
 
 def corpus_of(groups: list[tuple[str, str, list[str]]]) -> tuple[Corpus, Hypotheses]:
-    references = tuple(tuple(Reference(k, text=text) for k, text in enumerate(refs))
-                       for _, _, refs in groups)
-    return (Corpus(tuple(s for s, _, _ in groups), references),
-            Hypotheses("A", tuple(h for _, h, _ in groups)))
+    references = tuple(
+        tuple(Reference(k, text=text) for k, text in enumerate(refs)) for _, _, refs in groups
+    )
+    return (
+        Corpus(tuple(s for s, _, _ in groups), references),
+        Hypotheses("A", tuple(h for _, h, _ in groups)),
+    )
 
 
 # --- published and recorded numbers ---
+
 
 def column(oracles: Path, name: str) -> Floats:
     rows = {row["system"]: row for row in read_table(oracles / "gleu" / "gleu2016_system.tsv")}
@@ -86,22 +98,26 @@ def published(data_sets: Path, kind: str) -> list[list[str]]:
     return [line.split("\t") for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
 
 
-def test_published_scores_digit_for_digit(data_sets: Path, conll14: Path, submissions: Path,
-                                          oracles: Path) -> None:
+def test_published_scores_digit_for_digit(
+    data_sets: Path, conll14: Path, submissions: Path, oracles: Path
+) -> None:
     scores = evaluate(OFFICIAL, *read_conll(conll14, submissions), resamples=0)
     systems = {row[3]: row[4] for row in published(data_sets, "system")}
     assert {name: f"{value:.4f}" for name, value in scores} == systems
     assert len(systems) == 13
     sentences = {(row[3], int(row[4])): row[5] for row in published(data_sets, "sentence")}
     assert scores.sentences is not None
-    ours = {(name, i): f"{value:.4f}" for name, row in zip(scores.systems, scores.sentences,
-                                                         strict=True)
-            for i, value in enumerate(row)}
+    ours = {
+        (name, i): f"{value:.4f}"
+        for name, row in zip(scores.systems, scores.sentences, strict=True)
+        for i, value in enumerate(row)
+    }
     assert ours == sentences
     assert len(sentences) == 17_056
     np.testing.assert_allclose(scores.values, column(oracles, "port_mean"), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(scores.parts["SD over references"], column(oracles, "port_std"),
-                               rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        scores.parts["SD over references"], column(oracles, "port_std"), rtol=0, atol=1e-9
+    )
 
 
 def test_sentences_to_the_last_digit(conll14: Path, submissions: Path, oracles: Path) -> None:
@@ -114,16 +130,18 @@ def test_sentences_to_the_last_digit(conll14: Path, submissions: Path, oracles: 
 
 
 @pytest.mark.parametrize("variant", ["eq1", "inverse"])
-def test_recorded_variants(variant: str, conll14: Path, submissions: Path,
-                           oracles: Path) -> None:
+def test_recorded_variants(variant: str, conll14: Path, submissions: Path, oracles: Path) -> None:
     data = read_conll(conll14, submissions)
     if variant == "eq1":
         scores = evaluate(GLEU(references="official", formula="paper"), *data, resamples=0)
         np.testing.assert_allclose(scores.values, column(oracles, "eq1_mean"), rtol=0, atol=1e-9)
         return
     scores = evaluate(GLEU(references="official", brevity="inverse"), *data, resamples=0)
-    rows = {row["system"]: row["score"] for row in read_table(oracles / "gleu" / "gleu2015.tsv")
-            if row["variant"] == "gleu+_may2016_inverseBP"}
+    rows = {
+        row["system"]: row["score"]
+        for row in read_table(oracles / "gleu" / "gleu2015.tsv")
+        if row["variant"] == "gleu+_may2016_inverseBP"
+    }
     assert {name: f"{value:.6f}" for name, value in scores} == rows
 
 
@@ -165,7 +183,7 @@ def delta_method(totals: Floats) -> float:
     second = 0.0
     for (i, j), covariance in zip(pairs, totals[10:], strict=True):
         a, b = width[i], width[j]
-        mixed = (f(a + b) - f(a - b) - f(b - a) + f(-a - b)) / (4 * 20.0 ** 2)
+        mixed = (f(a + b) - f(a - b) - f(b - a) + f(-a - b)) / (4 * 20.0**2)
         second += covariance * mixed * (0.5 if i == j else 1.0)
     return value + second
 
@@ -195,13 +213,19 @@ def merged_ids(folder: Path) -> set[int]:
     return {(418 if number == 48 else number) - 1 for number in numbers}
 
 
-@pytest.mark.parametrize(("name", "files"), [
-    ("NUCLE", ""), ("E-fluency", "expert_annotations/expert_fluency/expert_fluency"),
-    ("E-minimal", "expert_annotations/expert_minimal/expert_minimal"),
-    ("NE-fluency", "turker_annotations/turkers_fluency/turker_fluency"),
-    ("NE-minimal", "turker_annotations/turkers_minimal/turker_minimal")])
-def test_table_6_of_sakaguchi(name: str, files: str, data_sets: Path, conll14: Path,
-                              submissions: Path, oracles: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("NUCLE", ""),
+        ("E-fluency", "expert_annotations/expert_fluency/expert_fluency"),
+        ("E-minimal", "expert_annotations/expert_minimal/expert_minimal"),
+        ("NE-fluency", "turker_annotations/turkers_fluency/turker_fluency"),
+        ("NE-minimal", "turker_annotations/turkers_minimal/turker_minimal"),
+    ],
+)
+def test_table_6_of_sakaguchi(
+    name: str, files: str, data_sets: Path, conll14: Path, submissions: Path, oracles: Path
+) -> None:
     folder = next(data_sets.glob("keisks/reassess-gec/*"))
     corpus, systems = read_conll(conll14, submissions)
     if files:
@@ -210,27 +234,42 @@ def test_table_6_of_sakaguchi(name: str, files: str, data_sets: Path, conll14: P
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
             gold = read_m2(conll14 / "conll14st-test.m2")
-        by_annotator = [{r.annotator: r.corrected(source) for r in refs}
-                        for source, refs in zip(gold.sources, gold.references, strict=True)]
+        by_annotator = [
+            {r.annotator: r.corrected(source) for r in refs}
+            for source, refs in zip(gold.sources, gold.references, strict=True)
+        ]
         # A sentence that an annotator left alone takes the other annotator's text.
-        texts = [[found.get(k, next(iter(found.values()))) for found in by_annotator]
-                 for k in (0, 1)]
+        texts = [
+            [found.get(k, next(iter(found.values()))) for found in by_annotator] for k in (0, 1)
+        ]
     kept = [i for i in range(len(corpus)) if i not in merged_ids(folder)]
-    part = Corpus.from_texts([corpus.sources[i] for i in kept],
-                             [[text[i] for i in kept] for text in texts])
+    part = Corpus.from_texts(
+        [corpus.sources[i] for i in kept], [[text[i] for i in kept] for text in texts]
+    )
     outputs = [Hypotheses(s.system, tuple(s.sentences[i] for i in kept)) for s in systems]
     rows = read_table(oracles / "gleu" / "sakaguchi_table6_scores.tsv")
     for brevity, variant in (("inverse", "gleu+_invBP"), ("fixed", "gleu+_fixedBP")):
-        expected = {row["system"]: float(row["score"]) for row in rows
-                    if (row["refset"], row["variant"], row["n_sent"]) == (name, variant, "1278")}
+        expected = {
+            row["system"]: float(row["score"])
+            for row in rows
+            if (row["refset"], row["variant"], row["n_sent"]) == (name, variant, "1278")
+        }
         scores = evaluate(GLEU(references="official", brevity=brevity), part, outputs, resamples=0)
-        np.testing.assert_allclose(scores.values, [expected[s] for s in SYSTEMS], rtol=0,
-                                   atol=1e-11)
+        np.testing.assert_allclose(
+            scores.values, [expected[s] for s in SYSTEMS], rtol=0, atol=1e-11
+        )
         if brevity == "inverse":  # what was published with the table; E-minimal never agreed
-            printed = {row["system"]: float(row["published_metric_scores"]) for row in rows
-                       if (row["refset"], row["metric"]) == (name, "GLEU")}
-            np.testing.assert_allclose(scores.values, [printed[s] for s in SYSTEMS], rtol=0,
-                                       atol=3.5e-5 if name == "E-minimal" else 1e-11)
+            printed = {
+                row["system"]: float(row["published_metric_scores"])
+                for row in rows
+                if (row["refset"], row["metric"]) == (name, "GLEU")
+            }
+            np.testing.assert_allclose(
+                scores.values,
+                [printed[s] for s in SYSTEMS],
+                rtol=0,
+                atol=3.5e-5 if name == "E-minimal" else 1e-11,
+            )
 
 
 def test_table_4_of_chollampatt_and_ng() -> None:
@@ -243,8 +282,10 @@ def test_table_4_of_chollampatt_and_ng() -> None:
             assert f"{value:.6f}" == f"{hypothesis['gleu']:.6f}"
             assert f"{value:.3f}" == hypothesis["printed"][0]
             # The expectation over two references of one sentence is their mean.
-            each = [slow_score(slow_statistics(case["source"], hypothesis["text"], text))
-                    for text in case["references"]]
+            each = [
+                slow_score(slow_statistics(case["source"], hypothesis["text"], text))
+                for text in case["references"]
+            ]
             exact = evaluate(GLEU(), corpus, [output], resamples=0)
             assert exact["A"] == pytest.approx(np.mean(each), abs=1e-14)
             assert exact.parts["SD over references"][0] == pytest.approx(np.std(each), abs=1e-9)
@@ -261,7 +302,8 @@ def test_table_4_in_full() -> None:
         for hypothesis in case["hypotheses"]:
             gleu, imeasure, m2 = (
                 evaluate(metric, corpus, [Hypotheses("A", (hypothesis["text"],))], resamples=0)["A"]
-                for metric in (OFFICIAL, parse("imeasure"), parse("m2")))
+                for metric in (OFFICIAL, parse("imeasure"), parse("m2"))
+            )
             ours = [f"{gleu:.3f}", f"{100 * imeasure:.2f}", f"{m2:.3f}"]
             assert ours == hypothesis["printed"]
             rows += 1
@@ -284,25 +326,39 @@ def test_edges() -> None:
 
 # --- properties ---
 
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(GROUP, min_size=1, max_size=5), st.booleans(), st.booleans(), st.integers(1, 5))
-def test_equals_the_slow_script(groups: list[tuple[str, str, list[str]]], paper: bool,
-                                inverse: bool, n: int) -> None:
-    gleu = GLEU(n=n, references="official", draws=7, formula="paper" if paper else "released",
-                brevity="inverse" if inverse else "fixed")
+def test_equals_the_slow_script(
+    groups: list[tuple[str, str, list[str]]], paper: bool, inverse: bool, n: int
+) -> None:
+    gleu = GLEU(
+        n=n,
+        references="official",
+        draws=7,
+        formula="paper" if paper else "released",
+        brevity="inverse" if inverse else "fixed",
+    )
     corpus, output = corpus_of(groups)
     for (source, hypothesis, refs), counts in zip(groups, gleu.count(corpus, output), strict=True):
-        for reference, row in zip(refs, counts[:len(refs)], strict=True):
+        for reference, row in zip(refs, counts[: len(refs)], strict=True):
             assert row.tolist() == slow_statistics(source, hypothesis, reference, n, paper)
-        assert np.isnan(counts[len(refs):]).all()
+        assert np.isnan(counts[len(refs) :]).all()
     scores = evaluate(gleu, corpus, [output], resamples=0)
     draws = 7 if corpus.most_references > 1 else 1
     slow = slow_draws(groups, draws, paper=paper, inverse=inverse, n=n)
     assert scores["A"] == pytest.approx(np.mean(slow), abs=1e-12)
     assert scores.parts["SD over references"][0] == pytest.approx(np.std(slow), abs=1e-7)
     assert scores.parts["error"][0] == pytest.approx(np.std(slow) / math.sqrt(draws), abs=1e-7)
-    alone = [np.mean([slow_score([max(1, x) for x in slow_statistics(s, h, r, n, paper)], inverse)
-                      for r in refs]) for s, h, refs in groups]
+    alone = [
+        np.mean(
+            [
+                slow_score([max(1, x) for x in slow_statistics(s, h, r, n, paper)], inverse)
+                for r in refs
+            ]
+        )
+        for s, h, refs in groups
+    ]
     assert scores.sentences is not None
     np.testing.assert_allclose(scores.sentences[0], alone, rtol=0, atol=1e-12)
 
@@ -311,8 +367,10 @@ def test_equals_the_slow_script(groups: list[tuple[str, str, list[str]]], paper:
 @given(st.lists(GROUP, min_size=1, max_size=5))
 def test_few_combinations_are_enumerated(groups: list[tuple[str, str, list[str]]]) -> None:
     corpus, output = corpus_of(groups)
-    every = [slow_score([sum(column) for column in zip(*rows, strict=True)]) for rows in product(
-        *([slow_statistics(s, h, r) for r in refs] for s, h, refs in groups))]
+    every = [
+        slow_score([sum(column) for column in zip(*rows, strict=True)])
+        for rows in product(*([slow_statistics(s, h, r) for r in refs] for s, h, refs in groups))
+    ]
     scores = evaluate(GLEU(), corpus, [output], resamples=0)
     assert scores["A"] == pytest.approx(np.mean(every), abs=1e-12)
     assert scores.parts["SD over references"][0] == pytest.approx(np.std(every), abs=1e-7)
@@ -329,8 +387,13 @@ def many_groups(length: int) -> list[tuple[str, str, list[str]]]:
         first, second = words.copy(), words.copy()
         first[int(rng.integers(0, 12))] = "other"
         del second[int(rng.integers(0, 12))]
-        groups.append((" ".join(words), " ".join(words[:12 - (i < length)]),
-                       [" ".join(first), " ".join(second)]))
+        groups.append(
+            (
+                " ".join(words),
+                " ".join(words[: 12 - (i < length)]),
+                [" ".join(first), " ".join(second)],
+            )
+        )
     return groups
 
 
@@ -345,7 +408,8 @@ def test_the_closed_form_at_the_kink(length: int, brevity: str) -> None:
     assert 0 < closed.parts["error"][0] < 0.002
     assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
     assert closed.parts["SD over references"][0] == pytest.approx(
-        enumerated.parts["SD over references"][0], rel=0.03)
+        enumerated.parts["SD over references"][0], rel=0.03
+    )
 
 
 @pytest.mark.parametrize(("brevity", "kept"), [("fixed", 20), ("inverse", 24)])
@@ -354,22 +418,30 @@ def test_the_closed_form_where_length_and_matches_go_together(brevity: str, kept
     groups = []
     for i in range(12):
         words = [f"w{i}x{j}" for j in range(24)]
-        groups.append(("nothing of this", " ".join(words[:kept]),
-                       [" ".join(words), " ".join([*words[:16], "some", "other", "words"])]))
+        groups.append(
+            (
+                "nothing of this",
+                " ".join(words[:kept]),
+                [" ".join(words), " ".join([*words[:16], "some", "other", "words"])],
+            )
+        )
     corpus, output = corpus_of(groups)
     enumerated = evaluate(GLEU(brevity=brevity, draws=4096), corpus, [output], resamples=0)
     closed = evaluate(GLEU(brevity=brevity, draws=1), corpus, [output], resamples=0)
     assert 0 < closed.parts["error"][0] < 6e-4
     assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
     assert closed.parts["SD over references"][0] == pytest.approx(
-        enumerated.parts["SD over references"][0], rel=0.01, abs=2e-4)
+        enumerated.parts["SD over references"][0], rel=0.01, abs=2e-4
+    )
 
 
 @pytest.mark.parametrize("brevity", ["fixed", "inverse"])
 def test_wild_lengths_do_not_overflow(brevity: str) -> None:
     """References of 1 and 400 tokens against an output of five: a spread of 69 in 1 - r/h."""
-    groups = [("a b c d e", "a b c d e" if i == 0 else "", ["a b c d e", " ".join(["a b"] * 200)])
-              for i in range(12)]
+    groups = [
+        ("a b c d e", "a b c d e" if i == 0 else "", ["a b c d e", " ".join(["a b"] * 200)])
+        for i in range(12)
+    ]
     corpus, output = corpus_of(groups)
     scores = evaluate(GLEU(brevity=brevity, draws=1), corpus, [output], resamples=50)
     assert scores.resampled is not None
@@ -406,17 +478,32 @@ def test_two_spreads_are_two_things() -> None:
     assert GLEU().notes(Corpus.from_texts([good], [[bad]])) == ()
 
 
-@pytest.mark.parametrize("text", [
-    "gleu", "gleu(references=official)", "gleu(formula=paper)", "gleu(brevity=inverse)",
-    "gleu(n=2)", "gleu(draws=1)", "gleu(references=official, draws=3)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gleu",
+        "gleu(references=official)",
+        "gleu(formula=paper)",
+        "gleu(brevity=inverse)",
+        "gleu(n=2)",
+        "gleu(draws=1)",
+        "gleu(references=official, draws=3)",
+    ],
+)
 def test_keeps_the_contract(text: str) -> None:
     check_metric(parse(text))
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("gleu(references=best)", "references='best' is unknown"), ("gleu(n=0)", "at least 1"),
-    ("gleu(formula=eq1)", "formula='eq1' is unknown"), ("gleu(draws=0)", "at least 1"),
-    ("gleu(brevity=none)", "brevity='none' is unknown")])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("gleu(references=best)", "references='best' is unknown"),
+        ("gleu(n=0)", "at least 1"),
+        ("gleu(formula=eq1)", "formula='eq1' is unknown"),
+        ("gleu(draws=0)", "at least 1"),
+        ("gleu(brevity=none)", "brevity='none' is unknown"),
+    ],
+)
 def test_bad_parameters(text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse(text)

@@ -22,17 +22,26 @@ from errata.testing import check_metric
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
 
 
-@pytest.mark.parametrize(("variant", "version", "lam"), [
-    ("jun2015_paper", "2015-06", "0.0"), ("jun2015_paper", "2015-06", "0.1"),
-    *(("mar2016_denomfix", "2016-03", lam) for lam in ("0.0", "0.1", "0.5", "1.0"))])
-def test_equals_the_scripts(variant: str, version: str, lam: str, conll14: Path,
-                            submissions: Path, oracles: Path) -> None:
-    rows = {row["system"]: float(row["score"])
-            for row in read_table(oracles / "gleu" / "gleu2015.tsv")
-            if (row["variant"], row["lambda"]) == (variant, lam)}
+@pytest.mark.parametrize(
+    ("variant", "version", "lam"),
+    [
+        ("jun2015_paper", "2015-06", "0.0"),
+        ("jun2015_paper", "2015-06", "0.1"),
+        *(("mar2016_denomfix", "2016-03", lam) for lam in ("0.0", "0.1", "0.5", "1.0")),
+    ],
+)
+def test_equals_the_scripts(
+    variant: str, version: str, lam: str, conll14: Path, submissions: Path, oracles: Path
+) -> None:
+    rows = {
+        row["system"]: float(row["score"])
+        for row in read_table(oracles / "gleu" / "gleu2015.tsv")
+        if (row["variant"], row["lambda"]) == (variant, lam)
+    }
     assert len(rows) == 13
-    scores = evaluate(GLEU2015(lam=float(lam), version=version),
-                      *read_conll(conll14, submissions), resamples=0)
+    scores = evaluate(
+        GLEU2015(lam=float(lam), version=version), *read_conll(conll14, submissions), resamples=0
+    )
     np.testing.assert_allclose(scores.values, [rows[s] for s in SYSTEMS], rtol=0, atol=1e-11)
 
 
@@ -40,20 +49,35 @@ def test_table_2_of_the_paper(conll14: Path, submissions: Path) -> None:
     """GLEU_0 ranks the 13 systems as the paper does."""
     scores = evaluate(GLEU2015(lam=0.0), *read_conll(conll14, submissions), resamples=0)
     assert [scores.systems[i] for i in scores.order] == [
-        "CUUI", "AMU", "UFC", "CAMB", "INPUT", "IITB", "SJTU", "PKU", "UMC", "NTHU", "POST",
-        "RAC", "IPN"]
+        "CUUI",
+        "AMU",
+        "UFC",
+        "CAMB",
+        "INPUT",
+        "IITB",
+        "SJTU",
+        "PKU",
+        "UMC",
+        "NTHU",
+        "POST",
+        "RAC",
+        "IPN",
+    ]
 
 
-def slow(source: str, hypothesis: str, references: list[str], lam: float, version: str
-         ) -> list[float]:
+def slow(
+    source: str, hypothesis: str, references: list[str], lam: float, version: str
+) -> list[float]:
     """One sentence's statistics: h, r, then numerators and denominators."""
     h = len(hypothesis.split())
     lengths = [len(text.split()) for text in references]
     nearest = min(lengths, key=lambda length: abs(length - h))
     result: list[float] = [h, h if version == "2015-06" else nearest]
     for n in range(1, 5):
-        grams = [Counter(tuple(t[i:i + n]) for i in range(len(t) - n + 1))
-                 for t in map(str.split, [source, hypothesis, *references])]
+        grams = [
+            Counter(tuple(t[i : i + n]) for i in range(len(t) - n + 1))
+            for t in map(str.split, [source, hypothesis, *references])
+        ]
         S, H, R = grams[0], grams[1], Counter[tuple[str, ...]]()
         for reference in grams[2:]:
             R |= reference
@@ -70,10 +94,16 @@ def slow(source: str, hypothesis: str, references: list[str], lam: float, versio
 
 
 @settings(max_examples=60, deadline=None)
-@given(SENTENCE, SENTENCE, st.lists(SENTENCE, min_size=1, max_size=3),
-       st.sampled_from([0.0, 0.1, 1.0]), st.sampled_from(["2015-06", "2016-03"]))
-def test_equals_counters(source: str, hypothesis: str, references: list[str], lam: float,
-                         version: str) -> None:
+@given(
+    SENTENCE,
+    SENTENCE,
+    st.lists(SENTENCE, min_size=1, max_size=3),
+    st.sampled_from([0.0, 0.1, 1.0]),
+    st.sampled_from(["2015-06", "2016-03"]),
+)
+def test_equals_counters(
+    source: str, hypothesis: str, references: list[str], lam: float, version: str
+) -> None:
     corpus = Corpus((source,), (tuple(Reference(k, text=t) for k, t in enumerate(references)),))
     gleu = GLEU2015(lam=lam, version=version)
     counts = gleu.count(corpus, Hypotheses("A", (hypothesis,)))
@@ -92,9 +122,14 @@ def test_keeps_the_contract(text: str) -> None:
     check_metric(parse(text))
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("gleu2015(version='2016')", "version='2016' is unknown"), ("gleu2015(lam=-1)", "from 0 on"),
-    ("gleu2015(lam=1e999)", "from 0 on")])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("gleu2015(version='2016')", "version='2016' is unknown"),
+        ("gleu2015(lam=-1)", "from 0 on"),
+        ("gleu2015(lam=1e999)", "from 0 on"),
+    ],
+)
 def test_bad_parameters(text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse(text)

@@ -22,14 +22,30 @@ NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--
 def found() -> DifficultyMap:
     corpus = Corpus.from_texts(
         ["He go home", "She like a tea", NASTY, "All is well .", "Tag it"],
-        [["He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well .",
-          "Tag <img/src=x>"]])
-    right = tuple(refs[0].corrected(s)
-                  for s, refs in zip(corpus.sources, corpus.references, strict=True))
-    return map_difficulty(corpus, [
-        Hypotheses("perfect", right), Hypotheses("</script><b>bold</b>", corpus.sources),
-        Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well .",
-                            "Tag it"))])
+        [
+            [
+                "He goes home .",
+                "She likes tea",
+                NASTY.replace("write", "writes"),
+                "All is well .",
+                "Tag <img/src=x>",
+            ]
+        ],
+    )
+    right = tuple(
+        refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)
+    )
+    return map_difficulty(
+        corpus,
+        [
+            Hypotheses("perfect", right),
+            Hypotheses("</script><b>bold</b>", corpus.sources),
+            Hypotheses(
+                "wild",
+                ("He went to home", "She likes a tea", NASTY, "All is very well .", "Tag it"),
+            ),
+        ],
+    )
 
 
 class Page(HTMLParser):
@@ -71,7 +87,8 @@ def test_pieces(found: DifficultyMap) -> None:
         Piece("plain", "He"),
         Piece("error", "go", 1 - 1 / 3, "R:INFL", "goes", (0,), (("went to", (2,)),)),
         Piece("plain", "home"),
-        Piece("error", "", 1 - 1 / 3, "M:PUNCT", ".", (0,)))
+        Piece("error", "", 1 - 1 / 3, "M:PUNCT", ".", (0,)),
+    )
     alarm = rows(found)[3].pieces[1]
     assert (alarm.what, alarm.text, alarm.wrong) == ("alarm", "", (("very", (2,)),))
     assert [row.sentence for row in rows(found, range(1, 3))] == [1, 2]
@@ -131,7 +148,7 @@ def test_several_annotators_are_told_apart() -> None:
 
 def test_shades_get_darker_and_stay_legible() -> None:
     def luminance(shade: str) -> float:
-        parts = [int(shade[k:k + 2], 16) / 255 for k in (1, 3, 5)]
+        parts = [int(shade[k : k + 2], 16) / 255 for k in (1, 3, 5)]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
         return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
@@ -154,7 +171,8 @@ def test_bad_ranges(text: str) -> None:
 def test_the_terminal_needs_no_colours(found: DifficultyMap) -> None:
     assert heat_map_text(found).splitlines()[:2] == [
         "1  He [go → goes .67] home [‸ → . .67]",
-        "2  She [like → likes .33] [a → ∅ .67] tea"]
+        "2  She [like → likes .33] [a → ∅ .67] tea",
+    ]
     coloured = heat_map_text(found, colours=True)
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == heat_map_text(found)
     assert "\x1b[48;2;" in coloured
@@ -162,8 +180,13 @@ def test_the_terminal_needs_no_colours(found: DifficultyMap) -> None:
 
 def test_long_lines_go_on_below_the_first_word(found: DifficultyMap) -> None:
     wrapped = heat_map_text(found, width=24, sentences=range(2))
-    assert wrapped.splitlines() == ["1  He [go → goes .67]", "   home [‸ → . .67]",
-                                    "2  She", "   [like → likes .33]", "   [a → ∅ .67] tea"]
+    assert wrapped.splitlines() == [
+        "1  He [go → goes .67]",
+        "   home [‸ → . .67]",
+        "2  She",
+        "   [like → likes .33]",
+        "   [a → ∅ .67] tea",
+    ]
     coloured = heat_map_text(found, width=24, sentences=range(2), colours=True)
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == wrapped
     chinese = Corpus.from_texts(["他 昨天 去 了"], [["他 昨天 去 了"]])
@@ -193,20 +216,27 @@ def test_pictures(found: DifficultyMap) -> None:
 
 def test_a_correction_stays_on_the_line_of_its_error() -> None:
     pytest.importorskip("matplotlib")
-    found = map_difficulty(Corpus.from_texts(["so " * 19 + "go"], [["so " * 19 + "goes"]]),
-                           [Hypotheses("A", ("so " * 19 + "go",))])
+    found = map_difficulty(
+        Corpus.from_texts(["so " * 19 + "go"], [["so " * 19 + "goes"]]),
+        [Hypotheses("A", ("so " * 19 + "go",))],
+    )
     for width in (2.0, 2.2, 2.4, 2.6, 2.8, 3.0):
         svg = heat_map_picture(found, range(1), form="svg", width=width).decode()
-        heights = {text: height for height, text in re.findall(
-            r'<text [^>]*x="[^"]*" y="([^"]*)"[^>]*>(go|goes)</text>', svg)}
+        heights = {
+            text: height
+            for height, text in re.findall(
+                r'<text [^>]*x="[^"]*" y="([^"]*)"[^>]*>(go|goes)</text>', svg
+            )
+        }
         assert len(heights) == 2
         assert len(set(heights.values())) == 1
 
 
 def test_characters_that_cannot_be_drawn_are_named_once() -> None:
     pytest.importorskip("matplotlib")
-    found = map_difficulty(Corpus.from_texts(["\U0001e2d0 \U0001e2d1 a"], [["a"]]),
-                           [Hypotheses("A", ("a",))])
+    found = map_difficulty(
+        Corpus.from_texts(["\U0001e2d0 \U0001e2d1 a"], [["a"]]), [Hypotheses("A", ("a",))]
+    )
     with pytest.warns(DataWarning, match="font has \U0001e2d0 \U0001e2d1: boxes") as said:
         heat_map_picture(found, range(1))
     assert len(said) == 1

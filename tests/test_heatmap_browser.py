@@ -17,9 +17,11 @@ from errata.report.heatmap import heat_map
 
 pytestmark = pytest.mark.browser
 NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
-FLAGS = ("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-         "--disable-background-networking --disable-component-update --disable-sync "
-         "--window-size=1200,900")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync "
+    "--window-size=1200,900"
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +47,19 @@ def page(browser: Any, tmp_path: Path) -> Any:
     """A small map with nasty sentences and names, opened."""
     corpus = Corpus.from_texts(
         ["He go home", "She like a tea", NASTY, "All is well ."],
-        [["He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well ."]])
-    right = tuple(refs[0].corrected(s)
-                  for s, refs in zip(corpus.sources, corpus.references, strict=True))
-    found = map_difficulty(corpus, [
-        Hypotheses("perfect", right), Hypotheses("<b>bold</b>", corpus.sources),
-        Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well ."))])
+        [["He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well ."]],
+    )
+    right = tuple(
+        refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)
+    )
+    found = map_difficulty(
+        corpus,
+        [
+            Hypotheses("perfect", right),
+            Hypotheses("<b>bold</b>", corpus.sources),
+            Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well .")),
+        ],
+    )
     path = tmp_path / "map.html"
     path.write_text(heat_map(found), encoding="utf-8")
     browser.get(path.as_uri())
@@ -135,13 +144,17 @@ def test_filters(page: Any) -> None:
     assert shown(page) == ["s2"]
 
 
-@pytest.mark.parametrize(("words", "found"), [
-    ("he go home", ["s1"]),  # as the learner wrote it, over a mark
-    ("goes home .", ["s1"]),  # as it is corrected
-    ("likes a tea", []),  # neither
-    ("is  well", ["s4"]),  # over the place of a false alarm
-    ("0.67", []), ("2", []),  # weights and numbers of sentences are no text
-])
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("he go home", ["s1"]),  # as the learner wrote it, over a mark
+        ("goes home .", ["s1"]),  # as it is corrected
+        ("likes a tea", []),  # neither
+        ("is  well", ["s4"]),  # over the place of a false alarm
+        ("0.67", []),
+        ("2", []),  # weights and numbers of sentences are no text
+    ],
+)
 def test_search_reads_sentences_and_not_marks(page: Any, words: str, found: list[str]) -> None:
     page.find_element("id", "text").send_keys(words)
     assert shown(page) == found
@@ -169,7 +182,8 @@ def test_a_link_to_a_sentence_shows_it_below_the_filters(browser: Any, tmp_path:
     browser.get((tmp_path / "long.html").as_uri() + "#s30")
     top, bottom = browser.execute_script(
         "return [document.getElementById('s30').getBoundingClientRect().top,"
-        " document.querySelector('header').getBoundingClientRect().bottom]")
+        " document.querySelector('header').getBoundingClientRect().bottom]"
+    )
     assert top >= bottom
 
 
@@ -227,8 +241,9 @@ def test_print_shows_weights_and_corrections_without_controls(page: Any) -> None
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
-def test_a_whole_test_set_stays_quick(browser: Any, oracles: Path, conll14: Path,
-                                      tmp_path: Path) -> None:
+def test_a_whole_test_set_stays_quick(
+    browser: Any, oracles: Path, conll14: Path, tmp_path: Path
+) -> None:
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
     systems = read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz")
     (tmp_path / "map.html").write_text(heat_map(map_difficulty(corpus, systems)), "utf-8")
@@ -238,7 +253,8 @@ def test_a_whole_test_set_stays_quick(browser: Any, oracles: Path, conll14: Path
     assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
     # Milliseconds of script for one filter over everything, and per frame of scrolling.
     filtering = browser.execute_script(
-        "const t = performance.now(); apply(); return performance.now() - t")
+        "const t = performance.now(); apply(); return performance.now() - t"
+    )
     frames = browser.execute_async_script("""
         const done = arguments[0], times = []; let last = performance.now(), n = 0;
         function step(now) { times.push(now - last); last = now; scrollBy(0, 400);

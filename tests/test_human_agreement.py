@@ -51,8 +51,9 @@ def test_grundkiewicz_table_6(oracles: Path) -> None:
         a, b = (int(n) - 1 for n in pair)
         np.testing.assert_allclose((found.rho[a, b], found.r[a, b]), values, rtol=0, atol=1e-12)
     for j, judge in enumerate(found.judges):
-        np.testing.assert_allclose((found.rest_rho[j], found.rest_r[j]),
-                                   known["loo_rho_r"][judge], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            (found.rest_rho[j], found.rest_r[j]), known["loo_rho_r"][judge], rtol=0, atol=1e-12
+        )
 
 
 def experts() -> list[Judgment]:
@@ -63,23 +64,31 @@ def experts() -> list[Judgment]:
         key, rankings = next(iter(ast.literal_eval(table).items()))
         groups = tuple(tuple(group.split()) for group in key.split("||"))
         # The script takes 1 off, though the numbers count from 0.
-        read += [Judgment("expert", int(sentence) - 1, groups, tuple(map(int, ranks)))
-                 for ranks in rankings]
+        read += [
+            Judgment("expert", int(sentence) - 1, groups, tuple(map(int, ranks)))
+            for ranks in rankings
+        ]
     return read
 
 
 def test_sakaguchi_table_7(oracles: Path) -> None:
     """Rows 1 and 2 to the two digits printed; row 3 compares different sentences."""
     known = json.loads((oracles / "meta/sakaguchi_agreement.json").read_text())
-    workers = list(read_judgments(sakaguchi_file("Ctrl_merged.csv"), labels="given",
-                                  statuses=("Approved", "Rejected")))
+    workers = list(
+        read_judgments(
+            sakaguchi_file("Ctrl_merged.csv"), labels="given", statuses=("Approved", "Rejected")
+        )
+    )
     for orientation, oracle in (("presented", "as_published_code"), ("consistent", "reoriented")):
         groups = [output_pairs(judged, orientation=orientation) for judged in (workers, experts())]
-        often = [{key for key, times in zip(g.keys, g.tallies().sum(1), strict=True) if times > 1}
-                 for g in groups]
+        often = [
+            {key for key, times in zip(g.keys, g.tallies().sum(1), strict=True) if times > 1}
+            for g in groups
+        ]
         shared = often[0] & often[1]
-        for group, row, printed in zip(groups, ("nonexpert", "expert"),
-                                       ((".29", ".43"), (".29", ".45")), strict=True):
+        for group, row, printed in zip(
+            groups, ("nonexpert", "expert"), ((".29", ".43"), (".29", ".45")), strict=True
+        ):
             chosen = group.select(np.array([group.keys[k] in shared for k in group.key]))
             plain, weighted = (pooled_kappa(chosen, weights=w) for w in ("none", "quadratic"))
             values = known[oracle][row]
@@ -97,12 +106,14 @@ def test_experts_and_workers_agree_on_the_same_texts() -> None:
     statuses = ("Approved", "Rejected")
     given = list(read_judgments(path, statuses=statuses, labels="given"))
     with pytest.warns(DataWarning, match="corrected"):
-        by_text = list(read_judgments(path, statuses=statuses, labels="text",
-                                      outputs=submissions()))
+        by_text = list(
+            read_judgments(path, statuses=statuses, labels="text", outputs=submissions())
+        )
 
     def between(workers: list[Judgment], shift: int) -> float:
         both = [replace(j, judge="worker") for j in workers] + [
-            replace(j, judge="expert", sentence=j.sentence + shift) for j in grundkiewicz()]
+            replace(j, judge="expert", sentence=j.sentence + shift) for j in grundkiewicz()
+        ]
         return agreement(both, chance="cohen").between
 
     assert between(given, -1) == pytest.approx(0.034, abs=5e-4)  # as published
@@ -128,9 +139,11 @@ def test_cohen(weights: str, power: int) -> None:
 
 def two_judges(first: list[int], second: list[int]) -> list[Judgment]:
     """Judgments of A and B on as many sentences, outcomes 1 (A better), 0, -1."""
-    return [Judgment(judge, i, (("A",), ("B",)), (2, 2 + outcome))
-            for judge, outcomes in (("ann", first), ("bob", second))
-            for i, outcome in enumerate(outcomes)]
+    return [
+        Judgment(judge, i, (("A",), ("B",)), (2, 2 + outcome))
+        for judge, outcomes in (("ann", first), ("bob", second))
+        for i, outcome in enumerate(outcomes)
+    ]
 
 
 def test_agreement_takes_each_judge_s_margins_for_cohen() -> None:
@@ -160,10 +173,15 @@ def test_krippendorff(level: str) -> None:
     truth = rng.integers(-1, 2, 60)
     ratings = np.where(rng.random((4, 60)) < 0.6, truth, rng.integers(-1, 2, (4, 60))).astype(float)
     ratings[rng.random((4, 60)) < 0.3] = np.nan
-    judgments = [Judgment(f"j{j}", i, (("A",), ("B",)), (2, int(2 + ratings[j, i])))
-                 for j in range(4) for i in range(60) if not np.isnan(ratings[j, i])]
-    known = reference.alpha(reliability_data=ratings, level_of_measurement=level,
-                            value_domain=[-1.0, 0.0, 1.0])
+    judgments = [
+        Judgment(f"j{j}", i, (("A",), ("B",)), (2, int(2 + ratings[j, i])))
+        for j in range(4)
+        for i in range(60)
+        if not np.isnan(ratings[j, i])
+    ]
+    known = reference.alpha(
+        reliability_data=ratings, level_of_measurement=level, value_domain=[-1.0, 0.0, 1.0]
+    )
     assert krippendorff(output_pairs(judgments), level=level) == pytest.approx(known, abs=1e-12)
     # A judge's second decision on the same outputs is about that judge, not about agreement.
     again = [*judgments, *judgments[:10]]
@@ -181,8 +199,9 @@ def noisy_campaign() -> Agreement:
             if judge == "rnd":
                 quality = rng.normal(size=4)
             ranks = tuple((np.argsort(np.argsort(-quality)) + 1).tolist())
-            read.append(Judgment(judge, i, (("A",), ("B",), ("C",), ("D",)), ranks,
-                                 seconds=i + 1.0))
+            read.append(
+                Judgment(judge, i, (("A",), ("B",), ("C",), ("D",)), ranks, seconds=i + 1.0)
+            )
     return agreement(read)
 
 
@@ -201,8 +220,7 @@ def biased_campaign(names: str) -> list[Judgment]:
         for judge in ("ann", "bob", "cat", "dan", "eve"):
             quality = np.arange(5, 0, -1) / 2 + rng.normal(size=5)
             order = np.argsort(np.argsort(quality if judge == "eve" else -quality)) + 1
-            read.append(Judgment(judge, i, tuple((name,) for name in names),
-                                 tuple(order.tolist())))
+            read.append(Judgment(judge, i, tuple((name,) for name in names), tuple(order.tolist())))
     return read
 
 
@@ -221,8 +239,10 @@ def test_a_contrary_judge_is_flagged_whatever_the_names(names: str) -> None:
 def test_orientation_does_not_matter() -> None:
     """The same decisions shown the other way round."""
     read = grundkiewicz()[::3]
-    turned = [Judgment(j.judge, j.sentence, j.groups[::-1], j.ranks[::-1], j.item, j.seconds)
-              for j in read]
+    turned = [
+        Judgment(j.judge, j.sentence, j.groups[::-1], j.ranks[::-1], j.item, j.seconds)
+        for j in read
+    ]
     assert agreement(read).between == agreement(turned).between
 
 
@@ -231,8 +251,10 @@ def test_symmetric_chance_does_not_depend_on_names() -> None:
     rng = np.random.default_rng(2)
     first, second = (np.where(rng.random(300) < 0.8, -1, 1).tolist() for _ in range(2))
     read = two_judges(first, second)
-    half = [Judgment(j.judge, j.sentence, (("B",), ("A",)), j.ranks) if j.sentence % 2 else j
-            for j in read]
+    half = [
+        Judgment(j.judge, j.sentence, (("B",), ("A",)), j.ranks) if j.sentence % 2 else j
+        for j in read
+    ]
     found = [agreement(given, chance="symmetric").between for given in (read, half)]
     assert found[0] == pytest.approx(found[1], abs=1e-12)
     pooled = [agreement(given).between for given in (read, half)]
@@ -240,8 +262,9 @@ def test_symmetric_chance_does_not_depend_on_names() -> None:
 
 
 def test_judges_who_share_nothing() -> None:
-    found = agreement([Judgment("ann", 0, (("A",), ("B",)), (1, 2)),
-                       Judgment("bob", 1, (("A",), ("B",)), (1, 2))])
+    found = agreement(
+        [Judgment("ann", 0, (("A",), ("B",)), (1, 2)), Judgment("bob", 1, (("A",), ("B",)), (1, 2))]
+    )
     assert np.isnan(found.kappa[0, 1])
     assert found.counts[0, 1] == 0
     assert np.isnan(found.between)

@@ -21,7 +21,7 @@ from human_data import grundkiewicz_comparisons
 
 def scores(resampled: list[list[float]]) -> Scores:
     table = np.array(resampled)
-    names = tuple("ABCDEFGH"[:table.shape[1]])
+    names = tuple("ABCDEFGH"[: table.shape[1]])
     return Scores("test()", names, table.mean(axis=0), resampled=table)
 
 
@@ -44,8 +44,9 @@ def test_equal_scores_share_places_whatever_their_names() -> None:
     assert cluster(scores([[1.0, 1.0, 0.0]] * 40)).cluster.tolist() == [1, 1, 2]
 
 
-@pytest.mark.parametrize("text", ["expected_wins", "net_wins", "trueskill_meanfield",
-                                  "bradley_terry(ties='ignored')"])
+@pytest.mark.parametrize(
+    "text", ["expected_wins", "net_wins", "trueskill_meanfield", "bradley_terry(ties='ignored')"]
+)
 @pytest.mark.parametrize("order", list(permutations(range(4)))[1::3])
 def test_rounding_does_not_break_ties(text: str, order: tuple[int, ...]) -> None:
     """0.5 + 0.1 + 0.6 is not 0.5 + 0.6 + 0.1 to a computer; the order of names decides which."""
@@ -53,7 +54,11 @@ def test_rounding_does_not_break_ties(text: str, order: tuple[int, ...]) -> None
     values = parse_ranker(text).score(Counts(wins[np.ix_(order, order)], np.zeros((4, 4))))
     best, worst = places(values)
     assert [(best[order.index(s)], worst[order.index(s)]) for s in range(4)] == [
-        (3, 4), (3, 4), (1, 2), (1, 2)]
+        (3, 4),
+        (3, 4),
+        (1, 2),
+        (1, 2),
+    ]
     assert cluster(scores([values.tolist()] * 40)).cluster.tolist() == [1, 1, 2, 2]
 
 
@@ -93,8 +98,9 @@ def test_table_3b(oracles: Path) -> None:
         known = {row["system"]: row for row in csv.DictReader(file, delimiter="\t")}
     result = rank(ExpectedWins(), grundkiewicz_comparisons(), unit="pairs", resamples=20_000)
     found = cluster(result)
-    for system, low, high, number in zip(found.systems, found.low, found.high, found.cluster,
-                                         strict=True):
+    for system, low, high, number in zip(
+        found.systems, found.low, found.high, found.cluster, strict=True
+    ):
         row = known[system]
         assert str(number) == row["cluster"]
         assert str(high) == row["pub_grund_hi"], system
@@ -103,7 +109,7 @@ def test_table_3b(oracles: Path) -> None:
     assert result.resampled is not None
     for system in ("INPUT", "SJTU"):
         s = result.systems.index(system)
-        place = (result.resampled > result.resampled[:, s:s + 1]).sum(axis=1) + 1
+        place = (result.resampled > result.resampled[:, s : s + 1]).sum(axis=1) + 1
         assert 0.021 < (place <= 9).mean() < 0.029
 
 

@@ -27,8 +27,12 @@ def naive(given_: list[Judgment]) -> dict[tuple[str, str], list[int]]:
     """Wins of the first, ties, wins of the second, per pair sorted by name."""
     table: dict[tuple[str, str], list[int]] = {}
     for judgment in given_:
-        ranks = {name: rank for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
-                 for name in group if rank is not None}
+        ranks = {
+            name: rank
+            for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
+            for name in group
+            if rank is not None
+        }
         for a, b in combinations(sorted(ranks), 2):
             cell = table.setdefault((a, b), [0, 0, 0])
             cell[0 if ranks[a] < ranks[b] else 1 if ranks[a] == ranks[b] else 2] += 1
@@ -39,10 +43,15 @@ def test_published_counts(oracles: Path) -> None:
     known = json.loads((oracles / "meta/grundkiewicz_counts.json").read_text())
     expanded, read = grundkiewicz_comparisons(), grundkiewicz()
     unexpanded = compare(read, members="sample")
-    assert (len(read), sum(not j.groups for j in read)) == (known["n_ranking_items"],
-                                                            known["n_skipped_items"])
-    assert (len(expanded), len(unexpanded)) == (known["expanded"], known["unexpanded"]) == (
-        109_098, 20_516)
+    assert (len(read), sum(not j.groups for j in read)) == (
+        known["n_ranking_items"],
+        known["n_skipped_items"],
+    )
+    assert (
+        (len(expanded), len(unexpanded))
+        == (known["expanded"], known["unexpanded"])
+        == (109_098, 20_516)
+    )
     assert expanded.rankings == 2319
     ties = [int((c.outcome == Outcome.TIE).sum()) for c in (expanded, unexpanded)]
     assert ties == [known["expanded_ties"], known["unexpanded_ties"]]
@@ -80,10 +89,16 @@ def test_published_head_to_head(oracles: Path) -> None:
 def test_counts_agree_with_a_plain_loop(given_: list[Judgment]) -> None:
     found = compare(given_)
     counts = found.counts()
-    table = {(found.systems[a], found.systems[b]): [counts.wins[a, b], counts.ties[a, b],
-                                                    counts.wins[b, a]]
-             for a in range(len(found.systems)) for b in range(a + 1, len(found.systems))
-             if counts.games[a, b]}
+    table = {
+        (found.systems[a], found.systems[b]): [
+            counts.wins[a, b],
+            counts.ties[a, b],
+            counts.wins[b, a],
+        ]
+        for a in range(len(found.systems))
+        for b in range(a + 1, len(found.systems))
+        if counts.games[a, b]
+    }
     assert table == naive(given_)
     assert counts.total == found.total == len(found)
     assert (counts.ties == counts.ties.T).all()
@@ -109,8 +124,10 @@ def test_merging_and_chunks_lose_nothing(given_: list[Judgment], unit: str, size
 
 
 def same(a: Comparisons, b: Comparisons) -> bool:
-    return all(np.array_equal(getattr(a, c), getattr(b, c)) for c in
-               ("first", "second", "outcome", "weight", "judge", "sentence", "ranking"))
+    return all(
+        np.array_equal(getattr(a, c), getattr(b, c))
+        for c in ("first", "second", "outcome", "weight", "judge", "sentence", "ranking")
+    )
 
 
 @settings(deadline=None)
@@ -183,12 +200,18 @@ def test_bootstrap_draws_whole_units() -> None:
 def test_bootstrap_has_the_mean_and_spread_it_should(unit: str) -> None:
     """Against drawing rows by hand: the same distribution of one cell."""
     ranks = np.random.default_rng(7).integers(1, 4, (30, 3)).tolist()
-    data = compare([Judgment(f"j{i % 3}", i % 5, (("A",), ("B",), ("C",)), tuple(row))
-                    for i, row in enumerate(ranks)])
+    data = compare(
+        [
+            Judgment(f"j{i % 3}", i % 5, (("A",), ("B",), ("C",)), tuple(row))
+            for i, row in enumerate(ranks)
+        ]
+    )
     number, units = data.units(unit)
     rng = np.random.default_rng(0)
-    rows = [np.concatenate([np.flatnonzero(number == u) for u in rng.integers(0, units, units)])
-            for _ in range(4000)]
+    rows = [
+        np.concatenate([np.flatnonzero(number == u) for u in rng.integers(0, units, units)])
+        for _ in range(4000)
+    ]
     by_hand = np.array([data.select(r).counts().wins[0, 1] for r in rows])
     found = bootstrap_counts(data, unit, 4000, 1).wins[:, 0, 1]
     error = by_hand.std() / np.sqrt(2000)
@@ -211,8 +234,9 @@ def test_balanced_resamples_draw_every_unit_equally_often(unit: str) -> None:
 @pytest.mark.parametrize("unit", ["pairs", "rankings"])
 def test_balanced_resamples_spread_as_free_ones(unit: str) -> None:
     data = grundkiewicz_comparisons()
-    free, balanced = (bootstrap_counts(data, unit, 1000, 5, balanced=b).wins[:, 0, 2].std()
-                      for b in (False, True))
+    free, balanced = (
+        bootstrap_counts(data, unit, 1000, 5, balanced=b).wins[:, 0, 2].std() for b in (False, True)
+    )
     assert abs(balanced / free - 1) < 0.1  # the error of a standard deviation is 0.022
 
 
@@ -230,8 +254,10 @@ def test_misuse() -> None:
     data = compare([Judgment("ann", 0, (("A",), ("B",)), (1, 2))], keep="pairs")
     with pytest.raises(InputError, match="the judges of these comparisons were not kept"):
         data.per_judge()
-    for huge in (Judgment("ann", 2**31, (("A",), ("B",)), (1, 2)),
-                 Judgment("ann", 0, (("A",), ("B",)), (1, 2**63))):
+    for huge in (
+        Judgment("ann", 2**31, (("A",), ("B",)), (1, 2)),
+        Judgment("ann", 0, (("A",), ("B",)), (1, 2**63)),
+    ):
         with pytest.raises(InputError, match="too large"):
             compare([huge])
     with pytest.raises(InputError, match="unknown members 'some'"):

@@ -16,8 +16,10 @@ from errata.human.planning import next_pairs, plan, seconds_per_ranking
 def pilot(share: float, n: int = 400) -> list[Judgment]:
     """A beats B in a share of single comparisons, each on a sentence of its own."""
     won = round(share * n)
-    return [Judgment("ann", i, (("A",), ("B",)), (1, 2) if i < won else (2, 1), seconds=30.0)
-            for i in range(n)]
+    return [
+        Judgment("ann", i, (("A",), ("B",)), (1, 2) if i < won else (2, 1), seconds=30.0)
+        for i in range(n)
+    ]
 
 
 def test_size_is_that_of_theory() -> None:
@@ -53,8 +55,9 @@ def test_dependent_judgments_need_more() -> None:
     """The same rankings, ten to a sentence that decides them."""
     together = [Judgment(j.judge, j.sentence // 10, j.groups, j.ranks) for j in pilot(0.6)]
     data = compare(together)
-    alone, clustered = (plan(data, NetWins(), "A", "B", unit=unit).rankings
-                        for unit in ("rankings", "sentences"))
+    alone, clustered = (
+        plan(data, NetWins(), "A", "B", unit=unit).rankings for unit in ("rankings", "sentences")
+    )
     assert alone is not None
     assert clustered is not None
     assert clustered > 5 * alone
@@ -85,8 +88,9 @@ def test_gain_is_the_expected_gain() -> None:
     """Against simulating what a batch would teach."""
     rng = np.random.default_rng(1)
     values = np.array([0.03, 0.0])
-    resampled = np.column_stack([values[0] + rng.normal(scale=0.05, size=200_000),
-                                 np.zeros(200_000)])
+    resampled = np.column_stack(
+        [values[0] + rng.normal(scale=0.05, size=200_000), np.zeros(200_000)]
+    )
     data = compare([Judgment("ann", i, (("A",), ("B",)), (1, 1)) for i in range(300)])
     gain = next_pairs(Scores("x", ("A", "B"), values, resampled=resampled), data, batch=100).gain[0]
     learned = 0.03 + rng.normal(scale=0.05 * np.sqrt(100 / 400), size=2_000_000)

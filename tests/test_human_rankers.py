@@ -19,9 +19,17 @@ from errata.human.bradley_terry import BradleyTerry
 from errata.human.expected_wins import ExpectedWins, NetWins
 from human_data import grundkiewicz_comparisons
 
-ORDER_FREE = ("expected_wins", "expected_wins(denominator='beaten')", "expected_wins(ties='won')",
-              "net_wins", "trueskill_meanfield", "bradley_terry", "bradley_terry(ties='half')",
-              "bradley_terry(ties='rao_kupper')", "bradley_terry(ties='ignored')")
+ORDER_FREE = (
+    "expected_wins",
+    "expected_wins(denominator='beaten')",
+    "expected_wins(ties='won')",
+    "net_wins",
+    "trueskill_meanfield",
+    "bradley_terry",
+    "bradley_terry(ties='half')",
+    "bradley_terry(ties='rao_kupper')",
+    "bradley_terry(ties='ignored')",
+)
 
 
 def random_counts(seed: int, n: int = 5, ties: bool = True) -> Counts:
@@ -83,12 +91,23 @@ def test_balanced_runs_of_trueskill_are_refused() -> None:
     data = grundkiewicz_comparisons()
     with pytest.raises(InputError, match="draw freely"):
         rank(parse_ranker("trueskill(runs=20)"), data, unit="pairs", balanced=True)
-    limit = rank(parse_ranker("trueskill_meanfield"), data, unit="pairs", resamples=200,
-                 value="mean", balanced=True)
-    np.testing.assert_allclose(limit.values, rank(parse_ranker("trueskill_meanfield"), data,
-                                                  resamples=0).values, rtol=0, atol=2e-4)
-    alone = rank(parse_ranker("trueskill(runs=20)"), data, unit="sentences", resamples=40,
-                 balanced=True)
+    limit = rank(
+        parse_ranker("trueskill_meanfield"),
+        data,
+        unit="pairs",
+        resamples=200,
+        value="mean",
+        balanced=True,
+    )
+    np.testing.assert_allclose(
+        limit.values,
+        rank(parse_ranker("trueskill_meanfield"), data, resamples=0).values,
+        rtol=0,
+        atol=2e-4,
+    )
+    alone = rank(
+        parse_ranker("trueskill(runs=20)"), data, unit="sentences", resamples=40, balanced=True
+    )
     assert "balanced" in alone.context
 
 
@@ -107,10 +126,12 @@ def test_expected_wins_by_hand() -> None:
     ties = np.array([[0, 4, 1], [4, 0, 0], [1, 0, 0.0]])
     counts = Counts(wins, ties)
     np.testing.assert_allclose(ExpectedWins().score(counts), [0.75 / 2, (0.25 + 0.5) / 2, 0.25])
-    np.testing.assert_allclose(ExpectedWins(denominator="beaten").score(counts),
-                               [0.75, (0.25 + 0.5) / 2, 0.5])
-    np.testing.assert_allclose(ExpectedWins(ties="won").score(counts),
-                               [(7 / 8 + 1) / 2, (5 / 8 + 0.5) / 2, (1 + 0.5) / 2])
+    np.testing.assert_allclose(
+        ExpectedWins(denominator="beaten").score(counts), [0.75, (0.25 + 0.5) / 2, 0.5]
+    )
+    np.testing.assert_allclose(
+        ExpectedWins(ties="won").score(counts), [(7 / 8 + 1) / 2, (5 / 8 + 0.5) / 2, (1 + 0.5) / 2]
+    )
     np.testing.assert_allclose(NetWins().score(counts), [(2 / 8 + 0) / 2, -(2 / 8) / 2, 0])
 
 
@@ -119,12 +140,14 @@ def test_bradley_terry_without_ties_is_that_of_choix() -> None:
         counts = random_counts(seed, 6)
         data = [(i, j) for i in range(6) for j in range(6) for _ in range(int(counts.wins[i, j]))]
         known = choix.mm_pairwise(6, data, max_iter=100_000, tol=1e-13)
-        np.testing.assert_allclose(BradleyTerry(ties="ignored").score(counts),
-                                   known - known.mean(), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(
+            BradleyTerry(ties="ignored").score(counts), known - known.mean(), rtol=0, atol=1e-8
+        )
     counts = grundkiewicz_comparisons().counts()
     known = choix.ilsr_pairwise_dense(counts.wins, max_iter=1000, tol=1e-13)
-    np.testing.assert_allclose(BradleyTerry(ties="ignored").score(counts), known - known.mean(),
-                               rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        BradleyTerry(ties="ignored").score(counts), known - known.mean(), rtol=0, atol=1e-10
+    )
 
 
 def test_bradley_terry_with_a_prior_is_that_of_choix() -> None:
@@ -200,8 +223,9 @@ def test_no_finite_strength_is_said() -> None:
     with pytest.raises(InputError, match=r"no finite strengths: .*prior"):
         BradleyTerry(ties="ignored").score(Counts(wins, np.zeros((3, 3))))
     with pytest.raises(InputError, match="in 1 of 2 resamples"):
-        BradleyTerry(ties="ignored").score(Counts(np.stack([wins, wins + wins.T]),
-                                                  np.zeros((2, 3, 3))))
+        BradleyTerry(ties="ignored").score(
+            Counts(np.stack([wins, wins + wins.T]), np.zeros((2, 3, 3)))
+        )
     assert np.isfinite(BradleyTerry(prior=0.1).score(Counts(wins, np.zeros((3, 3))))).all()
 
 
@@ -211,8 +235,12 @@ def test_no_finite_strength_is_said() -> None:
 def test_names_decide_nothing(text: str, seed: int, order: list[int]) -> None:
     counts, ranker = random_counts(seed), parse_ranker(text)
     place = np.ix_(order, order)
-    np.testing.assert_allclose(ranker.score(Counts(counts.wins[place], counts.ties[place])),
-                               ranker.score(counts)[order], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        ranker.score(Counts(counts.wins[place], counts.ties[place])),
+        ranker.score(counts)[order],
+        rtol=0,
+        atol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("text", ORDER_FREE)
@@ -220,8 +248,9 @@ def test_a_batch_is_its_members(text: str) -> None:
     ranker = parse_ranker(text)
     each = [random_counts(seed) for seed in range(4)]
     together = Counts(*(np.stack(tables) for tables in zip(*each, strict=True)))
-    np.testing.assert_allclose(ranker.score(together), [ranker.score(c) for c in each], rtol=0,
-                               atol=1e-10)
+    np.testing.assert_allclose(
+        ranker.score(together), [ranker.score(c) for c in each], rtol=0, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("text", ORDER_FREE)
@@ -236,8 +265,14 @@ def test_winning_more_never_hurts(text: str) -> None:
 
 
 def test_every_ranker_ranks() -> None:
-    data = compare([Judgment(f"j{i % 3}", i % 7, (("A",), ("B", "C"), ("D",)),
-                             (1 + i % 4, 1 + i % 3, 1 + i % 5)) for i in range(60)])
+    data = compare(
+        [
+            Judgment(
+                f"j{i % 3}", i % 7, (("A",), ("B", "C"), ("D",)), (1 + i % 4, 1 + i % 3, 1 + i % 5)
+            )
+            for i in range(60)
+        ]
+    )
     for name in RANKERS:
         for unit in ("pairs", "rankings", "sentences", "judges"):
             scores = rank(parse_ranker(name), data, unit=unit, resamples=20)

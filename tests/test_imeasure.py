@@ -32,15 +32,37 @@ from errata.metrics.imeasure import IMeasure
 from errata.testing import check_metric
 
 GOLDEN = Path(__file__).parent / "golden" / "imeasure_edge_cases.json"
-SYSTEMS = ["AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "NTHU", "PKU", "POST", "RAC", "SJTU",
-           "UFC", "UMC"]
+SYSTEMS = [
+    "AMU",
+    "CAMB",
+    "CUUI",
+    "IITB",
+    "INPUT",
+    "IPN",
+    "NTHU",
+    "PKU",
+    "POST",
+    "RAC",
+    "SJTU",
+    "UFC",
+    "UMC",
+]
 ASPECTS = {"c": "correction", "d": "detection"}
 
 
-@pytest.mark.parametrize("text", [
-    "imeasure", "imeasure(aspect=detection)", "imeasure(references=mix)", "imeasure(weight=1)",
-    "imeasure(choice=corpus)", "imeasure(tokenise=none)", "imeasure(beta=0.5)",
-    "imeasure(references=mix, choice=corpus)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "imeasure",
+        "imeasure(aspect=detection)",
+        "imeasure(references=mix)",
+        "imeasure(weight=1)",
+        "imeasure(choice=corpus)",
+        "imeasure(tokenise=none)",
+        "imeasure(beta=0.5)",
+        "imeasure(references=mix, choice=corpus)",
+    ],
+)
 def test_keeps_the_contract(text: str) -> None:
     check_metric(parse(text))
 
@@ -59,23 +81,27 @@ def edge_corpus(case: dict[str, Any]) -> Corpus:
 
 
 @pytest.mark.parametrize(("case", "mode", "columns"), list(edge_cases()))
-def test_edge_cases_as_the_official_program(case: dict[str, Any], mode: str, columns: list[str]
-                                            ) -> None:
+def test_edge_cases_as_the_official_program(
+    case: dict[str, Any], mode: str, columns: list[str]
+) -> None:
     corpus = edge_corpus(case)
-    lines = case["hypothesis"].split("\n")[:len(corpus)]
+    lines = case["hypothesis"].split("\n")[: len(corpus)]
     lines += [""] * (len(corpus) - len(lines))
     names = {"acc": "Acc", "wacc": "WAcc", "wacc_b": "WAcc base"}
     for aspect in ("correction", "detection"):
         metric = IMeasure(references=mode, aspect=aspect)
         counts = metric.count(corpus, Hypotheses("A", tuple(lines)))
         choice = metric.choose(counts)
-        for totals, expected in ((pick(counts, choice), case[mode]["sentences"][aspect]),
-                                 (draw_totals(counts, choice), [case[mode]["overall"][aspect]])):
+        for totals, expected in (
+            (pick(counts, choice), case[mode]["sentences"][aspect]),
+            (draw_totals(counts, choice), [case[mode]["overall"][aspect]]),
+        ):
             found = {**metric.parts(totals), "I": metric.score(totals)}
             for row, values in enumerate(expected):
                 for column, value in zip(columns, values, strict=True):
-                    ours = float(found[names.get(column, column if column == "F1"
-                                                 else column.upper())][row])
+                    ours = float(
+                        found[names.get(column, column if column == "F1" else column.upper())][row]
+                    )
                     if isinstance(value, float):
                         ours = round(100 * ours, 2)
                     assert ours == value, (aspect, row, column)
@@ -83,9 +109,15 @@ def test_edge_cases_as_the_official_program(case: dict[str, Any], mode: str, col
 
 @cache
 def systems(folder: Path) -> list[Hypotheses]:
-    return [Hypotheses(name, tuple((folder / name).read_text(encoding="utf-8")
-                                   .replace("\r\n", "\n").split("\n")[:1312]))
-            for name in SYSTEMS]
+    return [
+        Hypotheses(
+            name,
+            tuple(
+                (folder / name).read_text(encoding="utf-8").replace("\r\n", "\n").split("\n")[:1312]
+            ),
+        )
+        for name in SYSTEMS
+    ]
 
 
 @cache
@@ -103,18 +135,25 @@ def readings(mode: str, picked: Floats) -> dict[str, Floats]:
         for name in ("TP", "TN", "FP", "FN", "FPN"):
             found[f"{letter}_{name.lower()}"] = parts[name]
             found[f"base_{letter}_{name.lower()}"] = {
-                "TN": picked[..., 5], "FN": picked[..., 6]}.get(name, np.zeros(len(picked)))
-        found |= {f"{letter}_wacc": parts["WAcc"], f"{letter}_wacc_b": parts["WAcc base"],
-                  f"{letter}_i": metric.score(picked)}
+                "TN": picked[..., 5],
+                "FN": picked[..., 6],
+            }.get(name, np.zeros(len(picked)))
+        found |= {
+            f"{letter}_wacc": parts["WAcc"],
+            f"{letter}_wacc_b": parts["WAcc base"],
+            f"{letter}_i": metric.score(picked),
+        }
     return found
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
-@pytest.mark.parametrize(("mode", "file", "rows"), [("nomix", "nomix", 17056),
-                                                    ("mix", "mix_excl5", 16991)])
+@pytest.mark.parametrize(
+    ("mode", "file", "rows"), [("nomix", "nomix", 17056), ("mix", "mix_excl5", 16991)]
+)
 def test_every_sentence_as_the_official_program(
-        conll14: Path, submissions: Path, oracles: Path, mode: str, file: str, rows: int) -> None:
+    conll14: Path, submissions: Path, oracles: Path, mode: str, file: str, rows: int
+) -> None:
     _, counts = counted(conll14, submissions, mode)
     metric = IMeasure(references=mode)
     found = [readings(mode, pick(each, metric.choose(each))) for each in counts]
@@ -122,9 +161,11 @@ def test_every_sentence_as_the_official_program(
     with gzip.open(oracles / "imeasure" / f"sentences_{file}.tsv.gz", "rt") as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
             ours = found[SYSTEMS.index(row["system"])]
-            wrong = {name: (float(row[name]), value[int(row["sid"])])
-                     for name, value in ours.items()
-                     if float(row[name]) != value[int(row["sid"])]}
+            wrong = {
+                name: (float(row[name]), value[int(row["sid"])])
+                for name, value in ours.items()
+                if float(row[name]) != value[int(row["sid"])]
+            }
             assert not wrong, (row["system"], row["sid"])
             seen += 1
     assert seen == rows
@@ -134,8 +175,9 @@ def test_every_sentence_as_the_official_program(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
 @pytest.mark.parametrize(("mode", "file"), [("nomix", "nomix"), ("mix", "mix_excl5")])
-def test_systems_as_the_official_program(conll14: Path, submissions: Path, oracles: Path,
-                                         mode: str, file: str) -> None:
+def test_systems_as_the_official_program(
+    conll14: Path, submissions: Path, oracles: Path, mode: str, file: str
+) -> None:
     _, counts = counted(conll14, submissions, mode)
     left_out = [331, 332, 333, 334, 1242] if mode == "mix" else []
     with open(oracles / "imeasure" / f"corpus_{file}.tsv", encoding="utf-8") as lines:
@@ -147,22 +189,36 @@ def test_systems_as_the_official_program(conll14: Path, submissions: Path, oracl
         totals = draw_totals(each, metric.choose(each))[0]
         parts = metric.parts(totals)
         parts |= {"I": metric.score(totals), "base_TN": totals[5], "base_FN": totals[6]}
-        for theirs, ours in (("tp", "TP"), ("tn", "TN"), ("fp", "FP"), ("fn", "FN"),
-                             ("fpn", "FPN"), ("base_tn", "base_TN"), ("base_fn", "base_FN"),
-                             ("P", "P"), ("R", "R"), ("F1", "F1"), ("acc", "Acc"),
-                             ("wacc", "WAcc"), ("wacc_base", "WAcc base"), ("I", "I")):
+        for theirs, ours in (
+            ("tp", "TP"),
+            ("tn", "TN"),
+            ("fp", "FP"),
+            ("fn", "FN"),
+            ("fpn", "FPN"),
+            ("base_tn", "base_TN"),
+            ("base_fn", "base_FN"),
+            ("P", "P"),
+            ("R", "R"),
+            ("F1", "F1"),
+            ("acc", "Acc"),
+            ("wacc", "WAcc"),
+            ("wacc_base", "WAcc base"),
+            ("I", "I"),
+        ):
             assert float(parts[ours]) == float(row[theirs]), (row["system"], theirs)
         if row["published_I_pct"]:
             assert f"{100 * float(parts['I']):.2f}" == row["published_I_pct"].replace("+", "") or (
-                float(row["published_I_pct"]) == 0.0 == float(parts["I"]))
+                float(row["published_I_pct"]) == 0.0 == float(parts["I"])
+            )
 
 
 @pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
 def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path) -> None:
     """-opt:corpus gives CAMB -5.41; without the converter's tokenisation IPN has -3.17."""
     corpus = read_m2(conll14 / "conll14st-test.m2")
-    camb, ipn = (next(h for h in systems(submissions) if h.system == name)
-                 for name in ("CAMB", "IPN"))
+    camb, ipn = (
+        next(h for h in systems(submissions) if h.system == name) for name in ("CAMB", "IPN")
+    )
     running = IMeasure(choice="corpus")
     counts = running.count(corpus, camb)
     value = running.score(draw_totals(counts, running.choose(counts)))[0]
@@ -175,6 +231,7 @@ def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path
 
 def rank(vector: tuple[int, ...], w: Fraction) -> tuple[Fraction, ...]:
     """What references are compared by, by the definition, in fractions."""
+
     def quotient(over: Fraction | int, under: Fraction | int) -> Fraction:
         return Fraction(over) / Fraction(under) if under else Fraction(1)
 
@@ -183,10 +240,16 @@ def rank(vector: tuple[int, ...], w: Fraction) -> tuple[Fraction, ...]:
     values = []
     for tp, fpn in ((right, wrong), (right + wrong, 0)):
         fp, fn = needless + fpn, missed + fpn
-        wacc = quotient(w * tp + unchanged,
-                        w * (tp + fp) + unchanged + fn - Fraction(w + 1) * fpn / 2)
-        gain = (Fraction(int(wacc)) if wacc == base else (wacc - base) / (1 - base)
-                if wacc > base else wacc / base - 1)
+        wacc = quotient(
+            w * tp + unchanged, w * (tp + fp) + unchanged + fn - Fraction(w + 1) * fpn / 2
+        )
+        gain = (
+            Fraction(int(wacc))
+            if wacc == base
+            else (wacc - base) / (1 - base)
+            if wacc > base
+            else wacc / base - 1
+        )
         values += [wacc, gain, quotient(tp + unchanged, tp + unchanged + fp + fn - fpn)]
     return tuple(values)
 
@@ -200,14 +263,20 @@ def mixtures(corpus: Corpus, sentence: str) -> list[tuple[int, ...]]:
     """The columns of every mixture."""
     source, words = tuple(corpus.sources[0].split()), tuple(sentence.split())
     candidates: dict[tuple[str, ...], None] = {}
-    for chosen in product(*((*c.alternatives, ()) if c.optional else c.alternatives
-                            for c in clusters_of(source, corpus.references[0], "none"))):
+    for chosen in product(
+        *(
+            (*c.alternatives, ()) if c.optional else c.alternatives
+            for c in clusters_of(source, corpus.references[0], "none")
+        )
+    ):
         changes = [change for alternative in chosen for change in alternative]
         if len({change[:2] for change in changes}) == len(changes):
             candidates[splice(source, changes)] = None
     number: dict[str, int] = {}
-    a, b, *rest = (tuple(number.setdefault(word, len(number)) for word in text)
-                   for text in (source, words, *candidates))
+    a, b, *rest = (
+        tuple(number.setdefault(word, len(number)) for word in text)
+        for text in (source, words, *candidates)
+    )
     found = align_all({job: None for c in rest for job in ((a, b, c), (a, a, c))})
     return [found[a, b, c] + found[a, a, c][:2] for c in rest]
 
@@ -233,12 +302,13 @@ def random_case(rng: random.Random) -> tuple[Corpus, str]:
         output = list(rng.choice(nomix_references(tuple(source), references, "none")))
     for _ in range(rng.randrange(4)):
         at = rng.randrange(len(output) + 1)
-        output[at:at + rng.randrange(2)] = rng.choices(words, k=rng.randrange(2))
+        output[at : at + rng.randrange(2)] = rng.choices(words, k=rng.randrange(2))
     return Corpus((" ".join(source),), (tuple(references),)), " ".join(output)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow)
-                                       for s in range(1, 6))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in range(1, 6))]
+)
 def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_mix, "FEW", 0)
     rng = random.Random(seed)
@@ -269,23 +339,27 @@ def test_mixtures_by_running_totals_equal_enumeration(monkeypatch: pytest.Monkey
         cases = [random_case(rng) for _ in range(4)]
         total = (0,) * 7
         for one, output in cases:
-            every = [tuple(map(sum, zip(total, vector, strict=True)))
-                     for vector in mixtures(one, output)]
+            every = [
+                tuple(map(sum, zip(total, vector, strict=True))) for vector in mixtures(one, output)
+            ]
             best = max(rank(vector, Fraction(2)) for vector in every)
             tied = {vector for vector in every if rank(vector, Fraction(2)) == best}
             if len(tied) > 1:
                 break
             total = tied.pop()
         else:
-            corpus = Corpus(tuple(one.sources[0] for one, _ in cases),
-                            tuple(one.references[0] for one, _ in cases))
+            corpus = Corpus(
+                tuple(one.sources[0] for one, _ in cases),
+                tuple(one.references[0] for one, _ in cases),
+            )
             outputs = Hypotheses("A", tuple(output for _, output in cases))
             counts = metric.count(corpus, outputs)
             assert tuple(draw_totals(counts, metric.choose(counts))[0, :7]) == total
             options = max(options, counts.shape[1])
             alone = IMeasure(references="mix", tokenise="none").count(corpus, outputs)
-            np.testing.assert_array_equal(pick(counts, metric.choose_sentences(counts)),
-                                          alone[:, 0])
+            np.testing.assert_array_equal(
+                pick(counts, metric.choose_sentences(counts)), alone[:, 0]
+            )
             otherwise += tuple(alone[:, 0, :7].sum(axis=0)) != total
     assert options > 2
     assert otherwise > 1  # running totals do change the choice
@@ -296,16 +370,25 @@ def test_every_mixture_that_totals_can_make_the_best_is_kept() -> None:
     dropped = 0
     for _ in range(400):
         w = rng.choice([2.0, 1.0, 0.5])
-        stages = [[tuple(rng.choice([0, 0, 0, 1, 2]) for _ in range(7))
-                   for _ in range(rng.randrange(1, 4))] for _ in range(2)]
+        stages = [
+            [
+                tuple(rng.choice([0, 0, 0, 1, 2]) for _ in range(7))
+                for _ in range(rng.randrange(1, 4))
+            ]
+            for _ in range(2)
+        ]
         every = {tuple(map(sum, zip(*chosen, strict=True))) for chosen in product(*stages)}
         left = possible_mixtures(stages, w)
         assert set(left) <= every
         dropped += len(every) - len(left)
         for most in (1, 2, 2, 9):  # 1 is for no totals at all
             totals = tuple(rng.randrange(most) for _ in range(7))
-            best, ours = (max(rank(tuple(map(sum, zip(v, totals, strict=True))), Fraction(w))
-                              for v in vectors) for vectors in (every, left))
+            best, ours = (
+                max(
+                    rank(tuple(map(sum, zip(v, totals, strict=True))), Fraction(w)) for v in vectors
+                )
+                for vectors in (every, left)
+            )
             assert best == ours, (stages, totals)
     assert dropped > 400
 
@@ -338,8 +421,10 @@ def test_hopeless_output_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_mix, "STEPS", 1 << 20)
     n = 120
     source = " ".join(str(i % 7) for i in range(n))
-    references = tuple(Reference(a, tuple(Edit(i, i + 1, f"{a} {i % 5}") for i in range(0, n, 2)))
-                       for a in range(3))
+    references = tuple(
+        Reference(a, tuple(Edit(i, i + 1, f"{a} {i % 5}") for i in range(0, n, 2)))
+        for a in range(3)
+    )
     corpus = Corpus((source,), (references,))
     output = " ".join(str((i * i) % 7) for i in range(n))
     counts = IMeasure(references="mix").count(corpus, Hypotheses("A", (output,)))
@@ -351,8 +436,14 @@ def test_quotients_equal_trying_all() -> None:
     rng = random.Random(3)
     for _ in range(300):
         w = rng.choice([2.0, 1.0, 0.5, 0.1])
-        stages = [[tuple(rng.choice([0, 0, 1, 2, 5]) for _ in range(5)) + (rng.randrange(4),
-                   rng.randrange(1, 4)) for _ in range(rng.randrange(1, 5))] for _ in range(3)]
+        stages = [
+            [
+                tuple(rng.choice([0, 0, 1, 2, 5]) for _ in range(5))
+                + (rng.randrange(4), rng.randrange(1, 4))
+                for _ in range(rng.randrange(1, 5))
+            ]
+            for _ in range(3)
+        ]
         stages[0] = [(max(v[0], 1), *v[1:]) for v in stages[0]]
         every = [tuple(map(sum, zip(*chosen, strict=True))) for chosen in product(*stages)]
         best = max((rank(vector, Fraction(w)), vector) for vector in every)
@@ -378,8 +469,10 @@ def test_changes_that_overlap_reach_beyond_their_place() -> None:
 
 
 def test_references_as_text() -> None:
-    corpus = Corpus.from_texts(["He go home ."] * 2, [["He goes home .", "He go home ."],
-                                                      ["He went home .", "He go home ."]])
+    corpus = Corpus.from_texts(
+        ["He go home ."] * 2,
+        [["He goes home .", "He go home ."], ["He went home .", "He go home ."]],
+    )
     output = Hypotheses("A", ("He went home .", "He go home"))
     for mode in ("nomix", "mix"):
         scores = evaluate(IMeasure(references=mode), corpus, [output], resamples=0)
@@ -389,8 +482,14 @@ def test_references_as_text() -> None:
 
 
 def test_nothing_in_nothing_out() -> None:
-    corpus = Corpus(("", "", "a"), ((Reference(0, ()),), (Reference(0, (Edit(0, 0, "b"),)),),
-                                    (Reference(0, (Edit(0, 1, ""),)), )))
+    corpus = Corpus(
+        ("", "", "a"),
+        (
+            (Reference(0, ()),),
+            (Reference(0, (Edit(0, 0, "b"),)),),
+            (Reference(0, (Edit(0, 1, ""),)),),
+        ),
+    )
     for mode in ("nomix", "mix"):
         metric = IMeasure(references=mode)
         scores = evaluate(metric, corpus, [Hypotheses("A", ("", "b", ""))], resamples=10)
@@ -410,18 +509,58 @@ def test_what_is_kept_goes_with_the_corpus() -> None:
     assert len(_columns._kept) == before
 
 
-@pytest.mark.parametrize("text", [
-    "imeasure(references=both)", "imeasure(aspect=all)", "imeasure(weight=0)",
-    "imeasure(beta=-1)", "imeasure(choice=best)", "imeasure(tokenise=moses)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "imeasure(references=both)",
+        "imeasure(aspect=all)",
+        "imeasure(weight=0)",
+        "imeasure(beta=-1)",
+        "imeasure(choice=best)",
+        "imeasure(tokenise=moses)",
+    ],
+)
 def test_bad_parameters(text: str) -> None:
     with pytest.raises(InputError, match="imeasure"):
         parse(text)
 
 
-WORDS = ["a", "the", "doctor", "Mr.", "e.g.", "U.S.", "cannot", "gonna", "1,000", "10:30", "3.5",
-         "don't", "won't", "it's", "I'm", "they'll", "we've", "doctors'", "well-known", "and/or",
-         "$5", "50%", "R&D", "#1", "...", "a.b", "known,the", "(b)", "“q”", "'quoted'",
-         "relatives.These", ".Early", "x--y", "wanna,you"]
+WORDS = [
+    "a",
+    "the",
+    "doctor",
+    "Mr.",
+    "e.g.",
+    "U.S.",
+    "cannot",
+    "gonna",
+    "1,000",
+    "10:30",
+    "3.5",
+    "don't",
+    "won't",
+    "it's",
+    "I'm",
+    "they'll",
+    "we've",
+    "doctors'",
+    "well-known",
+    "and/or",
+    "$5",
+    "50%",
+    "R&D",
+    "#1",
+    "...",
+    "a.b",
+    "known,the",
+    "(b)",
+    "“q”",
+    "'quoted'",
+    "relatives.These",
+    ".Early",
+    "x--y",
+    "wanna,you",
+]
 
 
 def test_tokenises_as_nltk() -> None:
@@ -429,9 +568,12 @@ def test_tokenises_as_nltk() -> None:
     official = nltk.NLTKWordTokenizer().tokenize
     rng = random.Random(0)
     for _ in range(3000):
-        text = " ".join(rng.choice(["", "", "", '"', "(", "["]) + rng.choice(WORDS)
-                        + rng.choice(["", "", "", "", ",", "?", "!", ":", ";", ")", "]"])
-                        for _ in range(rng.randrange(1, 6))) + rng.choice(["", ".", '."', ".)"])
+        text = " ".join(
+            rng.choice(["", "", "", '"', "(", "["])
+            + rng.choice(WORDS)
+            + rng.choice(["", "", "", "", ",", "?", "!", ":", ";", ")", "]"])
+            for _ in range(rng.randrange(1, 6))
+        ) + rng.choice(["", ".", '."', ".)"])
         assert list(treebank_tokens(text)) == official(text), text
 
 
@@ -450,14 +592,28 @@ def test_tokenises_corrections_as_nltk(conll14: Path) -> None:
 def test_sentences_name_the_annotator_they_take() -> None:
     """Also where an annotator has nothing to correct, or corrects as another one does."""
     fix, other = Edit(1, 2, "x"), Edit(0, 1, "y")
-    corpus = Corpus(("a b c d",) * 3, (
-        (Reference(0, ()), Reference(1, (fix,))),
-        (Reference(0, (fix,)), Reference(1, (fix,)), Reference(2, (other,))),
-        (Reference(3, (other,)), Reference(1, (fix,)))))
-    scores = evaluate(IMeasure(), corpus, [Hypotheses("A", ("a x c d", "y b c d", "a x c d")),
-                                           Hypotheses("B", ("a b c d", "a x c d", "y b c d"))],
-                      resamples=0)
+    corpus = Corpus(
+        ("a b c d",) * 3,
+        (
+            (Reference(0, ()), Reference(1, (fix,))),
+            (Reference(0, (fix,)), Reference(1, (fix,)), Reference(2, (other,))),
+            (Reference(3, (other,)), Reference(1, (fix,))),
+        ),
+    )
+    scores = evaluate(
+        IMeasure(),
+        corpus,
+        [
+            Hypotheses("A", ("a x c d", "y b c d", "a x c d")),
+            Hypotheses("B", ("a b c d", "a x c d", "y b c d")),
+        ],
+        resamples=0,
+    )
     assert scores.sentence_parts["annotator"].tolist() == [[1, 2, 1], [0, 0, 3]]
-    mixed = evaluate(IMeasure(references="mix", choice="corpus"), corpus,
-                     [Hypotheses("A", ("a x c d", "y b c d", "a x c d"))], resamples=0)
+    mixed = evaluate(
+        IMeasure(references="mix", choice="corpus"),
+        corpus,
+        [Hypotheses("A", ("a x c d", "y b c d", "a x c d"))],
+        resamples=0,
+    )
     assert "annotator" not in mixed.sentence_parts

@@ -15,8 +15,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    result = subprocess.run(command, capture_output=True, text=True, check=False,
-                            encoding="utf-8", env=os.environ | environment)
+    result = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+        env=os.environ | environment,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return result
 
@@ -25,13 +31,28 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package installed into a folder, with its kernels as plain Python."""
     tree, target = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("target")
-    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns(
-        "*.so", "*.c", "__pycache__", "*.egg-info"))
+    shutil.copytree(
+        ROOT / "src",
+        tree / "src",
+        ignore=shutil.ignore_patterns("*.so", "*.c", "__pycache__", "*.egg-info"),
+    )
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
     how = {"CC": "/bin/false"} if request.param == "no compiler" else {"ERRATA_COMPILE": "0"}
-    run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",
-        "--disable-pip-version-check", "--target", str(target), str(tree), **how)
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--disable-pip-version-check",
+        "--target",
+        str(target),
+        str(tree),
+        **how,
+    )
     return target
 
 
@@ -40,10 +61,26 @@ def test_it_works_without_a_compiler(plain: Path) -> None:
     kernels = plain / "errata" / "kernels"
     assert not list(kernels.glob("*.so"))
     assert list(kernels.glob("maxmatch*.py"))
-    command = ("-m", "errata", "score", "--sample", "-m", "m2", "-m", "imeasure", "-m", "gleu",
-               "-m", "bleu", "--resamples", "20", "--json")
-    here = run(sys.executable, "-c", "import errata; print(errata.__file__)",
-               PYTHONPATH=str(plain)).stdout
+    command = (
+        "-m",
+        "errata",
+        "score",
+        "--sample",
+        "-m",
+        "m2",
+        "-m",
+        "imeasure",
+        "-m",
+        "gleu",
+        "-m",
+        "bleu",
+        "--resamples",
+        "20",
+        "--json",
+    )
+    here = run(
+        sys.executable, "-c", "import errata; print(errata.__file__)", PYTHONPATH=str(plain)
+    ).stdout
     assert here.startswith(str(plain))
     uncompiled = json.loads(run(sys.executable, *command, PYTHONPATH=str(plain)).stdout)
     compiled = json.loads(run(sys.executable, *command).stdout)

@@ -24,8 +24,11 @@ def codes_in_source() -> set[str]:
                     if isinstance(argument, ast.Constant):
                         found.add(argument.value)
             if isinstance(node, ast.Tuple) and module == "lint":  # tables of checks
-                found |= {e.value for e in node.elts if isinstance(e, ast.Constant)
-                          and re.fullmatch(r"[a-z]+-[a-z]+", str(e.value))}
+                found |= {
+                    e.value
+                    for e in node.elts
+                    if isinstance(e, ast.Constant) and re.fullmatch(r"[a-z]+-[a-z]+", str(e.value))
+                }
     return found
 
 

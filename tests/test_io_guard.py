@@ -14,8 +14,25 @@ from errata.io import check_alignment, read_hypotheses, read_m2, read_text
 from errata.io.guard import _likeness, check_lines, check_systems
 from errata.io.lint import check_characters, check_corpus
 
-WORDS = ["river", "stone", "window", "garden", "letter", "morning", "teacher", "because", "between",
-         "animal", "picture", "kitchen", "summer", "blanket", "engine", "yellow", "friend"]
+WORDS = [
+    "river",
+    "stone",
+    "window",
+    "garden",
+    "letter",
+    "morning",
+    "teacher",
+    "because",
+    "between",
+    "animal",
+    "picture",
+    "kitchen",
+    "summer",
+    "blanket",
+    "engine",
+    "yellow",
+    "friend",
+]
 
 
 def sentence(i: int) -> str:
@@ -42,17 +59,24 @@ def test_a_sound_output_has_no_findings():
     assert findings(OUTPUT) == []
 
 
-@pytest.mark.parametrize(("lines", "line", "says"), [
-    ([*OUTPUT, ""], 61, "the last line is blank"),
-    ([*OUTPUT, "", " "], 61, "the last 2 lines are blank"),
-    (OUTPUT[:-3], 58, "3 are missing at the end"),
-    ([*OUTPUT, *OUTPUT[:2]], 61, "2 are too many at the end"),
-    ([*OUTPUT[:20], *OUTPUT[21:]], 21, "from line 21 on .* 1 later: a line was lost"),
-    ([*OUTPUT[:20], "Extra .", *OUTPUT[20:]], 22, "from line 22 on .* 1 earlier: a line was added"),
-    (["S a b", "A 0 1|||X|||x|||REQUIRED|||-NONE-|||0", ""], 1, "looks like an M2 file"),
-    ([], 1, "60 are missing at the end"),
-    (["\r".join(OUTPUT)], 1, r"end with carriage returns alone.* tr "),
-])
+@pytest.mark.parametrize(
+    ("lines", "line", "says"),
+    [
+        ([*OUTPUT, ""], 61, "the last line is blank"),
+        ([*OUTPUT, "", " "], 61, "the last 2 lines are blank"),
+        (OUTPUT[:-3], 58, "3 are missing at the end"),
+        ([*OUTPUT, *OUTPUT[:2]], 61, "2 are too many at the end"),
+        ([*OUTPUT[:20], *OUTPUT[21:]], 21, "from line 21 on .* 1 later: a line was lost"),
+        (
+            [*OUTPUT[:20], "Extra .", *OUTPUT[20:]],
+            22,
+            "from line 22 on .* 1 earlier: a line was added",
+        ),
+        (["S a b", "A 0 1|||X|||x|||REQUIRED|||-NONE-|||0", ""], 1, "looks like an M2 file"),
+        ([], 1, "60 are missing at the end"),
+        (["\r".join(OUTPUT)], 1, r"end with carriage returns alone.* tr "),
+    ],
+)
 def test_wrong_line_counts(lines, line, says):
     found = one(lines, "line-count")
     assert (found.severity, found.line) == ("error", line)
@@ -75,8 +99,9 @@ def test_a_shifted_run():
 def test_a_run_takes_in_lines_that_resemble_both_sources():
     sources = list(SOURCES)
     sources[21], sources[31] = f"{sources[20]} Yes .", f"{sources[30]} No ."
-    found = findings([*sources[:20], *sources[21:32], "x", *sources[32:]],
-                     Corpus.from_texts(sources))
+    found = findings(
+        [*sources[:20], *sources[21:32], "x", *sources[32:]], Corpus.from_texts(sources)
+    )
     assert [f.code for f in found] == ["shifted"]
     assert "output lines 21–31 look like source lines 22–32 (11 of 11" in found[0].problem
 
@@ -93,9 +118,11 @@ def test_two_lines_that_changed_places():
     assert [(f.code, f.line) for f in findings(lines)] == [("shifted", 10), ("shifted", 11)]
 
 
-@pytest.mark.parametrize("lines", [OUTPUT[::-1], OUTPUT[30:] + OUTPUT[:30],
-                                   tuple(sentence(i) for i in range(1000, 1060))],
-                         ids=["reversed", "rotated", "another text"])
+@pytest.mark.parametrize(
+    "lines",
+    [OUTPUT[::-1], OUTPUT[30:] + OUTPUT[:30], tuple(sentence(i) for i in range(1000, 1060))],
+    ids=["reversed", "rotated", "another text"],
+)
 def test_unrelated_texts(lines):
     assert one(lines, "unrelated").severity == "error"
 
@@ -112,8 +139,10 @@ def test_the_source_as_output_is_a_note():
 
 
 def test_a_reference_as_output_is_a_note():
-    corpus = Corpus(("a b", "c d"), ((Reference(0, (Edit(0, 1, "x"),)), Reference(1, text="a")),
-                                     (Reference(1, text="c e"),)))
+    corpus = Corpus(
+        ("a b", "c d"),
+        ((Reference(0, (Edit(0, 1, "x"),)), Reference(1, text="a")), (Reference(1, text="c e"),)),
+    )
     for lines, annotator in (("x b", "c d"), 0), (("a", "c e"), 1):
         found = findings(lines, corpus)
         assert [f.code for f in found] == ["is-reference"]
@@ -154,10 +183,19 @@ def test_tokenisation_and_case():
     assert "in lower case" in one([line.lower() for line in OUTPUT], "case").problem
 
 
-@pytest.mark.parametrize(("text", "code"), [
-    ("cafÃ©", "broken-encoding"), ("itâ€™s", "broken-encoding"), ("a\ufffdb", "broken-encoding"),
-    ("a\u200bb", "invisible-character"), ("a\x07b", "invisible-character"),
-    ("a\xadb", "invisible-character"), ("a\xa0b", "unusual-space"), ("a\tb", "unusual-space")])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("cafÃ©", "broken-encoding"),
+        ("itâ€™s", "broken-encoding"),
+        ("a\ufffdb", "broken-encoding"),
+        ("a\u200bb", "invisible-character"),
+        ("a\x07b", "invisible-character"),
+        ("a\xadb", "invisible-character"),
+        ("a\xa0b", "unusual-space"),
+        ("a\tb", "unusual-space"),
+    ],
+)
 def test_odd_characters(text, code):
     lines = [*OUTPUT[:3], f"{OUTPUT[3]} {text}", *OUTPUT[4:]]
     assert one(lines, code).line == 4
@@ -179,23 +217,49 @@ def test_systems_with_one_name_or_one_text():
 
 
 def test_gold_edits_that_cannot_be_meant():
-    corpus = Corpus(("", "a b c"), ((), (Reference(0, (
-        Edit(0, 1, "a"), Edit(1, 1, ""), Edit(1, 2, "x  y"), Edit(2, 3, "c d", "X", ("c d",)),
-        Edit(2, 3, "", "Um"))),)))
+    corpus = Corpus(
+        ("", "a b c"),
+        (
+            (),
+            (
+                Reference(
+                    0,
+                    (
+                        Edit(0, 1, "a"),
+                        Edit(1, 1, ""),
+                        Edit(1, 2, "x  y"),
+                        Edit(2, 3, "c d", "X", ("c d",)),
+                        Edit(2, 3, "", "Um"),
+                    ),
+                ),
+            ),
+        ),
+    )
     assert [(f.line, f.code) for f in check_corpus(corpus, "gold", (1, 3))] == [
-        (1, "empty-source"), (3, "identity-edit"), (3, "identity-edit"), (3, "double-space"),
-        (3, "same-alternative"), (3, "unclear-deletion")]
+        (1, "empty-source"),
+        (3, "identity-edit"),
+        (3, "identity-edit"),
+        (3, "double-space"),
+        (3, "same-alternative"),
+        (3, "unclear-deletion"),
+    ]
 
 
 def test_the_conll14_outputs(conll14, submissions):
     corpus = read_m2(conll14 / "conll14st-test.m2")
-    found = {path.name: check_alignment(corpus, read_hypotheses(path))
-             for path in sorted(submissions.iterdir())}
+    found = {
+        path.name: check_alignment(corpus, read_hypotheses(path))
+        for path in sorted(submissions.iterdir())
+    }
     assert len(found) == 13
     assert [(f.severity, f.code, f.line) for f in found.pop("NTHU")] == [
-        ("warning", "shifted", 38), ("warning", "shifted", 165), ("warning", "shifted", 167)]
+        ("warning", "shifted", 38),
+        ("warning", "shifted", 165),
+        ("warning", "shifted", 167),
+    ]
     assert [(f.severity, f.code, f.line) for f in found.pop("POST")] == [
-        ("warning", "empty-line", 24)]
+        ("warning", "empty-line", 24)
+    ]
     assert [(f.severity, f.code) for f in found.pop("INPUT")] == [("note", "unchanged")]
     assert all(not findings for findings in found.values())
 

@@ -12,9 +12,11 @@ from errata.errors import DataWarning, InputError
 from errata.io import read_corpus, read_hypotheses, read_hypotheses_m2
 from errata.io.load import split_name, system_name
 
-M2 = ("S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
-      "A 1 2|||V|||went|||REQUIRED|||-NONE-|||3\n\nS Fine .\n"
-      "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0\n")
+M2 = (
+    "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
+    "A 1 2|||V|||went|||REQUIRED|||-NONE-|||3\n\nS Fine .\n"
+    "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0\n"
+)
 
 
 @pytest.fixture
@@ -36,8 +38,10 @@ def test_corpus_from_m2(folder):
 def test_annotators_are_chosen_by_number(folder):
     with pytest.warns(DataWarning, match="gold: 1 sentences have no annotation by annotator 3"):
         corpus = read_corpus(gold=folder / "gold.m2", annotators=[3])
-    assert corpus.references == ((Reference(3, (Edit(1, 2, "went", "V"),)),),
-                                 (Reference(3, (), implied=True),))
+    assert corpus.references == (
+        (Reference(3, (Edit(1, 2, "went", "V"),)),),
+        (Reference(3, (), implied=True),),
+    )
     with pytest.raises(InputError, match=r"no annotator 1; it has: 0, 3"):
         read_corpus(gold=folder / "gold.m2", annotators=[1])
 
@@ -47,20 +51,27 @@ def test_an_empty_reference_is_not_a_missing_one(folder):
     corpus = read_corpus(source=folder / "s.txt", references=refs, missing="<none>")
     assert corpus.references == (
         (Reference(0, text="He goes home ."),),
-        (Reference(0, text=""), Reference(1, text="Fine .")))
+        (Reference(0, text=""), Reference(1, text="Fine .")),
+    )
     corpus = read_corpus(source=folder / "s.txt", references=refs)
     assert corpus.references[0][1].text == "<none>"
 
 
-@pytest.mark.parametrize(("arguments", "problem"), [
-    ({}, "no corpus given"),
-    ({"gold": "gold.m2", "references": ["r0.txt"]}, "leave out --gold or --refs"),
-    ({"source": "empty"}, "empty: the file is empty"),
-    ({"source": "s.txt", "references": ["three"]}, "three:3: 3 lines, but the source .* has 2"),
-    ({"source": "s.txt", "references": ["empty"]}, "empty:1: 0 lines, but the source .* has 2"),
-    ({"gold": "gold.m2", "source": "r0.txt"}, "r0.txt:1: source sentence 1 differs"),
-    ({"gold": "gold.m2", "source": "three"}, "three:3: 3 source sentences, but .*gold.m2 has 2"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "no corpus given"),
+        ({"gold": "gold.m2", "references": ["r0.txt"]}, "leave out --gold or --refs"),
+        ({"source": "empty"}, "empty: the file is empty"),
+        ({"source": "s.txt", "references": ["three"]}, "three:3: 3 lines, but the source .* has 2"),
+        ({"source": "s.txt", "references": ["empty"]}, "empty:1: 0 lines, but the source .* has 2"),
+        ({"gold": "gold.m2", "source": "r0.txt"}, "r0.txt:1: source sentence 1 differs"),
+        (
+            {"gold": "gold.m2", "source": "three"},
+            "three:3: 3 source sentences, but .*gold.m2 has 2",
+        ),
+    ],
+)
 def test_errors(folder, monkeypatch, arguments, problem):
     monkeypatch.chdir(folder)
     Path("three").write_text("He go home .\nFine .\nMore .\n")
@@ -71,17 +82,27 @@ def test_errors(folder, monkeypatch, arguments, problem):
 
 def test_shifted_references_are_warned_of(tmp_path):
     words = ["apple", "brook", "cloud", "dance", "eagle", "flame", "grape", "house", "inlet", "jam"]
-    sources = [" ".join(words[k] for k in random.Random(i).choices(range(10), k=9))
-               for i in range(40)]
+    sources = [
+        " ".join(words[k] for k in random.Random(i).choices(range(10), k=9)) for i in range(40)
+    ]
     (tmp_path / "s").write_text("\n".join(sources))
     (tmp_path / "r").write_text("\n".join([*sources[:30], *sources[31:], "x"]))
     with pytest.warns(DataWarning, match="r:31: output lines 31–39 look like source lines 32–40"):
         read_corpus(source=tmp_path / "s", references=[tmp_path / "r"])
 
 
-@pytest.mark.parametrize(("path", "name"), [
-    ("a/AMU", "AMU"), ("AMU.txt", "AMU"), ("x/AMU.out.gz", "AMU"), ("run.v1.2", "run.v1.2"),
-    ("-", "stdin"), (".txt", ".txt"), ("ours.m2", "ours")])
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a/AMU", "AMU"),
+        ("AMU.txt", "AMU"),
+        ("x/AMU.out.gz", "AMU"),
+        ("run.v1.2", "run.v1.2"),
+        ("-", "stdin"),
+        (".txt", ".txt"),
+        ("ours.m2", "ours"),
+    ],
+)
 def test_system_names_come_from_file_names(path, name):
     assert system_name(path) == name
 
@@ -109,8 +130,10 @@ def test_hypotheses_are_guarded_with_a_corpus(folder):
 
 def test_hypotheses_as_edits(folder):
     path = folder / "sys.m2"
-    path.write_text("S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
-                    "A 4 4|||P|||!|||REQUIRED|||-NONE-|||0\n\nS Fine .\n")
+    path.write_text(
+        "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
+        "A 4 4|||P|||!|||REQUIRED|||-NONE-|||0\n\nS Fine .\n"
+    )
     hypotheses = read_hypotheses(path, corpus=read_corpus(gold=folder / "gold.m2"))
     assert hypotheses.system == "sys"
     assert hypotheses.sentences == ("He goes home . !", "Fine .")
@@ -143,7 +166,9 @@ def test_a_system_per_annotator(folder):
 
 def test_overlapping_edits_cannot_be_carried_out(folder):
     path = folder / "sys.m2"
-    path.write_text("S a\n\nS b c\nA 0 2|||X|||x|||REQUIRED|||-NONE-|||0\n"
-                    "A 1 2|||X|||y|||REQUIRED|||-NONE-|||0\n")
+    path.write_text(
+        "S a\n\nS b c\nA 0 2|||X|||x|||REQUIRED|||-NONE-|||0\n"
+        "A 1 2|||X|||y|||REQUIRED|||-NONE-|||0\n"
+    )
     with pytest.raises(InputError, match=r"sys\.m2:3: the edits of annotator 0 cannot be carried"):
         read_hypotheses(path)

@@ -31,22 +31,27 @@ def file(tmp_path: Path):
 
 
 def test_reads_annotators_noop_alternatives_and_deletions(file):
-    corpus = read_m2(file(
-        "S a b c\n"
-        f"A 2 3|||Nn||| x y||-NONE-|| z |||{REST[:-1]}2\n"
-        f"{NOOP}0\n"
-        f"A 0 1|||Del|||-NONE-|||{REST[:-1]}1\n"
-        "A 1 1|||Ins||| w |||OPTIONAL|||why|||1\n"
-        "\n"
-        "S d é\n"))
+    corpus = read_m2(
+        file(
+            "S a b c\n"
+            f"A 2 3|||Nn||| x y||-NONE-|| z |||{REST[:-1]}2\n"
+            f"{NOOP}0\n"
+            f"A 0 1|||Del|||-NONE-|||{REST[:-1]}1\n"
+            "A 1 1|||Ins||| w |||OPTIONAL|||why|||1\n"
+            "\n"
+            "S d é\n"
+        )
+    )
     assert corpus.name == "gold"
     assert corpus.sources == ("a b c", "d é")
     assert corpus.references == (
-        (Reference(0, ()),
-         Reference(1, (Edit(0, 1, "", "Del"),
-                       Edit(1, 1, "w", "Ins", (), "OPTIONAL", "why"))),
-         Reference(2, (Edit(2, 3, "x y", "Nn", ("", "z")),))),
-        (Reference(0, (), implied=True),))
+        (
+            Reference(0, ()),
+            Reference(1, (Edit(0, 1, "", "Del"), Edit(1, 1, "w", "Ins", (), "OPTIONAL", "why"))),
+            Reference(2, (Edit(2, 3, "x y", "Nn", ("", "z")),)),
+        ),
+        (Reference(0, (), implied=True),),
+    )
 
 
 def test_edits_stay_in_file_order(file):
@@ -58,10 +63,27 @@ def test_edits_stay_in_file_order(file):
 PLAIN = f"S a b\nA 0 1|||X|||x|||{REST}\n\nS c\n{NOOP}0\n"
 
 
-@pytest.mark.parametrize("text", [
-    PLAIN.replace("\n", "\r\n"), "\ufeff" + PLAIN, PLAIN + "\n\n\n", PLAIN[:-1], "\n\n" + PLAIN,
-    PLAIN.replace("\n\n", "\n\n\n"), PLAIN.replace("S a b\n", "I 0 1\nS a b\nI 3\n"),
-], ids=["crlf", "bom", "blank-end", "no-final-newline", "blank-start", "two-blanks", "index-lines"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.replace("\n", "\r\n"),
+        "\ufeff" + PLAIN,
+        PLAIN + "\n\n\n",
+        PLAIN[:-1],
+        "\n\n" + PLAIN,
+        PLAIN.replace("\n\n", "\n\n\n"),
+        PLAIN.replace("S a b\n", "I 0 1\nS a b\nI 3\n"),
+    ],
+    ids=[
+        "crlf",
+        "bom",
+        "blank-end",
+        "no-final-newline",
+        "blank-start",
+        "two-blanks",
+        "index-lines",
+    ],
+)
 def test_layout_does_not_matter(file, text):
     assert read_m2(file(text)) == read_m2(file(PLAIN))
     assert len(read_m2(file(text))) == 2
@@ -78,25 +100,32 @@ def test_source_is_kept_exactly(file):
     assert read_m2(file("S  a\tb \n\nS\n\nS \n")).sources == (" a\tb ", "", "")
 
 
-@pytest.mark.parametrize(("text", "line", "problem"), [
-    (f"S a b\nA 1 3|||X|||x|||{REST}\n", 2, "edit 1-3 is outside the sentence of 2 tokens"),
-    (f"S a b\nA 2 1|||X|||x|||{REST}\n", 2, "starts at 2, after its end 1"),
-    (f"S a b\nA -1 -1|||Noop|||-NONE-|||{REST}\n", 2, "the offset -1 is negative"),
-    (f"S a\n\nS b\nS c\nA 0 1|||X|||x|||{REST}\n", 4, "a second 'S ' line"),
-    ("S a\nB c\n", 2, "unknown kind of line: 'B c'"),
-    ("S a\nA 0 1|||X|||x\n", 2, "3 fields"),
-    (f"S a\nA 0 1|||X|||x|||y|||{REST}\n", 2, "7 fields"),
-    ("S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||me\n", 2, "the annotator 'me' is not a number"),
-    ("S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||-2\n", 2, "the annotator '-2' is not a number"),
-    ("S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||1_0\n", 2, "the annotator '1_0' is not a number"),
-    (f"S a\nA 0|||X|||x|||{REST}\n", 2, "the offsets '0' are not two numbers"),
-    (f"S a\nA 0 x 1|||X|||x|||{REST}\n", 2, "the offsets '0 x 1' are not two numbers"),
-    (f"S a\nA ０ 1|||X|||x|||{REST}\n", 2, "are not two numbers"),
-    (f"A 0 1|||X|||x|||{REST}\nS a\n", 1, "an 'A ' line before the 'S ' line"),
-    (f"S a\n\nA 0 1|||X|||x|||{REST}\n", 3, "the paragraph has no 'S ' line"),
-    ("", None, "the file holds no sentence"),
-    ("\n\n", None, "the file holds no sentence"),
-])
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        (f"S a b\nA 1 3|||X|||x|||{REST}\n", 2, "edit 1-3 is outside the sentence of 2 tokens"),
+        (f"S a b\nA 2 1|||X|||x|||{REST}\n", 2, "starts at 2, after its end 1"),
+        (f"S a b\nA -1 -1|||Noop|||-NONE-|||{REST}\n", 2, "the offset -1 is negative"),
+        (f"S a\n\nS b\nS c\nA 0 1|||X|||x|||{REST}\n", 4, "a second 'S ' line"),
+        ("S a\nB c\n", 2, "unknown kind of line: 'B c'"),
+        ("S a\nA 0 1|||X|||x\n", 2, "3 fields"),
+        (f"S a\nA 0 1|||X|||x|||y|||{REST}\n", 2, "7 fields"),
+        ("S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||me\n", 2, "the annotator 'me' is not a number"),
+        ("S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||-2\n", 2, "the annotator '-2' is not a number"),
+        (
+            "S a\nA 0 1|||X|||x|||REQUIRED|||-NONE-|||1_0\n",
+            2,
+            "the annotator '1_0' is not a number",
+        ),
+        (f"S a\nA 0|||X|||x|||{REST}\n", 2, "the offsets '0' are not two numbers"),
+        (f"S a\nA 0 x 1|||X|||x|||{REST}\n", 2, "the offsets '0 x 1' are not two numbers"),
+        (f"S a\nA ０ 1|||X|||x|||{REST}\n", 2, "are not two numbers"),
+        (f"A 0 1|||X|||x|||{REST}\nS a\n", 1, "an 'A ' line before the 'S ' line"),
+        (f"S a\n\nA 0 1|||X|||x|||{REST}\n", 3, "the paragraph has no 'S ' line"),
+        ("", None, "the file holds no sentence"),
+        ("\n\n", None, "the file holds no sentence"),
+    ],
+)
 def test_errors_name_file_line_and_remedy(file, text, line, problem):
     path = file(text)
     with pytest.raises(InputError) as caught:
@@ -138,21 +167,24 @@ def test_damaged_and_misnamed_gzip(tmp_path):
 X = f"|||X|||x|||{REST}\n"
 
 
-@pytest.mark.parametrize(("text", "line", "code"), [
-    (f"S a b\nA 0 1{X}A 0 1{X}", 3, "duplicate-edit"),
-    (f"S a b\nA 0 0{X}A 0 0{X}", 3, "duplicate-edit"),
-    (f"S a b\nA 0 1{X}A 0 1|||X|||y|||{REST}\n", 3, "overlapping-edits"),
-    (f"S a b c\nA 0 2{X}A 1 3{X}", 3, "overlapping-edits"),
-    (f"S a b c\nA 0 2{X}A 1 1{X}", 3, "overlapping-edits"),
-    (f"S a b c\nA 0 3{X}A 1 2{X}A 2 3{X}", 3, "overlapping-edits"),
-    (f"S a b\nA 1 2{X}A 0 1{X}", 3, "unsorted-edits"),
-    (f"S a b\nA 0 1|||noop|||x|||{REST}\n", 2, "noop-with-offsets"),
-    (f"S a b\nA 0 1{X}{NOOP}0\n", 3, "noop-and-edits"),
-    (f"S a b\n{NOOP}0\n{NOOP}0\n", 3, "noop-twice"),
-    (f"S a b\nA 0 1|||X|||x|||||{REST}\n", 2, "empty-alternative"),
-    (f"S a\u2028b\nA 0 1{X}", 1, "odd-line-break"),
-    (f"S a b\nA 0 1{X} \nS c\n", 3, "blank-with-spaces"),
-])
+@pytest.mark.parametrize(
+    ("text", "line", "code"),
+    [
+        (f"S a b\nA 0 1{X}A 0 1{X}", 3, "duplicate-edit"),
+        (f"S a b\nA 0 0{X}A 0 0{X}", 3, "duplicate-edit"),
+        (f"S a b\nA 0 1{X}A 0 1|||X|||y|||{REST}\n", 3, "overlapping-edits"),
+        (f"S a b c\nA 0 2{X}A 1 3{X}", 3, "overlapping-edits"),
+        (f"S a b c\nA 0 2{X}A 1 1{X}", 3, "overlapping-edits"),
+        (f"S a b c\nA 0 3{X}A 1 2{X}A 2 3{X}", 3, "overlapping-edits"),
+        (f"S a b\nA 1 2{X}A 0 1{X}", 3, "unsorted-edits"),
+        (f"S a b\nA 0 1|||noop|||x|||{REST}\n", 2, "noop-with-offsets"),
+        (f"S a b\nA 0 1{X}{NOOP}0\n", 3, "noop-and-edits"),
+        (f"S a b\n{NOOP}0\n{NOOP}0\n", 3, "noop-twice"),
+        (f"S a b\nA 0 1|||X|||x|||||{REST}\n", 2, "empty-alternative"),
+        (f"S a\u2028b\nA 0 1{X}", 1, "odd-line-break"),
+        (f"S a b\nA 0 1{X} \nS c\n", 3, "blank-with-spaces"),
+    ],
+)
 def test_warnings_name_file_line_and_kind(file, text, line, code):
     path = file(text)
     findings = scan_m2(path).findings
@@ -164,11 +196,14 @@ def test_warnings_name_file_line_and_kind(file, text, line, code):
     assert f"gold.m2:{line}: " in str(caught[0].message)
 
 
-@pytest.mark.parametrize("text", [
-    f"S a b\nA 0 0|||X|||x|||{REST}\nA 0 0|||X|||y|||{REST}\n",  # two insertions at one place
-    f"S a b\nA 0 0{X}A 0 1{X}A 1 2{X}A 2 2{X}",  # neighbours touch
-    f"S a b\nA 1 2{X}A 0 1|||X|||x|||REQUIRED|||-NONE-|||1\n",  # order between annotators is free
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"S a b\nA 0 0|||X|||x|||{REST}\nA 0 0|||X|||y|||{REST}\n",  # two insertions at one place
+        f"S a b\nA 0 0{X}A 0 1{X}A 1 2{X}A 2 2{X}",  # neighbours touch
+        f"S a b\nA 1 2{X}A 0 1|||X|||x|||REQUIRED|||-NONE-|||1\n",  # annotators in any order
+    ],
+)
 def test_what_is_fine_is_not_warned_of(file, text):
     assert scan_m2(file(text)).findings == ()
 
@@ -183,16 +218,23 @@ def test_many_warnings_of_a_kind_become_one(file):
 
 
 def test_compatible_shares_the_edits_of_a_paragraph():
-    text = ("S a b c\nS d b\n"
-            f"A 1 2|||X|||x|||{REST}\nA 2 3|||W|||w|||{REST}\nA 3 4|||Y|||y|||{REST}\n"
-            f"A 4 5|||Z|||z|||{REST}\nA 2 2|||V|||v|||{REST}\n")
+    text = (
+        "S a b c\nS d b\n"
+        f"A 1 2|||X|||x|||{REST}\nA 2 3|||W|||w|||{REST}\nA 3 4|||Y|||y|||{REST}\n"
+        f"A 4 5|||Z|||z|||{REST}\nA 2 2|||V|||v|||{REST}\n"
+    )
     file = parse_m2(text.splitlines(), compatible=True)
     assert file.findings[0].code == "several-sources"
     first, second = (refs[0].edits for refs in file.corpus.references)
     assert first == (Edit(1, 2, "x", "X"), Edit(2, 3, "w", "W"), Edit(2, 2, "v", "V"))
     # Words counted over the paragraph that the sentence has not there: gold that nothing matches.
-    assert second == (Edit(1, 2, "x", "X"), Edit(2, 2, "c  w", "W"), Edit(2, 2, "d  y", "Y"),
-                      Edit(2, 2, "b  z", "Z"), Edit(2, 2, "v", "V"))
+    assert second == (
+        Edit(1, 2, "x", "X"),
+        Edit(2, 2, "c  w", "W"),
+        Edit(2, 2, "d  y", "Y"),
+        Edit(2, 2, "b  z", "Z"),
+        Edit(2, 2, "v", "V"),
+    )
 
 
 def test_compatible_drops_edits_outside_the_sentence(file):
@@ -241,8 +283,11 @@ def test_conll14_counts_and_rewrites_byte_for_byte(conll14, tmp_path):
 
 # --- round trip -------------------------------------------------------------------------------
 
-WORD = st.text(st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"],
-                             exclude_characters="|"), min_size=1, max_size=4)
+WORD = st.text(
+    st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"], exclude_characters="|"),
+    min_size=1,
+    max_size=4,
+)
 PHRASE = st.lists(WORD, max_size=3).map(" ".join).filter(lambda text: text != "-NONE-")
 FIELD = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="|"), max_size=5)
 
@@ -256,18 +301,32 @@ def references(draw: st.DrawFn, length: int) -> tuple[Reference, ...]:
         edits = []
         for _ in range(draw(st.integers(0, 4))):
             start = draw(st.integers(0, length))
-            edits.append(Edit(start, draw(st.integers(start, length)), draw(PHRASE),
-                              draw(FIELD.filter(lambda kind: kind != "noop")),
-                              tuple(draw(st.lists(PHRASE, max_size=2))), draw(FIELD), draw(FIELD)))
+            edits.append(
+                Edit(
+                    start,
+                    draw(st.integers(start, length)),
+                    draw(PHRASE),
+                    draw(FIELD.filter(lambda kind: kind != "noop")),
+                    tuple(draw(st.lists(PHRASE, max_size=2))),
+                    draw(FIELD),
+                    draw(FIELD),
+                )
+            )
         found.append(Reference(annotator, tuple(edits)))
     return tuple(found)
 
 
 @st.composite
 def corpora(draw: st.DrawFn) -> Corpus:
-    sources = draw(st.lists(st.text(st.characters(exclude_categories=["Cs"],
-                                                  exclude_characters="\n\r"), max_size=12),
-                            min_size=1, max_size=4))
+    sources = draw(
+        st.lists(
+            st.text(
+                st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=12
+            ),
+            min_size=1,
+            max_size=4,
+        )
+    )
     return Corpus(tuple(sources), tuple(draw(references(len(s.split()))) for s in sources), "gold")
 
 
@@ -283,10 +342,17 @@ ANY = st.text(max_size=6)
 
 
 @settings(max_examples=300, deadline=None)
-@given(source=ANY, kind=ANY, texts=st.lists(ANY, min_size=1, max_size=3), required=ANY,
-       comment=ANY, annotator=st.integers(-2, 3))
-def test_whatever_is_written_reads_back_or_is_refused(source, kind, texts, required, comment,
-                                                      annotator):
+@given(
+    source=ANY,
+    kind=ANY,
+    texts=st.lists(ANY, min_size=1, max_size=3),
+    required=ANY,
+    comment=ANY,
+    annotator=st.integers(-2, 3),
+)
+def test_whatever_is_written_reads_back_or_is_refused(
+    source, kind, texts, required, comment, annotator
+):
     edit = Edit(0, 0, texts[0], kind, tuple(texts[1:]), required, comment)
     corpus = Corpus((source,), ((Reference(annotator, (edit,)),),))
     try:
@@ -298,19 +364,33 @@ def test_whatever_is_written_reads_back_or_is_refused(source, kind, texts, requi
     assert parse_m2(again).corpus == corpus
 
 
-@pytest.mark.parametrize(("corpus", "problem"), [
-    (Corpus.from_texts(["a"], [["b"]]), "given as text"),
-    (Corpus.from_texts(["a"]), "no reference"),
-    (Corpus((), ()), "without sentences"),
-    (Corpus(("a\nb",), ((Reference(0, ()),),)), "line end"),
-    (Corpus(("a\r",), ((Reference(0, ()),),)), "line end"),
-    (Corpus(("a",), ((Reference(1, ()), Reference(0, ())),)), "not sorted"),
-    (Corpus(("a",), ((Reference(1, (), implied=True),),)), "implied"),
-    *((Corpus(("a",), ((Reference(0, (edit,)),),)), "M2 cannot hold") for edit in (
-        Edit(0, 1, "x|||y"), Edit(0, 1, "x||y"), Edit(0, 1, "x|"), Edit(0, 1, " x"),
-        Edit(0, 1, "-NONE-"), Edit(0, 1, "x", "noop"), Edit(0, 1, "x", "a|||b"),
-        Edit(0, 1, "x", "a\nb"), Edit(0, 1, "x", "X", ("y|",)), Edit(0, 1, "x", comment="a|"))),
-])
+@pytest.mark.parametrize(
+    ("corpus", "problem"),
+    [
+        (Corpus.from_texts(["a"], [["b"]]), "given as text"),
+        (Corpus.from_texts(["a"]), "no reference"),
+        (Corpus((), ()), "without sentences"),
+        (Corpus(("a\nb",), ((Reference(0, ()),),)), "line end"),
+        (Corpus(("a\r",), ((Reference(0, ()),),)), "line end"),
+        (Corpus(("a",), ((Reference(1, ()), Reference(0, ())),)), "not sorted"),
+        (Corpus(("a",), ((Reference(1, (), implied=True),),)), "implied"),
+        *(
+            (Corpus(("a",), ((Reference(0, (edit,)),),)), "M2 cannot hold")
+            for edit in (
+                Edit(0, 1, "x|||y"),
+                Edit(0, 1, "x||y"),
+                Edit(0, 1, "x|"),
+                Edit(0, 1, " x"),
+                Edit(0, 1, "-NONE-"),
+                Edit(0, 1, "x", "noop"),
+                Edit(0, 1, "x", "a|||b"),
+                Edit(0, 1, "x", "a\nb"),
+                Edit(0, 1, "x", "X", ("y|",)),
+                Edit(0, 1, "x", comment="a|"),
+            )
+        ),
+    ],
+)
 def test_what_m2_cannot_say_is_refused(tmp_path, corpus, problem):
     with pytest.raises(InputError, match=problem):
         write_m2(corpus, tmp_path / "gold.m2")
@@ -323,6 +403,7 @@ def test_a_lone_surrogate_cannot_be_written(tmp_path):
 
 
 # --- anything at all --------------------------------------------------------------------------
+
 
 def never_crashes(path: Path, data: bytes) -> None:
     path.write_bytes(data)
@@ -342,10 +423,28 @@ def test_arbitrary_bytes(tmp_path_factory, data):
     never_crashes(tmp_path_factory.getbasetemp() / "gold", data)
 
 
-GOOD = (f"S a b c\nA 0 1|||X|||x||-NONE-|||{REST}\n{NOOP}1\n\nS d e\nA 2 2|||Y||||||{REST}\n"
-        "\nS f\n").encode()
-PIECES = st.sampled_from([b"|||", b"||", b"\n", b"\r\n", b"S ", b"A ", b"-1", b"9", b"\xff", b"\0",
-                          b" ", b"noop", b"-NONE-", "\u2028".encode(), b"99999999999999999999"])
+GOOD = (
+    f"S a b c\nA 0 1|||X|||x||-NONE-|||{REST}\n{NOOP}1\n\nS d e\nA 2 2|||Y||||||{REST}\n\nS f\n"
+).encode()
+PIECES = st.sampled_from(
+    [
+        b"|||",
+        b"||",
+        b"\n",
+        b"\r\n",
+        b"S ",
+        b"A ",
+        b"-1",
+        b"9",
+        b"\xff",
+        b"\0",
+        b" ",
+        b"noop",
+        b"-NONE-",
+        "\u2028".encode(),
+        b"99999999999999999999",
+    ]
+)
 
 
 @settings(max_examples=400, deadline=None)
@@ -353,5 +452,5 @@ PIECES = st.sampled_from([b"|||", b"||", b"\n", b"\r\n", b"S ", b"A ", b"-1", b"
 def test_mutated_m2(tmp_path_factory, changes):
     data = GOOD
     for start, length, piece in changes:
-        data = data[:start] + piece + data[start + length:]
+        data = data[:start] + piece + data[start + length :]
     never_crashes(tmp_path_factory.getbasetemp() / "gold", data)

@@ -17,8 +17,9 @@ from errata.errors import DataWarning, ErrataError, InputError
 from errata.io import read_published_scores, read_scores, write_scores
 
 FLOAT = st.floats(width=64)
-NAME = st.text(st.characters(exclude_characters="\t\r\n", exclude_categories=["Cs"]), min_size=1,
-               max_size=5)
+NAME = st.text(
+    st.characters(exclude_characters="\t\r\n", exclude_categories=["Cs"]), min_size=1, max_size=5
+)
 
 
 @st.composite
@@ -32,11 +33,19 @@ def all_scores(draw: st.DrawFn) -> Scores:
     def parts(*shape):
         return {name: array(*shape) for name in draw(st.lists(NAME, max_size=2, unique=True))}
 
-    return Scores(draw(NAME), tuple(systems), array(n),
-                  array(n, k) if draw(st.booleans()) else None, parts(n),
-                  array(b, n) if draw(st.booleans()) else None, parts(n, k), draw(NAME),
-                  tuple(draw(st.lists(NAME, max_size=2))), tuple(draw(st.lists(NAME, max_size=2))),
-                  frozenset(draw(st.lists(NAME, max_size=2))))
+    return Scores(
+        draw(NAME),
+        tuple(systems),
+        array(n),
+        array(n, k) if draw(st.booleans()) else None,
+        parts(n),
+        array(b, n) if draw(st.booleans()) else None,
+        parts(n, k),
+        draw(NAME),
+        tuple(draw(st.lists(NAME, max_size=2))),
+        tuple(draw(st.lists(NAME, max_size=2))),
+        frozenset(draw(st.lists(NAME, max_size=2))),
+    )
 
 
 def assert_same(a: Scores, b: Scores) -> None:
@@ -62,11 +71,18 @@ def test_json_round_trip_is_exact(tmp_path_factory, scores, name):
     assert_same(scores, read_scores(path))
 
 
-SCORES = Scores("m2(beta=0.5)", ("A", "B"), np.array([1 / 3, math.nan]),
-                np.array([[0.1, 0.2, math.inf], [0.0, math.nan, 1.0]]),
-                {"P": np.array([0.5, 0.25]), "TP": np.array([3.0, 4.0])},
-                sentence_parts={"TP": np.array([[1.0, 2, 0], [4, 0, 0]]),
-                                "annotator": np.array([[0.0, 1, 0], [0, 0, 1]])}, headline="F0.5")
+SCORES = Scores(
+    "m2(beta=0.5)",
+    ("A", "B"),
+    np.array([1 / 3, math.nan]),
+    np.array([[0.1, 0.2, math.inf], [0.0, math.nan, 1.0]]),
+    {"P": np.array([0.5, 0.25]), "TP": np.array([3.0, 4.0])},
+    sentence_parts={
+        "TP": np.array([[1.0, 2, 0], [4, 0, 0]]),
+        "annotator": np.array([[0.0, 1, 0], [0, 0, 1]]),
+    },
+    headline="F0.5",
+)
 
 
 def test_json_is_what_every_parser_reads(tmp_path):
@@ -85,21 +101,32 @@ def test_tsv_keeps_all_figures(tmp_path):
     assert_same(SCORES, read_scores(tmp_path / "s.tsv"))
 
 
-@pytest.mark.parametrize(("name", "content", "problem"), [
-    ("s.json", "{", "not JSON"),
-    ("s.json", "[1]", "not a file of scores"),
-    ("s.json", '{"format": "errata scores 1"}', "missing or of the wrong kind"),
-    ("s.json", '{"format": "errata scores 1", "systems": ["A"], "values": [1, 2]}', "wrong kind"),
-    ("s.json", "[" * 100_000, "not JSON"),
-    ("s.tsv", "", "first line is not the heading"),
-    ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\tx\n", "s.tsv:2: 'x' is not a number"),
-    ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t1\n", "s.tsv:2: 3 cells under 4 headings"),
-    ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nm\tA\t\t1\n", "s.tsv:3: .* two scores"),
-    ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nn\tB\t\t1\n", "2 scorers"),
-    ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\tx\t1\n", "'x' is not a sentence number"),
-    ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nm\tB\t0\t1\n", "not of the same systems"),
-    ("s.txt", "", "stored as .json or .tsv"),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("s.json", "{", "not JSON"),
+        ("s.json", "[1]", "not a file of scores"),
+        ("s.json", '{"format": "errata scores 1"}', "missing or of the wrong kind"),
+        (
+            "s.json",
+            '{"format": "errata scores 1", "systems": ["A"], "values": [1, 2]}',
+            "wrong kind",
+        ),
+        ("s.json", "[" * 100_000, "not JSON"),
+        ("s.tsv", "", "first line is not the heading"),
+        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\tx\n", "s.tsv:2: 'x' is not a number"),
+        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t1\n", "s.tsv:2: 3 cells under 4 headings"),
+        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nm\tA\t\t1\n", "s.tsv:3: .* two scores"),
+        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nn\tB\t\t1\n", "2 scorers"),
+        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\tx\t1\n", "'x' is not a sentence number"),
+        (
+            "s.tsv",
+            "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nm\tB\t0\t1\n",
+            "not of the same systems",
+        ),
+        ("s.txt", "", "stored as .json or .tsv"),
+    ],
+)
 def test_bad_files(tmp_path, name, content, problem):
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=problem):
@@ -124,15 +151,15 @@ def test_published_tables(data_sets):
     folder = next(data_sets.glob("nusnlp/gecmetrics/*/scores"))
     scores = read_published_scores(
         folder / "system_scores_metrics" / "m2score.txt.gz",
-        sentence_path=folder / "sentence_scores_metrics" / "m2score.txt.gz")
+        sentence_path=folder / "sentence_scores_metrics" / "m2score.txt.gz",
+    )
     assert scores.scorer == "m2score"
     assert (scores["AMU"], scores["CAMB"], len(scores)) == (0.3501, 0.3733, 13)
     assert scores.sentences.shape == (13, 1312)
     assert scores.sentences[scores.systems.index("INPUT"), :5].tolist() == [1, 1, 0, 0, 1]
     human = read_published_scores(folder / "system_scores_humans" / "expected_wins.txt.gz")
     assert (human["AMU"], human.systems[0], human.sentences) == (0.628, "AMU", None)
-    alone = read_published_scores(
-        sentence_path=folder / "sentence_scores_metrics" / "gleu.txt.gz")
+    alone = read_published_scores(sentence_path=folder / "sentence_scores_metrics" / "gleu.txt.gz")
     assert alone.systems[0] == "INPUT"
     assert np.isnan(alone.values).all()
 
@@ -144,8 +171,11 @@ def row(*cells: object) -> str:
 def test_published_tables_that_do_not_fit(tmp_path):
     systems, sentences = tmp_path / "systems", tmp_path / "sentences"
     systems.write_text(row("m", "l", "t", "A", 1) + row("m", "l", "t", "B", 2))
-    sentences.write_text(row("m", "l", "t", "B", 0, 1) + row("m", "l", "t", "A", 1, 0.5)
-                         + row("m", "l", "t", "B", 1, 0.25))
+    sentences.write_text(
+        row("m", "l", "t", "B", 0, 1)
+        + row("m", "l", "t", "A", 1, 0.5)
+        + row("m", "l", "t", "B", 1, 0.25)
+    )
     with pytest.warns(DataWarning, match="1 of 2 sentences have no score of A"):
         scores = read_published_scores(systems, sentence_path=sentences)
     np.testing.assert_array_equal(scores.sentences, [[math.nan, 0.5], [1, 0.25]])
@@ -165,10 +195,14 @@ def test_published_tables_that_do_not_fit(tmp_path):
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=60) | st.text('{}[]":,0.e-\t\nscorerystm', max_size=60).map(str.encode)
-       | st.text("ab\t\n01.-", max_size=60).map(
-           lambda rows: f"scorer\tsystem\tsentence\tF\n{rows}".encode()),
-       st.sampled_from(["f.json", "f.tsv"]))
+@given(
+    st.binary(max_size=60)
+    | st.text('{}[]":,0.e-\t\nscorerystm', max_size=60).map(str.encode)
+    | st.text("ab\t\n01.-", max_size=60).map(
+        lambda rows: f"scorer\tsystem\tsentence\tF\n{rows}".encode()
+    ),
+    st.sampled_from(["f.json", "f.tsv"]),
+)
 def test_arbitrary_bytes(tmp_path_factory, data, name):
     path = tmp_path_factory.getbasetemp() / name
     path.write_bytes(data)

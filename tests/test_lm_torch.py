@@ -40,11 +40,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny")
     words = Tokenizer(models.WordLevel({"<end>": 0, "a": 1, "b": 2, "c": 3}, unk_token="<end>"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
-    transformers.PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<end>",
-                                         eos_token="<end>").save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words, bos_token="<end>", eos_token="<end>"
+    ).save_pretrained(folder)
     torch.manual_seed(0)
-    config = transformers.GPT2Config(vocab_size=4, n_positions=16, n_embd=8, n_layer=2, n_head=2,
-                                     bos_token_id=0, eos_token_id=0)
+    config = transformers.GPT2Config(
+        vocab_size=4, n_positions=16, n_embd=8, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
+    )
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
     return folder
 
@@ -126,11 +128,17 @@ def test_a_hub_name_resolves_to_its_commit(tiny: Path, tmp_path: Path) -> None:
     (repo / "refs" / "main").write_text(commit)
     (repo / "snapshots").mkdir()
     (repo / "snapshots" / commit).symlink_to(tiny)
-    code = ("from errata.lm import open_model\nmemo = open_model('someone/tiny')\n"
-            "print(memo.revision)\nprint(memo.rows(['a b c']).tolist())")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          timeout=300, env={**os.environ, "HF_HUB_OFFLINE": "1",
-                                            "HF_HUB_CACHE": str(tmp_path / "hub")})
+    code = (
+        "from errata.lm import open_model\nmemo = open_model('someone/tiny')\n"
+        "print(memo.revision)\nprint(memo.rows(['a b c']).tolist())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "hub")},
+    )
     assert done.returncode == 0, done.stderr
     revision, rows = done.stdout.splitlines()
     assert revision.startswith(f"someone/tiny@{commit} dtype:float32")
@@ -138,10 +146,17 @@ def test_a_hub_name_resolves_to_its_commit(tiny: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_that_cannot_be_had() -> None:
-    code = ("from errata.cli import main\n"
-            "main(['score', '--sample', '-m', 'scribendi(model=\"nobody/nothing\")'])")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          timeout=300, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    code = (
+        "from errata.cli import main\n"
+        "main(['score', '--sample', '-m', 'scribendi(model=\"nobody/nothing\")'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert "cannot load the language model 'nobody/nothing'" in done.stderr
@@ -152,6 +167,7 @@ def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
     """The hub's own client would try again and again, for half a minute."""
     asked: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
+
         def hang_up() -> None:
             while True:
                 try:
@@ -162,11 +178,20 @@ def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
                 connection.close()
 
         threading.Thread(target=hang_up, daemon=True).start()
-        code = ("from errata.cli import main\nmain(['score', '--sample', '-m', 'scribendi'])")
+        code = "from errata.cli import main\nmain(['score', '--sample', '-m', 'scribendi'])"
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=300,
-            env={**os.environ, "HF_ENDPOINT": f"http://127.0.0.1:{server.getsockname()[1]}",
-                 "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path), "NO_PROXY": "127.0.0.1"})
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={
+                **os.environ,
+                "HF_ENDPOINT": f"http://127.0.0.1:{server.getsockname()[1]}",
+                "HF_HUB_OFFLINE": "0",
+                "HF_HOME": str(tmp_path),
+                "NO_PROXY": "127.0.0.1",
+            },
+        )
         server.shutdown(socket.SHUT_RDWR)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1, done.stderr
@@ -174,10 +199,14 @@ def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
     assert [line for line in asked if "gpt2" in line] == ["GET /api/models/gpt2 HTTP/1.1"]
 
 
-@pytest.mark.parametrize(("name", "options", "problem"), [
-    ("missing.gguf", Options(), "no such model file"),
-    ("gpt2", Options(dtype="int4"), "dtype='int4' is unknown"),
-    ("smollm2", Options(revision="v2"), "no revisions")])
+@pytest.mark.parametrize(
+    ("name", "options", "problem"),
+    [
+        ("missing.gguf", Options(), "no such model file"),
+        ("gpt2", Options(dtype="int4"), "dtype='int4' is unknown"),
+        ("smollm2", Options(revision="v2"), "no revisions"),
+    ],
+)
 def test_bad_names_and_options(name: str, options: Options, problem: str) -> None:
     pytest.importorskip("torch")
     with pytest.raises(InputError, match=problem):
@@ -196,13 +225,20 @@ PAIRS = [
     ("He is going school.", "He is going to school."),
     ("We can not let it goes.", "We can not let it go."),
     ("She go to school every day.", "She goes to school every day."),
-    ("People get certain disease because of genetic changes.",
-     "People get certain diseases because of genetic changes."),
-    ("The basis of a family is that everyone trusts and love each other with no doubts.",
-     "The basis of a family is that everyone trusts and loves each other with no doubts."),
-    ("More and more illness are discovered to be related to some genes with the development of "
-     "the medical technology.", "With the development of medical technology, more and more "
-     "illnesses have been discovered to be related to some genes."),
+    (
+        "People get certain disease because of genetic changes.",
+        "People get certain diseases because of genetic changes.",
+    ),
+    (
+        "The basis of a family is that everyone trusts and love each other with no doubts.",
+        "The basis of a family is that everyone trusts and loves each other with no doubts.",
+    ),
+    (
+        "More and more illness are discovered to be related to some genes with the development of "
+        "the medical technology.",
+        "With the development of medical technology, more and more "
+        "illnesses have been discovered to be related to some genes.",
+    ),
 ]
 
 
@@ -241,8 +277,14 @@ def test_embeddings_know_a_paraphrase_from_another_sentence() -> None:
     from errata.lm.embedding import open_minilm
 
     memo = open_minilm()
-    a, b, c, empty = memo.rows(["He goes to school every day .", "Every day he attends school .",
-                                "The stock market fell sharply .", ""])
+    a, b, c, empty = memo.rows(
+        [
+            "He goes to school every day .",
+            "Every day he attends school .",
+            "The stock market fell sharply .",
+            "",
+        ]
+    )
     assert_allclose([math.sqrt(v @ v) for v in (a, b, c)], 1.0, rtol=1e-6)
     assert not empty.any()
     assert a @ b > 0.8 > 0.3 > a @ c

@@ -21,11 +21,16 @@ from errata.testing import check_metric
 pytest.importorskip("pocketsphinx")
 
 
-@pytest.mark.parametrize(("sentence", "expected"), [
-    ("He is going school .", ["he", "is", "going", "school"]),
-    ("I ca n't , wo n't , it ’s mine !", ["i", "can't", "won't", "it's", "mine"]),
-    ("a well-known 'fact' , sister 's", ["a", "well-known", "fact", "sister's"]),
-    ("... !", []), ("", [])])
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("He is going school .", ["he", "is", "going", "school"]),
+        ("I ca n't , wo n't , it ’s mine !", ["i", "can't", "won't", "it's", "mine"]),
+        ("a well-known 'fact' , sister 's", ["a", "well-known", "fact", "sister's"]),
+        ("... !", []),
+        ("", []),
+    ],
+)
 def test_words(sentence: str, expected: list[str]) -> None:
     assert words(sentence) == expected
 
@@ -44,7 +49,8 @@ def test_case_and_punctuation_do_not_count() -> None:
 def test_unknown_words_count_as_the_rarest_known_one() -> None:
     model = TrigramModel(Options())
     known, unknown, hyphen, parts = model.log_probs(
-        ["gejdenson", "zzzqqq", "school-zzzqqq", "school zzzqqq"])
+        ["gejdenson", "zzzqqq", "school-zzzqqq", "school zzzqqq"]
+    )
     assert known[1] == unknown[1] == 2.0
     assert unknown[0] < UNKNOWN
     assert_allclose(hyphen, parts)
@@ -68,13 +74,27 @@ def test_contract(text: str) -> None:
 
 
 # Errata's own figures with pocketsphinx 5.1.1; docs/metrics/scribendi.md shows the same.
-CONLL14 = {"AMU": 530, "CAMB": 583, "CUUI": 137, "IITB": 16, "INPUT": 0, "IPN": -190, "NTHU": 68,
-           "PKU": 377, "POST": 60, "RAC": 264, "SJTU": -75, "UFC": 11, "UMC": 210}
+CONLL14 = {
+    "AMU": 530,
+    "CAMB": 583,
+    "CUUI": 137,
+    "IITB": 16,
+    "INPUT": 0,
+    "IPN": -190,
+    "NTHU": 68,
+    "PKU": 377,
+    "POST": 60,
+    "RAC": 264,
+    "SJTU": -75,
+    "UFC": 11,
+    "UMC": 210,
+}
 
 
 @pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")  # real files: NTHU, POST
-def test_the_thirteen_systems_of_conll_2014(conll14: Path, submissions: Path,
-                                            monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_thirteen_systems_of_conll_2014(
+    conll14: Path, submissions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     corpus = read_corpus(source=conll14 / "conll14st-test.tok.src")
     systems = [read_hypotheses(path, corpus=corpus) for path in sorted(submissions.iterdir())]
     asked: list[str] = []
@@ -88,9 +108,13 @@ def test_the_thirteen_systems_of_conll_2014(conll14: Path, submissions: Path,
     lm.cache.forget("trigram")
     scores = evaluate(parse("scribendi(model=trigram)"), corpus, systems, resamples=0)
     assert dict(scores) == CONLL14
-    changed = {text.rstrip() for system in systems
-               for pair in zip(corpus.sources, system.sentences, strict=True)
-               if pair[0].rstrip() != pair[1].rstrip() for text in pair}
+    changed = {
+        text.rstrip()
+        for system in systems
+        for pair in zip(corpus.sources, system.sentences, strict=True)
+        if pair[0].rstrip() != pair[1].rstrip()
+        for text in pair
+    }
     assert sorted(asked) == sorted(changed)
     again = evaluate(parse("scribendi(model=trigram, total=mean)"), corpus, systems, resamples=0)
     assert len(asked) == len(changed)

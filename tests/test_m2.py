@@ -50,8 +50,10 @@ def test_edge_cases(case: dict[str, Any]) -> None:
     m2 = metric_of(case["options"], duplicates="official")
     counts = m2.count(corpus, hypotheses)
     choice = m2.choose(counts)[0]
-    ids = [sorted(r.annotator for r in refs)[k]
-           for refs, k in zip(corpus.references, choice, strict=True)]
+    ids = [
+        sorted(r.annotator for r in refs)[k]
+        for refs, k in zip(corpus.references, choice, strict=True)
+    ]
     assert ids == case["annotators"]
     totals = counts[np.arange(len(corpus)), choice].sum(axis=0)
     assert totals.tolist() == [case["correct"], case["proposed"], case["gold"]]
@@ -69,11 +71,12 @@ def test_edits_shown_in_edge_cases(case: dict[str, Any]) -> None:
         for reference in sorted(refs, key=lambda r: r.annotator):
             one = Corpus((corpus.sources[i],), ((reference,),))
             source = corpus.sources[i].split()
-            found = m2.explain(one, hypotheses[i:i + 1])[0]
+            found = m2.explain(one, hypotheses[i : i + 1])[0]
             edits = {shrink(edit, source) for edit in (*found.correct, *found.wrong)}
             assert found.annotator == reference.annotator
-            assert {(e.start, e.end, " ".join(source[e.start:e.end]), e.replacement)
-                    for e in edits} == {tuple(edit) for edit in next(shown)}
+            assert {
+                (e.start, e.end, " ".join(source[e.start : e.end]), e.replacement) for e in edits
+            } == {tuple(edit) for edit in next(shown)}
 
 
 def test_only_repeated_gold_edits_count_otherwise_by_default() -> None:
@@ -84,15 +87,22 @@ def test_only_repeated_gold_edits_count_otherwise_by_default() -> None:
         official = metric_of(case["options"], duplicates="official").count(corpus, hypotheses)
         if not np.array_equal(ours, official, equal_nan=True):
             differing[case["name"]] = ours[0, 0].tolist()
-    assert differing == {"duplicate_gold_doublecount": [1, 1, 1],
-                         "duplicate_insertion_gold": [1, 1, 2]}
+    assert differing == {
+        "duplicate_gold_doublecount": [1, 1, 1],
+        "duplicate_insertion_gold": [1, 1, 2],
+    }
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from(["", "x", "y"])),
-                max_size=6), st.lists(st.sampled_from("abcxy"), max_size=6))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from(["", "x", "y"])), max_size=6
+    ),
+    st.lists(st.sampled_from("abcxy"), max_size=6),
+)
 @settings(max_examples=200, deadline=None)
-def test_precision_and_recall_stay_below_one(spans: list[tuple[int, int, str]],
-                                             words: list[str]) -> None:
+def test_precision_and_recall_stay_below_one(
+    spans: list[tuple[int, int, str]], words: list[str]
+) -> None:
     edits = tuple(Edit(a, min(3, a + n), text) for a, n, text in spans)
     corpus = Corpus(("a b c",), ((Reference(0, edits),),))
     correct, proposed, gold = M2().count(corpus, Hypotheses("A", (" ".join(words),)))[0, 0]
@@ -112,8 +122,9 @@ def conll(conll14: Path, submissions: Path) -> tuple[Corpus, dict[str, Hypothese
     return corpus, {system.system: system for system in systems}
 
 
-def test_every_sentence_of_every_system(oracles: Path, conll: tuple[Corpus, dict[str, Hypotheses]]
-                                        ) -> None:
+def test_every_sentence_of_every_system(
+    oracles: Path, conll: tuple[Corpus, dict[str, Hypotheses]]
+) -> None:
     corpus, systems = conll
     rows = read_oracle(oracles / "m2" / "sentences.tsv")
     assert len(rows) == 17_056
@@ -122,10 +133,14 @@ def test_every_sentence_of_every_system(oracles: Path, conll: tuple[Corpus, dict
         mine = [row for row in rows if row["system"] == name]
         assert [int(row["sid"]) for row in mine] == list(range(1312))
         counts = m2.count(corpus, systems[name])
-        for prefix, choice in (("", m2.choose(counts)[0]),
-                               ("iso_", m2.choose_sentences(counts)[0])):
-            ids = [sorted(r.annotator for r in refs)[k]
-                   for refs, k in zip(corpus.references, choice, strict=True)]
+        for prefix, choice in (
+            ("", m2.choose(counts)[0]),
+            ("iso_", m2.choose_sentences(counts)[0]),
+        ):
+            ids = [
+                sorted(r.annotator for r in refs)[k]
+                for refs, k in zip(corpus.references, choice, strict=True)
+            ]
             column = "iso_annotator" if prefix else "chosen_annotator"
             assert ids == [int(row[column]) for row in mine]
             expected = [[int(row[prefix + x]) for x in m2.statistics] for row in mine]
@@ -133,53 +148,78 @@ def test_every_sentence_of_every_system(oracles: Path, conll: tuple[Corpus, dict
         for metric, column in ((m2, "iso_F0.5"), (last, "last_annotator_F0.5")):
             choice = metric.choose_sentences(counts)[0]
             scores = metric.score_sentences(counts[np.arange(1312), choice])
-            np.testing.assert_allclose(scores, [float(row[column]) for row in mine],
-                                       rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(
+                scores, [float(row[column]) for row in mine], rtol=1e-12, atol=1e-12
+            )
 
 
 @pytest.mark.parametrize("gold", ["both", "ann0"])
-def test_every_corpus_score(gold: str, oracles: Path, conll: tuple[Corpus, dict[str, Hypotheses]]
-                            ) -> None:
+def test_every_corpus_score(
+    gold: str, oracles: Path, conll: tuple[Corpus, dict[str, Hypotheses]]
+) -> None:
     corpus, systems = conll
     if gold == "ann0":
         # the official run had only annotator 0's lines, and no line means nothing to correct
-        corpus = Corpus(corpus.sources, tuple(
-            tuple(r for r in refs if r.annotator == 0) or (Reference(0, ()),)
-            for refs in corpus.references))
+        corpus = Corpus(
+            corpus.sources,
+            tuple(
+                tuple(r for r in refs if r.annotator == 0) or (Reference(0, ()),)
+                for refs in corpus.references
+            ),
+        )
     rows = [row for row in read_oracle(oracles / "m2" / "corpus.tsv") if row["gold"] == gold]
     assert len(rows) == 13
     scores = evaluate(M2(), corpus, [systems[row["system"]] for row in rows], resamples=0)
     for i, row in enumerate(rows):
-        for part, column in (("correct", "correct"), ("proposed", "proposed"),
-                             ("gold", "gold_edits"), ("P", "P"), ("R", "R")):
+        for part, column in (
+            ("correct", "correct"),
+            ("proposed", "proposed"),
+            ("gold", "gold_edits"),
+            ("P", "P"),
+            ("R", "R"),
+        ):
             assert scores.parts[part][i] == float(row[column])
         assert scores.values[i] == pytest.approx(float(row["F0.5"]), abs=1e-15)
         if row["published_F0.5"]:
             assert f"{scores.values[i]:.4f}" == row["published_F0.5"]
 
 
-@pytest.mark.parametrize(("system", "metric", "expected"), [
-    ("AMU", "m2(max_unchanged=0)", (509, 1272, 2378)),
-    ("AMU", "m2(max_unchanged=3)", (509, 1200, 2378)),
-    ("CUUI", "m2(max_unchanged=0)", (623, 1556, 2504)),
-    ("CUUI", "m2(max_unchanged=3)", (623, 1478, 2504)),
-    ("AMU", "m2(beta=1)", (508, 1225, 2367)),
-    ("CUUI", "m2(beta=1)", (623, 1495, 2496)),
-    ("AMU", "m2(ignore_case=True)", (507, 1220, 2374)),
-    ("CUUI", "m2(ignore_case=True)", (597, 1453, 2465)),
-])
-def test_options(system: str, metric: str, expected: tuple[int, int, int],
-                 conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
+@pytest.mark.parametrize(
+    ("system", "metric", "expected"),
+    [
+        ("AMU", "m2(max_unchanged=0)", (509, 1272, 2378)),
+        ("AMU", "m2(max_unchanged=3)", (509, 1200, 2378)),
+        ("CUUI", "m2(max_unchanged=0)", (623, 1556, 2504)),
+        ("CUUI", "m2(max_unchanged=3)", (623, 1478, 2504)),
+        ("AMU", "m2(beta=1)", (508, 1225, 2367)),
+        ("CUUI", "m2(beta=1)", (623, 1495, 2496)),
+        ("AMU", "m2(ignore_case=True)", (507, 1220, 2374)),
+        ("CUUI", "m2(ignore_case=True)", (597, 1453, 2465)),
+    ],
+)
+def test_options(
+    system: str,
+    metric: str,
+    expected: tuple[int, int, int],
+    conll: tuple[Corpus, dict[str, Hypotheses]],
+) -> None:
     corpus, systems = conll
     scores = evaluate(parse(metric), corpus, [systems[system]], resamples=0)
     assert tuple(int(scores.parts[x][0]) for x in ("correct", "proposed", "gold")) == expected
 
 
-@pytest.mark.parametrize(("system", "choice", "expected"), [
-    ("AMU", "isolated", "0.3500"), ("CAMB", "isolated", "0.3730"), ("CUUI", "isolated", "0.3675"),
-    ("AMU", "last", "0.3501")])
-def test_choices(system: str, choice: str, expected: str,
-                 conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
+@pytest.mark.parametrize(
+    ("system", "choice", "expected"),
+    [
+        ("AMU", "isolated", "0.3500"),
+        ("CAMB", "isolated", "0.3730"),
+        ("CUUI", "isolated", "0.3675"),
+        ("AMU", "last", "0.3501"),
+    ],
+)
+def test_choices(
+    system: str, choice: str, expected: str, conll: tuple[Corpus, dict[str, Hypotheses]]
+) -> None:
     corpus, systems = conll
     scores = evaluate(M2(choice=choice), corpus, [systems[system]], resamples=0)
     assert f"{scores.values[0]:.4f}" == expected
@@ -188,8 +228,10 @@ def test_choices(system: str, choice: str, expected: str,
 def test_optimal_is_never_worse(conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
     corpus, systems = conll
     names = sorted(systems)
-    best, official = (evaluate(M2(choice=choice), corpus, [systems[n] for n in names], resamples=0)
-                      for choice in ("optimal", "sequential"))
+    best, official = (
+        evaluate(M2(choice=choice), corpus, [systems[n] for n in names], resamples=0)
+        for choice in ("optimal", "sequential")
+    )
     assert (best.values >= official.values).all()
     np.testing.assert_allclose(best.values, official.values, atol=5e-4)
 
@@ -199,12 +241,12 @@ def test_threads_and_chunks_change_nothing(conll: tuple[Corpus, dict[str, Hypoth
     amu = systems["AMU"]
     whole = M2().count(corpus, amu)
     for threads in (1, 2):
-        np.testing.assert_array_equal(
-            count_systems(M2(), corpus, [amu], threads=threads)[0], whole)
+        np.testing.assert_array_equal(count_systems(M2(), corpus, [amu], threads=threads)[0], whole)
 
 
 def test_compiled_and_plain_agree_on_real_sentences(
-        conll: tuple[Corpus, dict[str, Hypotheses]], monkeypatch: pytest.MonkeyPatch) -> None:
+    conll: tuple[Corpus, dict[str, Hypotheses]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from errata.metrics import m2_edits
     from pure import load_pure
     from test_maxmatch import plain_kernels
@@ -230,9 +272,11 @@ def test_optimal_choice_is_the_best_of_all(counts: np.ndarray, beta: float, miss
     counts[gone] = np.nan
     m2 = M2(beta=beta, choice="optimal")
     rows = np.arange(5)
-    best = max(float(m2.score(counts[rows, list(columns)].sum(axis=0)))
-               for columns in product((0, 1), repeat=5)
-               if not gone[rows, list(columns)].any())
+    best = max(
+        float(m2.score(counts[rows, list(columns)].sum(axis=0)))
+        for columns in product((0, 1), repeat=5)
+        if not gone[rows, list(columns)].any()
+    )
     chosen = m2.choose(counts)[0]
     assert float(m2.score(counts[rows, chosen].sum(axis=0))) == pytest.approx(best, abs=1e-12)
 
@@ -284,25 +328,43 @@ def test_missing_references_are_never_chosen() -> None:
         assert m2.choose_sentences(counts)[0].tolist() == [-1, 1, 0, -1]
 
 
-@pytest.mark.parametrize(("totals", "expected"), [
-    ((0, 0, 0), (1, 1, 1)), ((0, 0, 5), (1, 0, 0)), ((0, 4, 0), (0, 1, 0)), ((0, 4, 5), (0, 0, 0)),
-    ((2, 4, 8), (0.5, 0.25, 1.25 * 0.125 / 0.375))])
+@pytest.mark.parametrize(
+    ("totals", "expected"),
+    [
+        ((0, 0, 0), (1, 1, 1)),
+        ((0, 0, 5), (1, 0, 0)),
+        ((0, 4, 0), (0, 1, 0)),
+        ((0, 4, 5), (0, 0, 0)),
+        ((2, 4, 8), (0.5, 0.25, 1.25 * 0.125 / 0.375)),
+    ],
+)
 def test_zero_rules(totals: tuple[int, int, int], expected: tuple[float, float, float]) -> None:
     values = np.array(totals, float)
     parts = M2().parts(values)
     assert (parts["P"], parts["R"], M2().score(values)) == expected
 
 
-@pytest.mark.parametrize("text", [
-    "m2(beta=0)", "m2(beta=-1)", "m2(beta=1e999)", "m2(max_unchanged=-1)", "m2(choice=first)",
-    "m2(duplicates=never)", "m2(max_unchanged=0.5)", "m2(ignore_case=1)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "m2(beta=0)",
+        "m2(beta=-1)",
+        "m2(beta=1e999)",
+        "m2(max_unchanged=-1)",
+        "m2(choice=first)",
+        "m2(duplicates=never)",
+        "m2(max_unchanged=0.5)",
+        "m2(ignore_case=1)",
+    ],
+)
 def test_bad_parameters(text: str) -> None:
     with pytest.raises(InputError):
         parse(text)
 
 
-@pytest.mark.parametrize("parameters", [{"beta": float("nan")}, {"max_unchanged": 2.5},
-                                        {"max_unchanged": True}])
+@pytest.mark.parametrize(
+    "parameters", [{"beta": float("nan")}, {"max_unchanged": 2.5}, {"max_unchanged": True}]
+)
 def test_what_is_no_parameter(parameters: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(parameters))):
         M2(**parameters)
@@ -335,8 +397,10 @@ def test_text_references_are_aligned_and_the_signature_says_so() -> None:
 
 
 def test_columns_follow_the_annotators_numbers() -> None:
-    corpus = Corpus(("a b", "a b"), (
-        (Reference(7, (Edit(0, 1, "x"),)), Reference(2, ())), (Reference(5, (Edit(0, 1, "x"),)),)))
+    corpus = Corpus(
+        ("a b", "a b"),
+        ((Reference(7, (Edit(0, 1, "x"),)), Reference(2, ())), (Reference(5, (Edit(0, 1, "x"),)),)),
+    )
     counts = M2().count(corpus, Hypotheses("A", ("x b", "x b")))
     np.testing.assert_array_equal(counts, [[[0, 1, 0], [1, 1, 1]], [[1, 1, 1], [np.nan] * 3]])
     assert [e.annotator for e in M2().explain(corpus, Hypotheses("A", ("x b", "x b")))] == [7, 5]
@@ -349,15 +413,19 @@ def test_explain_agrees_with_the_counts() -> None:
         counts = m2.count(corpus, hypotheses)
         picked = counts[np.arange(len(corpus)), m2.choose(counts)[0]]
         for row, edits in zip(picked.tolist(), m2.explain(corpus, hypotheses), strict=True):
-            assert [len(edits.correct), len(edits.correct) + len(edits.wrong),
-                    len(edits.correct) + len(edits.missed)] == row
+            assert [
+                len(edits.correct),
+                len(edits.correct) + len(edits.wrong),
+                len(edits.correct) + len(edits.missed),
+            ] == row
 
 
 def test_explain_says_what_and_where() -> None:
     gold = (Edit(3, 4, "diseases", "Nn", ("illness",)), Edit(6, 6, "the", "ArtOrDet"))
     corpus = Corpus(("People get certain disease because of gene .",), ((Reference(0, gold),),))
-    found = M2().explain(corpus, Hypotheses("A", (
-        "People get certain illness because of a gene !",)))[0]
+    found = M2().explain(
+        corpus, Hypotheses("A", ("People get certain illness because of a gene !",))
+    )[0]
     assert found.correct == (Edit(3, 4, "illness", "Nn"),)
     assert found.missed == (Edit(6, 6, "the", "ArtOrDet"),)
     assert found.wrong == (Edit(6, 8, "a gene !"),)
@@ -387,8 +455,10 @@ def test_too_long_is_an_error_and_unchanged_is_not() -> None:
 
 def test_crlf_gold_is_read(tmp_path: Path) -> None:
     path = tmp_path / "gold.m2"
-    path.write_bytes(b"S a b c\r\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\r\n\r\nS d e f\r\n"
-                     b"A 1 2|||X|||q|||REQUIRED|||-NONE-|||0\r\n")
+    path.write_bytes(
+        b"S a b c\r\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\r\n\r\nS d e f\r\n"
+        b"A 1 2|||X|||q|||REQUIRED|||-NONE-|||0\r\n"
+    )
     counts = M2().count(read_m2(path), Hypotheses("A", ("a x c", "d q f")))
     assert counts.tolist() == [[[1, 1, 1]], [[1, 1, 1]]]
 

@@ -30,9 +30,16 @@ def propose(case: Case, limit: int = LISTED, kernel: ModuleType = maxmatch) -> P
     corpus = Corpus((source,), ((Reference(0, tuple(edits)),),))
     gold = gold_edits(corpus, "official")
     words = corpus.vocabulary.intern([hypothesis])
-    found, offsets = kernel.propose(corpus.source_tokens.ids, corpus.source_tokens.offsets,
-                                    words.ids, words.offsets, gold.first, gold.arrays,
-                                    max_unchanged, limit)
+    found, offsets = kernel.propose(
+        corpus.source_tokens.ids,
+        corpus.source_tokens.offsets,
+        words.ids,
+        words.offsets,
+        gold.first,
+        gold.arrays,
+        max_unchanged,
+        limit,
+    )
     assert offsets.tolist() == [0, len(found)]
     return [tuple(row) for row in found.tolist()]
 
@@ -45,14 +52,14 @@ def plain_kernels() -> ModuleType:
 
 def adversarial_case(rng: random.Random, longest: int = 7) -> Case:
     """Few different words, repeated; gold unsorted, repeated, overlapping, with alternatives."""
-    words = "abcdef"[:rng.randint(1, 6)]
+    words = "abcdef"[: rng.randint(1, 6)]
     source = rng.choices(words, k=rng.randint(0, longest))
     hypothesis = list(source)
     if rng.random() < 0.4:
         hypothesis = rng.choices(words, k=rng.randint(0, longest))
     for _ in range(rng.randint(0, 4)):
         at = rng.randint(0, len(hypothesis))
-        hypothesis[at:at + rng.randint(0, 1)] = rng.choices(words, k=rng.randint(0, 1))
+        hypothesis[at : at + rng.randint(0, 1)] = rng.choices(words, k=rng.randint(0, 1))
     gold = []
     for _ in range(rng.randint(0, 5)):
         start = rng.randint(0, len(source))
@@ -69,7 +76,7 @@ def adversarial_case(rng: random.Random, longest: int = 7) -> Case:
 def _correction(rng: random.Random, hypothesis: Sequence[str], words: str) -> str:
     if rng.random() < 0.7:  # something that is there and may match
         at = rng.randint(0, len(hypothesis))
-        text = " ".join(hypothesis[at:at + rng.choice([0, 1, 1, 2, 3])])
+        text = " ".join(hypothesis[at : at + rng.choice([0, 1, 1, 2, 3])])
     else:
         text = " ".join(rng.choices(words, k=rng.randint(0, 2)))
     return text.replace(" ", "  ") if rng.random() < 0.03 else text
@@ -84,8 +91,9 @@ def test_path_is_the_official_path(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "cases", "longest"), [
-    (10, 15_000, 6), (11, 15_000, 7), (12, 2_500, 10), (13, 250, 14)])
+@pytest.mark.parametrize(
+    ("seed", "cases", "longest"), [(10, 15_000, 6), (11, 15_000, 7), (12, 2_500, 10), (13, 250, 14)]
+)
 def test_path_is_the_official_path_many_times(seed: int, cases: int, longest: int) -> None:
     rng = random.Random(seed)
     for _ in range(cases):
@@ -98,18 +106,26 @@ words_of = st.lists(st.sampled_from("abc"), max_size=6)
 
 @given(words_of, words_of, st.data(), st.integers(0, 5))
 @settings(max_examples=150, deadline=None)
-def test_counts_are_the_official_counts(source: list[str], hypothesis: list[str],
-                                        data: st.DataObject, max_unchanged: int) -> None:
+def test_counts_are_the_official_counts(
+    source: list[str], hypothesis: list[str], data: st.DataObject, max_unchanged: int
+) -> None:
     gold = []
     for _ in range(data.draw(st.integers(0, 4))):
         start = data.draw(st.integers(0, len(source)))
         end = data.draw(st.integers(start, len(source)))
-        gold.append(Edit(start, end, " ".join(data.draw(st.lists(st.sampled_from("abc"),
-                                                                 max_size=3)))))
+        gold.append(
+            Edit(start, end, " ".join(data.draw(st.lists(st.sampled_from("abc"), max_size=3))))
+        )
     s, h = " ".join(source), " ".join(hypothesis)
     corpus = Corpus((s,), ((Reference(0, tuple(gold)),),))
-    found = match_edits(corpus, Hypotheses("A", (h,)), gold_edits(corpus, "official"),
-                        max_unchanged=max_unchanged, ignore_case=False, once=False)
+    found = match_edits(
+        corpus,
+        Hypotheses("A", (h,)),
+        gold_edits(corpus, "official"),
+        max_unchanged=max_unchanged,
+        ignore_case=False,
+        once=False,
+    )
     assert (*found.counts[0].tolist(), len(gold)) == official_counts(s, h, gold, max_unchanged)
 
 
@@ -142,8 +158,15 @@ def test_plain_python_agrees_on_a_batch_that_outgrows_its_room() -> None:
     corpus, hypotheses = natural_batch(rng, 40)
     gold = gold_edits(corpus, "official")
     words = corpus.vocabulary.intern(hypotheses.sentences)
-    arguments = (corpus.source_tokens.ids, corpus.source_tokens.offsets, words.ids, words.offsets,
-                 gold.first, gold.arrays, 2)
+    arguments = (
+        corpus.source_tokens.ids,
+        corpus.source_tokens.offsets,
+        words.ids,
+        words.offsets,
+        gold.first,
+        gold.arrays,
+        2,
+    )
     for limit in (LISTED, 20_000, 300, STATES):
         compiled = maxmatch.propose(*arguments, limit)
         plain = plain_kernels().propose(*arguments, limit)
@@ -169,8 +192,13 @@ def natural_batch(rng: random.Random, size: int) -> tuple[Corpus, Hypotheses]:
             edits = []
             for _ in range(rng.randint(0, 5)):
                 start = rng.randint(0, len(source))
-                edits.append(Edit(start, min(len(source), start + rng.randint(0, 2)),
-                                  _correction(rng, output, "x")))
+                edits.append(
+                    Edit(
+                        start,
+                        min(len(source), start + rng.randint(0, 2)),
+                        _correction(rng, output, "x"),
+                    )
+                )
             refs.append(Reference(annotator, tuple(edits)))
         references.append(tuple(refs))
     return (Corpus(tuple(sources), tuple(references)), Hypotheses("A", tuple(outputs)))
@@ -182,8 +210,8 @@ def test_a_batch_gives_what_its_sentences_give() -> None:
     whole = match_edits(corpus, hypotheses, gold_edits(corpus, "once"), **options)  # type: ignore[arg-type]
     alone = []
     for i in range(200):
-        part = corpus[i:i + 1]
-        alone.append(match_edits(part, hypotheses[i:i + 1], gold_edits(part, "once"), **options))  # type: ignore[arg-type]
+        part = corpus[i : i + 1]
+        alone.append(match_edits(part, hypotheses[i : i + 1], gold_edits(part, "once"), **options))  # type: ignore[arg-type]
     np.testing.assert_array_equal(whole.counts, np.concatenate([each.counts for each in alone]))
     np.testing.assert_array_equal(whole.edits, np.concatenate([each.edits for each in alone]))
 
@@ -230,21 +258,25 @@ def test_states_reach_the_fewest_steps_and_edits() -> None:
     assert fewer < 30  # the official closure misses a phrase edit now and then
 
 
-@pytest.mark.parametrize(("source", "hypothesis", "edits"), [
-    ("a b c d", "a x c y", [Edit(1, 2, "x"), Edit(3, 4, "y")]),
-    ("a b c", "a x y b c", [Edit(1, 1, "x"), Edit(1, 1, "y")]),
-    ("a b c", "a x y b c", [Edit(1, 1, "x y")]),
-    ("a b c", "a c", [Edit(1, 2, "x", "", ("",))]),
-    ("a b c d", "a c b d", [Edit(1, 3, "c b")]),
-    ("b c", "x y b c", [Edit(0, 0, "x y")]),
-    ("a b c", "", [Edit(0, 3, "")]),
-    ("a b c d e f", "a b c d e f g h", [Edit(6, 6, "g")]),
-])
+@pytest.mark.parametrize(
+    ("source", "hypothesis", "edits"),
+    [
+        ("a b c d", "a x c y", [Edit(1, 2, "x"), Edit(3, 4, "y")]),
+        ("a b c", "a x y b c", [Edit(1, 1, "x"), Edit(1, 1, "y")]),
+        ("a b c", "a x y b c", [Edit(1, 1, "x y")]),
+        ("a b c", "a c", [Edit(1, 2, "x", "", ("",))]),
+        ("a b c d", "a c b d", [Edit(1, 3, "c b")]),
+        ("b c", "x y b c", [Edit(0, 0, "x y")]),
+        ("a b c", "", [Edit(0, 3, "")]),
+        ("a b c d e f", "a b c d e f g h", [Edit(6, 6, "g")]),
+    ],
+)
 @pytest.mark.parametrize("limit", [LISTED, STATES])
 def test_gold_edits_are_found(source: str, hypothesis: str, edits: list[Edit], limit: int) -> None:
     path = propose((source, hypothesis, edits, 2), limit)
-    proposed = {(start, end, " ".join(hypothesis.split()[left:right]))
-                for start, end, left, right in path}
+    proposed = {
+        (start, end, " ".join(hypothesis.split()[left:right])) for start, end, left, right in path
+    }
     for edit in edits:
         assert any((edit.start, edit.end, text) in proposed for text in edit.replacements)
 
@@ -252,8 +284,12 @@ def test_gold_edits_are_found(source: str, hypothesis: str, edits: list[Edit], l
 def test_kernels_rarely_differ_on_natural_sentences() -> None:
     corpus, hypotheses = natural_batch(random.Random(41), 400)
     gold = gold_edits(corpus, "official")
-    counts = [match_edits(corpus, hypotheses, gold, max_unchanged=2, ignore_case=False, once=False,
-                          limit=limit).counts for limit in (LISTED, STATES)]
+    counts = [
+        match_edits(
+            corpus, hypotheses, gold, max_unchanged=2, ignore_case=False, once=False, limit=limit
+        ).counts
+        for limit in (LISTED, STATES)
+    ]
     differing = (counts[0] != counts[1]).any(axis=1).mean()
     assert differing < 0.03
 
@@ -265,19 +301,27 @@ def test_unrelated_sentences_are_one_edit(n: int, m: int) -> None:
     assert propose(case) == [(0, 3, 0, 3), (3, 4, 3, 4), (4, n, 4, m)]
 
 
-@pytest.mark.parametrize(("limit", "pairs", "n", "max_unchanged"),
-                         [(LISTED, 40, 40, 2), (STATES, 1, 800, 60)])
+@pytest.mark.parametrize(
+    ("limit", "pairs", "n", "max_unchanged"), [(LISTED, 40, 40, 2), (STATES, 1, 800, 60)]
+)
 def test_other_threads_run_meanwhile(limit: int, pairs: int, n: int, max_unchanged: int) -> None:
     """The kernels let go of the interpreter: another thread gets on while they work."""
     if not maxmatch.__file__.endswith(".so"):
         pytest.skip("not compiled")
     source, hypothesis = (np.arange(n * pairs, dtype=np.intc) + k for k in (0, n * pairs))
     offsets, first, none = np.arange(pairs + 1) * n, np.arange(pairs + 1), np.zeros(1, np.int64)
-    gold = (np.zeros(pairs + 1, np.int64), *np.zeros((2, 0), np.intc), none, none,
-            np.zeros(0, np.intc))
+    gold = (
+        np.zeros(pairs + 1, np.int64),
+        *np.zeros((2, 0), np.intc),
+        none,
+        none,
+        np.zeros(0, np.intc),
+    )
     ticks = 0
-    thread = threading.Thread(target=maxmatch.propose, args=(
-        source, offsets, hypothesis, offsets, first, gold, max_unchanged, limit))
+    thread = threading.Thread(
+        target=maxmatch.propose,
+        args=(source, offsets, hypothesis, offsets, first, gold, max_unchanged, limit),
+    )
     thread.start()
     while thread.is_alive():
         time.sleep(0.001)
@@ -334,10 +378,18 @@ def test_plain_python_counts_alike() -> None:
     corpus, hypotheses = natural_batch(random.Random(42), 60)
     for duplicates in ("once", "official"):
         gold = gold_edits(corpus, duplicates)
-        found = match_edits(corpus, hypotheses, gold, max_unchanged=2, ignore_case=False,
-                            once=duplicates == "once")
+        found = match_edits(
+            corpus, hypotheses, gold, max_unchanged=2, ignore_case=False, once=duplicates == "once"
+        )
         counts, met = load_pure("m2_counts").tally(
-            found.edits, found.edit_at, found.keep, found.hypothesis.ids,
-            found.hypothesis.offsets, gold.first, gold.arrays, duplicates == "once")
+            found.edits,
+            found.edit_at,
+            found.keep,
+            found.hypothesis.ids,
+            found.hypothesis.offsets,
+            gold.first,
+            gold.arrays,
+            duplicates == "once",
+        )
         np.testing.assert_array_equal(counts, found.counts)
         np.testing.assert_array_equal(met, found.met)

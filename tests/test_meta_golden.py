@@ -13,12 +13,21 @@ from errata.meta.sentences import CONVENTIONS
 from errata.meta.significance import williams
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "meta.json").read_text(encoding="utf-8"))
-NAMES = {"noties": "noties", "hties": "hties", "wmt13": "tau_wmt13_dropmetricties",
-         "wmt14": "wmt14", "tau_b": "tau_b_pairs", "accuracy": "acc_eq"}
+NAMES = {
+    "noties": "noties",
+    "hties": "hties",
+    "wmt13": "tau_wmt13_dropmetricties",
+    "wmt14": "wmt14",
+    "tau_b": "tau_b_pairs",
+    "accuracy": "acc_eq",
+}
 
 
-@pytest.mark.parametrize("row", GOLDEN["williams"], ids=lambda r: "-".join(map(str, (
-    r["human"], r["corr"], r["higher"], r["lower"], r["n"]))))
+@pytest.mark.parametrize(
+    "row",
+    GOLDEN["williams"],
+    ids=lambda r: "-".join(map(str, (r["human"], r["corr"], r["higher"], r["lower"], r["n"]))),
+)
 def test_williams(row: dict[str, Any]) -> None:
     result = williams(row["r12"], row["r13"], row["r23"], row["n"])
     assert result.t == pytest.approx(row["t"], rel=1e-12)

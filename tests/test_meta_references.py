@@ -49,9 +49,12 @@ def test_operations_by_hand() -> None:
 
 CORPUS = Corpus(
     ("He go home .", "Fine .", "I likes tea ."),
-    ((Reference(0, text="He goes home ."), Reference(1, text="He went home now .")),
-     (Reference(0, text="Fine ."), Reference(1, text="Fine .")),
-     (Reference(0, (Edit(1, 2, "like"),)),)))
+    (
+        (Reference(0, text="He goes home ."), Reference(1, text="He went home now .")),
+        (Reference(0, text="Fine ."), Reference(1, text="Fine .")),
+        (Reference(0, (Edit(1, 2, "like"),)),),
+    ),
+)
 
 
 def test_study() -> None:
@@ -106,19 +109,34 @@ def test_expert_rewrites(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_command() -> None:
-    found = json.loads(errata("refs", "--sample", "-m", "gleu", "--resamples", "50",
-                              "--json").stdout)["tables"]
-    assert [t["name"] for t in found] == ["reference_sets", "reference_pairs", "disagreements",
-                                          "annotators_as_systems", "self_check", "curve"]
+    found = json.loads(
+        errata("refs", "--sample", "-m", "gleu", "--resamples", "50", "--json").stdout
+    )["tables"]
+    assert [t["name"] for t in found] == [
+        "reference_sets",
+        "reference_pairs",
+        "disagreements",
+        "annotators_as_systems",
+        "self_check",
+        "curve",
+    ]
 
 
 def test_command_from_files(tmp_path: Path) -> None:
     for name, text in (("s", "He go .\n"), ("r", "He goes .\n")):
         (tmp_path / name).write_text(text)
-    result = errata("refs", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"),
-                    check=False)
+    result = errata(
+        "refs", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"), check=False
+    )
     assert result.returncode == 2
     assert "one reference set" in result.stderr
-    result = errata("refs", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"),
-                    "--refs", str(tmp_path / "s"))
+    result = errata(
+        "refs",
+        "--source",
+        str(tmp_path / "s"),
+        "--refs",
+        str(tmp_path / "r"),
+        "--refs",
+        str(tmp_path / "s"),
+    )
     assert "What annotators change" in result.stdout

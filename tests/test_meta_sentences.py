@@ -60,11 +60,17 @@ def test_published_sentence_level(oracles: Path, data_sets: Path, form: str) -> 
         result = published_scores(scores / f"sentence_scores_metrics/{metric}.txt.gz", metric)
         table = confusion(pairs, result)
         # Who stands first is arbitrary: the oracle keeps the order of the file, as we do.
-        assert {f"{h},{m}": table[h + 1, m + 1] for h in (-1, 0, 1) for m in (-1, 0, 1)} == \
-            expected["confusion"]
-        for ours, theirs in (("noties", "noties"), ("hties", "hties"), ("wmt14", "wmt14"),
-                             ("wmt13", "tau_wmt13_dropmetricties"), ("tau_b", "tau_b_pairs"),
-                             ("accuracy", "acc_eq")):
+        assert {
+            f"{h},{m}": table[h + 1, m + 1] for h in (-1, 0, 1) for m in (-1, 0, 1)
+        } == expected["confusion"]
+        for ours, theirs in (
+            ("noties", "noties"),
+            ("hties", "hties"),
+            ("wmt14", "wmt14"),
+            ("wmt13", "tau_wmt13_dropmetricties"),
+            ("tau_b", "tau_b_pairs"),
+            ("accuracy", "acc_eq"),
+        ):
             assert float(CONVENTIONS[ours](table)) == pytest.approx(expected[theirs], rel=1e-12)
         for name in ("noties", "hties"):
             draws = resample(pairs, result, CONVENTIONS[name], unit="pairs", resamples=4000)
@@ -75,11 +81,18 @@ def test_published_sentence_level(oracles: Path, data_sets: Path, form: str) -> 
 TABLE = np.array([[10, 2, 3], [4, 5, 6], [1, 7, 20]], float)
 
 
-@pytest.mark.parametrize(("name", "value"), [
-    ("noties", (30 - 4) / 43), ("wmt14", (30 - 4) / 43), ("hties", (30 + 5 - 4) / 58),
-    ("wmt12", (30 - 4 - 9) / 43), ("wmt13", (30 - 4) / 34), ("accuracy", 35 / 58),
-    ("tau_b", 26 / np.sqrt((34 + 9) * (34 + 10))),
-])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("noties", (30 - 4) / 43),
+        ("wmt14", (30 - 4) / 43),
+        ("hties", (30 + 5 - 4) / 58),
+        ("wmt12", (30 - 4 - 9) / 43),
+        ("wmt13", (30 - 4) / 34),
+        ("accuracy", 35 / 58),
+        ("tau_b", 26 / np.sqrt((34 + 9) * (34 + 10))),
+    ],
+)
 def test_conventions_by_hand(name: str, value: float) -> None:
     assert float(CONVENTIONS[name](TABLE)) == pytest.approx(value, rel=1e-14)
     many = np.stack([TABLE, 2 * TABLE, np.zeros((3, 3))])
@@ -95,37 +108,54 @@ def test_chance_knows_only_the_share_of_ties() -> None:
 
 
 systems = ("A", "B", "C", "D")
-rankings = st.lists(st.tuples(st.sampled_from("xyz"), st.integers(0, 3),
-                              st.lists(st.integers(1, 3), min_size=4, max_size=4)),
-                    min_size=1, max_size=12)
+rankings = st.lists(
+    st.tuples(
+        st.sampled_from("xyz"),
+        st.integers(0, 3),
+        st.lists(st.integers(1, 3), min_size=4, max_size=4),
+    ),
+    min_size=1,
+    max_size=12,
+)
 grid = st.lists(st.integers(0, 2), min_size=16, max_size=16)
 
 
-def build(given_rankings: list[tuple[str, int, list[int]]], values: list[int],
-          names: tuple[str, ...] = systems) -> tuple[Comparisons, Scores]:
-    judgments = [Judgment(judge, sentence, tuple((name,) for name in names), tuple(ranks))
-                 for judge, sentence, ranks in given_rankings]
+def build(
+    given_rankings: list[tuple[str, int, list[int]]],
+    values: list[int],
+    names: tuple[str, ...] = systems,
+) -> tuple[Comparisons, Scores]:
+    judgments = [
+        Judgment(judge, sentence, tuple((name,) for name in names), tuple(ranks))
+        for judge, sentence, ranks in given_rankings
+    ]
     table = np.array(values, float).reshape(4, 4)
     return compare(judgments), Scores("toy", names, table.mean(1), table)
 
 
 @given(rankings, grid, st.permutations(["p", "q", "r", "s"]), st.permutations(range(4)))
 def test_names_and_order_of_systems_never_matter(
-        given_rankings: list[tuple[str, int, list[int]]], values: list[int], names: list[str],
-        order: list[int]) -> None:
+    given_rankings: list[tuple[str, int, list[int]]],
+    values: list[int],
+    names: list[str],
+    order: list[int],
+) -> None:
     pairs, scores = build(given_rankings, values)
     other, renamed = build(given_rankings, values, tuple(names))
     assert renamed.sentences is not None
-    shuffled = Scores("toy", tuple(names[i] for i in order), renamed.values[order],
-                      renamed.sentences[order])
+    shuffled = Scores(
+        "toy", tuple(names[i] for i in order), renamed.values[order], renamed.sentences[order]
+    )
     for name, convention in CONVENTIONS.items():
         ours = float(convention(confusion(pairs, scores)))
         theirs = float(convention(confusion(other, shuffled)))
         assert ours == theirs or (np.isnan(ours) and np.isnan(theirs)), name
         ceiling = [float(convention(human_ceiling(each))) for each in (pairs, other)]
         np.testing.assert_allclose(ceiling[0], ceiling[1], atol=1e-12)
-        floor = [float(convention(chance(confusion(*each))))
-                 for each in ((pairs, scores), (other, shuffled))]
+        floor = [
+            float(convention(chance(confusion(*each))))
+            for each in ((pairs, scores), (other, shuffled))
+        ]
         np.testing.assert_allclose(floor[0], floor[1], atol=1e-12)
 
 
@@ -138,10 +168,13 @@ def test_seeda_depends_on_names_and_is_kept_apart() -> None:
 
 
 def test_the_ceiling_is_what_judges_reach_for_each_other() -> None:
-    judgments = [Judgment("x", 0, (("A",), ("B",)), (1, 2)), Judgment("y", 0, (("A",), ("B",)),
-                 (1, 2)), Judgment("z", 0, (("B",), ("A",)), (1, 2)),
-                 Judgment("x", 1, (("A",), ("B",)), (1, 1)),
-                 Judgment("x", 1, (("A",), ("B",)), (1, 2))]
+    judgments = [
+        Judgment("x", 0, (("A",), ("B",)), (1, 2)),
+        Judgment("y", 0, (("A",), ("B",)), (1, 2)),
+        Judgment("z", 0, (("B",), ("A",)), (1, 2)),
+        Judgment("x", 1, (("A",), ("B",)), (1, 1)),
+        Judgment("x", 1, (("A",), ("B",)), (1, 2)),
+    ]
     table = human_ceiling(compare(judgments))
     # Sentence 0: x-y agree (2 ordered pairs), x-z and y-z disagree (4); sentence 1: one judge.
     assert table.sum() == 6
@@ -150,8 +183,10 @@ def test_the_ceiling_is_what_judges_reach_for_each_other() -> None:
 
 def test_units_add_up_to_the_whole() -> None:
     rng = np.random.default_rng(0)
-    given_rankings = [(str(rng.choice(list("xyz"))), int(rng.integers(4)),
-                       rng.integers(1, 4, 4).tolist()) for _ in range(40)]
+    given_rankings = [
+        (str(rng.choice(list("xyz"))), int(rng.integers(4)), rng.integers(1, 4, 4).tolist())
+        for _ in range(40)
+    ]
     pairs, scores = build(given_rankings, rng.integers(0, 3, 16).tolist())
     for unit, n in (("rankings", 40), ("sentences", 4), ("judges", 3)):
         tables = confusion(pairs, scores, unit=unit)
@@ -183,8 +218,9 @@ def test_pairs_of_one_ranking_are_dependent() -> None:
 def test_calibration_is_out_of_sample() -> None:
     """On noise the calibrated accuracy does not beat what always saying tie would reach."""
     rng = np.random.default_rng(2)
-    judgments = [Judgment("x", s, (("A",), ("B",)), (1, int(rng.integers(1, 3)))) for s in
-                 range(400)]
+    judgments = [
+        Judgment("x", s, (("A",), ("B",)), (1, int(rng.integers(1, 3)))) for s in range(400)
+    ]
     values = rng.normal(size=(2, 400))
     pairs = compare(judgments)
     scores = Scores("noise", ("A", "B"), values.mean(1), values)

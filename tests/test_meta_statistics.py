@@ -132,8 +132,9 @@ def test_permutation_test_by_sampling() -> None:
 
 def test_holm_equals_a_worked_example() -> None:
     # Sorted p: .005 .01 .03 .04 -> x4, x3, x2, x1, then made monotone.
-    np.testing.assert_allclose(holm([0.01, np.nan, 0.04, 0.03, 0.005]),
-                               [0.03, np.nan, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(
+        holm([0.01, np.nan, 0.04, 0.03, 0.005]), [0.03, np.nan, 0.06, 0.06, 0.02]
+    )
     assert holm([[0.9, 0.8]]).tolist() == [[1.0, 1.0]]
 
 

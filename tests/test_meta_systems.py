@@ -12,13 +12,7 @@ import pytest
 
 from errata.data import Scores
 from errata.errors import InputError
-from errata.meta.systems import (
-    leave_one_out,
-    match_systems,
-    p_value_matrix,
-    system_level,
-    windows,
-)
+from errata.meta.systems import leave_one_out, match_systems, p_value_matrix, system_level, windows
 
 
 def published(path: Path, name: str) -> Scores:
@@ -33,15 +27,23 @@ def released(data_sets: Path) -> dict[str, Scores]:
     return {
         "ew": published(folder / "system_scores_humans/expected_wins.txt.gz", "ew"),
         "ts": published(folder / "system_scores_humans/trueskill.txt.gz", "ts"),
-        **{name: published(folder / f"system_scores_metrics/{name}.txt.gz", name)
-           for name in ("gleu", "imeasure", "m2score")}}
+        **{
+            name: published(folder / f"system_scores_metrics/{name}.txt.gz", name)
+            for name in ("gleu", "imeasure", "m2score")
+        },
+    }
 
 
 def test_published_correlations(released: dict[str, Scores]) -> None:
     """Chollampatt & Ng 2018, Table 2 (three digits)."""
-    table = {("ew", "gleu"): (0.691, 0.407), ("ew", "imeasure"): (-0.250, -0.385),
-             ("ew", "m2score"): (0.623, 0.687), ("ts", "gleu"): (0.733, 0.478),
-             ("ts", "imeasure"): (-0.316, -0.423), ("ts", "m2score"): (0.672, 0.720)}
+    table = {
+        ("ew", "gleu"): (0.691, 0.407),
+        ("ew", "imeasure"): (-0.250, -0.385),
+        ("ew", "m2score"): (0.623, 0.687),
+        ("ts", "gleu"): (0.733, 0.478),
+        ("ts", "imeasure"): (-0.316, -0.423),
+        ("ts", "m2score"): (0.672, 0.720),
+    }
     for (human, metric), (r, rho) in table.items():
         values = system_level(released[human], [released[metric]]).agreements[0].values
         assert round(values["pearson"], 3) == r

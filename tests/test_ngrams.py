@@ -31,7 +31,7 @@ GROUP = st.tuples(SENTENCE, SENTENCE, st.lists(SENTENCE, min_size=1, max_size=3)
 
 def counted(text: str, n: int) -> Counter[tuple[str, ...]]:
     words = text.split()
-    return Counter(tuple(words[i:i + n]) for i in range(len(words) - n + 1))
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
 def by_counters(source: str, hypothesis: str, references: list[str], n: int) -> list[int]:
@@ -40,18 +40,27 @@ def by_counters(source: str, hypothesis: str, references: list[str], n: int) -> 
     r: Counter[tuple[str, ...]] = Counter()
     for text in references:
         r |= counted(text, n)
-    return [(h & r).total(),
-            sum((h & s)[g] for g in h if g not in r),
-            ((h & s) - (h & r)).total(),
-            sum((h & r)[g] for g in h if g not in s),
-            (h & (r - s)).total(), (h & (s - r)).total(), (r - s).total()]
+    return [
+        (h & r).total(),
+        sum((h & s)[g] for g in h if g not in r),
+        ((h & s) - (h & r)).total(),
+        sum((h & r)[g] for g in h if g not in s),
+        (h & (r - s)).total(),
+        (h & (s - r)).total(),
+        (r - s).total(),
+    ]
 
 
 def batch(groups: list[tuple[str, str, list[str]]]) -> list[Any]:
     words = Vocabulary()
-    tokens = [words.intern(texts) for texts in (
-        [source for source, _, _ in groups], [hypothesis for _, hypothesis, _ in groups],
-        [text for _, _, texts in groups for text in texts])]
+    tokens = [
+        words.intern(texts)
+        for texts in (
+            [source for source, _, _ in groups],
+            [hypothesis for _, hypothesis, _ in groups],
+            [text for _, _, texts in groups for text in texts],
+        )
+    ]
     first = np.cumsum([0, *(len(texts) for _, _, texts in groups)])
     return [array for t in tokens for array in (t.ids.astype(np.int64), t.offsets)] + [first]
 
@@ -60,8 +69,11 @@ def batch(groups: list[tuple[str, str, list[str]]]) -> list[Any]:
 def test_counts_as_counters_do(groups: list[tuple[str, str, list[str]]], order: int) -> None:
     arrays = batch(groups)
     each = compiled.overlaps(*arrays, order, False)
-    expected = [[by_counters(s, h, [r], n) for n in range(1, order + 1)]
-                for s, h, refs in groups for r in refs]
+    expected = [
+        [by_counters(s, h, [r], n) for n in range(1, order + 1)]
+        for s, h, refs in groups
+        for r in refs
+    ]
     np.testing.assert_array_equal(each, np.array(expected, np.int64).reshape(each.shape))
     union = compiled.overlaps(*arrays, order, True)
     merged = [[by_counters(s, h, refs, n) for n in range(1, order + 1)] for s, h, refs in groups]
@@ -72,18 +84,22 @@ def test_counts_as_counters_do(groups: list[tuple[str, str, list[str]]], order: 
 @given(st.lists(GROUP, max_size=3), st.booleans())
 def test_compiled_equals_plain(groups: list[tuple[str, str, list[str]]], merged: bool) -> None:
     arrays = batch(groups)
-    np.testing.assert_array_equal(compiled.overlaps(*arrays, 4, merged),
-                                  load_pure("ngrams").overlaps(*arrays, 4, merged))
+    np.testing.assert_array_equal(
+        compiled.overlaps(*arrays, 4, merged), load_pure("ngrams").overlaps(*arrays, 4, merged)
+    )
 
 
 def test_compiled_equals_plain_on_real_text(conll14: Path, submissions: Path) -> None:
     corpus, systems = read_conll(conll14, submissions)
-    groups = [(source, systems[2].sentences[i], [r.corrected(source) for r in refs])
-              for i, (source, refs) in enumerate(zip(corpus.sources, corpus.references,
-                                                     strict=True)) if i % 25 == 0]
+    groups = [
+        (source, systems[2].sentences[i], [r.corrected(source) for r in refs])
+        for i, (source, refs) in enumerate(zip(corpus.sources, corpus.references, strict=True))
+        if i % 25 == 0
+    ]
     arrays = batch(groups)
-    np.testing.assert_array_equal(compiled.overlaps(*arrays, 4, False),
-                                  load_pure("ngrams").overlaps(*arrays, 4, False))
+    np.testing.assert_array_equal(
+        compiled.overlaps(*arrays, 4, False), load_pure("ngrams").overlaps(*arrays, 4, False)
+    )
 
 
 def test_colliding_hashes_do_not_mix() -> None:
@@ -101,13 +117,24 @@ def test_colliding_hashes_do_not_mix() -> None:
 def test_the_names_of_the_figures() -> None:
     source, hypothesis, reference = "a b b c x", "a b b b d x", "a b d y"
     corpus = Corpus.from_texts([source], [[reference]])
-    found = overlaps(corpus.source_tokens, corpus.vocabulary.intern([hypothesis]),
-                     *reference_tokens(corpus), order=1)
+    found = overlaps(
+        corpus.source_tokens,
+        corpus.vocabulary.intern([hypothesis]),
+        *reference_tokens(corpus),
+        order=1,
+    )
     assert isinstance(found, Overlaps)
     names = ("matched", "kept", "surplus", "gained", "added", "left", "wanted")
     figures = {name: int(getattr(found, name)[0, 0]) for name in names}
-    assert figures == {"matched": 3, "kept": 1, "surplus": 2, "gained": 1, "added": 1, "left": 2,
-                       "wanted": 2}
+    assert figures == {
+        "matched": 3,
+        "kept": 1,
+        "surplus": 2,
+        "gained": 1,
+        "added": 1,
+        "left": 2,
+        "wanted": 2,
+    }
 
 
 def test_batches_must_fit() -> None:

@@ -75,39 +75,61 @@ def run(text: str) -> Reproduction:
 
 # The files
 
+
 def test_matrix() -> None:
     table = parse_experiment(SMALL, "small.toml").tables[0]
-    assert table.cells == {("M2", "spearman"): "0.429", ("M2", "pearson"): "0.358",
-                           ("BLEU", "spearman"): "-0.225", ("GLEU_0", "spearman"): None}
+    assert table.cells == {
+        ("M2", "spearman"): "0.429",
+        ("M2", "pearson"): "0.358",
+        ("BLEU", "spearman"): "-0.225",
+        ("GLEU_0", "spearman"): None,
+    }
     assert table.known == {"print": {("BLEU", "spearman"): Known("-0.187", "a slip")}}
     assert table.ways == (Way("print", {"experiment": "napoles15", "table": "table2"}),)
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ('name = "small"', "", r"small.toml: the experiment: missing \['name'\]"),
-    ('name = "small"', 'name = "small"\nfoo = 1', r"unknown \['foo'\]"),
-    ('name = "small"', "name = 3", "name is not a str"),
-    ("[[table]]", "[[table", "small.toml: not TOML"),
-    ("-0.225    -", "-0.225", "row BLEU has 1 cells under 2 columns"),
-    ("GLEU_0  ?", "BLEU  ?", "the cell BLEU/spearman stands there twice"),
-    ("M2      0.429", "M2/x      0.429", "has 3 parts and not 2"),
-    ("    BLEU  -0.187\n", "    BLAU  -0.187\n", "known cell BLAU/spearman is not in the table"),
-    ('    from = "print"\n    [[table.known]]\n    from = "print"',
-     '    from = "print"\n    [[table.known]]\n    from = "other"', "unknown way 'other'"),
-    ('    from = "print"\n', '    from = "print"\n    tolerance = 0.1\n', "needs its reason"),
-    ('origin = "Table 3"', 'origin = "Table 3"\nrounding = "up"', "rounding 'up' is unknown"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "small"', "", r"small.toml: the experiment: missing \['name'\]"),
+        ('name = "small"', 'name = "small"\nfoo = 1', r"unknown \['foo'\]"),
+        ('name = "small"', "name = 3", "name is not a str"),
+        ("[[table]]", "[[table", "small.toml: not TOML"),
+        ("-0.225    -", "-0.225", "row BLEU has 1 cells under 2 columns"),
+        ("GLEU_0  ?", "BLEU  ?", "the cell BLEU/spearman stands there twice"),
+        ("M2      0.429", "M2/x      0.429", "has 3 parts and not 2"),
+        (
+            "    BLEU  -0.187\n",
+            "    BLAU  -0.187\n",
+            "known cell BLAU/spearman is not in the table",
+        ),
+        (
+            '    from = "print"\n    [[table.known]]\n    from = "print"',
+            '    from = "print"\n    [[table.known]]\n    from = "other"',
+            "unknown way 'other'",
+        ),
+        ('    from = "print"\n', '    from = "print"\n    tolerance = 0.1\n', "needs its reason"),
+        ('origin = "Table 3"', 'origin = "Table 3"\nrounding = "up"', "rounding 'up' is unknown"),
+    ],
+)
 def test_bad_files(old: str, new: str, message: str) -> None:
     assert old in SMALL
     with pytest.raises(InputError, match=message):
         parse_experiment(SMALL.replace(old, new, 1), "small.toml")
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ('measure = "printed_rank_correlation"', 'measure = "magic"', "no measure 'magic'"),
-    ('by = ["metric", "kind"]', 'by = ["metric", "sort"]', "unexpected keyword argument 'sort'"),
-    ("M2      0.429     0.358", "M3      0.429     -", "'M3' is not one of Human, BLEU"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('measure = "printed_rank_correlation"', 'measure = "magic"', "no measure 'magic'"),
+        (
+            'by = ["metric", "kind"]',
+            'by = ["metric", "sort"]',
+            "unexpected keyword argument 'sort'",
+        ),
+        ("M2      0.429     0.358", "M3      0.429     -", "'M3' is not one of Human, BLEU"),
+    ],
+)
 def test_bad_measures(old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(SMALL.replace(old, new, 1))
@@ -137,36 +159,50 @@ def test_experiments_are_sound(name: str) -> None:
 def test_every_measure_is_used() -> None:
     load_measures()
     used = {t.measure for name in experiment_names() for t in load_experiment(name).tables}
-    used |= {one.measure for name in experiment_names()
-             for finding in load_experiment(name).findings for one in finding.evidence}
+    used |= {
+        one.measure
+        for name in experiment_names()
+        for finding in load_experiment(name).findings
+        for one in finding.evidence
+    }
     assert used == set(MEASURES)
 
 
 # Verdicts
 
-@pytest.mark.parametrize(("value", "printed", "way", "known", "rounding", "expected"), [
-    (0.6907, "0.691", Way("w"), None, "half", "exact"),
-    (0.6907, ".691", Way("w"), None, "half", "exact"),
-    (-0.0004, "0.000", Way("w"), None, "half", "exact"),
-    (0.69151, "0.691", Way("w"), None, "truncated", "exact"),
-    (0.69151, "0.691", Way("w"), None, "half", "MISMATCH"),
-    (0.692, "0.691", Way("w", tolerance=0.001, reason="r"), None, "half", "within rounding"),
-    (0.693, "0.691", Way("w", tolerance=0.002, reason="r"), None, "half", "within tolerance"),
-    (0.6931, "0.691", Way("w", tolerance=0.002, reason="r"), None, "half", "MISMATCH"),
-    (0.75, "0.691", Way("w"), Known("0.75", "r"), "half", "differs (known)"),
-    (0.76, "0.691", Way("w"), Known("0.75", "r"), "half", "MISMATCH"),
-    (0.691, "0.691", Way("w"), Known("0.75", "r"), "half", "MISMATCH"),
-    (0.76, "0.691", Way("w", loose=True, reason="r"), None, "half", "differs (known)"),
-    (14822, "14584", Way("w"), None, "half", "MISMATCH"),
-    (14822, "14822", Way("w"), None, "half", "exact"),
-    ("1-2", "1-2", Way("w"), None, "half", "exact"),
-    ("1-3", "1-2", Way("w"), None, "half", "MISMATCH"),
-    ("1-3", "1-2", Way("w", tolerance=5, reason="r"), None, "half", "MISMATCH"),
-    (0.5, None, Way("w"), None, "half", "not printed"),
-    (float("nan"), "0.691", Way("w", tolerance=1, reason="r"), None, "half", "MISMATCH"),
-])
-def test_verdicts(value: float | str, printed: str | None, way: Way, known: Known | None,
-                  rounding: str, expected: str) -> None:
+
+@pytest.mark.parametrize(
+    ("value", "printed", "way", "known", "rounding", "expected"),
+    [
+        (0.6907, "0.691", Way("w"), None, "half", "exact"),
+        (0.6907, ".691", Way("w"), None, "half", "exact"),
+        (-0.0004, "0.000", Way("w"), None, "half", "exact"),
+        (0.69151, "0.691", Way("w"), None, "truncated", "exact"),
+        (0.69151, "0.691", Way("w"), None, "half", "MISMATCH"),
+        (0.692, "0.691", Way("w", tolerance=0.001, reason="r"), None, "half", "within rounding"),
+        (0.693, "0.691", Way("w", tolerance=0.002, reason="r"), None, "half", "within tolerance"),
+        (0.6931, "0.691", Way("w", tolerance=0.002, reason="r"), None, "half", "MISMATCH"),
+        (0.75, "0.691", Way("w"), Known("0.75", "r"), "half", "differs (known)"),
+        (0.76, "0.691", Way("w"), Known("0.75", "r"), "half", "MISMATCH"),
+        (0.691, "0.691", Way("w"), Known("0.75", "r"), "half", "MISMATCH"),
+        (0.76, "0.691", Way("w", loose=True, reason="r"), None, "half", "differs (known)"),
+        (14822, "14584", Way("w"), None, "half", "MISMATCH"),
+        (14822, "14822", Way("w"), None, "half", "exact"),
+        ("1-2", "1-2", Way("w"), None, "half", "exact"),
+        ("1-3", "1-2", Way("w"), None, "half", "MISMATCH"),
+        ("1-3", "1-2", Way("w", tolerance=5, reason="r"), None, "half", "MISMATCH"),
+        (0.5, None, Way("w"), None, "half", "not printed"),
+        (float("nan"), "0.691", Way("w", tolerance=1, reason="r"), None, "half", "MISMATCH"),
+    ],
+)
+def test_verdicts(
+    value: float | str,
+    printed: str | None,
+    way: Way,
+    known: Known | None,
+    rounding: str,
+    expected: str,
+) -> None:
     verdict = judge(value, printed, way, known, rounding)
     assert verdict.name == expected
     assert verdict.fails == (expected == "MISMATCH")
@@ -182,17 +218,29 @@ def test_differences() -> None:
 
 # Runs
 
+
 def test_small_run() -> None:
     result = run(SMALL)
     assert [cell.verdict.name for cell in result.tables[0].cells] == [
-        "exact", "not run", "differs (known)", "not printed"]
+        "exact",
+        "not run",
+        "differs (known)",
+        "not printed",
+    ]
     assert result.findings[0].evidence[0].confirmed is True
     assert result.ok
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("0.429", "0.428"), ("0.429", "-0.429"), ("    BLEU  -0.187", "    BLEU  -0.188"),
-    ("-0.225    -", "-0.187    -"), ('found = "-0.187"', 'found = "-0.225"')])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0.429", "0.428"),
+        ("0.429", "-0.429"),
+        ("    BLEU  -0.187", "    BLEU  -0.188"),
+        ("-0.225    -", "-0.187    -"),
+        ('found = "-0.187"', 'found = "-0.225"'),
+    ],
+)
 def test_tampering_shows(old: str, new: str) -> None:
     assert old in SMALL
     result = run(SMALL.replace(old, new, 1))
@@ -211,9 +259,18 @@ def test_reports() -> None:
     assert first["recomputed"] == pytest.approx(0.42857142857142855, abs=1e-15)
     assert first["verdict"] == "exact"
     assert data[-1]["rows"][-1] == {
-        "experiment": "all", "table": None, "from": None, "cells": 4, "exact": 1,
-        "within rounding": 0, "within tolerance": 0, "differs (known)": 1, "not printed": 1,
-        "not run": 1, "MISMATCH": 0}
+        "experiment": "all",
+        "table": None,
+        "from": None,
+        "cells": 4,
+        "exact": 1,
+        "within rounding": 0,
+        "within tolerance": 0,
+        "differs (known)": 1,
+        "not printed": 1,
+        "not run": 1,
+        "MISMATCH": 0,
+    }
     assert len(reproduction_tables([result], summary=True)) == 2
     listed = render(experiment_table([result.experiment]))
     assert "small" in listed
@@ -222,12 +279,15 @@ def test_reports() -> None:
 
 def test_progress() -> None:
     seen: list[tuple[int, int]] = []
-    reproduce([parse_experiment(SMALL, "small.toml")],
-              progress=lambda done, total: seen.append((done, total)))
+    reproduce(
+        [parse_experiment(SMALL, "small.toml")],
+        progress=lambda done, total: seen.append((done, total)),
+    )
     assert seen[-1] == (5, 5)
 
 
 # The real thing
+
 
 @pytest.fixture(scope="module")
 def results(data_sets: Path) -> dict[str, Reproduction]:
@@ -245,8 +305,9 @@ def counted(result: Reproduction, table: str, way: str | None = None) -> Counter
 @pytest.mark.slow
 def test_all_papers(results: dict[str, Reproduction]) -> None:
     for name, result in results.items():
-        wrong = [(t.table.name, cell) for t in result.tables for cell in t.cells
-                 if cell.verdict.fails]
+        wrong = [
+            (t.table.name, cell) for t in result.tables for cell in t.cells if cell.verdict.fails
+        ]
         assert (name, wrong) == (name, [])
         assert all(one.confirmed for f in result.findings for one in f.evidence)
         assert result.ok
@@ -257,8 +318,11 @@ def test_documentation(results: dict[str, Reproduction]) -> None:
     """The page shows the verdicts and the evidence of a run; ERRANT's types aside."""
     page = (Path(__file__).parents[1] / "docs" / "reproduction.md").read_text(encoding="utf-8")
     tables = reproduction_tables([results[name] for name in experiment_names()], summary=True)
-    lines = [line for line in render(tables, "markdown").splitlines()
-             if line.startswith("| ") and "ERRANT" not in line and not line.startswith("| all ")]
+    lines = [
+        line
+        for line in render(tables, "markdown").splitlines()
+        if line.startswith("| ") and "ERRANT" not in line and not line.startswith("| all ")
+    ]
     assert len(lines) > 80
     assert [line for line in lines if line not in page] == []
 
@@ -286,7 +350,10 @@ def test_sakaguchi(results: dict[str, Reproduction]) -> None:
     assert counted(result, "table4-identical") == {"exact": 6, "differs (known)": 1}
     assert counted(result, "table6", "released scores") == {"exact": 56}
     assert counted(result, "table6", "raw outputs and references") == {
-        "exact": 21, "differs (known)": 19, "not run": 16}
+        "exact": 21,
+        "differs (known)": 19,
+        "not run": 16,
+    }
     assert counted(result, "table7") == {"exact": 6}
     assert counted(result, "table5-ranges") == {"exact": 6}
 
@@ -294,9 +361,16 @@ def test_sakaguchi(results: dict[str, Reproduction]) -> None:
 @pytest.mark.slow
 def test_grundkiewicz(results: dict[str, Reproduction]) -> None:
     result = results["grundkiewicz15"]
-    for table, cells in (("table1", 45), ("table2", 34), ("table3b", 13), ("table3d", 156),
-                         ("table3d-marks", 156), ("table6", 72), ("table6-means", 2),
-                         ("table3c-ranges", 26)):
+    for table, cells in (
+        ("table1", 45),
+        ("table2", 34),
+        ("table3b", 13),
+        ("table3d", 156),
+        ("table3d-marks", 156),
+        ("table6", 72),
+        ("table6-means", 2),
+        ("table3c-ranges", 26),
+    ):
         assert counted(result, table) == {"exact": cells}
     assert counted(result, "table3c").keys() <= {"exact", "within tolerance"}
 
@@ -311,8 +385,12 @@ def test_full_digits(results: dict[str, Reproduction], oracles: Path) -> None:
     """Not only the printed digits: the correlations and p-values of an independent run."""
     human = {"EW": "expected_wins", "TS": "trueskill"}
     result = results["chollampatt18"]
-    cells = {(t.table.name, cell.key): cell.recomputed for t in result.tables
-             for cell in t.cells if cell.way == "released scores"}
+    cells = {
+        (t.table.name, cell.key): cell.recomputed
+        for t in result.tables
+        for cell in t.cells
+        if cell.way == "released scores"
+    }
     for row in read_table(oracles / "meta" / "chollampatt_system_correlations.tsv"):
         table = {"all13": "table2", "noIPN": "outlier"}.get(row["subset"], "")
         key = (row["metric"], human[row["human"]], row["corr"])
@@ -321,8 +399,9 @@ def test_full_digits(results: dict[str, Reproduction], oracles: Path) -> None:
     for row in read_table(oracles / "meta" / "chollampatt_williams.tsv"):
         key4 = (row["higher"], row["lower"], human[row["human"]], row["corr"])
         if row["subset"] == "all13":
-            assert cells.pop(("figure2", key4)) == pytest.approx(float(row["one_sided_p"]),
-                                                                 abs=1e-12)
+            assert cells.pop(("figure2", key4)) == pytest.approx(
+                float(row["one_sided_p"]), abs=1e-12
+            )
     assert not {table for table, _ in cells} & {"table2", "outlier", "figure2"}
 
 
@@ -335,8 +414,13 @@ def test_percent_changed(data_sets: Path, oracles: Path, monkeypatch: pytest.Mon
     whole = Material.kept
     # The oracle left out line 48, as the file of merged lines has it by mistake.
     monkeypatch.setattr(Material, "kept", lambda self: whole(self, "as written"))
-    for key, name in (("EF1", "expert_fluencyA"), ("NM2", "turker_minimalB"), ("NU1", "released-A"),
-                      ("sys_CAMB", "CAMB"), ("sys_INPUT", "INPUT")):
+    for key, name in (
+        ("EF1", "expert_fluencyA"),
+        ("NM2", "turker_minimalB"),
+        ("NU1", "released-A"),
+        ("sys_CAMB", "CAMB"),
+        ("sys_INPUT", "INPUT"),
+    ):
         value = MEASURES["changed"](material, "x", {"x": [["source", name]]})
         assert value == pytest.approx(known[key], abs=1e-9)
 

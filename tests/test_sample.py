@@ -21,8 +21,10 @@ from errata.io.judgments import write_judgments
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "src/errata/datasets/sample"
-KINDS = re.compile(r"(M|R|U):(ADJ(:FORM)?|ADV|CONJ|CONTR|DET|MORPH|NOUN(:(INFL|NUM|POSS))?|ORTH|"
-                   r"OTHER|PART|PREP|PRON|PUNCT|SPELL|VERB(:(FORM|INFL|SVA|TENSE))?|WO)")
+KINDS = re.compile(
+    r"(M|R|U):(ADJ(:FORM)?|ADV|CONJ|CONTR|DET|MORPH|NOUN(:(INFL|NUM|POSS))?|ORTH|"
+    r"OTHER|PART|PREP|PRON|PUNCT|SPELL|VERB(:(FORM|INFL|SVA|TENSE))?|WO)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ def test_the_edits_are_sound(corpus: Corpus) -> None:
             for earlier, later in pairwise(reference.edits):
                 assert earlier.end <= later.start
             for edit in reference.edits:
-                original = " ".join(tokens[edit.start:edit.end])
+                original = " ".join(tokens[edit.start : edit.end])
                 assert KINDS.fullmatch(edit.kind), edit
                 assert original not in edit.replacements
                 assert len(set(edit.replacements)) == len(edit.replacements)
@@ -94,9 +96,9 @@ def test_the_corpus_is_varied(corpus: Corpus) -> None:
     assert {r.annotator for r in references} == {0, 1, 2}
     present = Counter(r.annotator for r in references)
     assert all(0 < count < len(corpus) for count in present.values())
-    assert sum(not r.edits for r in references) >= 10          # noop lines
+    assert sum(not r.edits for r in references) >= 10  # noop lines
     assert sum(bool(e.alternatives) for e in edits) >= 10
-    assert sum(e.end == 0 for e in edits) >= 3                 # insertions at the very start
+    assert sum(e.end == 0 for e in edits) >= 3  # insertions at the very start
     assert sum(e.kind == "R:WO" for e in edits) >= 8
     assert sum(not e.replacement for e in edits) >= 20
     assert sum(e.end - e.start > 1 and " " in e.replacement for e in edits) >= 20
@@ -112,8 +114,9 @@ def test_the_corpus_is_varied(corpus: Corpus) -> None:
 def test_reference_texts_are_the_first_two_annotators(corpus: Corpus) -> None:
     texts = sample_texts()
     assert texts.sources == corpus.sources
-    for source, edits, plain in zip(corpus.sources, corpus.references, texts.references,
-                                    strict=True):
+    for source, edits, plain in zip(
+        corpus.sources, corpus.references, texts.references, strict=True
+    ):
         assert [r.corrected(source) for r in edits[:2]] == [r.text for r in plain]
 
 
@@ -121,16 +124,21 @@ def test_the_systems_have_different_characters(corpus: Corpus) -> None:
     systems = {system.system: system.sentences for system in sample_systems()}
     assert tuple(systems) == SAMPLE_SYSTEMS
     for system in sample_systems():
-        assert not [finding for finding in check_alignment(corpus, system)
-                    if finding.severity != "note"]
+        assert not [
+            finding for finding in check_alignment(corpus, system) if finding.severity != "note"
+        ]
     assert systems["nothing"] == corpus.sources
 
     def changed(name: str) -> int:
         return sum(a != b for a, b in zip(systems[name], corpus.sources, strict=True))
 
     def exact(name: str) -> int:
-        return sum(any(text == r.corrected(source) for r in references) for text, source, references
-                   in zip(systems[name], corpus.sources, corpus.references, strict=True))
+        return sum(
+            any(text == r.corrected(source) for r in references)
+            for text, source, references in zip(
+                systems[name], corpus.sources, corpus.references, strict=True
+            )
+        )
 
     assert 0 < changed("cautious") < changed("eager")
     assert changed("cautious") < changed("fluent")
@@ -191,8 +199,12 @@ def test_judges_like_fluent_and_dislike_noisy() -> None:
     wins: dict[str, Counter[str]] = defaultdict(Counter)
     games: dict[str, Counter[str]] = defaultdict(Counter)
     for judgment in sample_judgments():
-        ranked = [(rank, name) for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
-                  if rank is not None for name in group]
+        ranked = [
+            (rank, name)
+            for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
+            if rank is not None
+            for name in group
+        ]
         for rank, name in ranked:
             for other, _ in ranked:
                 games[judgment.judge][name] += 1
@@ -204,8 +216,9 @@ def test_judges_like_fluent_and_dislike_noisy() -> None:
 
 
 def test_every_file_is_part_of_the_package() -> None:
-    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))[
-        "tool"]["setuptools"]["package-data"]["errata"]
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"][
+        "package-data"
+    ]["errata"]
     package = ROOT / "src/errata"
     packed = {path for pattern in patterns for path in package.glob(pattern)}
     assert set(FOLDER.iterdir()) <= packed

@@ -97,6 +97,7 @@ def test_the_threshold_is_inclusive(fake: FakeModel) -> None:
 @pytest.mark.parametrize("reward", [0.0, 50.0])
 def test_repetition_is_minus_one_whatever_the_model_says(reward: float) -> None:
     """Table 4 of the paper: a model that loves the repetition does not save it."""
+
     class Biased(FakeModel):
         def log_probs(self, sentences):  # type: ignore[no-untyped-def]
             return np.array([[-60.0 + reward * s.startswith("He He"), 6.0] for s in sentences])
@@ -108,8 +109,9 @@ def test_repetition_is_minus_one_whatever_the_model_says(reward: float) -> None:
     scores = evaluate(Scribendi(model="biased"), corpus, hypotheses, resamples=0)
     assert scores["repeat"] == -1
     assert f"{100 * token_sort_ratio(case['source'], case['prediction']):.1f}" == case["TSR"]
-    assert f"{100 * levenshtein_distance_ratio(case['source'], case['prediction']):.1f}" \
-        == case["LDR"]
+    assert (
+        f"{100 * levenshtein_distance_ratio(case['source'], case['prediction']):.1f}" == case["LDR"]
+    )
     fate = "strayed" if reward else "worsened"
     assert scores.parts[fate].tolist() == [1.0]
 
@@ -133,14 +135,18 @@ def test_sum_of_log_probabilities_is_the_alternative(fake: FakeModel) -> None:
 
 def test_sum_and_mean_and_interval(fake: FakeModel) -> None:
     corpus = Corpus.from_texts(["He go home early .", "I sit .", "Fine .", "We have it ."])
-    systems = [Hypotheses("A", ("He went home early .", "I sat .", "Fine .",
-                                "We have have it ."))]
+    systems = [Hypotheses("A", ("He went home early .", "I sat .", "Fine .", "We have have it ."))]
     total = evaluate(Scribendi(model="fake"), corpus, systems, resamples=500)
     mean = evaluate(Scribendi(model="fake", total="mean"), corpus, systems, resamples=500)
     assert (total["A"], mean["A"]) == (1.0, 0.25)
     assert total.parts["mean"].tolist() == [0.25]
     assert {name: part.item() for name, part in mean.parts.items()} == {
-        "sum": 1.0, "improved": 2.0, "unchanged": 1.0, "worsened": 1.0, "strayed": 0.0}
+        "sum": 1.0,
+        "improved": 2.0,
+        "unchanged": 1.0,
+        "worsened": 1.0,
+        "strayed": 0.0,
+    }
     assert_allclose(total.interval(), 4 * mean.interval())
     low, high = total.interval()[0]
     assert -4 <= low < 1 < high <= 4
@@ -165,11 +171,18 @@ def test_the_parts_of_each_sentence(fake: FakeModel) -> None:
 
 def test_each_distinct_sentence_once_and_no_work_in_the_second_run(fake: FakeModel) -> None:
     corpus = Corpus.from_texts([f"He go home {i % 30} ." for i in range(60)])
-    systems = [Hypotheses(name, tuple(s.replace("go", verb) for s in corpus.sources))
-               for name, verb in [("A", "went"), ("B", "go"), ("C", "went"), ("D", "has gone")]]
+    systems = [
+        Hypotheses(name, tuple(s.replace("go", verb) for s in corpus.sources))
+        for name, verb in [("A", "went"), ("B", "go"), ("C", "went"), ("D", "has gone")]
+    ]
     seen: list[tuple[int, int]] = []
-    first = evaluate(Scribendi(model="fake"), corpus, systems, threads=4,
-                     progress=lambda done, total: seen.append((done, total)))
+    first = evaluate(
+        Scribendi(model="fake"),
+        corpus,
+        systems,
+        threads=4,
+        progress=lambda done, total: seen.append((done, total)),
+    )
     assert len(fake.asked) == len(set(fake.asked)) == 90
     assert (90, 90) in seen
     again = evaluate(Scribendi(model="fake"), corpus, systems, threads=4)
@@ -180,18 +193,29 @@ def test_each_distinct_sentence_once_and_no_work_in_the_second_run(fake: FakeMod
     assert any(part == "model:fake@1" for part in first.context)
 
 
-@pytest.mark.parametrize("text", [
-    "scribendi(model=fake)", "scribendi(model=fake, total=mean)",
-    "scribendi(model=fake, perplexity=sum, rounding=fuzzywuzzy)", "fluency(model=fake)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "scribendi(model=fake)",
+        "scribendi(model=fake, total=mean)",
+        "scribendi(model=fake, perplexity=sum, rounding=fuzzywuzzy)",
+        "fluency(model=fake)",
+    ],
+)
 def test_contract(fake: FakeModel, text: str) -> None:
     check_metric(parse(text))
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("scribendi(perplexity=median)", "perplexity='median' is unknown"),
-    ("scribendi(rounding=up)", "rounding='up'"), ("scribendi(total=max)", "total='max'"),
-    ("scribendi(threshold=80)", r"threshold=80.0 should lie in 0..1"),
-    ("fluency(embeddings=bert)", "embeddings='bert'")])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("scribendi(perplexity=median)", "perplexity='median' is unknown"),
+        ("scribendi(rounding=up)", "rounding='up'"),
+        ("scribendi(total=max)", "total='max'"),
+        ("scribendi(threshold=80)", r"threshold=80.0 should lie in 0..1"),
+        ("fluency(embeddings=bert)", "embeddings='bert'"),
+    ],
+)
 def test_bad_parameters(text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse(text)
@@ -200,7 +224,8 @@ def test_bad_parameters(text: str, problem: str) -> None:
 def test_the_defaults_are_the_papers() -> None:
     assert repr(Scribendi()) == (
         "scribendi(model='gpt2', revision='', dtype='float32', device='auto', batch_size=32, "
-        "perplexity='mean', threshold=0.8, rounding='none', total='sum')")
+        "perplexity='mean', threshold=0.8, rounding='none', total='sum')"
+    )
 
 
 def test_fluency_by_hand(fake: FakeModel) -> None:
@@ -217,9 +242,15 @@ def test_fluency_by_hand(fake: FakeModel) -> None:
     assert len(fake.asked) == len(set(fake.asked)) == 5
 
 
-@pytest.mark.parametrize(("tokens", "plain"), [
-    ("It 's , he said ( twice ) : fine !", "It's, he said (twice): fine!"),
-    ("a .5 b", "a .5 b"), ("We ca n't .", "We can't."), ("", "")])
+@pytest.mark.parametrize(
+    ("tokens", "plain"),
+    [
+        ("It 's , he said ( twice ) : fine !", "It's, he said (twice): fine!"),
+        ("a .5 b", "a .5 b"),
+        ("We ca n't .", "We can't."),
+        ("", ""),
+    ],
+)
 def test_detokenize(tokens: str, plain: str) -> None:
     assert detokenize(tokens) == plain
 
@@ -227,8 +258,10 @@ def test_detokenize(tokens: str, plain: str) -> None:
 def test_harper_counts_real_errors() -> None:
     pytest.importorskip("harper")
     corpus = Corpus.from_texts(["He go to school .", "This is an test .", "Fine ."])
-    systems = [Hypotheses("A", ("He goes to school .", "This is a test .", "Fine .")),
-               Hypotheses("B", ("He go to school .", "This is a test .", "Teh fine ."))]
+    systems = [
+        Hypotheses("A", ("He goes to school .", "This is a test .", "Fine .")),
+        Hypotheses("B", ("He go to school .", "This is a test .", "Teh fine .")),
+    ]
     scores = evaluate(Harper(), corpus, systems, resamples=0)
     assert scores.parts["before"].tolist() == [2.0, 2.0]
     assert scores.parts["after"].tolist() == [0.0, 2.0]
@@ -245,14 +278,23 @@ def test_the_correlations_on_the_page_follow_from_its_table() -> None:
     from scipy.stats import pearsonr, spearmanr
 
     page = (Path(__file__).parents[1] / "docs" / "metrics" / "scribendi.md").read_text("utf-8")
-    cells = [[cell.strip().replace("−", "-") for cell in line.split("|")[1:-1]]
-             for line in page.splitlines() if line.startswith("| ")]
+    cells = [
+        [cell.strip().replace("−", "-") for cell in line.split("|")[1:-1]]
+        for line in page.splitlines()
+        if line.startswith("| ")
+    ]
     head = next(row for row in cells if row[0] == "system")
-    table = {row[0]: dict(zip(head, row, strict=True)) for row in cells
-             if len(row) == len(head) and row[0].isupper()}
+    table = {
+        row[0]: dict(zip(head, row, strict=True))
+        for row in cells
+        if len(row) == len(head) and row[0].isupper()
+    }
     assert len(table) == 13
-    printed = {(row[0].replace("`", "").replace("perplexity=", ""), int(row[1])): row[2:]
-               for row in cells if len(row) == 6 and row[1] in ("12", "13")}
+    printed = {
+        (row[0].replace("`", "").replace("perplexity=", ""), int(row[1])): row[2:]
+        for row in cells
+        if len(row) == 6 and row[1] in ("12", "13")
+    }
     assert len(printed) == 8
     for (column, n), figures in printed.items():
         systems = [name for name in table if n == 13 or name != "INPUT"]

@@ -31,35 +31,42 @@ SENTENCE = "He goes to School every single day ."
 
 def damage(name: str, *sentences: str, seed: int = 0) -> list[str]:
     chosen = PERTURBATIONS[NAMES.index(name)]
-    return chosen.damage([f"source {i}" for i in range(len(sentences))], sentences,
-                         np.random.default_rng(seed))
+    return chosen.damage(
+        [f"source {i}" for i in range(len(sentences))], sentences, np.random.default_rng(seed)
+    )
 
 
-@pytest.mark.parametrize(("name", "expected"), [
-    ("copy the source", ["source 0", "source 1", "source 2"]),
-    ("repeat a word", ["He He He He He He He .", "Well", ""]),
-    ("lower-case", ["he goes to school every single day .", "well", ""]),
-    ("truncate", ["He goes to School", "Well", ""]),
-    ("append a sentence", [SENTENCE + " The weather was fine that day .",
-                           "Well The weather was fine that day .",
-                           "The weather was fine that day ."]),
-    ("shift lines", ["", SENTENCE, "Well"]),
-])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("copy the source", ["source 0", "source 1", "source 2"]),
+        ("repeat a word", ["He He He He He He He .", "Well", ""]),
+        ("lower-case", ["he goes to school every single day .", "well", ""]),
+        ("truncate", ["He goes to School", "Well", ""]),
+        (
+            "append a sentence",
+            [
+                SENTENCE + " The weather was fine that day .",
+                "Well The weather was fine that day .",
+                "The weather was fine that day .",
+            ],
+        ),
+        ("shift lines", ["", SENTENCE, "Well"]),
+    ],
+)
 def test_damage_by_hand(name: str, expected: list[str]) -> None:
     assert damage(name, SENTENCE, "Well", "") == expected
 
 
 def test_repetition_as_in_the_paper() -> None:
-    assert damage("repeat a word", "He is going to school yesterday .") == [
-        "He He He He He He ."]
+    assert damage("repeat a word", "He is going to school yesterday .") == ["He He He He He He ."]
 
 
 @given(st.lists(st.text("ab .", max_size=20), max_size=5), st.integers(0, 2**32))
 def test_shuffling_and_deleting(sentences: list[str], seed: int) -> None:
     for before, after in zip(sentences, damage("shuffle", *sentences, seed=seed), strict=True):
         assert sorted(before.split()) == sorted(after.split())
-    for before, after in zip(sentences, damage("delete words", *sentences, seed=seed),
-                             strict=True):
+    for before, after in zip(sentences, damage("delete words", *sentences, seed=seed), strict=True):
         rest = iter(before.split())
         assert all(word in rest for word in after.split())  # the same order
         assert len(after.split()) < len(before.split()) or not before.split()
@@ -78,37 +85,44 @@ def test_the_card_is_what_evaluate_says() -> None:
     card = stress(parse("gleu"), corpus, base, resamples=200, rng=3)
     assert card.base == base.system
     assert card.scores.systems == (base.system, *NAMES)
-    alone = evaluate(parse("gleu"), corpus, [base, Hypotheses("copy", corpus.sources)],
-                     resamples=200, rng=3)
+    alone = evaluate(
+        parse("gleu"), corpus, [base, Hypotheses("copy", corpus.sources)], resamples=200, rng=3
+    )
     assert card.scores[base.system] == alone[base.system]
     assert card.changes[0] == alone["copy"] - alone[base.system]
     assert alone.resampled is not None
-    assert_allclose(card.intervals[0],
-                    np.quantile(alone.resampled[:, 1] - alone.resampled[:, 0], [0.025, 0.975]))
+    assert_allclose(
+        card.intervals[0],
+        np.quantile(alone.resampled[:, 1] - alone.resampled[:, 0], [0.025, 0.975]),
+    )
 
 
 def test_the_seed_decides_the_damage_and_nothing_else_does() -> None:
     corpus = sample_corpus()
-    first, again, other = (stress(parse("bleu"), corpus, resamples=50, rng=seed)
-                           for seed in (1, 1, 2))
+    first, again, other = (
+        stress(parse("bleu"), corpus, resamples=50, rng=seed) for seed in (1, 1, 2)
+    )
     np.testing.assert_array_equal(first.scores.values, again.scores.values)
     np.testing.assert_array_equal(first.intervals, again.intervals)
     assert first.scores["shuffle"] != other.scores["shuffle"]
     few = stress(parse("bleu"), corpus, resamples=0, rng=1, perturbations=PERTURBATIONS[3:4])
     assert few.scores["shuffle"] == first.scores["shuffle"]
     generators = [np.random.default_rng(5), np.random.default_rng(5), np.random.default_rng(6)]
-    one, two, three = (stress(parse("bleu"), corpus, resamples=0, rng=g).scores["shuffle"]
-                       for g in generators)
+    one, two, three = (
+        stress(parse("bleu"), corpus, resamples=0, rng=g).scores["shuffle"] for g in generators
+    )
     assert one == two != three
 
 
 def test_verdicts() -> None:
     corpus = Corpus.from_texts(["a b"] * 40, [["b a"] * 20 + ["a b"] * 20])
     base = Hypotheses("half", ("a b",) * 40)
-    kinds = [Perturbation("right", "", lambda s, h, rng: ["b a"] * 20 + ["a b"] * 20),
-             Perturbation("equal", "", lambda s, h, rng: ["b a"] * 40),
-             Perturbation("wrong", "", lambda s, h, rng: ["?"] * 40),
-             Perturbation("none", "", lambda s, h, rng: list(h))]
+    kinds = [
+        Perturbation("right", "", lambda s, h, rng: ["b a"] * 20 + ["a b"] * 20),
+        Perturbation("equal", "", lambda s, h, rng: ["b a"] * 40),
+        Perturbation("wrong", "", lambda s, h, rng: ["?"] * 40),
+        Perturbation("none", "", lambda s, h, rng: list(h)),
+    ]
     for resamples in (0, 300):
         card = stress(Toy(), corpus, base, perturbations=kinds, resamples=resamples)
         assert card.verdicts == ("HIGHER", "same", "lower", "same")
@@ -170,8 +184,12 @@ def test_the_table_and_the_plot() -> None:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "errata", "stress", *arguments],
-                          capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-m", "errata", "stress", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 def test_the_command_on_the_sample(tmp_path: Path) -> None:
@@ -190,8 +208,19 @@ def test_the_command_on_files(tmp_path: Path) -> None:
     (tmp_path / "src.txt").write_text("He go home .\nI likes tea .\n", "utf-8")
     (tmp_path / "ref.txt").write_text("He goes home .\nI like tea .\n", "utf-8")
     (tmp_path / "out.txt").write_text("He goes home .\nI likes tea .\n", "utf-8")
-    done = run("gleu", "--source", str(tmp_path / "src.txt"), "--refs", str(tmp_path / "ref.txt"),
-               "--output", f"ours={tmp_path / 'out.txt'}", "--resamples", "0", "--format", "tsv")
+    done = run(
+        "gleu",
+        "--source",
+        str(tmp_path / "src.txt"),
+        "--refs",
+        str(tmp_path / "ref.txt"),
+        "--output",
+        f"ours={tmp_path / 'out.txt'}",
+        "--resamples",
+        "0",
+        "--format",
+        "tsv",
+    )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[1].startswith("(ours)\t")
@@ -203,10 +232,14 @@ def test_the_page_shows_what_the_command_prints() -> None:
     assert f"$ errata stress gleu\n{run('gleu').stdout}```" in page
 
 
-@pytest.mark.parametrize(("arguments", "problem"), [
-    (["gleu", "--plot", "x.bmp"], "cannot draw into x.bmp"),
-    (["gleu", "--output", "x.txt"], "belong to no source"),
-    (["m3"], "no metric 'm3'")])
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["gleu", "--plot", "x.bmp"], "cannot draw into x.bmp"),
+        (["gleu", "--output", "x.txt"], "belong to no source"),
+        (["m3"], "no metric 'm3'"),
+    ],
+)
 def test_the_command_on_bad_input(arguments: list[str], problem: str) -> None:
     done = run(*arguments)
     assert done.returncode == 2

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from errata.errors import InputError
 from errata.report.table import FORMATS, Estimate, Interval, Table, render
 
-TABLE = Table(("system", "F_0.5", "n", "ok"),
-              (("A & B", 0.123456789, 3, True), ("日本", math.nan, None, False)),
-              title="T", caption="note|x", rules=frozenset({0}), formats={"F_0.5": ".2f"})
+TABLE = Table(
+    ("system", "F_0.5", "n", "ok"),
+    (("A & B", 0.123456789, 3, True), ("日本", math.nan, None, False)),
+    title="T",
+    caption="note|x",
+    rules=frozenset({0}),
+    formats={"F_0.5": ".2f"},
+)
 
 
 def test_terminal() -> None:
@@ -25,7 +30,8 @@ def test_terminal() -> None:
         "A & B    0.12  3  yes\n"
         "┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄\n"
         "日本              no\n"
-        "note|x")
+        "note|x"
+    )
     assert render(TABLE, colour=True).startswith("\x1b[1mT\x1b[0m\n")
 
 
@@ -34,12 +40,16 @@ def test_json_keeps_the_digits() -> None:
     assert len(data["tables"]) == 2
     assert data["tables"][0]["rows"] == [
         {"system": "A & B", "F_0.5": 0.123456789, "n": 3, "ok": True},
-        {"system": "日本", "F_0.5": None, "n": None, "ok": False}]
+        {"system": "日本", "F_0.5": None, "n": None, "ok": False},
+    ]
 
 
 def test_tsv_keeps_the_digits() -> None:
     assert render(TABLE, "tsv").splitlines() == [
-        "system\tF_0.5\tn\tok", "A & B\t0.123456789\t3\tTrue", "日本\t\t\tFalse"]
+        "system\tF_0.5\tn\tok",
+        "A & B\t0.123456789\t3\tTrue",
+        "日本\t\t\tFalse",
+    ]
 
 
 def test_latex_is_escaped() -> None:
@@ -55,15 +65,21 @@ def test_markdown() -> None:
     assert text == "| a\\|b | n |\n| --- | ---: |\n| x\\|y | 1 |"
 
 
-UNSURE = Table(("system", "F", "95 %", "m2"), (
-    ("A", 0.5, Interval(0.41234567, 0.6), Estimate(0.5, 0.41234567, 0.6)),
-    ("B", 0.25, None, Estimate(0.25, math.nan, math.nan))), signature="m2() | seed:0")
+UNSURE = Table(
+    ("system", "F", "95 %", "m2"),
+    (
+        ("A", 0.5, Interval(0.41234567, 0.6), Estimate(0.5, 0.41234567, 0.6)),
+        ("B", 0.25, None, Estimate(0.25, math.nan, math.nan)),
+    ),
+    signature="m2() | seed:0",
+)
 
 
 def test_intervals_for_people() -> None:
     assert render(UNSURE).splitlines()[2:] == [
         "A       0.5000  0.4123 – 0.6000  0.5000 ± 0.0938",
-        "B       0.2500                            0.2500"]
+        "B       0.2500                            0.2500",
+    ]
     assert r"0.4123 -- 0.6000 & 0.5000 $\pm$ 0.0938" in render(UNSURE, "latex")
 
 
@@ -71,28 +87,39 @@ def test_intervals_for_programs() -> None:
     [table] = json.loads(render(UNSURE, "json"))["tables"]
     assert table["signature"] == "m2() | seed:0"
     assert table["rows"] == [
-        {"system": "A", "F": 0.5, "95 %": [0.41234567, 0.6],
-         "m2": {"value": 0.5, "low": 0.41234567, "high": 0.6}},
-        {"system": "B", "F": 0.25, "95 %": None,
-         "m2": {"value": 0.25, "low": None, "high": None}}]
+        {
+            "system": "A",
+            "F": 0.5,
+            "95 %": [0.41234567, 0.6],
+            "m2": {"value": 0.5, "low": 0.41234567, "high": 0.6},
+        },
+        {"system": "B", "F": 0.25, "95 %": None, "m2": {"value": 0.25, "low": None, "high": None}},
+    ]
     assert render(UNSURE, "tsv").splitlines() == [
         "system\tF\t95 % low\t95 % high\tm2\tm2 low\tm2 high\tsignature",
         "A\t0.5\t0.41234567\t0.6\t0.5\t0.41234567\t0.6\tm2() | seed:0",
-        "B\t0.25\t\t\t0.25\t\t\tm2() | seed:0"]
+        "B\t0.25\t\t\t0.25\t\t\tm2() | seed:0",
+    ]
 
 
 def test_cells_end_no_line() -> None:
     odd = Table(("a\tb", "c"), (("x\r\ny", "z\u2028"),))
     assert [line.split("\t") for line in render(odd, "tsv").splitlines()] == [
-        ["a b", "c"], ["x  y", "z "]]
+        ["a b", "c"],
+        ["x  y", "z "],
+    ]
     assert len(render(odd, "markdown").splitlines()) == 3
 
 
 def test_markdown_takes_nothing_for_markup() -> None:
-    text = render(Table(("_a_", "b_c"), (("*x*", "<b>`[y]"),), title="*T*",
-                        caption="one <i>\ntwo"), "markdown")
-    assert text == ("**\\*T\\***\n\n| \\_a\\_ | b_c |\n| --- | --- |\n"
-                    "| \\*x\\* | \\<b>\\`\\[y\\] |\n\none \\<i>\n\ntwo")
+    text = render(
+        Table(("_a_", "b_c"), (("*x*", "<b>`[y]"),), title="*T*", caption="one <i>\ntwo"),
+        "markdown",
+    )
+    assert text == (
+        "**\\*T\\***\n\n| \\_a\\_ | b_c |\n| --- | --- |\n"
+        "| \\*x\\* | \\<b>\\`\\[y\\] |\n\none \\<i>\n\ntwo"
+    )
 
 
 def test_bad_tables() -> None:

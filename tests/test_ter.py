@@ -34,8 +34,14 @@ def pure(pairs: list[tuple[str, str]]) -> list[int]:
 
 
 def test_by_hand() -> None:
-    pairs = [("", ""), ("", "a b"), ("a b", ""), ("a b c", "a x c"), ("a b c d e", "d e a b c"),
-             ("a b c d", "b a d c")]
+    pairs = [
+        ("", ""),
+        ("", "a b"),
+        ("a b", ""),
+        ("a b c", "a x c"),
+        ("a b c d e", "d e a b c"),
+        ("a b c d", "b a d c"),
+    ]
     assert edit_counts(pairs).tolist() == [0, 2, 2, 1, 1, 2]
     assert edit_counts([("A b", "a b")], lowercase=False).tolist() == [1]
     assert edit_counts([]).tolist() == []
@@ -56,8 +62,11 @@ def test_long_texts_as_sacrebleu() -> None:
     pairs = []
     for size in (40, 80, 120):
         text = rng.integers(0, 6 if size == 40 else 200, size).astype(str)
-        pairs += [(" ".join(text), " ".join(np.roll(text, size // 3))),
-                  (" ".join(text), " ".join(text[::2])), (" ".join(text[:3]), " ".join(text))]
+        pairs += [
+            (" ".join(text), " ".join(np.roll(text, size // 3))),
+            (" ".join(text), " ".join(text[::2])),
+            (" ".join(text[:3]), " ".join(text)),
+        ]
     expected = [official(pair) for pair in pairs]
     assert edit_counts(pairs).tolist() == expected
     assert pure(pairs[:3]) == expected[:3]
@@ -71,11 +80,20 @@ def test_progress_and_repeats() -> None:
     assert seen[-1] == (2, 2)
 
 
-@pytest.mark.parametrize(("names", "key"), [
-    (("turker_fluencyA", "turker_fluencyB"), "NF1-NF2"),
-    (("expert_minimalA", "expert_minimalB"), "EM1-EM2")])
-def test_real_rewrites(names: tuple[str, str], key: str, data_sets: Path, oracles: Path,
-                       monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("names", "key"),
+    [
+        (("turker_fluencyA", "turker_fluencyB"), "NF1-NF2"),
+        (("expert_minimalA", "expert_minimalB"), "EM1-EM2"),
+    ],
+)
+def test_real_rewrites(
+    names: tuple[str, str],
+    key: str,
+    data_sets: Path,
+    oracles: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from errata.reproduce.material import Material
 
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))

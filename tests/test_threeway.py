@@ -22,15 +22,19 @@ Sentence = Sequence[int]
 sentences = st.lists(st.integers(0, 3), max_size=7)
 
 
-def steps(a: Sentence, b: Sentence, c: Sentence, i: int, j: int, k: int
-          ) -> Iterator[tuple[tuple[int, int, int], int]]:
+def steps(
+    a: Sentence, b: Sentence, c: Sentence, i: int, j: int, k: int
+) -> Iterator[tuple[tuple[int, int, int], int]]:
     """The steps into a cell and their costs, in the official order."""
+
     def unlike(x: int, y: int) -> int:
         return 0 if x == y else 3
 
     if i and j and k:
-        yield (1, 1, 1), (unlike(a[i - 1], b[j - 1]) + unlike(a[i - 1], c[k - 1])
-                          + unlike(b[j - 1], c[k - 1]))
+        yield (
+            (1, 1, 1),
+            (unlike(a[i - 1], b[j - 1]) + unlike(a[i - 1], c[k - 1]) + unlike(b[j - 1], c[k - 1])),
+        )
     if i and j:
         yield (1, 1, 0), unlike(a[i - 1], b[j - 1]) + 4
     if i and k:
@@ -48,13 +52,21 @@ def full_table(a: Sentence, b: Sentence, c: Sentence) -> list[int]:
     for i in range(len(a) + 1):
         for j in range(len(b) + 1):
             for k in range(len(c) + 1):
-                cost[i, j, k] = min((cost[i - x, j - y, k - z] + more for (x, y, z), more
-                                     in steps(a, b, c, i, j, k)), default=0)
+                cost[i, j, k] = min(
+                    (
+                        cost[i - x, j - y, k - z] + more
+                        for (x, y, z), more in steps(a, b, c, i, j, k)
+                    ),
+                    default=0,
+                )
     i, j, k = len(a), len(b), len(c)
     found = [0, 0, 0, 0, 0, cost[i, j, k]]
     while i or j or k:
-        x, y, z = next((x, y, z) for (x, y, z), more in steps(a, b, c, i, j, k)
-                       if cost[i, j, k] == cost[i - x, j - y, k - z] + more)
+        x, y, z = next(
+            (x, y, z)
+            for (x, y, z), more in steps(a, b, c, i, j, k)
+            if cost[i, j, k] == cost[i - x, j - y, k - z] + more
+        )
         s, h, r = a[i - 1] if x else -1, b[j - 1] if y else -1, c[k - 1] if z else -1
         kind = (0 if h == r else 1) if s == h else 2 if s == r else 3 if h == r else 4
         found[kind] += 1
@@ -62,13 +74,17 @@ def full_table(a: Sentence, b: Sentence, c: Sentence) -> list[int]:
     return found
 
 
-def align(triples: list[tuple[Sentence, Sentence, Sentence]], module: ModuleType = threeway,
-          **options: int) -> tuple[list[list[int]], int]:
+def align(
+    triples: list[tuple[Sentence, Sentence, Sentence]],
+    module: ModuleType = threeway,
+    **options: int,
+) -> tuple[list[list[int]], int]:
     rows = [row for triple in triples for row in triple]
     ids = np.array([token for row in rows for token in row], np.int32)
     offsets = np.array([0, *accumulate(map(len, rows))], np.int64)
-    found, cells = module.count_columns(ids, offsets, np.arange(len(rows)).reshape(-1, 3),
-                                        **options)
+    found, cells = module.count_columns(
+        ids, offsets, np.arange(len(rows)).reshape(-1, 3), **options
+    )
     return found.tolist(), cells
 
 
@@ -76,7 +92,7 @@ def changed(rng: random.Random, sentence: Sentence, words: int, times: int) -> l
     result = list(sentence)
     for _ in range(times):
         at = rng.randrange(len(result) + 1)
-        result[at:at + rng.randrange(2)] = [rng.randrange(words) for _ in range(rng.randrange(2))]
+        result[at : at + rng.randrange(2)] = [rng.randrange(words) for _ in range(rng.randrange(2))]
     return result
 
 
@@ -121,8 +137,9 @@ def test_uncompiled_gives_the_same_on_real_sentences(conll14: Path, submissions:
     texts = [(conll14 / "conll14st-test.tok.src"), submissions / "CAMB", submissions / "POST"]
     rows = [path.read_text(encoding="utf-8").split("\n")[10:40] for path in texts]
     words = Vocabulary()
-    triples = [tuple(words.intern([text])[0].tolist() for text in row)
-               for row in zip(*rows, strict=True)]
+    triples = [
+        tuple(words.intern([text])[0].tolist() for text in row) for row in zip(*rows, strict=True)
+    ]
     assert align(triples, load_pure("threeway")) == align(triples)  # type: ignore[arg-type]
 
 
@@ -155,8 +172,12 @@ def test_unrelated_sentences_stay_in_bounds() -> None:
 
 def costs(a: Sentence, b: Sentence, c: Sentence) -> dict[tuple[int, int, int], int]:
     """The cost of aligning every three beginnings."""
-    return {(i, j, k): full_table(a[:i], b[:j], c[:k])[5] for i in range(len(a) + 1)
-            for j in range(len(b) + 1) for k in range(len(c) + 1)}
+    return {
+        (i, j, k): full_table(a[:i], b[:j], c[:k])[5]
+        for i in range(len(a) + 1)
+        for j in range(len(b) + 1)
+        for k in range(len(c) + 1)
+    }
 
 
 def test_planes_of_one_reference_are_the_table() -> None:
@@ -171,16 +192,27 @@ def test_planes_of_one_reference_are_the_table() -> None:
         x = (2, int(first[2]))
         xi, xj = np.array([0, 2, len(a)], np.int32), np.array([0, x[1], len(b)], np.int32)
         stages = np.array([0, 1, 2])
-        ahead = cuts.planes(*arrays, low, high, at, xi, xj, stages, np.array([0, k, len(c)]),
-                            np.array(c, np.int32))
+        ahead = cuts.planes(
+            *arrays, low, high, at, xi, xj, stages, np.array([0, k, len(c)]), np.array(c, np.int32)
+        )
         turned = (len(b) - high[::-1]).copy(), (len(b) - low[::-1]).copy()
         turned_at = np.array([0, *np.cumsum(turned[1] - turned[0] + 1)])
-        back = cuts.planes(*(array[::-1].copy() for array in arrays), *turned, turned_at,
-                           (len(a) - xi[::-1]).copy(), (len(b) - xj[::-1]).copy(), stages,
-                           np.array([0, len(c) - k, len(c)]), np.array(c[::-1], np.int32))
+        back = cuts.planes(
+            *(array[::-1].copy() for array in arrays),
+            *turned,
+            turned_at,
+            (len(a) - xi[::-1]).copy(),
+            (len(b) - xj[::-1]).copy(),
+            stages,
+            np.array([0, len(c) - k, len(c)]),
+            np.array(c[::-1], np.int32),
+        )
         before, after = costs(a, b, c), costs(a[::-1], b[::-1], c[::-1])
-        through = {(i, j): before[i, j, k] + after[len(a) - i, len(b) - j, len(c) - k]
-                   for i in range(len(a) + 1) for j in range(len(b) + 1)}
+        through = {
+            (i, j): before[i, j, k] + after[len(a) - i, len(b) - j, len(c) - k]
+            for i in range(len(a) + 1)
+            for j in range(len(b) + 1)
+        }
         optimum = full_table(a, b, c)[5]
         assert min(through.values()) == optimum
         excess = (ahead + back[::-1, ::-1])[1]
@@ -207,10 +239,16 @@ def test_uncompiled_planes_are_the_same() -> None:
         middle = len(a) // 2
         xi = np.array([0, middle, len(a)], np.int32)
         xj = np.array([0, first[middle], len(b)], np.int32)
-        texts = [changed(rng, a[:middle], 4, 1), a[:middle], a[middle:],
-                 changed(rng, a[middle:], 4, 2)]
+        texts = [
+            changed(rng, a[:middle], 4, 1),
+            a[:middle],
+            a[middle:],
+            changed(rng, a[middle:], 4, 2),
+        ]
         options = np.array([0, *accumulate(map(len, texts))], np.int64)
         tokens = np.array([token for text in texts for token in text], np.int32)
-        ours, theirs = (module.planes(*arrays, low, high, at, xi, xj, np.array([0, 2, 4]),
-                                      options, tokens) for module in (cuts, pure))
+        ours, theirs = (
+            module.planes(*arrays, low, high, at, xi, xj, np.array([0, 2, 4]), options, tokens)
+            for module in (cuts, pure)
+        )
         np.testing.assert_array_equal(ours, theirs)

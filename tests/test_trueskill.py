@@ -28,11 +28,26 @@ deviation = st.floats(0.05, 3)
 
 
 @settings(deadline=None)
-@given(mean, deviation, mean, deviation, st.floats(0.8, 10), st.floats(0.01, 0.95),
-       st.floats(0, 0.2), st.sampled_from((1, 0, -1)))
+@given(
+    mean,
+    deviation,
+    mean,
+    deviation,
+    st.floats(0.8, 10),
+    st.floats(0.01, 0.95),
+    st.floats(0, 0.2),
+    st.sampled_from((1, 0, -1)),
+)
 def test_update_is_that_of_the_trueskill_package(
-        mean_a: float, sigma_a: float, mean_b: float, sigma_b: float, beta: float, draw: float,
-        tau: float, outcome: int) -> None:
+    mean_a: float,
+    sigma_a: float,
+    mean_b: float,
+    sigma_b: float,
+    beta: float,
+    draw: float,
+    tau: float,
+    outcome: int,
+) -> None:
     """To 1e-9; with its SciPy backend, its own approximates the error function to 1e-7."""
     env = trueskill.TrueSkill(beta=beta, tau=tau, draw_probability=draw, backend="scipy")
     margin = trueskill.calc_draw_margin(draw, 2, env)
@@ -71,11 +86,32 @@ def test_compiled_and_plain_python_agree_exactly(tau: float) -> None:
         results = []
         for module in (kernel, pure):
             means, variances = np.zeros((3, 5)), np.zeros((3, 5))
-            module.play_runs(shares.win[0], shares.tie[0], shares.met[0], seeds, 300, 0.5,
-                             float(shares.beta[0]), float(shares.margin[0]), tau, means, variances)
+            module.play_runs(
+                shares.win[0],
+                shares.tie[0],
+                shares.met[0],
+                seeds,
+                300,
+                0.5,
+                float(shares.beta[0]),
+                float(shares.margin[0]),
+                tau,
+                means,
+                variances,
+            )
             limit = np.zeros((1, 5))
-            module.mean_field(shares.win, shares.tie, shares.met, shares.games, 20, 0.5,
-                              shares.beta, shares.margin, tau, limit)
+            module.mean_field(
+                shares.win,
+                shares.tie,
+                shares.met,
+                shares.games,
+                20,
+                0.5,
+                shares.beta,
+                shares.margin,
+                tau,
+                limit,
+            )
             results.append(np.concatenate([means, variances, limit]))
         assert (results[0] == results[1]).all()
         assert np.ptp(results[0][:3], axis=0).min() > 0  # three seeds, three runs
@@ -87,8 +123,9 @@ def test_a_run_is_the_procedure_of_the_wmt() -> None:
     counts = small_counts(1, 3)
     shares = TrueSkill()._shares(counts)
     games, beta = int(shares.games[0]), float(shares.beta[0])
-    env = trueskill.TrueSkill(mu=0, sigma=0.5, beta=beta, tau=0, draw_probability=0.25,
-                              backend="scipy")
+    env = trueskill.TrueSkill(
+        mu=0, sigma=0.5, beta=beta, tau=0, draw_probability=0.25, backend="scipy"
+    )
     play = trueskill.rate_1vs1
     rng = np.random.default_rng(0)
     finals = []
@@ -97,15 +134,15 @@ def test_a_run_is_the_procedure_of_the_wmt() -> None:
         for _ in range(games):
             variances = np.array([r.sigma for r in ratings])
             a = int(rng.choice(np.flatnonzero(variances == variances.max())))
-            weight = np.array([0 if b == a else np.exp(-abs(ratings[a].mu - ratings[b].mu))
-                               for b in range(3)])
+            weight = np.array(
+                [0 if b == a else np.exp(-abs(ratings[a].mu - ratings[b].mu)) for b in range(3)]
+            )
             b = int(rng.choice(3, p=weight / weight.sum()))
             u = rng.random()
             if u < shares.win[0, a, b]:
                 ratings[a], ratings[b] = play(ratings[a], ratings[b], env=env)
             elif u < shares.win[0, a, b] + shares.tie[0, a, b]:
-                ratings[a], ratings[b] = play(ratings[a], ratings[b], drawn=True,
-                                              env=env)
+                ratings[a], ratings[b] = play(ratings[a], ratings[b], drawn=True, env=env)
             else:
                 ratings[b], ratings[a] = play(ratings[b], ratings[a], env=env)
         finals.append([r.mu for r in ratings])
@@ -131,8 +168,9 @@ def test_limit_does_not_depend_on_names(seed: int, order: list[int]) -> None:
     place = np.ix_(order, order)
     shuffled = Counts(counts.wins[place], counts.ties[place])
     limit = TrueSkillMeanField()
-    np.testing.assert_allclose(limit.score(shuffled), limit.score(counts)[order], rtol=0,
-                               atol=1e-12)
+    np.testing.assert_allclose(
+        limit.score(shuffled), limit.score(counts)[order], rtol=0, atol=1e-12
+    )
 
 
 def test_equal_systems_get_equal_scores() -> None:
@@ -155,8 +193,13 @@ def test_pairs_that_never_met_are_never_played() -> None:
 
 
 def test_parameters() -> None:
-    for text in ("trueskill(runs=0)", "trueskill(sigma=0)", "trueskill(draw_probability=1)",
-                 "trueskill_meanfield(steps=3)", "trueskill(beta=-1)"):
+    for text in (
+        "trueskill(runs=0)",
+        "trueskill(sigma=0)",
+        "trueskill(draw_probability=1)",
+        "trueskill_meanfield(steps=3)",
+        "trueskill(beta=-1)",
+    ):
         with pytest.raises(InputError):
             parse_ranker(text)
     assert parse_ranker("trueskill(beta=4)") == TrueSkill(beta=4.0)
@@ -179,8 +222,9 @@ def test_limit_on_the_published_data(oracles: Path) -> None:
     known = oracle(oracles / "meta/grundkiewicz_trueskill.tsv")
     data = grundkiewicz_comparisons()
     values = TrueSkillMeanField().score(data.counts())
-    np.testing.assert_allclose(values, [float(known[s][3]) for s in data.systems], rtol=0,
-                               atol=1.5e-5)
+    np.testing.assert_allclose(
+        values, [float(known[s][3]) for s in data.systems], rtol=0, atol=1.5e-5
+    )
     fine = TrueSkillMeanField(steps=4000).score(data.counts())
     np.testing.assert_allclose(values, fine, rtol=0, atol=1.2e-5)
 
@@ -193,8 +237,8 @@ def test_table_3c(oracles: Path) -> None:
     scores = rank(TrueSkill(), data, unit="pairs")
     ranking = cluster(scores)
     for system, value, low, high, number in zip(
-            ranking.systems, ranking.values, ranking.low, ranking.high, ranking.cluster,
-            strict=True):
+        ranking.systems, ranking.values, ranking.low, ranking.high, ranking.cluster, strict=True
+    ):
         assert abs(value - float(known[system][7])) < 0.0015, system
         assert [str(low), str(high), str(number)] == known[system][8:11], system
     assert ranking.cluster.max() == 6
@@ -225,10 +269,24 @@ def test_sakaguchi_figure_6(oracles: Path) -> None:
     The other eleven stand as printed in every draw.
     """
     known = json.loads((oracles / "meta/sakaguchi_trueskill.json").read_text())["ctrl"]["ranking"]
-    ctrl = compare(read_judgments(sakaguchi_file("Ctrl_merged.csv"), statuses=("Approved",),
-                                  labels="given"))
-    printed = ("AMU", "CAMB", "CUUI", "POST", "RAC", "UMC", "IITB", "PKU", "INPUT", "UFC",
-               "SJTU", "IPN", "NTHU")
+    ctrl = compare(
+        read_judgments(sakaguchi_file("Ctrl_merged.csv"), statuses=("Approved",), labels="given")
+    )
+    printed = (
+        "AMU",
+        "CAMB",
+        "CUUI",
+        "POST",
+        "RAC",
+        "UMC",
+        "IITB",
+        "PKU",
+        "INPUT",
+        "UFC",
+        "SJTU",
+        "IPN",
+        "NTHU",
+    )
     scores = rank(TrueSkill(), ctrl, unit="pairs")
     by_score, by_rank = (cluster(scores, order=order) for order in ("score", "mean_rank"))
     assert by_score.systems == tuple(row["system"] for row in known)
@@ -236,8 +294,10 @@ def test_sakaguchi_figure_6(oracles: Path) -> None:
         assert abs(scores[row["system"]] - row["mean"]) < 4 * row["sd"] / 10
     assert by_score.cluster.tolist() == [row["cluster"] for row in known]
     assert by_rank.systems == ("CAMB", "AMU", *printed[2:])
-    draws = [cluster(rank(TrueSkill(runs=100), ctrl, unit="pairs", rng=seed), order="mean_rank")
-             for seed in range(20)]
+    draws = [
+        cluster(rank(TrueSkill(runs=100), ctrl, unit="pairs", rng=seed), order="mean_rank")
+        for seed in range(20)
+    ]
     assert {draw.systems for draw in draws} == {printed, ("CAMB", "AMU", *printed[2:])}
     assert sum(draw.systems == printed for draw in draws) < 10
 
@@ -247,8 +307,10 @@ def test_sampled_runs_do_not_depend_on_names(order: tuple[int, ...]) -> None:
     """Renamed systems draw other numbers, so they are compared by means and by their error."""
     counts = small_counts(3)
     place = np.ix_(order, order)
-    given_, renamed = (TrueSkill(runs=4000).play(c, 1) for c in (
-        counts, Counts(counts.wins[place], counts.ties[place])))
+    given_, renamed = (
+        TrueSkill(runs=4000).play(c, 1)
+        for c in (counts, Counts(counts.wins[place], counts.ties[place]))
+    )
     error = given_.std(axis=0)[list(order)] * np.sqrt(2 / 4000)
     assert (np.abs(renamed.mean(axis=0) - given_.mean(axis=0)[list(order)]) < 4 * error).all()
     assert (np.abs(renamed.std(axis=0) / given_.std(axis=0)[list(order)] - 1) < 0.07).all()

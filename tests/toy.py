@@ -22,7 +22,8 @@ class Toy(Metric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         counts = np.full((len(corpus), corpus.most_references, 2), np.nan)
         for i, (source, references) in enumerate(
-                zip(corpus.sources, corpus.references, strict=True)):
+            zip(corpus.sources, corpus.references, strict=True)
+        ):
             for r, reference in enumerate(references):
                 equal = reference.corrected(source) == hypotheses.sentences[i]
                 counts[i, r] = float(equal), 1.0

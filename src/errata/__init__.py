@@ -15,16 +15,36 @@ __version__ = "0.1.0"
 
 # Name -> module. Imported on first use, so that `import errata` costs nothing.
 _WHERE = {
-    "Corpus": "errata.data", "Edit": "errata.data", "Hypotheses": "errata.data",
-    "Judgment": "errata.data", "Reference": "errata.data", "Scores": "errata.data",
-    "DataWarning": "errata.errors", "ErrataError": "errata.errors",
-    "InputError": "errata.errors", "MissingExtraError": "errata.errors",
-    "Metric": "errata.metrics", "parse": "errata.metrics",
+    "Corpus": "errata.data",
+    "Edit": "errata.data",
+    "Hypotheses": "errata.data",
+    "Judgment": "errata.data",
+    "Reference": "errata.data",
+    "Scores": "errata.data",
+    "DataWarning": "errata.errors",
+    "ErrataError": "errata.errors",
+    "InputError": "errata.errors",
+    "MissingExtraError": "errata.errors",
+    "Metric": "errata.metrics",
+    "parse": "errata.metrics",
     "evaluate": "errata.evaluation",
 }
-__all__ = ["Corpus", "DataWarning", "Edit", "ErrataError", "Hypotheses", "InputError", "Judgment",
-           "Metric", "MissingExtraError", "Reference", "Scores", "__version__", "evaluate",
-           "parse"]
+__all__ = [
+    "Corpus",
+    "DataWarning",
+    "Edit",
+    "ErrataError",
+    "Hypotheses",
+    "InputError",
+    "Judgment",
+    "Metric",
+    "MissingExtraError",
+    "Reference",
+    "Scores",
+    "__version__",
+    "evaluate",
+    "parse",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -68,28 +68,35 @@ def extract_aligned(sources: Sequence[str], targets: Sequence[str]) -> list[tupl
     Carrying out the edits of a sentence always gives the tokens of its target.
     """
     if len(sources) != len(targets):
-        raise InputError(f"{len(sources)} sources but {len(targets)} targets",
-                         remedy="give one target per source")
+        raise InputError(
+            f"{len(sources)} sources but {len(targets)} targets",
+            remedy="give one target per source",
+        )
     return _extract([s.split() for s in sources], [t.split() for t in targets])
 
 
-def _extract(sources: Sequence[Sequence[str]],
-             targets: Sequence[Sequence[str]]) -> list[tuple[Edit, ...]]:
-    return [tuple(_edits(steps, source, target)) if steps else ()
-            for steps, source, target in zip(_steps(sources, targets), sources, targets,
-                                             strict=True)]
+def _extract(
+    sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
+) -> list[tuple[Edit, ...]]:
+    return [
+        tuple(_edits(steps, source, target)) if steps else ()
+        for steps, source, target in zip(_steps(sources, targets), sources, targets, strict=True)
+    ]
 
 
-def _steps(sources: Sequence[Sequence[str]],
-           targets: Sequence[Sequence[str]]) -> list[Sequence[Step]]:
+def _steps(
+    sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
+) -> list[Sequence[Step]]:
     """The changing steps of each pair of sentences."""
     found: list[Sequence[Step]] = [()] * len(sources)
     changed = [i for i, (s, t) in enumerate(zip(sources, targets, strict=True)) if s != t]
     for i in changed:
         if (len(sources[i]) + 1) * (len(targets[i]) + 1) > LONGEST:
-            raise InputError(f"sentence {i} has {len(sources[i])} tokens, its target "
-                             f"{len(targets[i])}: too long to align",
-                             remedy="split texts into sentences")
+            raise InputError(
+                f"sentence {i} has {len(sources[i])} tokens, its target "
+                f"{len(targets[i])}: too long to align",
+                remedy="split texts into sentences",
+            )
     vocabulary = Vocabulary()
     a = vocabulary.intern_tokens(sources[i] for i in changed)
     b = vocabulary.intern_tokens(targets[i] for i in changed)
@@ -97,7 +104,7 @@ def _steps(sources: Sequence[Sequence[str]],
     bounds = np.searchsorted(steps[:, 0], np.arange(len(changed) + 1)).tolist()
     rows = list(map(Step._make, steps[:, 1:].tolist()))
     for k, i in enumerate(changed):
-        found[i] = rows[bounds[k]:bounds[k + 1]]
+        found[i] = rows[bounds[k] : bounds[k + 1]]
     return found
 
 
@@ -107,12 +114,15 @@ def aligned_kinds(old: Sequence[Sequence[str]], new: Sequence[Sequence[str]]) ->
     >>> aligned_kinds([["go"], ["can", "not"], []], [["goes"], ["cannot"], [","]])
     ['R:INFL', 'R:SPACE', 'M:PUNCT']
     """
-    return [_named(_kind(steps, a, b) if steps else "OTHER", a, b)
-            for steps, a, b in zip(_steps(old, new), old, new, strict=True)]
+    return [
+        _named(_kind(steps, a, b) if steps else "OTHER", a, b)
+        for steps, a, b in zip(_steps(old, new), old, new, strict=True)
+    ]
 
 
-def _features(words: Sequence[str]) -> tuple[NDArray[np.intc], NDArray[np.intc],
-                                             NDArray[np.intc], NDArray[np.intc], int]:
+def _features(
+    words: Sequence[str],
+) -> tuple[NDArray[np.intc], NDArray[np.intc], NDArray[np.intc], NDArray[np.intc], int]:
     """What the kernel compares of each word: folded number, class, characters."""
     folded_words = [word.casefold() for word in words]
     numbers: dict[str, int] = {}
@@ -121,8 +131,13 @@ def _features(words: Sequence[str]) -> tuple[NDArray[np.intc], NDArray[np.intc],
     chars = [letters.setdefault(c, len(letters)) for word in folded_words for c in word]
     starts = np.zeros(len(words) + 1, np.intc)
     np.cumsum([len(word) for word in folded_words], out=starts[1:], dtype=np.intc)
-    return (np.array(folded, np.intc), np.array([_class(word) for word in words], np.intc),
-            np.array(chars, np.intc), starts, len(letters))
+    return (
+        np.array(folded, np.intc),
+        np.array([_class(word) for word in words], np.intc),
+        np.array(chars, np.intc),
+        starts,
+        len(letters),
+    )
 
 
 @lru_cache(maxsize=1 << 16)
@@ -168,13 +183,15 @@ def _touch(a: Step, b: Step) -> bool:
     return a.end == b.start and a.target_end == b.target_start
 
 
-def _sides(run: Sequence[Step], source: Sequence[str],
-           target: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    return (source[run[0].start:run[-1].end], target[run[0].target_start:run[-1].target_end])
+def _sides(
+    run: Sequence[Step], source: Sequence[str], target: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    return (source[run[0].start : run[-1].end], target[run[0].target_start : run[-1].target_end])
 
 
-def _merge(run: Sequence[Step], source: Sequence[str],
-           target: Sequence[str]) -> list[Sequence[Step]]:
+def _merge(
+    run: Sequence[Step], source: Sequence[str], target: Sequence[str]
+) -> list[Sequence[Step]]:
     """Cut a run of changes into edits.
 
     In the spirit of ERRANT's rules (Felice et al. 2016), without parts of speech: the widest
@@ -186,10 +203,13 @@ def _merge(run: Sequence[Step], source: Sequence[str],
         return [run]
     for width in range(min(len(run), WIDEST), 1, -1):
         for k in range(len(run) - width + 1):
-            part = run[k:k + width]
+            part = run[k : k + width]
             if _spacing(*_sides(part, source, target)) or _new_sentence(part, source, target):
-                return [*(_merge(run[:k], source, target) if k else []), part,
-                        *(_merge(run[k + width:], source, target) if k + width < len(run) else [])]
+                return [
+                    *(_merge(run[:k], source, target) if k else []),
+                    part,
+                    *(_merge(run[k + width :], source, target) if k + width < len(run) else []),
+                ]
     pieces: list[Sequence[Step]] = []
     first = 0
     for k, step in enumerate(run):
@@ -209,7 +229,7 @@ def _join(run: Sequence[Step]) -> list[Sequence[Step]]:
 
 
 def _alone(step: Step, source: Sequence[str], target: Sequence[str]) -> bool:
-    old, new = source[step.start:step.end], target[step.target_start:step.target_end]
+    old, new = source[step.start : step.end], target[step.target_start : step.target_end]
     return step.operation == TRANSPOSE or step.relation != UNRELATED or _punctuation([*old, *new])
 
 
@@ -219,9 +239,16 @@ def _spacing(old: Sequence[str], new: Sequence[str]) -> bool:
 
 def _new_sentence(part: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> bool:
     """Whether punctuation changes and the next word takes or loses its capital for it."""
-    return (len(part) == 2 and part[1].relation == CASE
-            and _punctuation([*source[part[0].start:part[0].end],
-                              *target[part[0].target_start:part[0].target_end]]))
+    return (
+        len(part) == 2
+        and part[1].relation == CASE
+        and _punctuation(
+            [
+                *source[part[0].start : part[0].end],
+                *target[part[0].target_start : part[0].target_end],
+            ]
+        )
+    )
 
 
 def _edit(run: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> Edit:
@@ -244,5 +271,8 @@ def _kind(run: Sequence[Step], old: Sequence[str], new: Sequence[str]) -> str:
         return "WO" if run[0].operation == TRANSPOSE else RELATIONS.get(run[0].relation, "OTHER")
     if all(step.relation == CASE for step in run):
         return "ORTH"
-    return "PUNCT" if len(run) == 2 and run[1].relation == CASE and _punctuation(
-        [*old[:-1], *new[:-1]]) else "OTHER"
+    return (
+        "PUNCT"
+        if len(run) == 2 and run[1].relation == CASE and _punctuation([*old[:-1], *new[:-1]])
+        else "OTHER"
+    )

@@ -20,8 +20,17 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError
 
-__all__ = ["Corpus", "Edit", "Hypotheses", "Judgment", "Reference", "Scores", "Tokens",
-           "Vocabulary", "apply_edits"]
+__all__ = [
+    "Corpus",
+    "Edit",
+    "Hypotheses",
+    "Judgment",
+    "Reference",
+    "Scores",
+    "Tokens",
+    "Vocabulary",
+    "apply_edits",
+]
 
 CHUNK = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
 
@@ -48,15 +57,25 @@ class Edit:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.end:
-            raise InputError(f"edit {self.start}-{self.end} needs 0 <= start <= end",
-                             remedy="offsets count tokens from 0; an insertion has start = end")
+            raise InputError(
+                f"edit {self.start}-{self.end} needs 0 <= start <= end",
+                remedy="offsets count tokens from 0; an insertion has start = end",
+            )
 
     def __repr__(self) -> str:
-        more = "".join(f", {name}={value!r}" for name, value, default in (
-            ("alternatives", self.alternatives, ()), ("required", self.required, "REQUIRED"),
-            ("comment", self.comment, "-NONE-")) if value != default)
-        return (f"Edit(start={self.start}, end={self.end}, replacement={self.replacement!r}, "
-                f"kind={self.kind!r}{more})")
+        more = "".join(
+            f", {name}={value!r}"
+            for name, value, default in (
+                ("alternatives", self.alternatives, ()),
+                ("required", self.required, "REQUIRED"),
+                ("comment", self.comment, "-NONE-"),
+            )
+            if value != default
+        )
+        return (
+            f"Edit(start={self.start}, end={self.end}, replacement={self.replacement!r}, "
+            f"kind={self.kind!r}{more})"
+        )
 
     @property
     def replacements(self) -> tuple[str, ...]:
@@ -79,8 +98,9 @@ def apply_edits(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str]:
             raise InputError(
                 f"edit {edit.start}-{edit.end} {edit.replacement!r} overlaps an earlier edit or "
                 f"leaves the sentence of {len(tokens)} tokens",
-                remedy="edits of one annotator must not overlap")
-        result += tokens[position:edit.start]
+                remedy="edits of one annotator must not overlap",
+            )
+        result += tokens[position : edit.start]
         result += edit.replacement.split()
         position = edit.end
     result += tokens[position:]
@@ -103,8 +123,10 @@ class Reference:
 
     def __post_init__(self) -> None:
         if self.edits is None and self.text is None:
-            raise InputError(f"the reference of annotator {self.annotator} has no edits, no text",
-                             remedy="give edits=() for a sentence without errors")
+            raise InputError(
+                f"the reference of annotator {self.annotator} has no edits, no text",
+                remedy="give edits=() for a sentence without errors",
+            )
 
     def corrected(self, source: str) -> str:
         """The corrected sentence: the text as given, or the edits carried out."""
@@ -125,7 +147,7 @@ class Tokens:
         return len(self.offsets) - 1
 
     def __getitem__(self, i: int) -> NDArray[np.int32]:
-        return self.ids[self.offsets[i]:self.offsets[i + 1]]
+        return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -185,13 +207,17 @@ class Corpus:
 
     def __post_init__(self) -> None:
         if len(self.sources) != len(self.references):
-            raise InputError(f"{len(self.sources)} sources but {len(self.references)} sets of "
-                             "references", remedy="give one tuple of references per source")
+            raise InputError(
+                f"{len(self.sources)} sources but {len(self.references)} sets of references",
+                remedy="give one tuple of references per source",
+            )
         for i, (source, references) in enumerate(zip(self.sources, self.references, strict=True)):
             annotators = [reference.annotator for reference in references]
             if len(set(annotators)) < len(annotators):
-                raise InputError(f"sentence {i} has two references of one annotator",
-                                 remedy="number the annotators of a sentence differently")
+                raise InputError(
+                    f"sentence {i} has two references of one annotator",
+                    remedy="number the annotators of a sentence differently",
+                )
             length = -1
             for reference in references:
                 for edit in reference.edits or ():
@@ -200,36 +226,51 @@ class Corpus:
                     if edit.end > length:
                         raise InputError(
                             f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
-                            f"of {length} tokens", remedy="check offsets and tokenisation")
+                            f"of {length} tokens",
+                            remedy="check offsets and tokenisation",
+                        )
 
     @classmethod
-    def from_texts(cls, sources: Iterable[str], references: Iterable[Iterable[str]] = (), *,
-                   name: str = "corpus") -> Corpus:
+    def from_texts(
+        cls,
+        sources: Iterable[str],
+        references: Iterable[Iterable[str]] = (),
+        *,
+        name: str = "corpus",
+    ) -> Corpus:
         """Build a corpus from parallel texts: ``references`` is one list of sentences per set."""
         sources = tuple(sources)
         sets = [tuple(texts) for texts in references]
         for k, texts in enumerate(sets):
             if len(texts) != len(sources):
-                raise InputError(f"reference set {k} has {len(texts)} sentences, the source "
-                                 f"{len(sources)}", remedy="one line per source sentence")
-        return cls(sources, tuple(
-            tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets))
-            for i in range(len(sources))), name)
+                raise InputError(
+                    f"reference set {k} has {len(texts)} sentences, the source {len(sources)}",
+                    remedy="one line per source sentence",
+                )
+        return cls(
+            sources,
+            tuple(
+                tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets))
+                for i in range(len(sources))
+            ),
+            name,
+        )
 
     def __len__(self) -> int:
         return len(self.sources)
 
     def __getitem__(self, which: slice) -> Corpus:
         """A part of the corpus that shares its vocabulary."""
-        return Corpus(self.sources[which], self.references[which], self.name, self.vocabulary,
-                      kept=self.kept)
+        return Corpus(
+            self.sources[which], self.references[which], self.name, self.vocabulary, kept=self.kept
+        )
 
     @cached_property
     def chunks(self) -> tuple[Corpus, ...]:
         """The corpus in parts of at most 1,024 sentences: what threads work on."""
         if len(self) <= CHUNK:
             return (self,)
-        return tuple(self[i:i + CHUNK] for i in range(0, len(self), CHUNK))
+        return tuple(self[i : i + CHUNK] for i in range(0, len(self), CHUNK))
 
     @property
     def most_references(self) -> int:
@@ -252,12 +293,18 @@ class Corpus:
         A sentence that none of them annotated gets an implied reference without edits, as it
         would from a file that holds their lines only.
         """
+
         def keep(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
             kept = tuple(r for r in references if r.annotator in annotators)
             return kept or (Reference(annotators[0], (), implied=True),)
 
-        return Corpus(self.sources, tuple(map(keep, self.references)), self.name, self.vocabulary,
-                      kept=tuple(sorted(set(annotators))))
+        return Corpus(
+            self.sources,
+            tuple(map(keep, self.references)),
+            self.name,
+            self.vocabulary,
+            kept=tuple(sorted(set(annotators))),
+        )
 
 
 @dataclass(frozen=True)
@@ -270,16 +317,19 @@ class Hypotheses:
 
     def __post_init__(self) -> None:
         if self.edits is not None and len(self.edits) != len(self.sentences):
-            raise InputError(f"system {self.system}: {len(self.sentences)} sentences but "
-                             f"{len(self.edits)} sets of edits")
+            raise InputError(
+                f"system {self.system}: {len(self.sentences)} sentences but "
+                f"{len(self.edits)} sets of edits"
+            )
 
     def __len__(self) -> int:
         return len(self.sentences)
 
     def __getitem__(self, which: slice) -> Hypotheses:
         """A part of the output, of the same system."""
-        return Hypotheses(self.system, self.sentences[which],
-                          None if self.edits is None else self.edits[which])
+        return Hypotheses(
+            self.system, self.sentences[which], None if self.edits is None else self.edits[which]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,12 +351,16 @@ class Judgment:
 
     def __post_init__(self) -> None:
         if len(self.groups) != len(self.ranks):
-            raise InputError(f"judgment {self.item or '?'} of {self.judge}: {len(self.groups)} "
-                             f"groups but {len(self.ranks)} ranks")
+            raise InputError(
+                f"judgment {self.item or '?'} of {self.judge}: {len(self.groups)} "
+                f"groups but {len(self.ranks)} ranks"
+            )
         names = [name for group in self.groups for name in group]
         if len(set(names)) < len(names) or not all(self.groups):
-            raise InputError(f"judgment {self.item or '?'} of {self.judge}: a system is named "
-                             "twice, or a group is empty")
+            raise InputError(
+                f"judgment {self.item or '?'} of {self.judge}: a system is named "
+                "twice, or a group is empty"
+            )
         if any(rank is not None and rank < 1 for rank in self.ranks):
             raise InputError(f"judgment {self.item or '?'} of {self.judge}: ranks start at 1")
 
@@ -343,10 +397,15 @@ class Scores:
     def __post_init__(self) -> None:
         n = len(self.systems)
         if len(set(self.systems)) < n:
-            raise InputError(f"{self.scorer}: two systems have the same name",
-                             remedy="name them apart with name=path")
-        shapes = [self.values.shape, *(part.shape for part in self.parts.values()),
-                  *(part.shape[:1] for part in self.sentence_parts.values())]
+            raise InputError(
+                f"{self.scorer}: two systems have the same name",
+                remedy="name them apart with name=path",
+            )
+        shapes = [
+            self.values.shape,
+            *(part.shape for part in self.parts.values()),
+            *(part.shape[:1] for part in self.sentence_parts.values()),
+        ]
         if self.sentences is not None:
             shapes.append(self.sentences.shape[:1])
         if self.resampled is not None:
@@ -397,18 +456,29 @@ class Scores:
 
     def _repr_html_(self) -> str:
         low_high = self.interval()
-        head = ["", "system", self.headline, *(["95 %"] if self.resampled is not None else []),
-                *self.parts]
+        head = [
+            "",
+            "system",
+            self.headline,
+            *(["95 %"] if self.resampled is not None else []),
+            *self.parts,
+        ]
         rows = []
         for s in self.order:
             rank = 1 + int((self.values > self.values[s]).sum())
             cells = [str(rank), self.systems[s], f"{self.values[s]:.4f}"]
             if self.resampled is not None:
                 cells.append(f"{low_high[s, 0]:.4f} – {low_high[s, 1]:.4f}")
-            cells += [f"{part[s]:.10g}" if name in self.counts else f"{part[s]:.4f}"
-                      for name, part in self.parts.items()]
+            cells += [
+                f"{part[s]:.10g}" if name in self.counts else f"{part[s]:.4f}"
+                for name, part in self.parts.items()
+            ]
             rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
         below = "<br>".join(map(html.escape, (self.signature, *self.notes)))
-        return (f'<table><caption style="caption-side:bottom">{below}</caption><thead><tr>'
-                + "".join(f"<th>{html.escape(h)}</th>" for h in head)
-                + "</tr></thead><tbody><tr>" + "</tr><tr>".join(rows) + "</tr></tbody></table>")
+        return (
+            f'<table><caption style="caption-side:bottom">{below}</caption><thead><tr>'
+            + "".join(f"<th>{html.escape(h)}</th>" for h in head)
+            + "</tr></thead><tbody><tr>"
+            + "</tr><tr>".join(rows)
+            + "</tr></tbody></table>"
+        )

@@ -24,8 +24,20 @@ from errata.metrics.chunks import (
 from errata.metrics.difficulty import Difficulty, weight
 from errata.metrics.errant import gold_edits
 
-__all__ = ["DifficultyMap", "Error", "KindDifficulty", "agreement", "by_kind", "errors",
-           "everyone_but", "map_difficulty", "missed", "only", "retyped", "weight_intervals"]
+__all__ = [
+    "DifficultyMap",
+    "Error",
+    "KindDifficulty",
+    "agreement",
+    "by_kind",
+    "errors",
+    "everyone_but",
+    "map_difficulty",
+    "missed",
+    "only",
+    "retyped",
+    "weight_intervals",
+]
 
 Floats = NDArray[np.float64]
 
@@ -103,23 +115,34 @@ def retyped(corpus: Corpus, extractor: str, ignore: Sequence[str] = IGNORED) -> 
 
     Edits of the kinds ``ignore`` keep them, so that they are left out of chunks as before.
     """
-    flat = [(source, r) for source, refs in zip(corpus.sources, corpus.references, strict=True)
-            for r in refs]
+    flat = [
+        (source, r)
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+        for r in refs
+    ]
     edits = [tuple(sorted(r.edits or (), key=lambda e: (e.start, e.end))) for _, r in flat]
     typed = [tuple(e for e in several if e.kind not in ignore) for several in edits]
     found = iter(classify_all([s for s, _ in flat], typed, extractor=extractor))
     references = []
     for (_, r), several in zip(flat, edits, strict=True):
         named = iter(next(found))
-        references.append(Reference(r.annotator, tuple(
-            e if e.kind in ignore else next(named) for e in several), r.text, r.implied))
+        references.append(
+            Reference(
+                r.annotator,
+                tuple(e if e.kind in ignore else next(named) for e in several),
+                r.text,
+                r.implied,
+            )
+        )
     left = iter(references)
-    return replace(corpus, references=tuple(tuple(next(left) for _ in refs)
-                                            for refs in corpus.references))
+    return replace(
+        corpus, references=tuple(tuple(next(left) for _ in refs) for refs in corpus.references)
+    )
 
 
-def map_difficulty(corpus: Corpus, systems: Sequence[Hypotheses],
-                   metric: Difficulty | None = None) -> DifficultyMap:
+def map_difficulty(
+    corpus: Corpus, systems: Sequence[Hypotheses], metric: Difficulty | None = None
+) -> DifficultyMap:
     """Chunk the references, compare every system with them, and weigh the chunks.
 
     Without systems the weights must come from a file. Weights are those of all systems: the
@@ -133,8 +156,10 @@ def map_difficulty(corpus: Corpus, systems: Sequence[Hypotheses],
     """
     metric = metric or Difficulty()
     if not systems and metric.weights in ("systems", "none"):
-        raise InputError("difficulty needs systems or a weight file",
-                         remedy="name one output per system, or give --weights")
+        raise InputError(
+            "difficulty needs systems or a weight file",
+            remedy="name one output per system, or give --weights",
+        )
     corpus = metric.adapt(corpus, systems)
     gold = gold_edits(corpus, metric.gold, metric.extractor)
     chunks = chunk_references(gold, metric.ignore)
@@ -145,9 +170,16 @@ def map_difficulty(corpus: Corpus, systems: Sequence[Hypotheses],
         solved, counted = joined_counts(corpus, chunks), corpus.systems_counted
     plain = replace(metric, leave_out=False)
     return DifficultyMap(
-        metric, gold, tuple(h.system for h in systems),
+        metric,
+        gold,
+        tuple(h.system for h in systems),
         tuple(extract_hypotheses(gold, h, extractor=metric.extractor) for h in systems),
-        chunks, stacked, solved, counted, plain.chunk_weights(corpus, chunks))
+        chunks,
+        stacked,
+        solved,
+        counted,
+        plain.chunk_weights(corpus, chunks),
+    )
 
 
 def errors(found: DifficultyMap) -> list[Error]:
@@ -158,16 +190,32 @@ def errors(found: DifficultyMap) -> list[Error]:
         u = int(unit_of[c])
         i = int(chunks.sentences[u])
         edit = chunks.edits[u][int(chunks.rows[c, 3])]
-        result.append(Error(
-            i, corpus.references[i][int(chunks.references[u])].annotator, edit,
-            " ".join(corpus.sources[i].split()[edit.start:edit.end]), float(found.weights[c]),
-            tuple(name for name, right in zip(found.systems, found.right[:, c], strict=True)
-                  if right), c))
+        result.append(
+            Error(
+                i,
+                corpus.references[i][int(chunks.references[u])].annotator,
+                edit,
+                " ".join(corpus.sources[i].split()[edit.start : edit.end]),
+                float(found.weights[c]),
+                tuple(
+                    name
+                    for name, right in zip(found.systems, found.right[:, c], strict=True)
+                    if right
+                ),
+                c,
+            )
+        )
     return result
 
 
-def by_kind(found: DifficultyMap, *, tier: int = 3, resamples: int = 0,
-            rng: int | np.random.Generator = 0, confidence: float = 0.95) -> list[KindDifficulty]:
+def by_kind(
+    found: DifficultyMap,
+    *,
+    tier: int = 3,
+    resamples: int = 0,
+    rng: int | np.random.Generator = 0,
+    confidence: float = 0.95,
+) -> list[KindDifficulty]:
     """Mean weight, sample SD (0 for a single error) and frequency by kind, hardest first.
 
     ``tier`` 1 groups by operation (M, R, U), 2 by kind without operation, 3 by full kind, as the
@@ -188,32 +236,53 @@ def by_kind(found: DifficultyMap, *, tier: int = 3, resamples: int = 0,
         if shares is not None:
             means = _as_weights(found, shares @ found.right[:, members].astype(float)).mean(axis=1)
             low, high = _bounds(means, confidence)
-        rows.append(KindDifficulty(kind, float(w.mean()), float(w.std(ddof=1)) if len(w) > 1
-                                   else 0.0, len(w), float(low), float(high)))
+        rows.append(
+            KindDifficulty(
+                kind,
+                float(w.mean()),
+                float(w.std(ddof=1)) if len(w) > 1 else 0.0,
+                len(w),
+                float(low),
+                float(high),
+            )
+        )
     return sorted(rows, key=lambda row: (-row.mean, -row.frequency, row.kind))
 
 
-def weight_intervals(found: DifficultyMap, members: Sequence[int], *, resamples: int = 1000,
-                     rng: int | np.random.Generator = 0, confidence: float = 0.95) -> Floats:
+def weight_intervals(
+    found: DifficultyMap,
+    members: Sequence[int],
+    *,
+    resamples: int = 1000,
+    rng: int | np.random.Generator = 0,
+    confidence: float = 0.95,
+) -> Floats:
     """Low and high of the weights of some chunks, ``[chunk, 2]``: bootstrap over the systems.
 
     A weight of eight systems rests on eight yes-or-no answers; this says how much that is worth.
     """
     shares = _resampled_shares(found, resamples, rng)
     step = max(1, 4_000_000 // resamples)
-    blocks = [_bounds(_as_weights(found, shares @ found.right[:, list(members[k:k + step])]),
-                      confidence).T for k in range(0, len(members), step)]
+    blocks = [
+        _bounds(
+            _as_weights(found, shares @ found.right[:, list(members[k : k + step])]), confidence
+        ).T
+        for k in range(0, len(members), step)
+    ]
     return np.concatenate([*blocks, np.zeros((0, 2))])
 
 
-def _resampled_shares(found: DifficultyMap, resamples: int,
-                      rng: int | np.random.Generator) -> Floats:
+def _resampled_shares(
+    found: DifficultyMap, resamples: int, rng: int | np.random.Generator
+) -> Floats:
     """How often each system is drawn in each resample: ``[resample, system]``."""
     n = len(found.systems)
     own = found.metric.weights == "systems" and found.systems_counted == n
     if not n or not own or (found.solved != found.right.sum(axis=0)).any():
-        raise InputError("intervals of weights need the systems behind the weights",
-                         remedy="compute the weights from the systems (weights='systems')")
+        raise InputError(
+            "intervals of weights need the systems behind the weights",
+            remedy="compute the weights from the systems (weights='systems')",
+        )
     generator = np.random.default_rng(rng)
     return generator.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
 
@@ -242,14 +311,17 @@ def everyone_but(found: DifficultyMap, system: str) -> list[Error]:
 def missed(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that this system leaves or corrects wrongly, easiest first."""
     name = _known(found, system)
-    return sorted((e for e in errors(found) if name not in e.corrected_by),
-                  key=lambda e: (e.weight, e.sentence, e.chunk))
+    return sorted(
+        (e for e in errors(found) if name not in e.corrected_by),
+        key=lambda e: (e.weight, e.sentence, e.chunk),
+    )
 
 
 def _known(found: DifficultyMap, system: str) -> str:
     if system not in found.systems:
-        raise InputError(f"there is no system {system!r}",
-                         remedy=f"known: {', '.join(found.systems)}")
+        raise InputError(
+            f"there is no system {system!r}", remedy=f"known: {', '.join(found.systems)}"
+        )
     return system
 
 

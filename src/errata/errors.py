@@ -17,8 +17,14 @@ class InputError(ErrataError):
     'gold.m2:12: edit 3-9 is outside the sentence of 5 tokens; check the offsets'
     """
 
-    def __init__(self, problem: str, *, path: str | None = None, line: int | None = None,
-                 remedy: str | None = None) -> None:
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | None = None,
+        line: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
         self.problem, self.path, self.line, self.remedy = problem, path, line, remedy
         super().__init__(locate(problem, path, line, remedy))
 
@@ -35,8 +41,9 @@ class DataWarning(UserWarning):
     """Input that can be scored but probably should be looked at first."""
 
 
-def locate(problem: str, path: str | None = None, line: int | None = None,
-           remedy: str | None = None) -> str:
+def locate(
+    problem: str, path: str | None = None, line: int | None = None, remedy: str | None = None
+) -> str:
     """Put a problem, its place and its remedy into one line."""
     place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
     return f"{place}{problem}" + (f"; {remedy}" if remedy else "")

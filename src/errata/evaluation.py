@@ -20,15 +20,29 @@ from errata.errors import InputError
 from errata.metrics.base import Floats, Ints, Metric
 from errata.resampling import BLOCK, bootstrap_weights
 
-__all__ = ["bootstrap", "count_systems", "draw_totals", "evaluate", "join_counts", "pick",
-           "sentence_scores"]
+__all__ = [
+    "bootstrap",
+    "count_systems",
+    "draw_totals",
+    "evaluate",
+    "join_counts",
+    "pick",
+    "sentence_scores",
+]
 
 Progress = Callable[[int, int], None]
 
 
-def evaluate(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], *,
-             resamples: int = 1000, rng: int | np.random.Generator = 0,
-             threads: int | None = None, progress: Progress | None = None) -> Scores:
+def evaluate(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    resamples: int = 1000,
+    rng: int | np.random.Generator = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Scores:
     """Score systems with one metric: overall, per sentence, and in bootstrap resamples.
 
     ``rng`` seeds the bootstrap; with the same seed every metric sees the same resamples.
@@ -68,9 +82,13 @@ def evaluate(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], *,
         resampled=bootstrap(metric, picked, resamples, rng) if resamples else None,
         headline=metric.headline,
         counts=metric.counted | {"annotator"},
-        context=(*metric.context(corpus), f"sentences:{len(corpus)}", _references(corpus),
-                 *((f"resamples:{resamples}", f"seed:{seed}") if resamples else ()),
-                 f"errata:{__version__}"),
+        context=(
+            *metric.context(corpus),
+            f"sentences:{len(corpus)}",
+            _references(corpus),
+            *((f"resamples:{resamples}", f"seed:{seed}") if resamples else ()),
+            f"errata:{__version__}",
+        ),
         notes=metric.notes(corpus),
     )
 
@@ -82,16 +100,22 @@ def _check(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> Non
         raise InputError("the corpus is empty", remedy="give at least one sentence")
     for hypotheses in systems:
         if len(hypotheses) != len(corpus):
-            raise InputError(f"{hypotheses.system} has {len(hypotheses)} sentences, the corpus "
-                             f"{len(corpus)}", remedy="one line per source sentence")
+            raise InputError(
+                f"{hypotheses.system} has {len(hypotheses)} sentences, the corpus {len(corpus)}",
+                remedy="one line per source sentence",
+            )
     if metric.needs_references:
         if not corpus.most_references:
-            raise InputError(f"there are no references, and {metric.name} needs them",
-                             remedy="give corrected texts (--refs) or an M2 file (--gold)")
+            raise InputError(
+                f"there are no references, and {metric.name} needs them",
+                remedy="give corrected texts (--refs) or an M2 file (--gold)",
+            )
         bare = next((i for i, refs in enumerate(corpus.references) if not refs), None)
         if bare is not None:
-            raise InputError(f"sentence {bare + 1} has no reference, and {metric.name} needs one",
-                             remedy="give references or leave the sentence out")
+            raise InputError(
+                f"sentence {bare + 1} has no reference, and {metric.name} needs one",
+                remedy="give references or leave the sentence out",
+            )
 
 
 def _references(corpus: Corpus) -> str:
@@ -102,22 +126,35 @@ def _references(corpus: Corpus) -> str:
 
 def _annotators(corpus: Corpus, positions: Floats) -> Floats:
     """The numbers of the annotators whose references were taken; NaN where none was."""
-    return np.array([np.nan if at < 0 else sorted(r.annotator for r in refs)[int(at)]
-                     for refs, at in zip(corpus.references, positions.tolist(), strict=True)])
+    return np.array(
+        [
+            np.nan if at < 0 else sorted(r.annotator for r in refs)[int(at)]
+            for refs, at in zip(corpus.references, positions.tolist(), strict=True)
+        ]
+    )
 
 
 def _gather(rows: list[dict[str, Floats]]) -> dict[str, Floats]:
     return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
 
-def count_systems(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], *,
-                  threads: int | None = None, progress: Progress | None = None) -> list[Floats]:
+def count_systems(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Floats]:
     """The counts ``[sentence, reference, k]`` of every system, chunk by chunk, in threads."""
     metric.prepare(corpus, systems, progress)
     corpus = metric.adapt(corpus, systems, progress)
     starts = np.cumsum([0, *map(len, corpus.chunks)])
-    jobs = [(chunk, hypotheses[int(a):int(b)]) for hypotheses in systems
-            for chunk, a, b in zip(corpus.chunks, starts[:-1], starts[1:], strict=True)]
+    jobs = [
+        (chunk, hypotheses[int(a) : int(b)])
+        for hypotheses in systems
+        for chunk, a, b in zip(corpus.chunks, starts[:-1], starts[1:], strict=True)
+    ]
     done, lock = 0, threading.Lock()
 
     def run(job: tuple[Corpus, Hypotheses]) -> Floats:
@@ -136,7 +173,7 @@ def count_systems(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses],
         with ThreadPoolExecutor(workers) as pool:
             parts = list(pool.map(run, jobs))
     n = len(corpus.chunks)
-    return [join_counts(parts[i:i + n]) for i in range(0, len(parts), n)]
+    return [join_counts(parts[i : i + n]) for i in range(0, len(parts), n)]
 
 
 def join_counts(parts: Sequence[Floats]) -> Floats:
@@ -148,8 +185,10 @@ def join_counts(parts: Sequence[Floats]) -> Floats:
     if len(parts) == 1:
         return parts[0]
     most = max(part.shape[1] for part in parts)
-    padded = [np.pad(part, ((0, 0), (0, most - part.shape[1]), (0, 0)), constant_values=np.nan)
-              for part in parts]
+    padded = [
+        np.pad(part, ((0, 0), (0, most - part.shape[1]), (0, 0)), constant_values=np.nan)
+        for part in parts
+    ]
     return np.concatenate(padded)
 
 
@@ -157,9 +196,16 @@ def draw_totals(counts: Floats, choice: Ints) -> Floats:
     """Chosen counts summed over sentences, for each draw: ``[draw, k]``."""
     known = np.nan_to_num(counts)
     step = max(1, BLOCK // max(1, counts.shape[0]))
-    blocks = [sum(((choice[i:i + step] == r).astype(np.float64) @ known[:, r]
-                   for r in range(counts.shape[1])), np.zeros(counts.shape[2]))
-              for i in range(0, len(choice), step)]
+    blocks = [
+        sum(
+            (
+                (choice[i : i + step] == r).astype(np.float64) @ known[:, r]
+                for r in range(counts.shape[1])
+            ),
+            np.zeros(counts.shape[2]),
+        )
+        for i in range(0, len(choice), step)
+    ]
     return np.concatenate(blocks)
 
 
@@ -188,8 +234,9 @@ def sentence_scores(metric: Metric, counts: Floats) -> tuple[Floats, dict[str, F
     return mean, more
 
 
-def bootstrap(metric: Metric, picked: Sequence[Floats], resamples: int,
-              rng: int | np.random.Generator) -> Floats:
+def bootstrap(
+    metric: Metric, picked: Sequence[Floats], resamples: int, rng: int | np.random.Generator
+) -> Floats:
     """Overall scores in bootstrap resamples of the sentences: ``[resample, system]``.
 
     The choice of reference stays as it is; sums over resampled sentences are one matrix product

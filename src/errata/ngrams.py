@@ -17,8 +17,15 @@ from errata.data import Corpus, Tokens
 from errata.errors import InputError
 from errata.kernels import ngrams as kernel
 
-__all__ = ["Overlaps", "check_references", "closest_lengths", "corrections", "overlaps",
-           "per_reference", "reference_tokens"]
+__all__ = [
+    "Overlaps",
+    "check_references",
+    "closest_lengths",
+    "corrections",
+    "overlaps",
+    "per_reference",
+    "reference_tokens",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,8 +80,15 @@ class Overlaps:
         return figure
 
 
-def overlaps(source: Tokens, hypothesis: Tokens, references: Tokens, first: Ints, *,
-             order: int = 4, merged: bool = False) -> Overlaps:
+def overlaps(
+    source: Tokens,
+    hypothesis: Tokens,
+    references: Tokens,
+    first: Ints,
+    *,
+    order: int = 4,
+    merged: bool = False,
+) -> Overlaps:
     """Compare the n-grams of a batch, n = 1..order.
 
     The references of sentence ``i`` are the rows ``first[i]:first[i + 1]`` of ``references``.
@@ -86,12 +100,25 @@ def overlaps(source: Tokens, hypothesis: Tokens, references: Tokens, first: Ints
     ([[2, 0]], [[1, 2]])
     """
     if not len(source) == len(hypothesis) == len(first) - 1 or len(references) != first[-1]:
-        raise InputError(f"{len(hypothesis)} hypotheses for {len(source)} sources and "
-                         f"{len(first) - 1} sets of references",
-                         remedy="give one hypothesis per source sentence")
+        raise InputError(
+            f"{len(hypothesis)} hypotheses for {len(source)} sources and "
+            f"{len(first) - 1} sets of references",
+            remedy="give one hypothesis per source sentence",
+        )
     ids = [tokens.ids.astype(np.int64) for tokens in (source, hypothesis, references)]
-    return Overlaps(kernel.overlaps(ids[0], source.offsets, ids[1], hypothesis.offsets, ids[2],
-                                    references.offsets, first, order, merged))
+    return Overlaps(
+        kernel.overlaps(
+            ids[0],
+            source.offsets,
+            ids[1],
+            hypothesis.offsets,
+            ids[2],
+            references.offsets,
+            first,
+            order,
+            merged,
+        )
+    )
 
 
 def reference_tokens(corpus: Corpus) -> tuple[Tokens, Ints]:
@@ -115,9 +142,11 @@ def check_references(corpus: Corpus) -> Ints:
     numbers = [len(references) for references in corpus.references]
     if 0 in numbers:
         source = corpus.sources[numbers.index(0)]
-        raise InputError(f"{corpus.name}: {numbers.count(0)} of {len(numbers)} sentences have no "
-                         f"reference, the first is {source[:60]!r}",
-                         remedy="give every sentence a reference, or leave the sentence out")
+        raise InputError(
+            f"{corpus.name}: {numbers.count(0)} of {len(numbers)} sentences have no "
+            f"reference, the first is {source[:60]!r}",
+            remedy="give every sentence a reference, or leave the sentence out",
+        )
     return np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)]).astype(np.int64)
 
 
@@ -134,8 +163,7 @@ def per_reference(rows: NDArray[np.int64] | Floats, first: Ints) -> Floats:
     return result
 
 
-def closest_lengths(hypothesis: Ints, references: Ints, first: Ints, *,
-                    shorter: bool) -> Ints:
+def closest_lengths(hypothesis: Ints, references: Ints, first: Ints, *, shorter: bool) -> Ints:
     """Per sentence the length of the reference nearest in length to the hypothesis.
 
     Of two that are equally near it is the shorter one, or the one that comes first.

@@ -35,23 +35,28 @@ class Parameterised:
     def _check_choice(self, parameter: str, allowed: tuple[str, ...]) -> None:
         value = getattr(self, parameter)
         if value not in allowed:
-            raise InputError(f"{self.name}: {parameter}={value!r} is unknown",
-                             remedy=f"use one of {', '.join(map(repr, allowed))}")
+            raise InputError(
+                f"{self.name}: {parameter}={value!r} is unknown",
+                remedy=f"use one of {', '.join(map(repr, allowed))}",
+            )
 
 
 P = TypeVar("P", bound=Parameterised)
 
 
-def parse_arguments(text: str, what: str = "metric", example: str = "m2(beta=0.5)"
-                    ) -> tuple[str, dict[str, Any]]:
+def parse_arguments(
+    text: str, what: str = "metric", example: str = "m2(beta=0.5)"
+) -> tuple[str, dict[str, Any]]:
     """Split ``name(a=1, b='x')`` into the name and its arguments; bare words are strings.
 
     >>> parse_arguments("m2(beta=1, choice=optimal)")
     ('m2', {'beta': 1, 'choice': 'optimal'})
     """
-    problem = InputError(f"cannot read the {what} {text!r}",
-                         remedy=f"write name or name(parameter=value, ...), as in {example}; "
-                                "put quotes around paths and the like")
+    problem = InputError(
+        f"cannot read the {what} {text!r}",
+        remedy=f"write name or name(parameter=value, ...), as in {example}; "
+        "put quotes around paths and the like",
+    )
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -79,14 +84,18 @@ def build(cls: type[P], arguments: dict[str, Any]) -> P:
     known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]
     for name, value in arguments.items():
         if name not in known:
-            raise InputError(f"{cls.name} has no parameter {name!r}",
-                             remedy=f"it has: {', '.join(known) or 'none'}")
+            raise InputError(
+                f"{cls.name} has no parameter {name!r}",
+                remedy=f"it has: {', '.join(known) or 'none'}",
+            )
         default = known[name].default
         if isinstance(default, float) and type(value) is int:
             arguments = {**arguments, name: float(value)}
         elif default is not None and type(value) is not type(default):
-            raise InputError(f"{cls.name}: {name}={value!r} should be a "
-                             f"{type(default).__name__}, like {default!r}")
+            raise InputError(
+                f"{cls.name}: {name}={value!r} should be a "
+                f"{type(default).__name__}, like {default!r}"
+            )
     try:
         return cls(**arguments)
     except ErrataError:

@@ -12,8 +12,9 @@ __all__ = ["BLOCK", "bootstrap_weights"]
 BLOCK = 4_000_000  # numbers held at a time where a matrix is made in blocks
 
 
-def bootstrap_weights(units: int, resamples: int, rng: int | np.random.Generator, *,
-                      size: int | None = None) -> Iterator[NDArray[np.float64]]:
+def bootstrap_weights(
+    units: int, resamples: int, rng: int | np.random.Generator, *, size: int | None = None
+) -> Iterator[NDArray[np.float64]]:
     """How often each unit is drawn in each resample, ``[resample, unit]``, block by block.
 
     Every resample draws ``size`` units with replacement, as many as there are by default.
@@ -24,6 +25,8 @@ def bootstrap_weights(units: int, resamples: int, rng: int | np.random.Generator
     generator = np.random.default_rng(rng)
     step = max(1, BLOCK // units)
     for start in range(0, resamples, step):
-        rows = [np.bincount(generator.integers(0, units, size or units), minlength=units)
-                for _ in range(min(step, resamples - start))]
+        rows = [
+            np.bincount(generator.integers(0, units, size or units), minlength=units)
+            for _ in range(min(step, resamples - start))
+        ]
         yield np.array(rows, np.float64)

@@ -33,14 +33,16 @@ class Perturbation:
     damage: Damage
 
 
-def copy_source(sources: Sequence[str], sentences: Sequence[str],
-                rng: np.random.Generator) -> list[str]:
+def copy_source(
+    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
+) -> list[str]:
     """Correct nothing."""
     return list(sources)
 
 
-def delete_words(sources: Sequence[str], sentences: Sequence[str],
-                 rng: np.random.Generator) -> list[str]:
+def delete_words(
+    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
+) -> list[str]:
     """Take out every fifth word on average, and at least one of each sentence."""
     damaged = []
     for sentence in sentences:
@@ -52,8 +54,9 @@ def delete_words(sources: Sequence[str], sentences: Sequence[str],
     return damaged
 
 
-def repeat_word(sources: Sequence[str], sentences: Sequence[str],
-                rng: np.random.Generator) -> list[str]:
+def repeat_word(
+    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
+) -> list[str]:
     """Put the first word in place of every other; the last mark stays (He He He He He He.).
 
     >>> repeat_word([], ["He is going to school ."], np.random.default_rng(0))
@@ -67,36 +70,41 @@ def repeat_word(sources: Sequence[str], sentences: Sequence[str],
     return damaged
 
 
-def shuffle_words(sources: Sequence[str], sentences: Sequence[str],
-                  rng: np.random.Generator) -> list[str]:
+def shuffle_words(
+    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
+) -> list[str]:
     """Put the words in random order."""
     return [" ".join(rng.permutation(sentence.split()).tolist()) for sentence in sentences]
 
 
-def lower_case(sources: Sequence[str], sentences: Sequence[str],
-               rng: np.random.Generator) -> list[str]:
+def lower_case(
+    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
+) -> list[str]:
     """Write everything in lower case."""
     return [sentence.lower() for sentence in sentences]
 
 
-def truncate(sources: Sequence[str], sentences: Sequence[str],
-             rng: np.random.Generator) -> list[str]:
+def truncate(
+    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
+) -> list[str]:
     """Keep the first half of each sentence.
 
     >>> truncate([], ["He is going to school ."], np.random.default_rng(0))
     ['He is going']
     """
-    return [" ".join(words[:(len(words) + 1) // 2]) for words in map(str.split, sentences)]
+    return [" ".join(words[: (len(words) + 1) // 2]) for words in map(str.split, sentences)]
 
 
-def append_sentence(sources: Sequence[str], sentences: Sequence[str],
-                    rng: np.random.Generator) -> list[str]:
+def append_sentence(
+    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
+) -> list[str]:
     """Add one fluent sentence that has nothing to do with the rest."""
     return [f"{sentence} {APPENDED}".strip() for sentence in sentences]
 
 
-def shift_lines(sources: Sequence[str], sentences: Sequence[str],
-                rng: np.random.Generator) -> list[str]:
+def shift_lines(
+    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
+) -> list[str]:
     """Put every sentence one line too low, the last one at the top."""
     return [*sentences[-1:], *sentences[:-1]]
 
@@ -147,14 +155,24 @@ class StressCard:
         """
         bounds = np.where(np.isnan(self.intervals), self.changes[:, None], self.intervals)
         noise = 1e-12 * max(1.0, float(np.abs(self.scores.values).max()))  # of adding floats
-        return tuple("lower" if high < -noise else "HIGHER" if low > noise else "same"
-                     for low, high in bounds.tolist())
+        return tuple(
+            "lower" if high < -noise else "HIGHER" if low > noise else "same"
+            for low, high in bounds.tolist()
+        )
 
 
-def stress(metric: Metric, corpus: Corpus, hypotheses: Hypotheses | None = None, *,
-           perturbations: Iterable[Perturbation] = PERTURBATIONS, confidence: float = 0.95,
-           resamples: int = 1000, rng: int | np.random.Generator = 0,
-           threads: int | None = None, progress: Progress | None = None) -> StressCard:
+def stress(
+    metric: Metric,
+    corpus: Corpus,
+    hypotheses: Hypotheses | None = None,
+    *,
+    perturbations: Iterable[Perturbation] = PERTURBATIONS,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    rng: int | np.random.Generator = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> StressCard:
     """Score damaged output with one metric.
 
     The damage is done to ``hypotheses``, or without them to each sentence's first reference.
@@ -169,34 +187,54 @@ def stress(metric: Metric, corpus: Corpus, hypotheses: Hypotheses | None = None,
     chosen = tuple(perturbations)
     base = hypotheses if hypotheses is not None else _first_reference(corpus)
     if len(base) != len(corpus):
-        raise InputError(f"{base.system} has {len(base)} sentences, the corpus {len(corpus)}",
-                         remedy="one line per source sentence")
+        raise InputError(
+            f"{base.system} has {len(base)} sentences, the corpus {len(corpus)}",
+            remedy="one line per source sentence",
+        )
     seed = rng if isinstance(rng, int) else int(rng.integers(2**63))
     systems = [Hypotheses(base.system, base.sentences)]
     for perturbation in chosen:
         own = np.random.default_rng([seed, *perturbation.name.encode()])
         damaged = perturbation.damage(corpus.sources, base.sentences, own)
         systems.append(Hypotheses(perturbation.name, tuple(damaged)))
-    scores = evaluate(metric, corpus, systems, resamples=resamples, rng=seed, threads=threads,
-                      progress=progress)
-    altered = np.array([[a != b for a, b in zip(system.sentences, base.sentences, strict=True)]
-                        for system in systems[1:]], bool).reshape(len(chosen), len(corpus))
+    scores = evaluate(
+        metric, corpus, systems, resamples=resamples, rng=seed, threads=threads, progress=progress
+    )
+    altered = np.array(
+        [
+            [a != b for a, b in zip(system.sentences, base.sentences, strict=True)]
+            for system in systems[1:]
+        ],
+        bool,
+    ).reshape(len(chosen), len(corpus))
     assert scores.sentences is not None
     higher = (scores.sentences[1:] > scores.sentences[0]) & altered
-    return StressCard(repr(metric), corpus.name, base.system, chosen, scores,
-                      confidence, _difference_intervals(scores, confidence),
-                      altered.mean(axis=1),
-                      higher.sum(axis=1) / np.maximum(altered.sum(axis=1), 1))
+    return StressCard(
+        repr(metric),
+        corpus.name,
+        base.system,
+        chosen,
+        scores,
+        confidence,
+        _difference_intervals(scores, confidence),
+        altered.mean(axis=1),
+        higher.sum(axis=1) / np.maximum(altered.sum(axis=1), 1),
+    )
 
 
 def _first_reference(corpus: Corpus) -> Hypotheses:
     bare = next((i for i, refs in enumerate(corpus.references) if not refs), None)
     if bare is not None:
-        raise InputError(f"sentence {bare + 1} has no reference to damage",
-                         remedy="give the output of a system")
-    return Hypotheses("first reference", tuple(
-        refs[0].corrected(source)
-        for source, refs in zip(corpus.sources, corpus.references, strict=True)))
+        raise InputError(
+            f"sentence {bare + 1} has no reference to damage", remedy="give the output of a system"
+        )
+    return Hypotheses(
+        "first reference",
+        tuple(
+            refs[0].corrected(source)
+            for source, refs in zip(corpus.sources, corpus.references, strict=True)
+        ),
+    )
 
 
 def _difference_intervals(scores: Scores, confidence: float) -> NDArray[np.float64]:

@@ -1,9 +1,9 @@
 """`check_metric`: the metric contract as a test, for our metrics and for those of others.
 
-    from errata.testing import check_metric
+from errata.testing import check_metric
 
-    def test_my_metric():
-        check_metric(MyMetric())
+def test_my_metric():
+    check_metric(MyMetric())
 """
 
 from __future__ import annotations
@@ -24,27 +24,60 @@ __all__ = ["check_metric", "example_corpus", "example_systems"]
 def example_corpus() -> Corpus:
     """A small corpus with what real ones have: two annotators, one, none, nothing to correct."""
     return Corpus(
-        ("The cat sit on mat .", "I likes tea .", "Fine as it is .", "Yesterday I go home late .",
-         "She have went .", "Ok"),
-        ((Reference(0, (Edit(2, 3, "sits", "R:VERB:SVA"), Edit(4, 4, "the", "M:DET"))),
-          Reference(1, (Edit(2, 3, "sat", "R:VERB:TENSE"), Edit(4, 4, "a", "M:DET", ("the",))))),
-         (Reference(0, (Edit(1, 2, "like", "R:VERB:SVA"),)),),
-         (Reference(0, ()), Reference(1, ())),
-         (Reference(0, (Edit(2, 3, "went", "R:VERB:TENSE"),)),
-          Reference(1, (Edit(0, 1, "", "U:ADV"), Edit(2, 3, "went", "R:VERB:TENSE")))),
-         (Reference(1, (Edit(1, 3, "has gone", "R:VERB"),)),),
-         (Reference(0, (), implied=True),)),
-        name="example")
+        (
+            "The cat sit on mat .",
+            "I likes tea .",
+            "Fine as it is .",
+            "Yesterday I go home late .",
+            "She have went .",
+            "Ok",
+        ),
+        (
+            (
+                Reference(0, (Edit(2, 3, "sits", "R:VERB:SVA"), Edit(4, 4, "the", "M:DET"))),
+                Reference(
+                    1, (Edit(2, 3, "sat", "R:VERB:TENSE"), Edit(4, 4, "a", "M:DET", ("the",)))
+                ),
+            ),
+            (Reference(0, (Edit(1, 2, "like", "R:VERB:SVA"),)),),
+            (Reference(0, ()), Reference(1, ())),
+            (
+                Reference(0, (Edit(2, 3, "went", "R:VERB:TENSE"),)),
+                Reference(1, (Edit(0, 1, "", "U:ADV"), Edit(2, 3, "went", "R:VERB:TENSE"))),
+            ),
+            (Reference(1, (Edit(1, 3, "has gone", "R:VERB"),)),),
+            (Reference(0, (), implied=True),),
+        ),
+        name="example",
+    )
 
 
 def example_systems() -> tuple[Hypotheses, ...]:
     """Outputs for `example_corpus`: perfect, unchanged, and one that errs, with an empty line."""
     return (
-        Hypotheses("perfect", ("The cat sits on the mat .", "I like tea .", "Fine as it is .",
-                               "Yesterday I went home late .", "She has gone .", "Ok")),
+        Hypotheses(
+            "perfect",
+            (
+                "The cat sits on the mat .",
+                "I like tea .",
+                "Fine as it is .",
+                "Yesterday I went home late .",
+                "She has gone .",
+                "Ok",
+            ),
+        ),
         Hypotheses("unchanged", example_corpus().sources),
-        Hypotheses("erring", ("The cats sit on the mat .", "I likes the tea", "Fine it is .",
-                              "Yesterday I went to home late .", "", "Okay !")),
+        Hypotheses(
+            "erring",
+            (
+                "The cats sit on the mat .",
+                "I likes the tea",
+                "Fine it is .",
+                "Yesterday I went to home late .",
+                "",
+                "Okay !",
+            ),
+        ),
     )
 
 
@@ -82,25 +115,39 @@ def _check_value(metric: Metric) -> None:
 def _check_counts(metric: Metric, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
     before = copy.deepcopy((corpus.sources, corpus.references, hypotheses))
     counts = metric.count(corpus, hypotheses)
-    _require(before == (corpus.sources, corpus.references, hypotheses), metric,
-             "count must not change its arguments")
-    _require(counts.dtype == np.float64 and counts.ndim == 3, metric,
-             "count must return float64 [sentence, reference, k]")
+    _require(
+        before == (corpus.sources, corpus.references, hypotheses),
+        metric,
+        "count must not change its arguments",
+    )
+    _require(
+        counts.dtype == np.float64 and counts.ndim == 3,
+        metric,
+        "count must return float64 [sentence, reference, k]",
+    )
     n, references, k = counts.shape
-    _require((n, k) == (len(corpus), len(metric.statistics)) and references >= 1, metric,
-             f"counts of shape {counts.shape} do not fit {len(corpus)} sentences and statistics "
-             f"{metric.statistics}")
+    _require(
+        (n, k) == (len(corpus), len(metric.statistics)) and references >= 1,
+        metric,
+        f"counts of shape {counts.shape} do not fit {len(corpus)} sentences and statistics "
+        f"{metric.statistics}",
+    )
     missing = np.isnan(counts)
-    _require((missing.any(axis=2) == missing.all(axis=2)).all(), metric,
-             "a reference is missing (all NaN) or there (no NaN)")
+    _require(
+        (missing.any(axis=2) == missing.all(axis=2)).all(),
+        metric,
+        "a reference is missing (all NaN) or there (no NaN)",
+    )
     _require((~missing.all(axis=(1, 2))).all(), metric, "every sentence needs a reference")
-    np.testing.assert_array_equal(counts, metric.count(corpus, hypotheses),
-                                  f"{metric!r}: count must be repeatable")
+    np.testing.assert_array_equal(
+        counts, metric.count(corpus, hypotheses), f"{metric!r}: count must be repeatable"
+    )
     parts = [metric.count(corpus[a:b], hypotheses[a:b]) for a, b in ((0, 2), (2, 3), (3, 6))]
     joined = join_counts(parts)
-    padded = join_counts([counts[:, :joined.shape[1]], np.empty((0, joined.shape[1], k))])
-    np.testing.assert_array_equal(joined, padded,
-                                  f"{metric!r}: counts must not depend on the other sentences")
+    padded = join_counts([counts[:, : joined.shape[1]], np.empty((0, joined.shape[1], k))])
+    np.testing.assert_array_equal(
+        joined, padded, f"{metric!r}: counts must not depend on the other sentences"
+    )
     return counts
 
 
@@ -108,15 +155,23 @@ def _check_choice(metric: Metric, counts: Floats) -> None:
     for name, choose in (("choose", metric.choose), ("choose_sentences", metric.choose_sentences)):
         before = counts.copy()
         choice = choose(counts)
-        np.testing.assert_array_equal(counts, before,
-                                      f"{metric!r}: {name} must not change the counts")
-        np.testing.assert_array_equal(choice, choose(counts),
-                                      f"{metric!r}: {name} must be repeatable")
-        _require(choice.ndim == 2 and choice.shape[1] == len(counts) and len(choice) >= 1, metric,
-                 f"{name} must return [draw, sentence], not {choice.shape}")
+        np.testing.assert_array_equal(
+            counts, before, f"{metric!r}: {name} must not change the counts"
+        )
+        np.testing.assert_array_equal(
+            choice, choose(counts), f"{metric!r}: {name} must be repeatable"
+        )
+        _require(
+            choice.ndim == 2 and choice.shape[1] == len(counts) and len(choice) >= 1,
+            metric,
+            f"{name} must return [draw, sentence], not {choice.shape}",
+        )
         _require(np.issubdtype(choice.dtype, np.integer), metric, f"{name} must return integers")
-        _require((choice >= -1).all() and (choice < counts.shape[1]).all(), metric,
-                 f"{name} chose a reference that is not there")
+        _require(
+            (choice >= -1).all() and (choice < counts.shape[1]).all(),
+            metric,
+            f"{name} chose a reference that is not there",
+        )
         rows = np.broadcast_to(np.arange(len(counts)), choice.shape)
         taken = counts[rows, choice][choice >= 0]
         _require(not np.isnan(taken).any(), metric, f"{name} chose a missing reference")
@@ -126,36 +181,66 @@ def _check_score(metric: Metric, counts: Floats) -> None:
     totals = np.nan_to_num(counts).cumsum(axis=0)
     scores = metric.score(totals)
     single = np.asarray(metric.score(totals[0, 0]))
-    _require(scores.shape == totals.shape[:-1] and single.shape == (), metric,
-             "score must map [..., k] to [...]")
+    _require(
+        scores.shape == totals.shape[:-1] and single.shape == (),
+        metric,
+        "score must map [..., k] to [...]",
+    )
     each = np.array([[float(metric.score(row)) for row in rows] for rows in totals])
-    np.testing.assert_allclose(scores, each, rtol=1e-12, atol=1e-12,
-                               err_msg=f"{metric!r}: score must be the same one by one")
-    _require(np.isfinite(metric.score(np.zeros(counts.shape[2]))), metric,
-             "the score of nothing at all must be a number")
+    np.testing.assert_allclose(
+        scores,
+        each,
+        rtol=1e-12,
+        atol=1e-12,
+        err_msg=f"{metric!r}: score must be the same one by one",
+    )
+    _require(
+        np.isfinite(metric.score(np.zeros(counts.shape[2]))),
+        metric,
+        "the score of nothing at all must be a number",
+    )
     for name, part in metric.parts(totals).items():
         _require(part.shape == scores.shape, metric, f"part {name} must have the scores' shape")
     picked = np.nan_to_num(counts[:, 0])
-    _require(metric.score_sentences(picked).shape == (len(picked),), metric,
-             "score_sentences must return a score for each sentence")
+    _require(
+        metric.score_sentences(picked).shape == (len(picked),),
+        metric,
+        "score_sentences must return a score for each sentence",
+    )
     for name, part in metric.sentence_parts(picked).items():
-        _require(part.shape == (len(picked),), metric,
-                 f"sentence part {name} must have a figure for each sentence")
+        _require(
+            part.shape == (len(picked),),
+            metric,
+            f"sentence part {name} must have a figure for each sentence",
+        )
 
 
 def _check_evaluation(metric: Metric, corpus: Corpus, systems: tuple[Hypotheses, ...]) -> None:
     for name, lines in (("context", metric.context(corpus)), ("notes", metric.notes(corpus))):
-        _require(isinstance(lines, tuple) and not any("\n" in line for line in lines), metric,
-                 f"{name} must be a tuple of single lines")
+        _require(
+            isinstance(lines, tuple) and not any("\n" in line for line in lines),
+            metric,
+            f"{name} must be a tuple of single lines",
+        )
     scores = evaluate(metric, corpus, systems, resamples=20, threads=1)
     again = evaluate(metric, corpus, systems[::-1], resamples=20, threads=2)
-    np.testing.assert_array_equal(scores.values, again.values[::-1],
-                                  f"{metric!r}: the order of systems must not matter")
+    np.testing.assert_array_equal(
+        scores.values, again.values[::-1], f"{metric!r}: the order of systems must not matter"
+    )
     assert scores.sentences is not None
-    _require(scores.sentences.shape == (len(systems), len(corpus)), metric,
-             "there must be a score for every sentence")
+    _require(
+        scores.sentences.shape == (len(systems), len(corpus)),
+        metric,
+        "there must be a score for every sentence",
+    )
     _require(not np.isnan(scores.sentences).all(), metric, "some sentence must have a score")
-    _require(scores["perfect"] >= scores["unchanged"], metric,
-             "corrected output must not score below the unchanged source")
-    _require(scores["perfect"] > scores["erring"], metric,
-             "corrected output must score above output with new errors")
+    _require(
+        scores["perfect"] >= scores["unchanged"],
+        metric,
+        "corrected output must not score below the unchanged source",
+    )
+    _require(
+        scores["perfect"] > scores["erring"],
+        metric,
+        "corrected output must score above output with new errors",
+    )

@@ -62,8 +62,14 @@ def cli() -> None:
     """
 
 
-def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int,
-                  file: TextIO | None = None, line: str | None = None) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     if issubclass(category, DataWarning | RuntimeWarning):
         click.echo(f"warning: {message}", err=True)
     else:
@@ -83,8 +89,11 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo(f"errata: {place}: {error.strerror or error}", err=True)
         _drop_output()
     except MemoryError as error:
-        click.echo(f"errata: too little memory: {error or 'none is left'}; are the texts one "
-                   "sentence a line? else score fewer systems or parts of the text", err=True)
+        click.echo(
+            f"errata: too little memory: {error or 'none is left'}; are the texts one "
+            "sentence a line? else score fewer systems or parts of the text",
+            err=True,
+        )
     sys.exit(2)
 
 

@@ -12,23 +12,52 @@ from errata.cli.common import emit, format_option
 __all__ = ["command"]
 
 
-@click.command("agree", epilog="Example:  errata agree judgments.xml --chance cohen "
-                               "--weights quadratic")
+@click.command(
+    "agree", epilog="Example:  errata agree judgments.xml --chance cohen --weights quadratic"
+)
 @click.argument("judgments", nargs=-1)
-@click.option("--chance", type=click.Choice(("pooled", "cohen", "symmetric")), default="pooled",
-              show_default=True, help="Agreement by chance: from both judges' outcomes together "
-              "(Grundkiewicz et al. 2015), from each judge's own (Cohen), or together and without "
-              "regard to the order of names.")
-@click.option("--weights", type=click.Choice(("none", "linear", "quadratic")), default="none",
-              show_default=True, help="How much worse it is to swap two outputs than to tie them.")
-@click.option("--minimum", type=click.IntRange(1), default=50, show_default=True,
-              help="Pairs of decisions a κ needs to be shown and to count.")
-@click.option("--method", "-m", default="expected_wins(denominator='beaten')", show_default=True,
-              metavar="RANKER", help="How single judges' rankings are scored.")
+@click.option(
+    "--chance",
+    type=click.Choice(("pooled", "cohen", "symmetric")),
+    default="pooled",
+    show_default=True,
+    help="Agreement by chance: from both judges' outcomes together "
+    "(Grundkiewicz et al. 2015), from each judge's own (Cohen), or together and without "
+    "regard to the order of names.",
+)
+@click.option(
+    "--weights",
+    type=click.Choice(("none", "linear", "quadratic")),
+    default="none",
+    show_default=True,
+    help="How much worse it is to swap two outputs than to tie them.",
+)
+@click.option(
+    "--minimum",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Pairs of decisions a κ needs to be shown and to count.",
+)
+@click.option(
+    "--method",
+    "-m",
+    default="expected_wins(denominator='beaten')",
+    show_default=True,
+    metavar="RANKER",
+    help="How single judges' rankings are scored.",
+)
 @judgment_options
 @format_option
-def command(judgments: tuple[str, ...], chance: str, weights: str, minimum: int, method: str,
-            form: str, **options: Any) -> None:
+def command(
+    judgments: tuple[str, ...],
+    chance: str,
+    weights: str,
+    minimum: int,
+    method: str,
+    form: str,
+    **options: Any,
+) -> None:
     """Say how well judges agree with each other and with themselves.
 
     Agreement is counted on pairs of different outputs. Judges who agree with nobody are marked,

@@ -19,19 +19,42 @@ __all__ = ["command"]
 
 @click.command("check", epilog="Example:  errata check --gold gold.m2 baseline.txt ours=out.txt")
 @click.argument("files", nargs=-1, required=False, metavar="[NAME=]FILE...")
-@click.option("--gold", metavar="M2", help="Gold edits. Without this and --source, the only .m2 "
-              "file among FILE is the gold set.")
+@click.option(
+    "--gold",
+    metavar="M2",
+    help="Gold edits. Without this and --source, the only .m2 file among FILE is the gold set.",
+)
 @click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
-@click.option("--refs", multiple=True, metavar="TEXT",
-              help="A file of corrected sentences; repeat it for several references.")
-@click.option("--missing", metavar="MARK", help="A line in a reference file that is exactly this "
-              "says that the sentence has no such reference.")
+@click.option(
+    "--refs",
+    multiple=True,
+    metavar="TEXT",
+    help="A file of corrected sentences; repeat it for several references.",
+)
+@click.option(
+    "--missing",
+    metavar="MARK",
+    help="A line in a reference file that is exactly this "
+    "says that the sentence has no such reference.",
+)
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
-@click.option("--all", "everything", is_flag=True,
-              help="A row for every finding; else the fourth and later of a kind are counted.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="A row for every finding; else the fourth and later of a kind are counted.",
+)
 @format_option
-def command(files: tuple[str, ...], gold: str | None, source: str | None, refs: tuple[str, ...],
-            missing: str | None, strict: bool, everything: bool, form: str) -> None:
+def command(
+    files: tuple[str, ...],
+    gold: str | None,
+    source: str | None,
+    refs: tuple[str, ...],
+    missing: str | None,
+    strict: bool,
+    everything: bool,
+    form: str,
+) -> None:
     """Look for mistakes in a gold set and its outputs.
 
     Errors cannot be scored: the exit code is 2. Warnings (shifted lines, empty lines, odd
@@ -46,8 +69,10 @@ def command(files: tuple[str, ...], gold: str | None, source: str | None, refs: 
     shown = checked.findings if everything else tuple(summarise(checked.findings))
     if form == "table":  # one below the other: a table of sentences would not fit the terminal
         for finding in shown:
-            click.echo(f"{finding.severity}  {finding.place}  [{finding.code}]\n"
-                       f"    {finding.problem}\n    → {finding.remedy}")
+            click.echo(
+                f"{finding.severity}  {finding.place}  [{finding.code}]\n"
+                f"    {finding.problem}\n    → {finding.remedy}"
+            )
         click.echo(f"{_counts(checked)}\n")
         emit(_files(checked), form)
     else:
@@ -65,12 +90,20 @@ def _findings(checked: Checked, shown: Sequence[Finding]) -> Table:
     return Table(
         ("severity", "file", "line", "code", "problem", "remedy"),
         tuple((f.severity, f.path, f.line, f.code, f.problem, f.remedy) for f in shown),
-        title="Findings", caption=_counts(checked), name="findings")
+        title="Findings",
+        caption=_counts(checked),
+        name="findings",
+    )
 
 
 def _files(checked: Checked) -> Table:
     return Table(
         ("file", "role", "sentences", "tokens", "annotators", "edits", "changed"),
-        tuple((s.path, s.role, s.sentences, s.tokens, s.annotators, s.edits, s.changed)
-              for s in checked.statistics),
-        title="Files", name="files", formats={"changed": ".1%"})
+        tuple(
+            (s.path, s.role, s.sentences, s.tokens, s.annotators, s.edits, s.changed)
+            for s in checked.statistics
+        ),
+        title="Files",
+        name="files",
+        formats={"changed": ".1%"},
+    )

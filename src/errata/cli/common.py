@@ -23,16 +23,24 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def format_option(command: Command) -> Command:
     """Add ``--format`` and its short form ``--json``; the command receives ``form``."""
-    command = click.option("--json", "form", flag_value="json",
-                           help="The same as --format json.")(command)
-    return click.option("--format", "form", type=click.Choice(FORMATS), default="table",
-                        show_default=True, help="How to print the result.")(command)
+    command = click.option("--json", "form", flag_value="json", help="The same as --format json.")(
+        command
+    )
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        help="How to print the result.",
+    )(command)
 
 
 def seed_option(command: Command) -> Command:
     """Add ``--seed``, which makes everything random repeatable."""
-    return click.option("--seed", type=int, default=0, show_default=True,
-                        help="Seed of everything random.")(command)
+    return click.option(
+        "--seed", type=int, default=0, show_default=True, help="Seed of everything random."
+    )(command)
 
 
 def emit(tables: Table | Sequence[Table], form: str) -> None:
@@ -65,8 +73,12 @@ class Progress:
         assert self._task is not None
         self._bar.update(self._task, completed=done, total=total)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -90,5 +102,12 @@ def _rich_bar() -> RichProgress:
         def render(self, task: Task) -> Text:
             return Text(f"{task.speed:.1f}/s" if task.speed else "", style="progress.data.speed")
 
-    return Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                    Speed(), TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Speed(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -27,44 +27,87 @@ Examples:
 
 @click.command("convert", epilog=EPILOG)
 @click.argument("m2", required=False, metavar="[M2]")
-@click.option("-o", "--output", metavar="PATH", help="The file to write, or for M2 to text the "
-              "start of the names of the files. Default: standard output.")
-@click.option("--annotator", type=int, metavar="ID",
-              help="M2 to text: the corrections of this annotator only, into one file.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    help="The file to write, or for M2 to text the "
+    "start of the names of the files. Default: standard output.",
+)
+@click.option(
+    "--annotator",
+    type=int,
+    metavar="ID",
+    help="M2 to text: the corrections of this annotator only, into one file.",
+)
 @click.option("--only-source", is_flag=True, help="M2 to text: the sources only, into one file.")
 @click.option("--source", metavar="TEXT", help="Text to M2: the uncorrected sentences.")
-@click.option("--refs", multiple=True, metavar="TEXT",
-              help="Text to M2: corrected sentences; one file per annotator.")
-@click.option("--missing", metavar="MARK",
-              help="The line that stands where an annotator has no reference for a sentence.")
-@click.option("--copy-missing", is_flag=True, help="M2 to text: write the source where an "
-              "annotator has no reference, as other tools do.")
-@click.option("--extract", "extractor", metavar="NAME", help="How edits are found: aligned (the "
-              "default), errant, or errant:PIPELINE with another spaCy pipeline. With an M2 file: "
-              "write its corrections as M2 with the edits found anew.")
+@click.option(
+    "--refs",
+    multiple=True,
+    metavar="TEXT",
+    help="Text to M2: corrected sentences; one file per annotator.",
+)
+@click.option(
+    "--missing",
+    metavar="MARK",
+    help="The line that stands where an annotator has no reference for a sentence.",
+)
+@click.option(
+    "--copy-missing",
+    is_flag=True,
+    help="M2 to text: write the source where an annotator has no reference, as other tools do.",
+)
+@click.option(
+    "--extract",
+    "extractor",
+    metavar="NAME",
+    help="How edits are found: aligned (the "
+    "default), errant, or errant:PIPELINE with another spaCy pipeline. With an M2 file: "
+    "write its corrections as M2 with the edits found anew.",
+)
 @format_option
-def command(m2: str | None, output: str | None, annotator: int | None, only_source: bool,
-            source: str | None, refs: tuple[str, ...], missing: str | None,
-            copy_missing: bool, extractor: str | None, form: str) -> None:
+def command(
+    m2: str | None,
+    output: str | None,
+    annotator: int | None,
+    only_source: bool,
+    source: str | None,
+    refs: tuple[str, ...],
+    missing: str | None,
+    copy_missing: bool,
+    extractor: str | None,
+    form: str,
+) -> None:
     """Convert M2 to parallel text, or text to M2.
 
     M2 becomes one file with the sources and one per annotator with the corrections; text becomes
     M2 by aligning tokens. An annotator may have no reference for some sentence: say with
     --missing or --copy-missing what to write there. The files written are listed as --format says.
     """
-    written = _convert(m2, output, annotator, only_source, source, refs, missing, copy_missing,
-                       extractor)
+    written = _convert(
+        m2, output, annotator, only_source, source, refs, missing, copy_missing, extractor
+    )
     if output is not None and output != "-":
         emit(Table(("file", "sentences"), tuple(written), title="Written", name="written"), form)
 
 
-def _convert(m2: str | None, output: str | None, annotator: int | None, only_source: bool,
-             source: str | None, refs: tuple[str, ...], missing: str | None,
-             copy_missing: bool, extractor: str | None) -> list[tuple[str, int]]:
+def _convert(
+    m2: str | None,
+    output: str | None,
+    annotator: int | None,
+    only_source: bool,
+    source: str | None,
+    refs: tuple[str, ...],
+    missing: str | None,
+    copy_missing: bool,
+    extractor: str | None,
+) -> list[tuple[str, int]]:
     """Do what the options ask for; which files were written, with how many sentences."""
     if (m2 is None) == (source is None):
-        raise click.UsageError("name an M2 file to make texts of, or --source and --refs to make "
-                               "M2 of")
+        raise click.UsageError(
+            "name an M2 file to make texts of, or --source and --refs to make M2 of"
+        )
     if m2 is not None:
         if refs:
             raise click.UsageError("--refs belongs to --source")
@@ -91,8 +134,14 @@ def _convert(m2: str | None, output: str | None, annotator: int | None, only_sou
     return [(output or "-", len(corpus))]
 
 
-def _write_texts(file: M2File, output: str | None, annotator: int | None, only_source: bool,
-                 missing: str | None, copy_missing: bool) -> list[str]:
+def _write_texts(
+    file: M2File,
+    output: str | None,
+    annotator: int | None,
+    only_source: bool,
+    missing: str | None,
+    copy_missing: bool,
+) -> list[str]:
     from errata.io.parallel import corrected_text
     from errata.io.text import write_text
 
@@ -100,15 +149,20 @@ def _write_texts(file: M2File, output: str | None, annotator: int | None, only_s
     if only_source:
         write_text(file.corpus.sources, output or "-")
     elif annotator is not None:
-        write_text(corrected_text(file, annotator, missing=missing, copy_missing=copy_missing),
-                   output or "-")
+        write_text(
+            corrected_text(file, annotator, missing=missing, copy_missing=copy_missing),
+            output or "-",
+        )
     elif output is None or output == "-":
-        raise InputError("several files cannot go to standard output",
-                         remedy="name them with --output, or choose --annotator or --only-source")
+        raise InputError(
+            "several files cannot go to standard output",
+            remedy="name them with --output, or choose --annotator or --only-source",
+        )
     else:
         # All texts are made before the first is written: an error leaves no half of them.
-        texts = [corrected_text(file, k, missing=missing, copy_missing=copy_missing)
-                 for k in annotators]
+        texts = [
+            corrected_text(file, k, missing=missing, copy_missing=copy_missing) for k in annotators
+        ]
         write_text(file.corpus.sources, f"{output}.src")
         for k, text in zip(annotators, texts, strict=True):
             write_text(text, f"{output}.ref{k}")

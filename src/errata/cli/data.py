@@ -21,14 +21,23 @@ __all__ = ["command"]
 
 SAMPLE = "sample"
 _base_option = click.option(
-    "--base-url", metavar="URL", help="Download from URL/OWNER/REPO/COMMIT/PATH; default: "
-    "ERRATA_DATA_URL or https://raw.githubusercontent.com.")
+    "--base-url",
+    metavar="URL",
+    help="Download from URL/OWNER/REPO/COMMIT/PATH; default: "
+    "ERRATA_DATA_URL or https://raw.githubusercontent.com.",
+)
 
 
-@click.group("data", epilog="Example:  errata score --gold $(errata data path conll14 "
-                            "conll14st-test.m2) ours.txt")
-@click.option("--catalogue", "own", metavar="TOML",
-              help="Use the sets of this catalogue instead of the built-in ones.")
+@click.group(
+    "data",
+    epilog="Example:  errata score --gold $(errata data path conll14 conll14st-test.m2) ours.txt",
+)
+@click.option(
+    "--catalogue",
+    "own",
+    metavar="TOML",
+    help="Use the sets of this catalogue instead of the built-in ones.",
+)
 @click.pass_context
 def command(ctx: click.Context, own: str | None) -> None:
     """List, fetch, locate and check the public data sets.
@@ -52,20 +61,48 @@ def list_sets(sets: Mapping[str, DataSet], name: str | None, form: str) -> None:
 
     if name is not None:
         chosen = data_set(name, sets)
-        rows = tuple((file.name, file.size, _where(find(chosen, file)), file.sha256)
-                     for file in chosen.files)
+        rows = tuple(
+            (file.name, file.size, _where(find(chosen, file)), file.sha256) for file in chosen.files
+        )
         source = f"{chosen.repository} at {chosen.commit}"
-        emit(Table(("file", "bytes", "on disk", "sha256"), rows, title=chosen.title, name=name,
-                   caption="\n".join((f"Source: {source}", f"Licence: {chosen.licence}",
-                                      *(f"Cite: {c}" for c in chosen.citations)))), form)
+        emit(
+            Table(
+                ("file", "bytes", "on disk", "sha256"),
+                rows,
+                title=chosen.title,
+                name=name,
+                caption="\n".join(
+                    (
+                        f"Source: {source}",
+                        f"Licence: {chosen.licence}",
+                        *(f"Cite: {c}" for c in chosen.citations),
+                    )
+                ),
+            ),
+            form,
+        )
         return
     lines = []
     for chosen in sets.values():
         places = {_where(find(chosen, file)) for file in chosen.files}
-        lines.append((chosen.name, len(chosen.files), chosen.size,
-                      places.pop() if len(places) == 1 else "partly", chosen.title))
-    emit(Table(("set", "files", "bytes", "on disk", "what"), tuple(lines), name="sets",
-               caption="The sample comes with Errata: errata data path sample"), form)
+        lines.append(
+            (
+                chosen.name,
+                len(chosen.files),
+                chosen.size,
+                places.pop() if len(places) == 1 else "partly",
+                chosen.title,
+            )
+        )
+    emit(
+        Table(
+            ("set", "files", "bytes", "on disk", "what"),
+            tuple(lines),
+            name="sets",
+            caption="The sample comes with Errata: errata data path sample",
+        ),
+        form,
+    )
 
 
 @command.command("get", epilog="Example:  errata data get conll14 conll14-outputs")
@@ -74,8 +111,13 @@ def list_sets(sets: Mapping[str, DataSet], name: str | None, form: str) -> None:
 @_base_option
 @format_option
 @click.pass_obj
-def get_sets(sets: Mapping[str, DataSet], names: tuple[str, ...], everything: bool,
-             base_url: str | None, form: str) -> None:
+def get_sets(
+    sets: Mapping[str, DataSet],
+    names: tuple[str, ...],
+    everything: bool,
+    base_url: str | None,
+    form: str,
+) -> None:
     """Download sets, verifying their checksums.
 
     What is on disk already is not downloaded again; a download that broke off is resumed.
@@ -90,8 +132,15 @@ def get_sets(sets: Mapping[str, DataSet], names: tuple[str, ...], everything: bo
         with Progress(chosen.name, after=0.3) as progress:
             paths = get(chosen.name, base_url=base_url, sets=sets, progress=progress)
         for file in chosen.files:
-            rows.append((chosen.name, file.name, file.size, _where(find(chosen, file)),
-                         str(paths[file.name])))
+            rows.append(
+                (
+                    chosen.name,
+                    file.name,
+                    file.size,
+                    _where(find(chosen, file)),
+                    str(paths[file.name]),
+                )
+            )
     emit(Table(("set", "file", "bytes", "on disk", "path"), tuple(rows), name="files"), form)
 
 
@@ -101,8 +150,9 @@ def get_sets(sets: Mapping[str, DataSet], names: tuple[str, ...], everything: bo
 @_base_option
 @format_option
 @click.pass_obj
-def show_path(sets: Mapping[str, DataSet], name: str, file: str | None, base_url: str | None,
-              form: str) -> None:
+def show_path(
+    sets: Mapping[str, DataSet], name: str, file: str | None, base_url: str | None, form: str
+) -> None:
     """Print where files are, fetching them first.
 
     One path a line. FILE is a file's name in the set, or its last part; without it, all files
@@ -112,8 +162,7 @@ def show_path(sets: Mapping[str, DataSet], name: str, file: str | None, base_url
     if form == "table":
         click.echo("\n".join(map(str, paths.values())))
     else:
-        emit(Table(("file", "path"), tuple((n, str(p)) for n, p in paths.items()), name=name),
-             form)
+        emit(Table(("file", "path"), tuple((n, str(p)) for n, p in paths.items()), name=name), form)
 
 
 @command.command("check", epilog="Example:  errata data check conll14")
@@ -132,12 +181,25 @@ def check_sets(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
     for chosen in [data_set(name, ctx.obj) for name in names or ctx.obj]:
         for file in chosen.files:
             found = find(chosen, file)
-            rows.append((chosen.name, file.name, check(chosen, file),
-                         None if found is None else str(found.path)))
+            rows.append(
+                (
+                    chosen.name,
+                    file.name,
+                    check(chosen, file),
+                    None if found is None else str(found.path),
+                )
+            )
     wrong = sum(row[2] == "wrong" for row in rows)
     present = sum(row[2] != "missing" for row in rows)
-    emit(Table(("set", "file", "content", "path"), tuple(rows), name="files",
-               caption=f"{present} of {len(rows)} files on disk, {wrong} of them wrong"), form)
+    emit(
+        Table(
+            ("set", "file", "content", "path"),
+            tuple(rows),
+            name="files",
+            caption=f"{present} of {len(rows)} files on disk, {wrong} of them wrong",
+        ),
+        form,
+    )
     if wrong:
         ctx.exit(1)
 
@@ -146,8 +208,9 @@ def _where(found: Found | None) -> str:
     return "no" if found is None else {"data": "ERRATA_DATA", "cache": "cache"}[found.origin]
 
 
-def _paths(sets: Mapping[str, DataSet], name: str, file: str | None, base_url: str | None
-           ) -> dict[str, Path]:
+def _paths(
+    sets: Mapping[str, DataSet], name: str, file: str | None, base_url: str | None
+) -> dict[str, Path]:
     from errata.datasets.fetch import get, path
 
     with Progress(name, after=0.3) as progress:
@@ -160,8 +223,9 @@ def _sample(file: str | None) -> dict[str, Path]:
     from errata.datasets.sample import SAMPLE_FILES, sample_file
 
     if file is not None and file not in SAMPLE_FILES:
-        raise InputError(f"the sample has no file {file!r}",
-                         remedy=f"it has: {', '.join(SAMPLE_FILES)}")
+        raise InputError(
+            f"the sample has no file {file!r}", remedy=f"it has: {', '.join(SAMPLE_FILES)}"
+        )
     found = {}
     for name in (file,) if file else SAMPLE_FILES:
         with sample_file(name) as path:

@@ -34,56 +34,147 @@ Examples:
 @click.argument("outputs", nargs=-1, metavar="[NAME=]OUTPUT...")
 @click.option("--gold", metavar="M2", help="Gold edits: an M2 file.")
 @click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
-@click.option("--refs", multiple=True, metavar="TEXT",
-              help="A file of corrected sentences; repeat it for several references.")
+@click.option(
+    "--refs",
+    multiple=True,
+    metavar="TEXT",
+    help="A file of corrected sentences; repeat it for several references.",
+)
 @click.option("--sample", is_flag=True, help="Use the built-in sample instead of files.")
-@click.option("--names", metavar="A,B,...", help="Names of the systems in an M2 file with the "
-              "edits of several, in the order of their annotator numbers.")
-@click.option("--annotator", metavar="ID", help="The annotator whose corrections count, or all. "
-              "Default: the first, as in the released scorer, if it has corrected all "
-              "sentences.")
-@click.option("--weights", default="systems", show_default=True, metavar="FILE",
-              help="A file of weights; 'none' weighs all errors alike; 'systems' counts them from "
-              "the outputs.")
+@click.option(
+    "--names",
+    metavar="A,B,...",
+    help="Names of the systems in an M2 file with the "
+    "edits of several, in the order of their annotator numbers.",
+)
+@click.option(
+    "--annotator",
+    metavar="ID",
+    help="The annotator whose corrections count, or all. "
+    "Default: the first, as in the released scorer, if it has corrected all "
+    "sentences.",
+)
+@click.option(
+    "--weights",
+    default="systems",
+    show_default=True,
+    metavar="FILE",
+    help="A file of weights; 'none' weighs all errors alike; 'systems' counts them from "
+    "the outputs.",
+)
 @click.option("--write-weights", metavar="FILE", help="Write the counts behind the weights.")
-@click.option("--leave-out", is_flag=True,
-              help="A system's own corrections do not lower the weights it is scored with.")
-@click.option("--matching", type=click.Choice(["released", "elastic"]), default="released",
-              show_default=True, help="Compare chunks as the released scorer or as the paper.")
-@click.option("--a", type=float, default=1.0, show_default=True,
-              help="The weight is a - (n + b) / (N + c), for n of N systems.")
+@click.option(
+    "--leave-out",
+    is_flag=True,
+    help="A system's own corrections do not lower the weights it is scored with.",
+)
+@click.option(
+    "--matching",
+    type=click.Choice(["released", "elastic"]),
+    default="released",
+    show_default=True,
+    help="Compare chunks as the released scorer or as the paper.",
+)
+@click.option(
+    "--a",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="The weight is a - (n + b) / (N + c), for n of N systems.",
+)
 @click.option("--b", type=float, default=0.0, show_default=True, help="See --a.")
 @click.option("--c", type=float, default=0.0, show_default=True, help="See --a.")
-@click.option("--extract", "extractor", default="aligned", show_default=True, metavar="NAME",
-              help="How edits of texts are found: aligned, errant or errant:PIPELINE.")
+@click.option(
+    "--extract",
+    "extractor",
+    default="aligned",
+    show_default=True,
+    metavar="NAME",
+    help="How edits of texts are found: aligned, errant or errant:PIPELINE.",
+)
 @click.option("--reextract", is_flag=True, help="Find the gold edits anew too.")
-@click.option("--types", default="as_is", show_default=True, metavar="NAME",
-              help="Kinds of the gold edits: as_is, or given anew by aligned, errant or "
-              "errant:PIPELINE.")
-@click.option("--tier", type=click.IntRange(1, 3), default=3, show_default=True,
-              help="Group kinds by operation (1), without it (2), or in full (3).")
-@click.option("--top", type=click.IntRange(0), default=5, show_default=True,
-              help="How many of the hardest and easiest errors to list.")
-@click.option("--system", "chosen", multiple=True, metavar="NAME",
-              help="List the errors only this system corrects, and those it misses.")
+@click.option(
+    "--types",
+    default="as_is",
+    show_default=True,
+    metavar="NAME",
+    help="Kinds of the gold edits: as_is, or given anew by aligned, errant or errant:PIPELINE.",
+)
+@click.option(
+    "--tier",
+    type=click.IntRange(1, 3),
+    default=3,
+    show_default=True,
+    help="Group kinds by operation (1), without it (2), or in full (3).",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="How many of the hardest and easiest errors to list.",
+)
+@click.option(
+    "--system",
+    "chosen",
+    multiple=True,
+    metavar="NAME",
+    help="List the errors only this system corrects, and those it misses.",
+)
 @click.option("--map", "page", metavar="HTML", help="Write the heat map as a page.")
 @click.option("--figure", metavar="FILE", help="Write the heat map as .png, .svg or .pdf.")
 @click.option("--terminal", is_flag=True, help="Print the heat map instead of tables.")
-@click.option("--sentences", metavar="3-7", help="The sentences of the map, from 1. Default: all; "
-              "for a picture the first ten.")
-@click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True,
-              help="Bootstrap resamples of sentences (scores) and systems (weights); 0 for none.")
-@click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True),
-              default=0.95, show_default=True, help="Level of the intervals.")
+@click.option(
+    "--sentences",
+    metavar="3-7",
+    help="The sentences of the map, from 1. Default: all; for a picture the first ten.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
+    help="Bootstrap resamples of sentences (scores) and systems (weights); 0 for none.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
+)
 @seed_option
 @format_option
-def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
-            refs: tuple[str, ...], sample: bool, names: str | None, annotator: str | None,
-            weights: str, write_weights: str | None, leave_out: bool, matching: str, a: float,
-            b: float, c: float, extractor: str, reextract: bool, types: str, tier: int, top: int,
-            chosen: tuple[str, ...], page: str | None, figure: str | None, terminal: bool,
-            sentences: str | None, resamples: int, confidence: float, seed: int,
-            form: str) -> None:
+def command(
+    outputs: tuple[str, ...],
+    gold: str | None,
+    source: str | None,
+    refs: tuple[str, ...],
+    sample: bool,
+    names: str | None,
+    annotator: str | None,
+    weights: str,
+    write_weights: str | None,
+    leave_out: bool,
+    matching: str,
+    a: float,
+    b: float,
+    c: float,
+    extractor: str,
+    reextract: bool,
+    types: str,
+    tier: int,
+    top: int,
+    chosen: tuple[str, ...],
+    page: str | None,
+    figure: str | None,
+    terminal: bool,
+    sentences: str | None,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    form: str,
+) -> None:
     """Show which errors are hard and who corrects them (Gotou et al. 2020).
 
     Outputs are texts, or M2 files with the edits of one or more systems. Prints scores in which
@@ -93,8 +184,16 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     from errata.difficulty import map_difficulty, retyped
     from errata.metrics.difficulty import Difficulty
 
-    metric = Difficulty(weights=weights, leave_out=leave_out, a=a, b=b, c=c, matching=matching,
-                        extractor=extractor, gold="reextracted" if reextract else "as_is")
+    metric = Difficulty(
+        weights=weights,
+        leave_out=leave_out,
+        a=a,
+        b=b,
+        c=c,
+        matching=matching,
+        extractor=extractor,
+        gold="reextracted" if reextract else "as_is",
+    )
     corpus, remark = _corpus(gold, source, refs, sample, annotator)
     systems = _systems(outputs, names, corpus, sample)
     with Progress("edits") as progress:
@@ -112,12 +211,27 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     elif sentences:
         raise click.UsageError("--sentences belongs to --map, --figure or --terminal")
     if not terminal:
-        emit(_tables(found, metric, corpus, systems, remark, tier, top, chosen, resamples,
-                     confidence, seed), form)
+        emit(
+            _tables(
+                found,
+                metric,
+                corpus,
+                systems,
+                remark,
+                tier,
+                top,
+                chosen,
+                resamples,
+                confidence,
+                seed,
+            ),
+            form,
+        )
 
 
-def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...], sample: bool,
-            annotator: str | None) -> tuple[Corpus, str]:
+def _corpus(
+    gold: str | None, source: str | None, refs: tuple[str, ...], sample: bool, annotator: str | None
+) -> tuple[Corpus, str]:
     """The corpus with the annotators asked for, and a remark on who they are."""
     from errata.datasets import sample_corpus
     from errata.io import read_corpus
@@ -132,19 +246,26 @@ def _corpus(gold: str | None, source: str | None, refs: tuple[str, ...], sample:
     if annotator == "all":
         return corpus, f"annotators {', '.join(map(str, known))}, the best for each sentence"
     if annotator is not None and not annotator.isdecimal():
-        raise InputError(f"annotator {annotator!r} is unknown",
-                         remedy=f"give one of {', '.join(map(str, known))}, or all")
+        raise InputError(
+            f"annotator {annotator!r} is unknown",
+            remedy=f"give one of {', '.join(map(str, known))}, or all",
+        )
     first = all(any(r.annotator == known[0] for r in several) for several in corpus.references)
     if annotator is None and not first:
-        return corpus, (f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
-                        "corrected every sentence")
+        return corpus, (
+            f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
+            "corrected every sentence"
+        )
     chosen = known[0] if annotator is None else int(annotator)
-    return (keep_annotators(corpus, (chosen,)),
-            f"annotator {chosen} of {len(known)}" if len(known) > 1 else "")
+    return (
+        keep_annotators(corpus, (chosen,)),
+        f"annotator {chosen} of {len(known)}" if len(known) > 1 else "",
+    )
 
 
-def _systems(outputs: tuple[str, ...], names: str | None, corpus: Corpus,
-             sample: bool) -> list[Hypotheses]:
+def _systems(
+    outputs: tuple[str, ...], names: str | None, corpus: Corpus, sample: bool
+) -> list[Hypotheses]:
     from errata.datasets import sample_systems
     from errata.io.findings import raise_or_warn
     from errata.io.load import scan_hypotheses
@@ -153,11 +274,15 @@ def _systems(outputs: tuple[str, ...], names: str | None, corpus: Corpus,
         return list(sample_systems())
     called = [name.strip() for name in names.split(",")] if names else None
     if called is not None and len(outputs) != 1:
-        raise InputError("--names belongs to one M2 file with the edits of several systems",
-                         remedy="write name=path for each of several files")
+        raise InputError(
+            "--names belongs to one M2 file with the edits of several systems",
+            remedy="write name=path for each of several files",
+        )
     if called is not None and not all(called):
-        raise InputError(f"--names {names!r} has an empty name",
-                         remedy="give one name per annotator number, separated by commas")
+        raise InputError(
+            f"--names {names!r} has an empty name",
+            remedy="give one name per annotator number, separated by commas",
+        )
     systems: list[Hypotheses] = []
     for path in outputs:
         found, findings = scan_hypotheses(path, names=called, corpus=corpus)
@@ -165,8 +290,10 @@ def _systems(outputs: tuple[str, ...], names: str | None, corpus: Corpus,
         systems += found
     several = sorted(name for name, n in Counter(h.system for h in systems).items() if n > 1)
     if several:
-        raise InputError(f"two systems are called {several[0]!r}",
-                         remedy="name them apart, with name=path or --names")
+        raise InputError(
+            f"two systems are called {several[0]!r}",
+            remedy="name them apart, with name=path or --names",
+        )
     return systems
 
 
@@ -176,22 +303,35 @@ def _write_weights(found: DifficultyMap, path: str) -> None:
     from errata.io.weights import write_weights
 
     if found.corpus.most_references > 1:
-        raise InputError("a weight file holds one annotator's weights",
-                         remedy="choose one with --annotator")
+        raise InputError(
+            "a weight file holds one annotator's weights", remedy="choose one with --annotator"
+        )
     counts = np.split(found.solved.astype(int), found.chunks.bounds[1:-1])
     write_weights(found.systems_counted, counts, path)
 
 
-def _draw(found: DifficultyMap, page: str | None, figure: str | None, terminal: bool,
-          sentences: str | None) -> None:
+def _draw(
+    found: DifficultyMap,
+    page: str | None,
+    figure: str | None,
+    terminal: bool,
+    sentences: str | None,
+) -> None:
     from errata.io.document import write_document
     from errata.report.heatmap import heat_map, parse_range
     from errata.report.heatmap_plain import heat_map_picture, heat_map_text
 
     chosen = parse_range(sentences, len(found.corpus)) if sentences else None
     if page:
-        write_document(heat_map(found, sentences=chosen, signature=repr(found.metric),
-                                title=f"Difficulty heat map: {found.corpus.name}"), page)
+        write_document(
+            heat_map(
+                found,
+                sentences=chosen,
+                signature=repr(found.metric),
+                title=f"Difficulty heat map: {found.corpus.name}",
+            ),
+            page,
+        )
     if figure:
         form = figure.rpartition(".")[2].lower()
         part = chosen or range(min(10, len(found.corpus)))
@@ -199,13 +339,29 @@ def _draw(found: DifficultyMap, page: str | None, figure: str | None, terminal: 
     if terminal:
         screen = sys.stdout.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        click.echo(heat_map_text(found, sentences=chosen, colours=screen and not plain,
-                                 width=shutil.get_terminal_size().columns if screen else None))
+        click.echo(
+            heat_map_text(
+                found,
+                sentences=chosen,
+                colours=screen and not plain,
+                width=shutil.get_terminal_size().columns if screen else None,
+            )
+        )
 
 
-def _tables(found: DifficultyMap, metric: Difficulty, corpus: Corpus, systems: list[Hypotheses],
-            remark: str, tier: int, top: int, chosen: tuple[str, ...], resamples: int,
-            confidence: float, seed: int) -> list[Table]:
+def _tables(
+    found: DifficultyMap,
+    metric: Difficulty,
+    corpus: Corpus,
+    systems: list[Hypotheses],
+    remark: str,
+    tier: int,
+    top: int,
+    chosen: tuple[str, ...],
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> list[Table]:
     from errata.difficulty import by_kind, weight_intervals
     from errata.evaluation import evaluate
     from errata.report import difficulty as tables
@@ -217,14 +373,23 @@ def _tables(found: DifficultyMap, metric: Difficulty, corpus: Corpus, systems: l
         scores = evaluate(metric, corpus, systems, resamples=resamples, rng=seed)
         shown.append(score_table(scores, confidence=confidence))
     many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
-    shown.append(tables.kind_table(
-        by_kind(found, tier=tier, resamples=many, rng=seed, confidence=confidence),
-        caption="; ".join(filter(None, (weights_from(found), remark)))))
+    shown.append(
+        tables.kind_table(
+            by_kind(found, tier=tier, resamples=many, rng=seed, confidence=confidence),
+            caption="; ".join(filter(None, (weights_from(found), remark))),
+        )
+    )
     for title, name, several in tables.hardest_and_easiest(found, top):
-        intervals = weight_intervals(found, [e.chunk for e in several], resamples=many, rng=seed,
-                                     confidence=confidence) if many else None
-        shown.append(tables.error_table(found, several, title=title, name=name,
-                                        intervals=intervals))
+        intervals = (
+            weight_intervals(
+                found, [e.chunk for e in several], resamples=many, rng=seed, confidence=confidence
+            )
+            if many
+            else None
+        )
+        shown.append(
+            tables.error_table(found, several, title=title, name=name, intervals=intervals)
+        )
     if len(systems) > 1:
         shown += [tables.uniqueness_table(found), tables.agreement_table(found)]
     for system in chosen:

@@ -17,25 +17,67 @@ __all__ = ["command"]
 @click.argument("judgments", nargs=-1)
 @click.option("--systems", nargs=2, metavar="A B", help="The two systems to tell apart.")
 @click.option("-m", "--method", default="expected_wins", show_default=True, metavar="RANKER")
-@click.option("--confidence", type=click.FloatRange(0.5, 1, max_open=True), default=0.95,
-              show_default=True, help="Level at which the systems should separate.")
-@click.option("--power", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8,
-              show_default=True, help="Share of campaigns that should separate them.")
-@click.option("--unit", type=click.Choice(("pairs", "rankings", "sentences", "judges")),
-              default="sentences", show_default=True, help="What simulated campaigns draw.")
-@click.option("--largest", type=click.FloatRange(1), default=100.0, show_default=True,
-              help="The largest campaign tried, in pilots.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level at which the systems should separate.",
+)
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Share of campaigns that should separate them.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(("pairs", "rankings", "sentences", "judges")),
+    default="sentences",
+    show_default=True,
+    help="What simulated campaigns draw.",
+)
+@click.option(
+    "--largest",
+    type=click.FloatRange(1),
+    default=100.0,
+    show_default=True,
+    help="The largest campaign tried, in pilots.",
+)
 @click.option("--simulations", type=click.IntRange(50), default=500, show_default=True)
-@click.option("--batch", type=click.IntRange(1), default=100, show_default=True,
-              help="Comparisons a pair would get next.")
-@click.option("--pairs", type=click.IntRange(1), default=10, show_default=True,
-              help="How many pairs to judge next are shown.")
+@click.option(
+    "--batch",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    help="Comparisons a pair would get next.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="How many pairs to judge next are shown.",
+)
 @judgment_options
 @seed_option
 @format_option
-def command(judgments: tuple[str, ...], systems: tuple[str, str] | None, method: str,
-            confidence: float, power: float, unit: str, largest: float, simulations: int,
-            batch: int, pairs: int, seed: int, form: str, **options: Any) -> None:
+def command(
+    judgments: tuple[str, ...],
+    systems: tuple[str, str] | None,
+    method: str,
+    confidence: float,
+    power: float,
+    unit: str,
+    largest: float,
+    simulations: int,
+    batch: int,
+    pairs: int,
+    seed: int,
+    form: str,
+    **options: Any,
+) -> None:
     """Plan a campaign from a pilot.
 
     With --systems: how many rankings, and hours of annotators' work, until the two separate.
@@ -51,10 +93,20 @@ def command(judgments: tuple[str, ...], systems: tuple[str, str] | None, method:
     scores = human.rank(ranker.limit, comparisons, unit=unit, rng=seed)
     tables = []
     if systems:
-        tables += plan_tables(planning.plan(
-            comparisons, ranker, *systems, confidence=confidence, power=power, unit=unit,
-            largest=largest, simulations=simulations, rng=seed,
-            seconds=planning.seconds_per_ranking(read)))
+        tables += plan_tables(
+            planning.plan(
+                comparisons,
+                ranker,
+                *systems,
+                confidence=confidence,
+                power=power,
+                unit=unit,
+                largest=largest,
+                simulations=simulations,
+                rng=seed,
+                seconds=planning.seconds_per_ranking(read),
+            )
+        )
     elif len(comparisons.systems) < 2:
         raise InputError("fewer than two systems", remedy="give judgments of two or more")
     tables.append(next_pairs_table(planning.next_pairs(scores, comparisons, batch=batch), pairs))

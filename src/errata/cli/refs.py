@@ -19,17 +19,39 @@ __all__ = ["command"]
 @click.option("--refs", multiple=True, metavar="TEXT", help="Corrected sentences; repeatable.")
 @click.option("--missing", metavar="MARK", help="A line that is exactly MARK is no reference.")
 @click.option("--sample", is_flag=True, help="Study the references of the built-in sample.")
-@click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC",
-              help="A metric to score annotators with; may be repeated. Default: m2, gleu.")
-@click.option("--worst", type=click.IntRange(0), default=5, show_default=True,
-              help="How many sentences with the largest disagreement to show.")
+@click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="METRIC",
+    help="A metric to score annotators with; may be repeated. Default: m2, gleu.",
+)
+@click.option(
+    "--worst",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="How many sentences with the largest disagreement to show.",
+)
 @click.option("--cased", is_flag=True, help="Count changes of case as edits in sTER.")
 @click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True)
 @seed_option
 @format_option
-def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
-            refs: tuple[str, ...], missing: str | None, sample: bool, metrics: tuple[str, ...],
-            worst: int, cased: bool, resamples: int, seed: int, form: str) -> None:
+def command(
+    outputs: tuple[str, ...],
+    gold: str | None,
+    source: str | None,
+    refs: tuple[str, ...],
+    missing: str | None,
+    sample: bool,
+    metrics: tuple[str, ...],
+    worst: int,
+    cased: bool,
+    resamples: int,
+    seed: int,
+    form: str,
+) -> None:
     """Compare reference sets with the source and with each other.
 
     How much annotators change and by which operations, how often they agree, what each would
@@ -45,25 +67,51 @@ def command(outputs: tuple[str, ...], gold: str | None, source: str | None,
     if sample or outputs:
         corpus, systems = load(outputs, gold, source, refs, sample, (), missing)
     else:
-        corpus, systems = read_corpus(gold=gold, source=source, references=refs,
-                                      missing=missing), []
+        corpus, systems = (
+            read_corpus(gold=gold, source=source, references=refs, missing=missing),
+            [],
+        )
     names = [os.path.basename(path) for path in refs] or None
     if names and len(set(names)) < len(names):
         names = list(refs)
     chosen = [parse(text) for text in metrics or ("m2", "gleu")]
     if len(study.annotators_of(corpus)) < 2:
-        raise InputError("one reference set cannot be compared with others",
-                         remedy="give two or more")
+        raise InputError(
+            "one reference set cannot be compared with others", remedy="give two or more"
+        )
     with Progress("TER") as progress:
-        tables = report.study_tables(study.study_references(
-            corpus, names=names, lowercase=not cased, worst=worst,
-            processes=os.cpu_count() or 1, progress=progress))
-    tables.append(report.annotator_table([
-        study.annotators_as_systems(corpus, metric, names=names, resamples=resamples, rng=seed)
-        for metric in chosen]))
-    tables.append(report.self_check_table([
-        study.self_check(corpus, metric, names=names) for metric in chosen]))
-    tables += [report.curve_table(study.reference_curve(corpus, metric, systems, rng=seed),
-                                  [h.system for h in systems], repr(metric))
-               for metric in chosen if systems]
+        tables = report.study_tables(
+            study.study_references(
+                corpus,
+                names=names,
+                lowercase=not cased,
+                worst=worst,
+                processes=os.cpu_count() or 1,
+                progress=progress,
+            )
+        )
+    tables.append(
+        report.annotator_table(
+            [
+                study.annotators_as_systems(
+                    corpus, metric, names=names, resamples=resamples, rng=seed
+                )
+                for metric in chosen
+            ]
+        )
+    )
+    tables.append(
+        report.self_check_table(
+            [study.self_check(corpus, metric, names=names) for metric in chosen]
+        )
+    )
+    tables += [
+        report.curve_table(
+            study.reference_curve(corpus, metric, systems, rng=seed),
+            [h.system for h in systems],
+            repr(metric),
+        )
+        for metric in chosen
+        if systems
+    ]
     emit(tables, form)

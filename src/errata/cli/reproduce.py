@@ -13,11 +13,18 @@ __all__ = ["command"]
 
 @click.command("reproduce", epilog="Example:  errata reproduce chollampatt18 --summary")
 @click.argument("experiments", nargs=-1, metavar="[PAPER|FILE.toml|all]...")
-@click.option("--summary", is_flag=True,
-              help="Print the findings and how many cells came out how, not every cell.")
-@click.option("--extractor", default="errant", show_default=True,
-              help="Where a table needs ERRANT's types: errant, or errant:PIPELINE with another "
-                   "spaCy pipeline. Without ERRANT these cells are not run.")
+@click.option(
+    "--summary",
+    is_flag=True,
+    help="Print the findings and how many cells came out how, not every cell.",
+)
+@click.option(
+    "--extractor",
+    default="errant",
+    show_default=True,
+    help="Where a table needs ERRANT's types: errant, or errant:PIPELINE with another "
+    "spaCy pipeline. Without ERRANT these cells are not run.",
+)
 @format_option
 def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: str) -> None:
     """Recompute the published tables of the field.
@@ -34,8 +41,11 @@ def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: s
     if not experiments:
         emit(report.experiment_table(map(load_experiment, experiment_names())), form)
         return
-    names = [known for name in experiments
-             for known in (experiment_names() if name == "all" else (name,))]
+    names = [
+        known
+        for name in experiments
+        for known in (experiment_names() if name == "all" else (name,))
+    ]
     chosen = [load_experiment(name) for name in dict.fromkeys(names)]
     from errata.reproduce import reproduce
 

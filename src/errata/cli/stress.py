@@ -16,24 +16,55 @@ IMAGES = ("svg", "png", "pdf")
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --plot stress.svg")
 @click.argument("metrics", nargs=-1, required=True, metavar="METRIC...")
-@click.option("--output", metavar="[NAME=]TEXT",
-              help="The output to damage. Default: the first reference of every sentence.")
+@click.option(
+    "--output",
+    metavar="[NAME=]TEXT",
+    help="The output to damage. Default: the first reference of every sentence.",
+)
 @click.option("--gold", metavar="M2", help="Gold edits: an M2 file with one or more annotators.")
 @click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
-@click.option("--refs", multiple=True, metavar="TEXT",
-              help="A file of corrected sentences; repeat it for several references.")
-@click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True,
-              help="Bootstrap resamples of the sentences; 0 leaves intervals out.")
-@click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True),
-              default=0.95, show_default=True, help="Level of the intervals.")
+@click.option(
+    "--refs",
+    multiple=True,
+    metavar="TEXT",
+    help="A file of corrected sentences; repeat it for several references.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
+    help="Bootstrap resamples of the sentences; 0 leaves intervals out.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
+)
 @click.option("--threads", type=click.IntRange(1), help="Default: all cores.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="IMAGE",
-              help=f"Also draw the changes into this file ({', '.join(IMAGES)}).")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="IMAGE",
+    help=f"Also draw the changes into this file ({', '.join(IMAGES)}).",
+)
 @seed_option
 @format_option
-def command(metrics: tuple[str, ...], output: str | None, gold: str | None, source: str | None,
-            refs: tuple[str, ...], resamples: int, confidence: float, threads: int | None,
-            plot: Path | None, seed: int, form: str) -> None:
+def command(
+    metrics: tuple[str, ...],
+    output: str | None,
+    gold: str | None,
+    source: str | None,
+    refs: tuple[str, ...],
+    resamples: int,
+    confidence: float,
+    threads: int | None,
+    plot: Path | None,
+    seed: int,
+    form: str,
+) -> None:
     """Show how a metric reacts when good output is damaged.
 
     Words deleted, repeated or shuffled, capitals dropped, sentences cut, lengthened or moved to
@@ -46,15 +77,17 @@ def command(metrics: tuple[str, ...], output: str | None, gold: str | None, sour
 
     image = plot.suffix.lower().lstrip(".") if plot is not None else ""
     if plot is not None and image not in IMAGES:
-        raise InputError(f"cannot draw into {plot.name}",
-                         remedy=f"let the name end in {' or '.join(IMAGES)}")
+        raise InputError(
+            f"cannot draw into {plot.name}", remedy=f"let the name end in {' or '.join(IMAGES)}"
+        )
     chosen = [parse(text) for text in metrics]
     if gold is None and source is None:
         from errata.datasets import sample_corpus
 
         if refs or output:
-            raise InputError("these files belong to no source",
-                             remedy="give --gold, or --source and --refs")
+            raise InputError(
+                "these files belong to no source", remedy="give --gold, or --source and --refs"
+            )
         corpus, hypotheses = sample_corpus(), None
     else:
         from errata.io import read_corpus, read_hypotheses
@@ -64,8 +97,18 @@ def command(metrics: tuple[str, ...], output: str | None, gold: str | None, sour
     cards = []
     for metric in chosen:
         with Progress(metric.name) as progress:
-            cards.append(stress(metric, corpus, hypotheses, confidence=confidence, rng=seed,
-                                resamples=resamples, threads=threads, progress=progress))
+            cards.append(
+                stress(
+                    metric,
+                    corpus,
+                    hypotheses,
+                    confidence=confidence,
+                    rng=seed,
+                    resamples=resamples,
+                    threads=threads,
+                    progress=progress,
+                )
+            )
     if plot is not None:
         plot.write_bytes(stress_plot(cards, image))
     emit([stress_table(card) for card in cards], form)

@@ -3,5 +3,12 @@
 from errata.datasets.loaders import load_conll14, load_conll14_systems, load_conll14_texts
 from errata.datasets.sample import sample_corpus, sample_judgments, sample_systems, sample_texts
 
-__all__ = ["load_conll14", "load_conll14_systems", "load_conll14_texts", "sample_corpus",
-           "sample_judgments", "sample_systems", "sample_texts"]
+__all__ = [
+    "load_conll14",
+    "load_conll14_systems",
+    "load_conll14_texts",
+    "sample_corpus",
+    "sample_judgments",
+    "sample_systems",
+    "sample_texts",
+]

@@ -19,8 +19,15 @@ __all__ = ["DataFile", "DataSet", "catalogue", "data_set", "read_catalogue"]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
-_FIELDS = {"title": str, "repository": str, "commit": str, "root": str, "licence": str,
-           "citations": list, "files": list}
+_FIELDS = {
+    "title": str,
+    "repository": str,
+    "commit": str,
+    "root": str,
+    "licence": str,
+    "citations": list,
+    "files": list,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +64,13 @@ class DataSet:
         158938
         """
         found = [f for f in self.files if f.name == name] or [
-            f for f in self.files if f.name.endswith("/" + name)]
+            f for f in self.files if f.name.endswith("/" + name)
+        ]
         if len(found) != 1:
-            raise InputError(f"data set {self.name} has {len(found) or 'no'} files {name!r}",
-                             remedy=f"it has: {', '.join(f.name for f in self.files)}")
+            raise InputError(
+                f"data set {self.name} has {len(found) or 'no'} files {name!r}",
+                remedy=f"it has: {', '.join(f.name for f in self.files)}",
+            )
         return found[0]
 
     def address(self, file: DataFile) -> str:
@@ -100,14 +110,18 @@ def _parse(text: str, where: str) -> Mapping[str, DataSet]:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"not TOML: {error}", path=where) from None
-    return MappingProxyType({name: _data_set(name, entry, where)
-                             for name, entry in content.items()})
+    return MappingProxyType(
+        {name: _data_set(name, entry, where) for name, entry in content.items()}
+    )
 
 
 def _data_set(name: str, entry: Any, where: str) -> DataSet:
     def wrong(problem: str) -> InputError:
-        return InputError(f"data set {name}: {problem}", path=where,
-                          remedy="write it like the entries of errata's own catalogue.toml")
+        return InputError(
+            f"data set {name}: {problem}",
+            path=where,
+            remedy="write it like the entries of errata's own catalogue.toml",
+        )
 
     if not isinstance(entry, dict) or set(entry) != set(_FIELDS):
         raise wrong(f"needs exactly the fields {', '.join(_FIELDS)}")
@@ -133,5 +147,12 @@ def _data_set(name: str, entry: Any, where: str) -> DataSet:
         found.append(DataFile(file["name"], str(path), file["size"], file["sha256"]))
     if len({file.name for file in found}) < len(found):
         raise wrong("a file is named twice")
-    return DataSet(name, entry["title"], entry["repository"], entry["commit"], entry["licence"],
-                   tuple(map(str, entry["citations"])), tuple(found))
+    return DataSet(
+        name,
+        entry["title"],
+        entry["repository"],
+        entry["commit"],
+        entry["licence"],
+        tuple(map(str, entry["citations"])),
+        tuple(found),
+    )

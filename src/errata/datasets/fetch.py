@@ -25,8 +25,10 @@ BASE_URL = "https://raw.githubusercontent.com"
 _ATTEMPTS = 3
 _CHUNK = 1 << 16
 _TIMEOUT = (10.0, 30.0)  # seconds: to connect, between two pieces
-_REMEDY = ("set ERRATA_DATA to a folder laid out OWNER/REPO/COMMIT/PATH, or ERRATA_DATA_URL "
-           "(--base-url) to a mirror")
+_REMEDY = (
+    "set ERRATA_DATA to a folder laid out OWNER/REPO/COMMIT/PATH, or ERRATA_DATA_URL "
+    "(--base-url) to a mirror"
+)
 
 Report = Callable[[int, int], object]
 
@@ -39,8 +41,14 @@ class Found:
     origin: str
 
 
-def path(name: str, file: str, *, base_url: str | None = None,
-         sets: Mapping[str, DataSet] | None = None, progress: Report | None = None) -> Path:
+def path(
+    name: str,
+    file: str,
+    *,
+    base_url: str | None = None,
+    sets: Mapping[str, DataSet] | None = None,
+    progress: Report | None = None,
+) -> Path:
     """Where a file of a data set is on disk; it is downloaded if it is not there yet.
 
     ``base_url`` stands before ``OWNER/REPO/COMMIT/PATH``; without it ``ERRATA_DATA_URL`` or
@@ -51,12 +59,18 @@ def path(name: str, file: str, *, base_url: str | None = None,
     return _obtain(chosen, chosen.file(file), base_url, progress)
 
 
-def get(name: str, *, base_url: str | None = None, sets: Mapping[str, DataSet] | None = None,
-        progress: Report | None = None) -> dict[str, Path]:
+def get(
+    name: str,
+    *,
+    base_url: str | None = None,
+    sets: Mapping[str, DataSet] | None = None,
+    progress: Report | None = None,
+) -> dict[str, Path]:
     """Every file of a data set by its name, downloaded where it is not on disk yet."""
     chosen = data_set(name, sets)
     done, paths = 0, {}
     for file in chosen.files:
+
         def report(part: int, _: int, before: int = done) -> None:
             if progress is not None:
                 progress(before + part, chosen.size)
@@ -72,8 +86,10 @@ def find(chosen: DataSet, file: DataFile) -> Found | None:
     own = os.environ.get("ERRATA_DATA")
     if own:
         if not Path(own).is_dir():
-            raise InputError(f"ERRATA_DATA names {own!r}, which is not a folder",
-                             remedy="unset it, or name a folder laid out OWNER/REPO/COMMIT/PATH")
+            raise InputError(
+                f"ERRATA_DATA names {own!r}, which is not a folder",
+                remedy="unset it, or name a folder laid out OWNER/REPO/COMMIT/PATH",
+            )
         candidate = Path(own, chosen.address(file))
         if candidate.is_file():
             return Found(candidate, "data")
@@ -99,8 +115,7 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("errata")) / "data"
 
 
-def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None
-            ) -> Path:
+def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None) -> Path:
     found = find(chosen, file)
     if found is not None and found.origin == "data":
         return found.path
@@ -109,8 +124,10 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
         return found.path
     base = (base_url or os.environ.get("ERRATA_DATA_URL") or BASE_URL).rstrip("/")
     if urlsplit(base).scheme not in {"http", "https"}:
-        raise InputError(f"base address {base!r} is not http:// or https://",
-                         remedy="for a folder on disk set ERRATA_DATA")
+        raise InputError(
+            f"base address {base!r} is not http:// or https://",
+            remedy="for a folder on disk set ERRATA_DATA",
+        )
     target = cache_folder() / chosen.address(file)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -118,16 +135,21 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
             _download(f"{base}/{quote(chosen.address(file))}", target, file, chosen, progress)
     except OSError as error:
         if type(error).__module__.startswith("requests"):
-            raise InputError(f"cannot fetch {file.name} of {chosen.name} from {base}: "
-                             f"{_reason(error)}", remedy=_REMEDY) from None
-        raise InputError(f"cannot keep {file.name} of {chosen.name} in the cache: "
-                         f"{error.strerror or error}", path=str(target),
-                         remedy="set ERRATA_CACHE to a folder that can be written") from None
+            raise InputError(
+                f"cannot fetch {file.name} of {chosen.name} from {base}: {_reason(error)}",
+                remedy=_REMEDY,
+            ) from None
+        raise InputError(
+            f"cannot keep {file.name} of {chosen.name} in the cache: {error.strerror or error}",
+            path=str(target),
+            remedy="set ERRATA_CACHE to a folder that can be written",
+        ) from None
     return target
 
 
-def _download(url: str, target: Path, file: DataFile, chosen: DataSet, progress: Report | None
-              ) -> None:
+def _download(
+    url: str, target: Path, file: DataFile, chosen: DataSet, progress: Report | None
+) -> None:
     """Fetch ``url``; pooch checks the sum and puts the file in place only if it is right."""
     import pooch
     import requests
@@ -151,8 +173,13 @@ def _download(url: str, target: Path, file: DataFile, chosen: DataSet, progress:
     for last in (False, True):
         resumed = part.exists()
         try:
-            pooch.retrieve(url, known_hash=f"sha256:{file.sha256}", fname=target.name,
-                           path=target.parent, downloader=downloader)
+            pooch.retrieve(
+                url,
+                known_hash=f"sha256:{file.sha256}",
+                fname=target.name,
+                path=target.parent,
+                downloader=downloader,
+            )
             return
         except requests.RequestException:
             raise
@@ -161,8 +188,10 @@ def _download(url: str, target: Path, file: DataFile, chosen: DataSet, progress:
             if last or not resumed:
                 raise InputError(
                     f"checksum of {file.name} of {chosen.name} is wrong: the content of {url} is "
-                    "not what the catalogue records", remedy="nothing was kept; check the base "
-                    "address (--base-url, ERRATA_DATA_URL), or " + _REMEDY) from None
+                    "not what the catalogue records",
+                    remedy="nothing was kept; check the base "
+                    "address (--base-url, ERRATA_DATA_URL), or " + _REMEDY,
+                ) from None
 
 
 def _append(url: str, part: Path, size: int, progress: Report | None) -> None:

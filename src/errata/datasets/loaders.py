@@ -20,9 +20,11 @@ def load_conll14() -> Corpus:
 def load_conll14_texts() -> Corpus:
     """The CoNLL-2014 test set with the two corrected texts in place of edits."""
     files = get("conll14")
-    return read_corpus(source=files["conll14st-test.tok.src"],
-                       references=[files[f"refs/conll14st-test.tok.trg{k}"] for k in (0, 1)],
-                       name="conll14")
+    return read_corpus(
+        source=files["conll14st-test.tok.src"],
+        references=[files[f"refs/conll14st-test.tok.trg{k}"] for k in (0, 1)],
+        name="conll14",
+    )
 
 
 def load_conll14_systems(*, check: bool = True) -> list[Hypotheses]:
@@ -32,5 +34,7 @@ def load_conll14_systems(*, check: bool = True) -> list[Hypotheses]:
     empty line); with ``check`` each output is compared with the source and `DataWarning` says so.
     """
     corpus = load_conll14() if check else None
-    return [read_hypotheses(file, name=name, corpus=corpus)
-            for name, file in sorted(get("conll14-outputs").items())]
+    return [
+        read_hypotheses(file, name=name, corpus=corpus)
+        for name, file in sorted(get("conll14-outputs").items())
+    ]

@@ -35,8 +35,18 @@ from typing import Any
 
 from errata.errors import InputError
 
-__all__ = ["Evidence", "Experiment", "Finding", "Known", "PublishedTable", "Way",
-           "experiment_names", "load_experiment", "parse_experiment", "read_experiment"]
+__all__ = [
+    "Evidence",
+    "Experiment",
+    "Finding",
+    "Known",
+    "PublishedTable",
+    "Way",
+    "experiment_names",
+    "load_experiment",
+    "parse_experiment",
+    "read_experiment",
+]
 
 Key = tuple[str, ...]
 ROUNDINGS = ("half", "truncated")
@@ -127,8 +137,13 @@ def experiment_names() -> tuple[str, ...]:
     ('chollampatt18', 'gotou20', 'grundkiewicz15', 'napoles15', 'sakaguchi16')
     """
     folder = files("errata.datasets") / "experiments"
-    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir()
-                        if entry.name.endswith(".toml")))
+    return tuple(
+        sorted(
+            entry.name.removesuffix(".toml")
+            for entry in folder.iterdir()
+            if entry.name.endswith(".toml")
+        )
+    )
 
 
 def load_experiment(name: str) -> Experiment:
@@ -136,8 +151,10 @@ def load_experiment(name: str) -> Experiment:
     if name.endswith(".toml"):
         return read_experiment(name)
     if name not in experiment_names():
-        raise InputError(f"there is no experiment {name!r}",
-                         remedy=f"known: {', '.join(experiment_names())}, all, or a .toml file")
+        raise InputError(
+            f"there is no experiment {name!r}",
+            remedy=f"known: {', '.join(experiment_names())}, all, or a .toml file",
+        )
     source = files("errata.datasets") / "experiments" / f"{name}.toml"
     return parse_experiment(source.read_text(encoding="utf-8"), f"{name}.toml")
 
@@ -160,89 +177,149 @@ def parse_experiment(text: str, where: str) -> Experiment:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"not TOML: {error}", path=where) from None
     try:
-        fields = _fields(content, "the experiment", {
-            "name": str, "title": str, "citation": str, "data": list, "table": list,
-            "finding": list, "recipes": dict}, optional=("table", "finding", "recipes"))
+        fields = _fields(
+            content,
+            "the experiment",
+            {
+                "name": str,
+                "title": str,
+                "citation": str,
+                "data": list,
+                "table": list,
+                "finding": list,
+                "recipes": dict,
+            },
+            optional=("table", "finding", "recipes"),
+        )
         return Experiment(
-            fields["name"], fields["title"], fields["citation"], tuple(fields["data"]),
+            fields["name"],
+            fields["title"],
+            fields["citation"],
+            tuple(fields["data"]),
             tuple(_table(entry) for entry in fields.get("table", ())),
             tuple(_finding(entry) for entry in fields.get("finding", ())),
-            fields.get("recipes", {}))
+            fields.get("recipes", {}),
+        )
     except InputError as error:
         raise InputError(error.problem, path=where, remedy=error.remedy) from None
 
 
-def _fields(entry: Any, what: str, kinds: Mapping[str, type], optional: tuple[str, ...] = ()
-            ) -> dict[str, Any]:
+def _fields(
+    entry: Any, what: str, kinds: Mapping[str, type], optional: tuple[str, ...] = ()
+) -> dict[str, Any]:
     if not isinstance(entry, dict):
         raise InputError(f"{what} is not a table")
     missing = [name for name in kinds if name not in entry and name not in optional]
     unknown = [name for name in entry if name not in kinds]
     if missing or unknown:
-        raise InputError(f"{what}: missing {missing or 'nothing'}, unknown {unknown or 'nothing'}",
-                         remedy=f"it has the fields {', '.join(kinds)}")
+        raise InputError(
+            f"{what}: missing {missing or 'nothing'}, unknown {unknown or 'nothing'}",
+            remedy=f"it has the fields {', '.join(kinds)}",
+        )
     for name, value in entry.items():
-        if not isinstance(value, kinds[name]) and not (kinds[name] is float
-                                                       and isinstance(value, int)):
+        if not isinstance(value, kinds[name]) and not (
+            kinds[name] is float and isinstance(value, int)
+        ):
             raise InputError(f"{what}: {name} is not a {kinds[name].__name__}")
     return entry
 
 
 def _table(entry: Any) -> PublishedTable:
-    fields = _fields(entry, "a table", {
-        "name": str, "title": str, "origin": str, "measure": str, "by": list, "matrix": str,
-        "arguments": dict, "rounding": str, "way": list, "known": list},
-        optional=("arguments", "rounding", "known"))
+    fields = _fields(
+        entry,
+        "a table",
+        {
+            "name": str,
+            "title": str,
+            "origin": str,
+            "measure": str,
+            "by": list,
+            "matrix": str,
+            "arguments": dict,
+            "rounding": str,
+            "way": list,
+            "known": list,
+        },
+        optional=("arguments", "rounding", "known"),
+    )
     name = f"table {fields['name']}"
     by = tuple(fields["by"])
     rounding = fields.get("rounding", "half")
     if rounding not in ROUNDINGS:
-        raise InputError(f"{name}: rounding {rounding!r} is unknown",
-                         remedy=f"use one of {', '.join(ROUNDINGS)}")
+        raise InputError(
+            f"{name}: rounding {rounding!r} is unknown", remedy=f"use one of {', '.join(ROUNDINGS)}"
+        )
     shared = fields.get("arguments", {})
     ways = tuple(_way(way, shared, name) for way in fields["way"])
-    cells = {key: None if text == UNPRINTED else text
-             for key, text in _matrix(fields["matrix"], by, name).items()}
+    cells = {
+        key: None if text == UNPRINTED else text
+        for key, text in _matrix(fields["matrix"], by, name).items()
+    }
     known: dict[str, dict[Key, Known]] = {way.origin: {} for way in ways}
     if len(known) < max(1, len(ways)):
         raise InputError(f"{name} needs ways of different origins")
     for each in fields.get("known", ()):
-        pinned = _fields(each, f"{name}: a known cell", {"from": str, "reason": str,
-                                                         "matrix": str})
+        pinned = _fields(each, f"{name}: a known cell", {"from": str, "reason": str, "matrix": str})
         if pinned["from"] not in known:
             raise InputError(f"{name}: known cells of an unknown way {pinned['from']!r}")
         for key, text in _matrix(pinned["matrix"], by, name).items():
             if key not in cells:
                 raise InputError(f"{name}: the known cell {'/'.join(key)} is not in the table")
             known[pinned["from"]][key] = Known(text, pinned["reason"])
-    return PublishedTable(fields["name"], fields["title"], fields["origin"], fields["measure"],
-                          by, cells, ways, known, rounding)
+    return PublishedTable(
+        fields["name"],
+        fields["title"],
+        fields["origin"],
+        fields["measure"],
+        by,
+        cells,
+        ways,
+        known,
+        rounding,
+    )
 
 
 def _way(entry: Any, shared: Mapping[str, Any], name: str) -> Way:
-    fields = _fields(entry, f"{name}: a way", {
-        "from": str, "arguments": dict, "tolerance": float, "loose": bool, "reason": str},
-        optional=("arguments", "tolerance", "loose", "reason"))
-    way = Way(fields["from"], {**shared, **fields.get("arguments", {})},
-              float(fields.get("tolerance", 0.0)), fields.get("loose", False),
-              fields.get("reason", ""))
+    fields = _fields(
+        entry,
+        f"{name}: a way",
+        {"from": str, "arguments": dict, "tolerance": float, "loose": bool, "reason": str},
+        optional=("arguments", "tolerance", "loose", "reason"),
+    )
+    way = Way(
+        fields["from"],
+        {**shared, **fields.get("arguments", {})},
+        float(fields.get("tolerance", 0.0)),
+        fields.get("loose", False),
+        fields.get("reason", ""),
+    )
     if (way.tolerance or way.loose) and not way.reason:
         raise InputError(f"{name}: a way with a tolerance needs its reason")
     return way
 
 
 def _finding(entry: Any) -> Finding:
-    fields = _fields(entry, "a finding", {"name": str, "title": str, "text": str,
-                                          "evidence": list})
+    fields = _fields(entry, "a finding", {"name": str, "title": str, "text": str, "evidence": list})
     evidence = []
     for each in fields["evidence"]:
-        one = _fields(each, f"finding {fields['name']}: evidence", {
-            "what": str, "measure": str, "arguments": dict, "printed": str, "found": str},
-            optional=("arguments", "printed"))
-        evidence.append(Evidence(one["what"], one["measure"], one.get("arguments", {}),
-                                 one.get("printed", ""), one["found"]))
-    return Finding(fields["name"], fields["title"], " ".join(fields["text"].split()),
-                   tuple(evidence))
+        one = _fields(
+            each,
+            f"finding {fields['name']}: evidence",
+            {"what": str, "measure": str, "arguments": dict, "printed": str, "found": str},
+            optional=("arguments", "printed"),
+        )
+        evidence.append(
+            Evidence(
+                one["what"],
+                one["measure"],
+                one.get("arguments", {}),
+                one.get("printed", ""),
+                one["found"],
+            )
+        )
+    return Finding(
+        fields["name"], fields["title"], " ".join(fields["text"].split()), tuple(evidence)
+    )
 
 
 def _matrix(text: str, by: tuple[str, ...], name: str) -> dict[Key, str]:
@@ -254,13 +331,17 @@ def _matrix(text: str, by: tuple[str, ...], name: str) -> dict[Key, str]:
     cells: dict[Key, str] = {}
     for row, *found in lines[1:]:
         if len(found) != len(columns):
-            raise InputError(f"{name}: row {row} has {len(found)} cells under {len(columns)} "
-                             "columns", remedy="write - where there is no cell")
+            raise InputError(
+                f"{name}: row {row} has {len(found)} cells under {len(columns)} columns",
+                remedy="write - where there is no cell",
+            )
         for column, cell in zip(columns, found, strict=True):
             key = (*row.split("/"), *column)
             if len(key) != len(by):
-                raise InputError(f"{name}: the key {'/'.join(key)} has {len(key)} parts and not "
-                                 f"{len(by)} ({', '.join(by)})")
+                raise InputError(
+                    f"{name}: the key {'/'.join(key)} has {len(key)} parts and not "
+                    f"{len(by)} ({', '.join(by)})"
+                )
             if key in cells:
                 raise InputError(f"{name}: the cell {'/'.join(key)} stands there twice")
             if cell != "-":

@@ -14,12 +14,26 @@ from errata.data import Corpus, Hypotheses, Judgment
 from errata.io import read_corpus, read_hypotheses, read_m2
 from errata.io.judgments import read_judgments
 
-__all__ = ["SAMPLE_FILES", "SAMPLE_SYSTEMS", "sample_corpus", "sample_file",
-           "sample_judgments", "sample_systems", "sample_texts"]
+__all__ = [
+    "SAMPLE_FILES",
+    "SAMPLE_SYSTEMS",
+    "sample_corpus",
+    "sample_file",
+    "sample_judgments",
+    "sample_systems",
+    "sample_texts",
+]
 
 SAMPLE_SYSTEMS = ("cautious", "eager", "fluent", "noisy", "nothing")
-SAMPLE_FILES = ("source.txt", "gold.m2", "reference0.txt", "reference1.txt",
-                *(f"{system}.txt" for system in SAMPLE_SYSTEMS), "judgments.jsonl", "README.md")
+SAMPLE_FILES = (
+    "source.txt",
+    "gold.m2",
+    "reference0.txt",
+    "reference1.txt",
+    *(f"{system}.txt" for system in SAMPLE_SYSTEMS),
+    "judgments.jsonl",
+    "README.md",
+)
 
 
 @contextmanager
@@ -42,8 +56,11 @@ def sample_corpus() -> Corpus:
 
 def sample_texts() -> Corpus:
     """The sample's sentences with two corrected texts each, for metrics that need no edits."""
-    with (sample_file("source.txt") as source, sample_file("reference0.txt") as first,
-          sample_file("reference1.txt") as second):
+    with (
+        sample_file("source.txt") as source,
+        sample_file("reference0.txt") as first,
+        sample_file("reference1.txt") as second,
+    ):
         return read_corpus(source=source, references=[first, second], name="sample")
 
 

@@ -15,8 +15,15 @@ from errata.align import aligned_kinds, extract_aligned
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.errors import InputError
 
-__all__ = ["EXTRACTORS", "classify_all", "extract", "extract_all", "extract_hypotheses",
-           "extractor_version", "reextract"]
+__all__ = [
+    "EXTRACTORS",
+    "classify_all",
+    "extract",
+    "extract_all",
+    "extract_hypotheses",
+    "extractor_version",
+    "reextract",
+]
 
 EXTRACTORS = ("aligned", "errant")
 DETECTED = ("UNK",)  # kinds of edits that say where an error is and not what it should be
@@ -36,21 +43,27 @@ def extract(source: str, target: str, *, extractor: str = "aligned") -> tuple[Ed
     return extract_all([source], [target], extractor=extractor)[0]
 
 
-def extract_all(sources: Sequence[str], targets: Sequence[str], *, extractor: str = "aligned",
-                progress: Progress | None = None,
-                processes: int | None = None) -> list[tuple[Edit, ...]]:
+def extract_all(
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    extractor: str = "aligned",
+    progress: Progress | None = None,
+    processes: int | None = None,
+) -> list[tuple[Edit, ...]]:
     """The edits of many sentences; the same pair is worked on once.
 
     ``processes`` (default: all cores) and ``progress`` concern ``errant`` only.
     """
     base, pipeline = split_extractor(extractor)
     if len(sources) != len(targets):
-        raise InputError(f"{len(sources)} sources but {len(targets)} targets",
-                         remedy="give one target per source")
+        raise InputError(
+            f"{len(sources)} sources but {len(targets)} targets",
+            remedy="give one target per source",
+        )
     pairs = list(zip(sources, targets, strict=True))
     with _lock:
-        known = {pair: _memory[extractor, *pair] for pair in pairs
-                 if (extractor, *pair) in _memory}
+        known = {pair: _memory[extractor, *pair] for pair in pairs if (extractor, *pair) in _memory}
     missing = [pair for pair in dict.fromkeys(pairs) if pair not in known]
     if missing:
         if base == "aligned":
@@ -72,8 +85,9 @@ def _remember(extractor: str, found: dict[tuple[str, str], tuple[Edit, ...]]) ->
         _memory.update({(extractor, *pair): edits for pair, edits in found.items()})
 
 
-def classify_all(sources: Sequence[str], edits: Sequence[tuple[Edit, ...]], *,
-                 extractor: str = "aligned") -> list[tuple[Edit, ...]]:
+def classify_all(
+    sources: Sequence[str], edits: Sequence[tuple[Edit, ...]], *, extractor: str = "aligned"
+) -> list[tuple[Edit, ...]]:
     """The same edits, offsets and all, with the kinds that the extractor gives them.
 
     >>> classify_all(["He go home ."], [(Edit(1, 2, "goes", "SVA"),)])
@@ -81,8 +95,11 @@ def classify_all(sources: Sequence[str], edits: Sequence[tuple[Edit, ...]], *,
     """
     base, pipeline = split_extractor(extractor)
     if base == "aligned":
-        flat = [(source.split()[e.start:e.end], e.replacement.split())
-                for source, several in zip(sources, edits, strict=True) for e in several]
+        flat = [
+            (source.split()[e.start : e.end], e.replacement.split())
+            for source, several in zip(sources, edits, strict=True)
+            for e in several
+        ]
         kinds = iter(aligned_kinds([old for old, _ in flat], [new for _, new in flat]))
     else:
         from errata.extract import errant
@@ -91,8 +108,9 @@ def classify_all(sources: Sequence[str], edits: Sequence[tuple[Edit, ...]], *,
     return [tuple(replace(e, kind=next(kinds)) for e in several) for several in edits]
 
 
-def reextract(corpus: Corpus, *, extractor: str = "aligned",
-              progress: Progress | None = None) -> Corpus:
+def reextract(
+    corpus: Corpus, *, extractor: str = "aligned", progress: Progress | None = None
+) -> Corpus:
     """The corpus with every reference's edits found anew by the extractor.
 
     Gold spans and kinds become comparable with a system's, so that a perfect system gets full
@@ -100,14 +118,24 @@ def reextract(corpus: Corpus, *, extractor: str = "aligned",
     ``errant_m2 -auto``; of the others the first alternatives are (also of NUCLE's ``Um``, which
     ``errant_m2`` leaves out: reference texts have them).
     """
-    flat = [(source, *_corrected(source, r))
-            for source, refs in zip(corpus.sources, corpus.references, strict=True) for r in refs]
-    found = iter(extract_all([s for s, _, _ in flat], [t for _, t, _ in flat],
-                             extractor=extractor, progress=progress))
+    flat = [
+        (source, *_corrected(source, r))
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+        for r in refs
+    ]
+    found = iter(
+        extract_all(
+            [s for s, _, _ in flat], [t for _, t, _ in flat], extractor=extractor, progress=progress
+        )
+    )
     kept = iter([detected for _, _, detected in flat])
     references = tuple(
-        tuple(Reference(r.annotator, _merged(next(found), next(kept)), r.text, r.implied)
-              for r in refs) for refs in corpus.references)
+        tuple(
+            Reference(r.annotator, _merged(next(found), next(kept)), r.text, r.implied)
+            for r in refs
+        )
+        for refs in corpus.references
+    )
     return Corpus(corpus.sources, references, corpus.name, corpus.vocabulary)
 
 
@@ -124,13 +152,19 @@ def _merged(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[Edit, 
     return tuple(sorted((*found, *detected), key=lambda e: (e.start, e.end))) if detected else found
 
 
-def extract_hypotheses(corpus: Corpus, hypotheses: Hypotheses, *, extractor: str = "aligned",
-                       progress: Progress | None = None) -> tuple[tuple[Edit, ...], ...]:
+def extract_hypotheses(
+    corpus: Corpus,
+    hypotheses: Hypotheses,
+    *,
+    extractor: str = "aligned",
+    progress: Progress | None = None,
+) -> tuple[tuple[Edit, ...], ...]:
     """A system's edits: its own where the output came as M2, found by the extractor otherwise."""
     if hypotheses.edits is not None:
         return hypotheses.edits
-    return tuple(extract_all(corpus.sources, hypotheses.sentences, extractor=extractor,
-                             progress=progress))
+    return tuple(
+        extract_all(corpus.sources, hypotheses.sentences, extractor=extractor, progress=progress)
+    )
 
 
 def split_extractor(extractor: str) -> tuple[str, str]:
@@ -141,8 +175,10 @@ def split_extractor(extractor: str) -> tuple[str, str]:
     """
     base, _, pipeline = extractor.partition(":")
     if base not in EXTRACTORS or (base == "aligned" and pipeline):
-        raise InputError(f"there is no extractor {extractor!r}",
-                         remedy="use 'aligned', 'errant' or 'errant:PIPELINE'")
+        raise InputError(
+            f"there is no extractor {extractor!r}",
+            remedy="use 'aligned', 'errant' or 'errant:PIPELINE'",
+        )
     return base, pipeline
 
 

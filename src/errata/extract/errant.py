@@ -38,8 +38,12 @@ Pair = tuple[str, str]
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
-def annotate(pairs: Sequence[Pair], pipeline: str = "", progress: Progress | None = None,
-             processes: int | None = None) -> list[tuple[Edit, ...]]:
+def annotate(
+    pairs: Sequence[Pair],
+    pipeline: str = "",
+    progress: Progress | None = None,
+    processes: int | None = None,
+) -> list[tuple[Edit, ...]]:
     """ERRANT's edits (default alignment and merging) for (source, correction) pairs."""
     revision = "errant edits " + version(pipeline)
     cache = _cache()
@@ -48,12 +52,18 @@ def annotate(pairs: Sequence[Pair], pipeline: str = "", progress: Progress | Non
     missing = [pair for pair in pairs if keys[pair] not in stored]
     if missing:
         fresh: dict[str, bytes] = {}
-        jobs: Iterator[list[Pair]] = (missing[i:i + BATCH] for i in range(0, len(missing), BATCH))
+        jobs: Iterator[list[Pair]] = (missing[i : i + BATCH] for i in range(0, len(missing), BATCH))
         sentences = {" ".join(text.split()) for pair in missing for text in pair}
         with _workers(len(missing), processes) as run:
             parses = _parse(sentences, pipeline, run)
-            tasks = [(pipeline, [keys[pair] for pair in job],
-                      _needed(parses, (keys[pair] for pair in job))) for job in jobs]
+            tasks = [
+                (
+                    pipeline,
+                    [keys[pair] for pair in job],
+                    _needed(parses, (keys[pair] for pair in job)),
+                )
+                for job in jobs
+            ]
             for done, edits in enumerate(run(_annotate, tasks), 1):
                 fresh.update(edits)
                 if progress is not None:
@@ -63,8 +73,9 @@ def annotate(pairs: Sequence[Pair], pipeline: str = "", progress: Progress | Non
     return [_load_edits(stored[keys[pair]]) for pair in pairs]
 
 
-def classify(sources: Sequence[str], edits: Sequence[tuple[Edit, ...]],
-             pipeline: str = "") -> list[str]:
+def classify(
+    sources: Sequence[str], edits: Sequence[tuple[Edit, ...]], pipeline: str = ""
+) -> list[str]:
     """ERRANT's type for each edit as it stands (not minimised), sentence by sentence."""
     annotator = _annotator(pipeline)
     sentences = [" ".join(source.split()) for source in sources]
@@ -92,8 +103,9 @@ def version(pipeline: str = "") -> str:
     """
     _check_installed(pipeline)
     meta = _meta(pipeline or DEFAULT_PIPELINE) or _annotator(pipeline).nlp.meta
-    return f"errant:{installed('errant')},spacy:{installed('spacy')}," \
-           f"{meta['name']}:{meta['version']}"
+    return (
+        f"errant:{installed('errant')},spacy:{installed('spacy')},{meta['name']}:{meta['version']}"
+    )
 
 
 def _meta(pipeline: str) -> dict[str, Any]:
@@ -125,8 +137,9 @@ def _annotator(pipeline: str) -> Any:
     except OSError as error:
         if pipeline and os.sep in pipeline:
             raise InputError(f"cannot load the spaCy pipeline: {error}", path=pipeline) from None
-        raise MissingExtraError(f"the spaCy pipeline {pipeline or DEFAULT_PIPELINE}",
-                                _remedy(pipeline)) from None
+        raise MissingExtraError(
+            f"the spaCy pipeline {pipeline or DEFAULT_PIPELINE}", _remedy(pipeline)
+        ) from None
     return errant.load("en", nlp)
 
 
@@ -139,8 +152,9 @@ def _check_installed(pipeline: str) -> None:
 
 
 def _remedy(pipeline: str) -> str:
-    return ("pip install 'errata[errant]' && "
-            f"python -m spacy download {pipeline or DEFAULT_PIPELINE}")
+    return (
+        f"pip install 'errata[errant]' && python -m spacy download {pipeline or DEFAULT_PIPELINE}"
+    )
 
 
 def _cache() -> BlobCache:
@@ -168,7 +182,7 @@ def _parse(sentences: Iterable[str], pipeline: str, run: Map) -> dict[str, bytes
     wanted = sorted(sentences)
     parses = cache.get(revision, wanted)
     missing = [sentence for sentence in wanted if sentence not in parses]
-    tasks = [(pipeline, missing[i:i + BATCH]) for i in range(0, len(missing), BATCH)]
+    tasks = [(pipeline, missing[i : i + BATCH]) for i in range(0, len(missing), BATCH)]
     for fresh in run(_parse_batch, tasks):
         cache.put(revision, fresh)
         parses.update(fresh)
@@ -181,8 +195,10 @@ def _parse_batch(task: tuple[str, list[str]]) -> dict[str, bytes]:
     pipeline, sentences = task
     nlp = _annotator(pipeline).nlp
     docs = nlp.pipe(Doc(nlp.vocab, sentence.split()) for sentence in sentences)
-    return {sentence: zlib.compress(doc.to_bytes(exclude=["tensor", "user_data"]), 1)
-            for sentence, doc in zip(sentences, docs, strict=True)}
+    return {
+        sentence: zlib.compress(doc.to_bytes(exclude=["tensor", "user_data"]), 1)
+        for sentence, doc in zip(sentences, docs, strict=True)
+    }
 
 
 def _doc(annotator: Any, parse: bytes) -> Doc:
@@ -203,11 +219,14 @@ def _annotate(task: tuple[str, list[str], dict[str, bytes]]) -> dict[str, bytes]
     for key in keys:
         orig, cor = (docs[text] for text in key.split("\n"))
         edits = [] if orig.text.strip() == cor.text.strip() else annotator.annotate(orig, cor)
-        found[key] = json.dumps([[e.o_start, e.o_end, " ".join(t.text for t in e.c_toks), e.type]
-                                 for e in edits], ensure_ascii=False).encode()
+        found[key] = json.dumps(
+            [[e.o_start, e.o_end, " ".join(t.text for t in e.c_toks), e.type] for e in edits],
+            ensure_ascii=False,
+        ).encode()
     return found
 
 
 def _load_edits(data: bytes) -> tuple[Edit, ...]:
-    return tuple(Edit(start, end, replacement, kind)
-                 for start, end, replacement, kind in json.loads(data))
+    return tuple(
+        Edit(start, end, replacement, kind) for start, end, replacement, kind in json.loads(data)
+    )

@@ -13,8 +13,16 @@ from errata.human.comparisons import Comparisons, Counts, compare
 from errata.human.versus import head_to_head
 from errata.parameters import build, parse_arguments
 
-__all__ = ["RANKERS", "Comparisons", "Counts", "Ranker", "compare", "head_to_head",
-           "parse_ranker", "rank"]
+__all__ = [
+    "RANKERS",
+    "Comparisons",
+    "Counts",
+    "Ranker",
+    "compare",
+    "head_to_head",
+    "parse_ranker",
+    "rank",
+]
 
 RANKERS = {
     "expected_wins": "errata.human.expected_wins:ExpectedWins",

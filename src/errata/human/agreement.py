@@ -18,8 +18,16 @@ from errata.data import Judgment
 from errata.errors import InputError
 from errata.human.comparisons import Floats
 
-__all__ = ["Agreement", "Kappa", "OutputPairs", "agreement", "kappa", "krippendorff",
-           "output_pairs", "pooled_kappa"]
+__all__ = [
+    "Agreement",
+    "Kappa",
+    "OutputPairs",
+    "agreement",
+    "kappa",
+    "krippendorff",
+    "output_pairs",
+    "pooled_kappa",
+]
 
 CHANCE = ("pooled", "cohen", "symmetric")
 WEIGHTS = ("none", "linear", "quadratic")
@@ -45,17 +53,20 @@ class OutputPairs:
 
     def select(self, rows: NDArray[np.bool_]) -> OutputPairs:
         """Some of the decisions."""
-        return OutputPairs(self.judges, self.keys, self.judge[rows], self.key[rows],
-                           self.outcome[rows])
+        return OutputPairs(
+            self.judges, self.keys, self.judge[rows], self.key[rows], self.outcome[rows]
+        )
 
     def tallies(self) -> Floats:
         """How often each outcome was given per key, all judges together: ``[key, outcome]``."""
-        return np.bincount(self.key * 3 + self.outcome + 1,
-                           minlength=3 * len(self.keys)).reshape(-1, 3).astype(np.float64)
+        return (
+            np.bincount(self.key * 3 + self.outcome + 1, minlength=3 * len(self.keys))
+            .reshape(-1, 3)
+            .astype(np.float64)
+        )
 
 
-def output_pairs(judgments: Iterable[Judgment], *, orientation: str = "consistent"
-                 ) -> OutputPairs:
+def output_pairs(judgments: Iterable[Judgment], *, orientation: str = "consistent") -> OutputPairs:
     """Every pair of ranked outputs in every judgment.
 
     The two outputs of a key stand in alphabetical order of their systems. With
@@ -64,15 +75,19 @@ def output_pairs(judgments: Iterable[Judgment], *, orientation: str = "consisten
     need.
     """
     if orientation not in ORIENTATIONS:
-        raise InputError(f"unknown orientation {orientation!r}",
-                         remedy=f"use one of {', '.join(ORIENTATIONS)}")
+        raise InputError(
+            f"unknown orientation {orientation!r}", remedy=f"use one of {', '.join(ORIENTATIONS)}"
+        )
     judges: dict[str, int] = {}
     keys: dict[tuple[int, str, str], int] = {}
     rows: list[tuple[int, int, int]] = []
     for judgment in judgments:
         judge = judges.setdefault(judgment.judge, len(judges))
-        ranked = [(" ".join(sorted(group)), rank) for group, rank
-                  in zip(judgment.groups, judgment.ranks, strict=True) if rank is not None]
+        ranked = [
+            (" ".join(sorted(group)), rank)
+            for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
+            if rank is not None
+        ]
         for (a, rank_a), (b, rank_b) in combinations(ranked, 2):
             outcome = (rank_b > rank_a) - (rank_b < rank_a)
             if a > b:
@@ -202,8 +217,14 @@ class Agreement:
     minimum: int
 
 
-def agreement(judgments: Iterable[Judgment], *, chance: str = "pooled", weights: str = "none",
-              minimum: int = 50, confidence: float = 0.95) -> Agreement:
+def agreement(
+    judgments: Iterable[Judgment],
+    *,
+    chance: str = "pooled",
+    weights: str = "none",
+    minimum: int = 50,
+    confidence: float = 0.95,
+) -> Agreement:
     """Agreement between and within judges (Grundkiewicz et al. 2015, Table 2).
 
     Two judges are compared by all pairs of their decisions on the same two outputs.
@@ -230,18 +251,25 @@ def agreement(judgments: Iterable[Judgment], *, chance: str = "pooled", weights:
     rankings, seconds = _times(kept, judges)
     level = {"none": "nominal", "linear": "ordinal", "quadratic": "interval"}[weights]
     return Agreement(
-        judges, values, counts, errors, _mean(values, counts, minimum, ~np.eye(n, dtype=bool)),
-        _mean(values, counts, minimum, np.eye(n, dtype=bool)), krippendorff(pairs, level=level),
-        _outsiders(judges, *fair, minimum, confidence), rankings, seconds,
+        judges,
+        values,
+        counts,
+        errors,
+        _mean(values, counts, minimum, ~np.eye(n, dtype=bool)),
+        _mean(values, counts, minimum, np.eye(n, dtype=bool)),
+        krippendorff(pairs, level=level),
+        _outsiders(judges, *fair, minimum, confidence),
+        rankings,
+        seconds,
         (f"chance:{chance}", f"weights:{weights}", f"minimum:{minimum}", f"alpha:{level}"),
-        minimum)
+        minimum,
+    )
 
 
 Tallies = tuple[NDArray[np.int64], Floats]
 
 
-def _matrices(tallies: list[Tallies], chance: str, weights: str
-              ) -> tuple[Floats, Floats, Floats]:
+def _matrices(tallies: list[Tallies], chance: str, weights: str) -> tuple[Floats, Floats, Floats]:
     """κ of every two judges, the pairs of decisions behind it, and its error."""
     n = len(tallies)
     values, counts, errors = (np.full((n, n), np.nan) for _ in range(3))
@@ -280,8 +308,14 @@ def _mean(values: Floats, counts: Floats, minimum: int, which: NDArray[np.bool_]
     return float((values[enough] * counts[enough]).sum() / total) if total else float("nan")
 
 
-def _outsiders(judges: tuple[str, ...], values: Floats, counts: Floats, errors: Floats,
-               minimum: int, confidence: float) -> tuple[str, ...]:
+def _outsiders(
+    judges: tuple[str, ...],
+    values: Floats,
+    counts: Floats,
+    errors: Floats,
+    minimum: int,
+    confidence: float,
+) -> tuple[str, ...]:
     from scipy.special import ndtri
 
     found = []
@@ -294,8 +328,7 @@ def _outsiders(judges: tuple[str, ...], values: Floats, counts: Floats, errors: 
     return tuple(found)
 
 
-def _times(judgments: list[Judgment], judges: tuple[str, ...]
-           ) -> tuple[NDArray[np.int64], Floats]:
+def _times(judgments: list[Judgment], judges: tuple[str, ...]) -> tuple[NDArray[np.int64], Floats]:
     times: dict[str, list[float]] = {name: [] for name in judges}
     rankings = dict.fromkeys(judges, 0)
     for judgment in judgments:
@@ -303,5 +336,7 @@ def _times(judgments: list[Judgment], judges: tuple[str, ...]
             rankings[judgment.judge] += 1
             if judgment.seconds is not None:
                 times[judgment.judge].append(judgment.seconds)
-    return (np.array([rankings[name] for name in judges], np.int64),
-            np.array([np.median(times[name]) if times[name] else np.nan for name in judges]))
+    return (
+        np.array([rankings[name] for name in judges], np.int64),
+        np.array([np.median(times[name]) if times[name] else np.nan for name in judges]),
+    )

@@ -54,10 +54,16 @@ class Ranker(Parameterised, ABC):
         """Further figures of one data set, in the order to be shown."""
         return {}
 
-    def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
-                 rng: np.random.Generator, threads: int | None = None,
-                 progress: Progress | None = None, balanced: bool = False
-                 ) -> tuple[Floats, Floats | None]:
+    def estimate(
+        self,
+        comparisons: Comparisons,
+        unit: str,
+        resamples: int,
+        rng: np.random.Generator,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        balanced: bool = False,
+    ) -> tuple[Floats, Floats | None]:
         """Scores of the data, and of resamples ``[resample, system]``."""
         values = self.score(comparisons.counts())
         if not resamples:
@@ -65,8 +71,9 @@ class Ranker(Parameterised, ABC):
         counts = bootstrap_counts(comparisons, unit, resamples, rng, balanced=balanced)
         return values, self.score_resamples(counts, threads, progress)
 
-    def score_resamples(self, counts: Counts, threads: int | None, progress: Progress | None
-                        ) -> Floats:
+    def score_resamples(
+        self, counts: Counts, threads: int | None, progress: Progress | None
+    ) -> Floats:
         """The scores of many data sets at once; slow rankers do it in threads."""
         return self.score(counts)
 
@@ -75,10 +82,18 @@ class Ranker(Parameterised, ABC):
         return ()
 
 
-def rank(ranker: Ranker, comparisons: Comparisons, *, unit: str = "sentences",
-         resamples: int = 1000, rng: int | np.random.Generator = 0, value: str = "data",
-         balanced: bool = False, threads: int | None = None,
-         progress: Progress | None = None) -> Scores:
+def rank(
+    ranker: Ranker,
+    comparisons: Comparisons,
+    *,
+    unit: str = "sentences",
+    resamples: int = 1000,
+    rng: int | np.random.Generator = 0,
+    value: str = "data",
+    balanced: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Scores:
     """Score the systems that people compared, with bootstrap resamples of their judgments.
 
     ``unit`` is what the bootstrap draws: ``"pairs"`` as published, which takes the up to 78 pairs
@@ -101,34 +116,62 @@ def rank(ranker: Ranker, comparisons: Comparisons, *, unit: str = "sentences",
     counts = comparisons.counts()
     _check(comparisons, counts)
     generator = np.random.default_rng(rng)
-    values, resampled = ranker.estimate(comparisons, unit, resamples, generator, threads,
-                                         progress, balanced)
+    values, resampled = ranker.estimate(
+        comparisons, unit, resamples, generator, threads, progress, balanced
+    )
     if value == "mean":
         if resampled is None:
             raise InputError("the mean over resamples needs resamples", remedy="resamples=1000")
         values = resampled.mean(axis=0)
     wins, ties = counts
     seed = rng if isinstance(rng, int) else "generator"
-    drawn = () if resampled is None else (
-        f"unit:{unit}", f"resamples:{len(resampled)}", *(("balanced",) if balanced else ()),
-        f"seed:{seed}")
+    drawn = (
+        ()
+        if resampled is None
+        else (
+            f"unit:{unit}",
+            f"resamples:{len(resampled)}",
+            *(("balanced",) if balanced else ()),
+            f"seed:{seed}",
+        )
+    )
     return Scores(
-        scorer=repr(ranker), systems=comparisons.systems, values=values, resampled=resampled,
-        parts={**ranker.parts(counts), "wins": wins.sum(1), "ties": ties.sum(1),
-               "losses": wins.sum(0)},
+        scorer=repr(ranker),
+        systems=comparisons.systems,
+        values=values,
+        resampled=resampled,
+        parts={
+            **ranker.parts(counts),
+            "wins": wins.sum(1),
+            "ties": ties.sum(1),
+            "losses": wins.sum(0),
+        },
         headline=ranker.headline,
-        context=(*ranker.context(comparisons, unit), *comparisons.context,
-                 f"comparisons:{comparisons.total:.12g}", f"rankings:{comparisons.rankings}",
-                 *((f"value:{value}",) if value != "data" else ()), *drawn,
-                 f"errata:{__version__}"))
+        context=(
+            *ranker.context(comparisons, unit),
+            *comparisons.context,
+            f"comparisons:{comparisons.total:.12g}",
+            f"rankings:{comparisons.rankings}",
+            *((f"value:{value}",) if value != "data" else ()),
+            *drawn,
+            f"errata:{__version__}",
+        ),
+    )
 
 
 def _check(comparisons: Comparisons, counts: Counts) -> None:
     if not comparisons.total:
-        raise InputError("there is nothing to rank: no judgment compares two systems",
-                         remedy="give rankings of at least two outputs")
-    alone = [name for name, games in zip(comparisons.systems, counts.games.sum(1), strict=True)
-             if games == 0]
+        raise InputError(
+            "there is nothing to rank: no judgment compares two systems",
+            remedy="give rankings of at least two outputs",
+        )
+    alone = [
+        name
+        for name, games in zip(comparisons.systems, counts.games.sum(1), strict=True)
+        if games == 0
+    ]
     if alone:
-        raise InputError(f"never compared with another system: {', '.join(alone)}",
-                         remedy="leave them out (--without NAME), or judge them")
+        raise InputError(
+            f"never compared with another system: {', '.join(alone)}",
+            remedy="leave them out (--without NAME), or judge them",
+        )

@@ -76,7 +76,9 @@ class BradleyTerry(Ranker):
             where = "" if len(strength) == 1 else f" in {bad} of {len(strength)} resamples"
             raise InputError(
                 f"{self.name}: no finite strengths{where}: some systems never lost to, or never "
-                "beat, the others", remedy=f"give a prior, as in {self.name}(prior=0.1)")
+                "beat, the others",
+                remedy=f"give a prior, as in {self.name}(prior=0.1)",
+            )
         return strength.reshape(counts.wins.shape[:-1]), tie.reshape(counts.wins.shape[:-2])
 
     def chances(self, counts: Counts) -> tuple[Floats, Floats]:
@@ -102,8 +104,14 @@ def _davidson(d: Floats, eta: Floats, wins: Floats, losses: Floats, ties: Floats
     p, q, r = a / total, b / total, t / total
     value = (wins - losses) * d / 2 + ties * np.where(ties > 0, eta, 0) - games * np.log(total)
     mean = (p - q) / 2
-    return (value, (wins - losses) / 2 - games * mean, ties - games * r,
-            games * ((p + q) / 4 - mean**2), -games * r * mean, games * r * (1 - r))
+    return (
+        value,
+        (wins - losses) / 2 - games * mean,
+        ties - games * r,
+        games * ((p + q) / 4 - mean**2),
+        -games * r * mean,
+        games * r * (1 - r),
+    )
 
 
 def _rao_kupper(d: Floats, eta: Floats, wins: Floats, losses: Floats, ties: Floats) -> Terms:
@@ -112,17 +120,26 @@ def _rao_kupper(d: Floats, eta: Floats, wins: Floats, losses: Floats, ties: Floa
     grown = np.expm1(2 * eta)
     tied = ties > 0
     safe = np.where(tied, grown, 1.0)
-    value = (-w * np.logaddexp(0, eta - d) - k * np.logaddexp(0, eta + d)
-             + np.where(tied, ties * np.log(safe), 0))
+    value = (
+        -w * np.logaddexp(0, eta - d)
+        - k * np.logaddexp(0, eta + d)
+        + np.where(tied, ties * np.log(safe), 0)
+    )
     push = np.where(tied, 2 * ties * (grown + 1) / safe, 0)
     bend = np.where(tied, 4 * ties * (grown + 1) / safe**2, 0)
-    return (value, w * (1 - p) - k * (1 - q), push - w * (1 - p) - k * (1 - q),
-            w * p * (1 - p) + k * q * (1 - q), k * q * (1 - q) - w * p * (1 - p),
-            w * p * (1 - p) + k * q * (1 - q) + bend)
+    return (
+        value,
+        w * (1 - p) - k * (1 - q),
+        push - w * (1 - p) - k * (1 - q),
+        w * p * (1 - p) + k * q * (1 - q),
+        k * q * (1 - q) - w * p * (1 - p),
+        w * p * (1 - p) + k * q * (1 - q) + bend,
+    )
 
 
-def _newton(wins: Floats, ties: Floats, terms: Callable[..., Terms], prior: float
-            ) -> tuple[Floats, Floats]:
+def _newton(
+    wins: Floats, ties: Floats, terms: Callable[..., Terms], prior: float
+) -> tuple[Floats, Floats]:
     """Newton's method with step halving, for a batch; NaN where the answer is not finite."""
     batch, n = wins.shape[:2]
     i, j = np.triu_indices(n, 1)
@@ -144,15 +161,28 @@ def _newton(wins: Floats, ties: Floats, terms: Callable[..., Terms], prior: floa
     return x[:, :n], x[:, n]
 
 
-def _value(x: Floats, data: tuple[Floats, ...], terms: Callable[..., Terms], prior: float,
-           i: Index, j: Index) -> Floats:
+def _value(
+    x: Floats,
+    data: tuple[Floats, ...],
+    terms: Callable[..., Terms],
+    prior: float,
+    i: Index,
+    j: Index,
+) -> Floats:
     value = terms(x[:, i] - x[:, j], x[:, -1:], *data)[0].sum(axis=1)
     result: Floats = value - prior / 2 * (x[:, :-1] ** 2).sum(axis=1)
     return result
 
 
-def _step(x: Floats, data: tuple[Floats, ...], terms: Callable[..., Terms], prior: float,
-          free: NDArray[np.bool_], i: Index, j: Index) -> tuple[Floats, Floats]:
+def _step(
+    x: Floats,
+    data: tuple[Floats, ...],
+    terms: Callable[..., Terms],
+    prior: float,
+    free: NDArray[np.bool_],
+    i: Index,
+    j: Index,
+) -> tuple[Floats, Floats]:
     """Newton's step, at most 2 in any direction, and the value where it starts."""
     batch, n = len(x), x.shape[1] - 1
     value, by_d, by_t, dd, dt, tt = terms(x[:, i] - x[:, j], x[:, -1:], *data)
@@ -171,8 +201,9 @@ def _step(x: Floats, data: tuple[Floats, ...], terms: Callable[..., Terms], prio
     gradient[:, :n] -= prior * x[:, :n]
     curve[:, range(n), range(n)] += prior
     # Only differences of strengths matter: this keeps their mean where it is.
-    curve[:, :n, :n] += np.maximum(1.0, np.abs(curve[:, range(n), range(n)]).mean(1)
-                                   )[:, None, None] / n
+    curve[:, :n, :n] += (
+        np.maximum(1.0, np.abs(curve[:, range(n), range(n)]).mean(1))[:, None, None] / n
+    )
     stuck = ~free
     curve[stuck, n, :] = curve[stuck, :, n] = gradient[stuck, n] = 0
     curve[stuck, n, n] = 1
@@ -183,8 +214,16 @@ def _step(x: Floats, data: tuple[Floats, ...], terms: Callable[..., Terms], prio
     return step * np.minimum(1, 2 / np.maximum(largest, 1e-300)), value.sum(axis=1) - penalty
 
 
-def _halved(x: Floats, step: Floats, value: Floats, data: tuple[Floats, ...],
-            terms: Callable[..., Terms], prior: float, i: Index, j: Index) -> Floats:
+def _halved(
+    x: Floats,
+    step: Floats,
+    value: Floats,
+    data: tuple[Floats, ...],
+    terms: Callable[..., Terms],
+    prior: float,
+    i: Index,
+    j: Index,
+) -> Floats:
     """The step, halved until it does not lead downhill (nor the tie parameter below its bound)."""
     step = step.copy()
     for _ in range(40):

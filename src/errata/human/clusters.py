@@ -47,8 +47,10 @@ class Ranking:
     @property
     def ranges(self) -> tuple[str, ...]:
         """The ranges as the papers print them: ``"3-5"``, or ``"1"``."""
-        return tuple(f"{a}" if a == b else f"{a}-{b}"
-                     for a, b in zip(self.low.tolist(), self.high.tolist(), strict=True))
+        return tuple(
+            f"{a}" if a == b else f"{a}-{b}"
+            for a, b in zip(self.low.tolist(), self.high.tolist(), strict=True)
+        )
 
 
 def trimmed(resamples: int, confidence: float) -> int:
@@ -63,8 +65,9 @@ def trimmed(resamples: int, confidence: float) -> int:
     return math.ceil(round((resamples - confidence * resamples) / 2, 9))
 
 
-def rank_ranges(resampled: Floats, confidence: float = 0.95
-                ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+def rank_ranges(
+    resampled: Floats, confidence: float = 0.95
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """The lowest, highest and mean rank of each system within the confidence level.
 
     ``resampled[b, s]`` is the score of system s in resample b. Systems with equal scores share
@@ -73,8 +76,9 @@ def rank_ranges(resampled: Floats, confidence: float = 0.95
     """
     drop = trimmed(len(resampled), confidence)
     if len(resampled) <= 2 * drop:
-        raise InputError(f"{len(resampled)} resamples are too few for a level of {confidence}",
-                         remedy="use 1000")
+        raise InputError(
+            f"{len(resampled)} resamples are too few for a level of {confidence}", remedy="use 1000"
+        )
     kept = slice(drop, len(resampled) - drop)
     best, worst = places(resampled)
     mean: Floats = np.sort((best + worst) / 2, axis=0)[kept].mean(axis=0)

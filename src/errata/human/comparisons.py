@@ -109,14 +109,18 @@ class Comparisons:
                 sums += np.bincount(place[rows], self.weight[rows], minlength=len(sums))
             return sums.reshape(groups, n, n)
 
-        return Counts(add((forth, Outcome.FIRST), (back, Outcome.SECOND)),
-                      add((forth, Outcome.TIE), (back, Outcome.TIE)))
+        return Counts(
+            add((forth, Outcome.FIRST), (back, Outcome.SECOND)),
+            add((forth, Outcome.TIE), (back, Outcome.TIE)),
+        )
 
     def _column(self, unit: str) -> Ints:
         column = {"rankings": self.ranking, "sentences": self.sentence, "judges": self.judge}[unit]
         if column is None:
-            raise InputError(f"the {unit} of these comparisons were not kept",
-                             remedy=f"compare(..., keep={unit!r}) or keep='everything'")
+            raise InputError(
+                f"the {unit} of these comparisons were not kept",
+                remedy=f"compare(..., keep={unit!r}) or keep='everything'",
+            )
         return column
 
     def units(self, unit: str) -> tuple[NDArray[np.int64], int]:
@@ -129,27 +133,39 @@ class Comparisons:
 
     def select(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Comparisons:
         """Some of the rows; systems and judges keep their numbers."""
+
         def pick(column: Ints | None) -> Ints | None:
             return None if column is None else column[rows]
 
         return replace(
-            self, first=self.first[rows], second=self.second[rows], outcome=self.outcome[rows],
-            weight=self.weight[rows], judge=pick(self.judge), sentence=pick(self.sentence),
-            ranking=pick(self.ranking))
+            self,
+            first=self.first[rows],
+            second=self.second[rows],
+            outcome=self.outcome[rows],
+            weight=self.weight[rows],
+            judge=pick(self.judge),
+            sentence=pick(self.sentence),
+            ranking=pick(self.ranking),
+        )
 
     def without(self, *systems: str) -> Comparisons:
         """The comparisons among the other systems."""
         for name in systems:
             if name not in self.systems:
-                raise InputError(f"no judgment names the system {name!r}",
-                                 remedy=f"there are: {', '.join(self.systems)}")
+                raise InputError(
+                    f"no judgment names the system {name!r}",
+                    remedy=f"there are: {', '.join(self.systems)}",
+                )
         stay = np.array([name not in systems for name in self.systems], bool)
         number = (np.cumsum(stay) - 1).astype(np.int32)
         kept = self.select(stay[self.first] & stay[self.second])
         return replace(
-            kept, systems=tuple(name for name in self.systems if name not in systems),
-            first=number[kept.first], second=number[kept.second],
-            context=(*self.context, *(f"without:{name}" for name in systems)))
+            kept,
+            systems=tuple(name for name in self.systems if name not in systems),
+            first=number[kept.first],
+            second=number[kept.second],
+            context=(*self.context, *(f"without:{name}" for name in systems)),
+        )
 
 
 def check_unit(unit: str) -> None:
@@ -158,8 +174,14 @@ def check_unit(unit: str) -> None:
         raise InputError(f"unknown unit {unit!r}", remedy=f"use one of {', '.join(UNITS)}")
 
 
-def compare(judgments: Iterable[Judgment], *, members: str = "all", order: str = "name",
-            keep: str = "everything", rng: int | np.random.Generator = 0) -> Comparisons:
+def compare(
+    judgments: Iterable[Judgment],
+    *,
+    members: str = "all",
+    order: str = "name",
+    keep: str = "everything",
+    rng: int | np.random.Generator = 0,
+) -> Comparisons:
     """Turn rankings into pairwise comparisons.
 
     ``members`` says which systems of an output speak (see the module); with ``"all"`` the systems
@@ -178,8 +200,11 @@ def compare(judgments: Iterable[Judgment], *, members: str = "all", order: str =
     >>> compare([ranking], members="expected").weight.tolist()
     [0.5, 0.5]
     """
-    for name, value, known in (("members", members, MEMBERS), ("keep", keep, KEEP),
-                               ("order", order, ORDERS)):
+    for name, value, known in (
+        ("members", members, MEMBERS),
+        ("keep", keep, KEEP),
+        ("order", order, ORDERS),
+    ):
         if value not in known:
             raise InputError(f"unknown {name} {value!r}", remedy=f"use one of {', '.join(known)}")
     columns = _Columns(members, order, np.random.default_rng(rng))
@@ -246,15 +271,24 @@ class _Columns:
             row, left, right = row[apart], left[apart], right[apart]
         try:
             number_, rank_, weight_, sentence_ = (
-                np.array(systems, np.int32), np.array(ranks, np.int64),
-                np.array(weights, np.float64), np.array(sentence, np.int32))
+                np.array(systems, np.int32),
+                np.array(ranks, np.int64),
+                np.array(weights, np.float64),
+                np.array(sentence, np.int32),
+            )
         except OverflowError:
-            raise InputError("a rank or a sentence number is too large",
-                             remedy="number them from 1 and from 0") from None
+            raise InputError(
+                "a rank or a sentence number is too large", remedy="number them from 1 and from 0"
+            ) from None
         return Table(
-            number_[left], number_[right], np.sign(rank_[right] - rank_[left]).astype(np.int8),
-            weight_[left] * weight_[right], np.array(judge, np.int32)[row],
-            sentence_[row], np.array(ranking, np.int32)[row])
+            number_[left],
+            number_[right],
+            np.sign(rank_[right] - rank_[left]).astype(np.int8),
+            weight_[left] * weight_[right],
+            np.array(judge, np.int32)[row],
+            sentence_[row],
+            np.array(ranking, np.int32)[row],
+        )
 
     def _speakers(self, judgment: Judgment) -> Speakers:
         """The numbers of the systems compared, the outputs they wrote, and their weights."""
@@ -271,8 +305,11 @@ class _Columns:
     def _listed(self, judgment: Judgment) -> Speakers:
         entries = ranked_systems(judgment, self.members, self.order, self.rng)
         number = self.systems
-        return ([number.setdefault(name, len(number)) for name, *_ in entries],
-                [group for _, _, group, _ in entries], [weight for *_, weight in entries])
+        return (
+            [number.setdefault(name, len(number)) for name, *_ in entries],
+            [group for _, _, group, _ in entries],
+            [weight for *_, weight in entries],
+        )
 
     def _number(self, judgment: Judgment) -> int:
         key = (judgment.judge, judgment.sentence, judgment.item)
@@ -293,7 +330,10 @@ def _pairs(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
         i, j = np.triu_indices(int(size), 1)
         place = offsets[blocks, None] + np.arange(len(i))
         row[place], left[place], right[place] = (
-            blocks[:, None], starts[blocks, None] + i, starts[blocks, None] + j)
+            blocks[:, None],
+            starts[blocks, None] + i,
+            starts[blocks, None] + j,
+        )
     return row, left, right
 
 
@@ -305,8 +345,12 @@ def _merge(tables: list[Table], unit: str) -> Table:
     flip = table.first > table.second
     first, second = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
     outcome = np.where(flip, -table.outcome, table.outcome).astype(np.int64)
-    column = {"pairs": np.zeros(len(first), np.int32), "rankings": table.ranking,
-              "sentences": table.sentence, "judges": table.judge}[unit].astype(np.int64)
+    column = {
+        "pairs": np.zeros(len(first), np.int32),
+        "rankings": table.ranking,
+        "sentences": table.sentence,
+        "judges": table.judge,
+    }[unit].astype(np.int64)
     n = int(second.max()) + 1
     low = int(column.min())
     key = (((column - low) * n + first) * n + second) * 3 + outcome + 1
@@ -316,8 +360,15 @@ def _merge(tables: list[Table], unit: str) -> Table:
     rest, second = np.divmod(rest, n)
     unit_, first = np.divmod(rest, n)
     value = (unit_ + low).astype(np.int32)
-    return Table(first.astype(np.int32), second.astype(np.int32), (outcome - 1).astype(np.int8),
-                 weight, value, value, value)
+    return Table(
+        first.astype(np.int32),
+        second.astype(np.int32),
+        (outcome - 1).astype(np.int8),
+        weight,
+        value,
+        value,
+        value,
+    )
 
 
 def _finish(columns: _Columns, tables: list[Table], keep: str) -> Comparisons:
@@ -335,7 +386,15 @@ def _finish(columns: _Columns, tables: list[Table], keep: str) -> Comparisons:
         outcome = np.where(flip, -outcome, outcome).astype(np.int8)
     kept = {unit: keep in ("everything", unit) for unit in UNITS}
     return Comparisons(
-        tuple(names), tuple(columns.judges), first, second, outcome, table.weight,
-        table.judge if kept["judges"] else None, table.sentence if kept["sentences"] else None,
-        table.ranking if kept["rankings"] else None, columns.rankings,
-        context=(f"members:{columns.members}",))
+        tuple(names),
+        tuple(columns.judges),
+        first,
+        second,
+        outcome,
+        table.weight,
+        table.judge if kept["judges"] else None,
+        table.sentence if kept["sentences"] else None,
+        table.ranking if kept["rankings"] else None,
+        columns.rankings,
+        context=(f"members:{columns.members}",),
+    )

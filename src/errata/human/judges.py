@@ -33,8 +33,9 @@ class JudgeCorrelations:
     rest_r: Floats
 
 
-def judge_correlations(comparisons: Comparisons, ranker: Ranker | None = None, *,
-                       digits: int | None = None) -> JudgeCorrelations:
+def judge_correlations(
+    comparisons: Comparisons, ranker: Ranker | None = None, *, digits: int | None = None
+) -> JudgeCorrelations:
     """Correlate the rankings by single judges (Grundkiewicz et al. 2015, Table 6).
 
     The published table needs ``ExpectedWins(denominator="beaten")`` and scores rounded to four
@@ -56,8 +57,16 @@ def judge_correlations(comparisons: Comparisons, ranker: Ranker | None = None, *
             if a != b:
                 rho[a, b], r[a, b] = _correlate(alone[a], alone[b])
     with_rest = np.array([_correlate(alone[j], others[j]) for j in range(n)])
-    return JudgeCorrelations(repr(ranker), tuple(comparisons.judges[j] for j in order),
-                             comparisons.systems, alone, rho, r, with_rest[:, 0], with_rest[:, 1])
+    return JudgeCorrelations(
+        repr(ranker),
+        tuple(comparisons.judges[j] for j in order),
+        comparisons.systems,
+        alone,
+        rho,
+        r,
+        with_rest[:, 0],
+        with_rest[:, 1],
+    )
 
 
 def _scores(ranker: Ranker, counts: Counts, digits: int | None) -> Floats:

@@ -56,10 +56,20 @@ def seconds_per_ranking(judgments: Iterable[Judgment]) -> float | None:
     return float(np.median(times)) if times else None
 
 
-def plan(comparisons: Comparisons, ranker: Ranker, first: str, second: str, *,
-         confidence: float = 0.95, power: float = 0.8, unit: str = "sentences",
-         largest: float = 100.0, simulations: int = 500, seconds: float | None = None,
-         rng: int | np.random.Generator = 0) -> Plan:
+def plan(
+    comparisons: Comparisons,
+    ranker: Ranker,
+    first: str,
+    second: str,
+    *,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    unit: str = "sentences",
+    largest: float = 100.0,
+    simulations: int = 500,
+    seconds: float | None = None,
+    rng: int | np.random.Generator = 0,
+) -> Plan:
     """How many rankings separate two systems, by simulation from pilot data.
 
     For every size tried, ``simulations`` campaigns are drawn. A campaign separates the systems if
@@ -72,8 +82,10 @@ def plan(comparisons: Comparisons, ranker: Ranker, first: str, second: str, *,
     ranker = ranker.limit
     for name in (first, second):
         if name not in comparisons.systems:
-            raise InputError(f"no judgment names the system {name!r}",
-                             remedy=f"there are: {', '.join(comparisons.systems)}")
+            raise InputError(
+                f"no judgment names the system {name!r}",
+                remedy=f"there are: {', '.join(comparisons.systems)}",
+            )
     if first == second:
         raise InputError("the two systems are the same", remedy="name two different ones")
     if not (0.5 <= confidence < 1 and 0 < power < 1):
@@ -95,16 +107,36 @@ def plan(comparisons: Comparisons, ranker: Ranker, first: str, second: str, *,
         shares.append(float((apart > z * apart.std(ddof=1)).mean()))
         if len(shares) >= 3 and min(shares[-3:]) >= power:
             break
-    return _answer(comparisons, (a, b), difference, times, np.array(shares), power, seconds,
-                   (f"ranker:{ranker!r}", f"confidence:{confidence:g}", f"power:{power:g}",
-                    f"unit:{unit}", f"simulations:{simulations}",
-                    f"seed:{rng if isinstance(rng, int) else 'generator'}"))
+    return _answer(
+        comparisons,
+        (a, b),
+        difference,
+        times,
+        np.array(shares),
+        power,
+        seconds,
+        (
+            f"ranker:{ranker!r}",
+            f"confidence:{confidence:g}",
+            f"power:{power:g}",
+            f"unit:{unit}",
+            f"simulations:{simulations}",
+            f"seed:{rng if isinstance(rng, int) else 'generator'}",
+        ),
+    )
 
 
-def _answer(comparisons: Comparisons, systems: tuple[int, int], difference: float, times: Floats,
-            shares: Floats, power: float, seconds: float | None, settings: tuple[str, ...]
-            ) -> Plan:
-    sizes = np.maximum(1, np.ceil(times[:len(shares)] * comparisons.rankings)).astype(np.int64)
+def _answer(
+    comparisons: Comparisons,
+    systems: tuple[int, int],
+    difference: float,
+    times: Floats,
+    shares: Floats,
+    power: float,
+    seconds: float | None,
+    settings: tuple[str, ...],
+) -> Plan:
+    sizes = np.maximum(1, np.ceil(times[: len(shares)] * comparisons.rankings)).astype(np.int64)
     # The last size that falls short; simulation noise may let a smaller one pass by luck.
     short = np.flatnonzero(shares < power)
     place = int(short[-1]) + 1 if len(short) else 0
@@ -114,8 +146,19 @@ def _answer(comparisons: Comparisons, systems: tuple[int, int], difference: floa
         rankings = int(np.ceil(np.exp(np.interp(power, shares[around], np.log(sizes[around])))))
     more = None if rankings is None else max(0, rankings - comparisons.rankings)
     hours = None if more is None or seconds is None else more * seconds / 3600
-    return Plan(comparisons.systems[systems[0]], comparisons.systems[systems[1]], difference,
-                comparisons.rankings, sizes, shares, rankings, more, hours, seconds, settings)
+    return Plan(
+        comparisons.systems[systems[0]],
+        comparisons.systems[systems[1]],
+        difference,
+        comparisons.rankings,
+        sizes,
+        shares,
+        rankings,
+        more,
+        hours,
+        seconds,
+        settings,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +195,7 @@ def next_pairs(scores: Scores, comparisons: Comparisons, *, batch: int = 100) ->
     games = comparisons.counts().games
     names, gains, doubts, compared = [], [], [], []
     for k, a in enumerate(order):
-        for b in order[k + 1:]:
+        for b in order[k + 1 :]:
             apart = scores.resampled[:, a] - scores.resampled[:, b]
             gap, spread = float(scores.values[a] - scores.values[b]), float(apart.std(ddof=1))
             left = spread * np.sqrt(batch / (games[a, b] + batch))
@@ -163,5 +206,10 @@ def next_pairs(scores: Scores, comparisons: Comparisons, *, batch: int = 100) ->
             doubts.append(float((apart < 0).mean() + (apart == 0).mean() / 2))
             compared.append(float(games[a, b]))
     best = np.argsort(-np.array(gains), kind="stable")
-    return NextPairs(tuple(names[k] for k in best), np.array(gains)[best], np.array(doubts)[best],
-                     np.array(compared)[best], batch)
+    return NextPairs(
+        tuple(names[k] for k in best),
+        np.array(gains)[best],
+        np.array(doubts)[best],
+        np.array(compared)[best],
+        batch,
+    )

@@ -21,8 +21,14 @@ __all__ = ["bootstrap_counts", "count_resamples", "deal"]
 LARGEST_PACK = 10**9  # beyond it NumPy does not draw without replacement
 
 
-def bootstrap_counts(comparisons: Comparisons, unit: str, resamples: int,
-                     rng: int | np.random.Generator, *, balanced: bool = False) -> Counts:
+def bootstrap_counts(
+    comparisons: Comparisons,
+    unit: str,
+    resamples: int,
+    rng: int | np.random.Generator,
+    *,
+    balanced: bool = False,
+) -> Counts:
     """Counts of bootstrap resamples, ``[resample, a, b]``, as large as the data.
 
     Pairs are drawn as one multinomial over (pair of systems, outcome), which is the same as
@@ -38,8 +44,13 @@ def bootstrap_counts(comparisons: Comparisons, unit: str, resamples: int,
     return count_resamples(comparisons, unit, resamples, rng, 1.0)
 
 
-def count_resamples(comparisons: Comparisons, unit: str, resamples: int,
-                    rng: int | np.random.Generator, times: float) -> Counts:
+def count_resamples(
+    comparisons: Comparisons,
+    unit: str,
+    resamples: int,
+    rng: int | np.random.Generator,
+    times: float,
+) -> Counts:
     """Counts of resamples ``times`` as large as the data (in units)."""
     check_unit(unit)
     generator = np.random.default_rng(rng)
@@ -62,15 +73,18 @@ def _cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
     return (np.minimum(first, second) * n + np.maximum(first, second)) * 3 + outcome + 1, n * n * 3
 
 
-def _balanced_counts(comparisons: Comparisons, unit: str, resamples: int,
-                     rng: np.random.Generator) -> Counts:
+def _balanced_counts(
+    comparisons: Comparisons, unit: str, resamples: int, rng: np.random.Generator
+) -> Counts:
     check_unit(unit)
     cell, cells = _cells(comparisons)
     if unit == "pairs":
         weight = np.bincount(cell, comparisons.weight, minlength=cells)
         if (weight != np.round(weight)).any():
-            raise InputError("parts of comparisons cannot be drawn equally often",
-                             remedy="leave out balanced, or choose another unit than pairs")
+            raise InputError(
+                "parts of comparisons cannot be drawn equally often",
+                remedy="leave out balanced, or choose another unit than pairs",
+            )
         drawn = np.array(list(deal(weight.astype(np.int64), resamples, rng)), np.float64)
         return _unfold(drawn, len(comparisons.systems))
     table = _unit_table(comparisons, unit, cell, cells)
@@ -81,8 +95,9 @@ def _balanced_counts(comparisons: Comparisons, unit: str, resamples: int,
     return _unfold(np.concatenate(blocks), len(comparisons.systems))
 
 
-def deal(weight: NDArray[np.int64], resamples: int, rng: np.random.Generator
-         ) -> Iterator[NDArray[np.int64]]:
+def deal(
+    weight: NDArray[np.int64], resamples: int, rng: np.random.Generator
+) -> Iterator[NDArray[np.int64]]:
     """Deal ``resamples`` copies of a pack out to as many players, each as many as a pack holds.
 
     ``weight[k]`` is how many cards of kind k a pack has. One player after the other draws from
@@ -93,37 +108,52 @@ def deal(weight: NDArray[np.int64], resamples: int, rng: np.random.Generator
     """
     size = int(weight.sum())
     if size * resamples >= LARGEST_PACK:
-        raise InputError(f"{resamples} balanced resamples of {size} units are too many",
-                         remedy="leave out balanced: with so much data it changes nothing")
+        raise InputError(
+            f"{resamples} balanced resamples of {size} units are too many",
+            remedy="leave out balanced: with so much data it changes nothing",
+        )
     kinds = np.flatnonzero(weight)  # kinds without cards would only cost time
     left = weight[kinds] * resamples
     for player in range(resamples):
         hand = np.zeros(len(weight), np.int64)
-        hand[kinds] = (left if player == resamples - 1 else
-                       rng.multivariate_hypergeometric(left, size, method="marginals"))
+        hand[kinds] = (
+            left
+            if player == resamples - 1
+            else rng.multivariate_hypergeometric(left, size, method="marginals")
+        )
         left = left - hand[kinds]
         yield hand
 
 
-def _unit_table(comparisons: Comparisons, unit: str, cell: NDArray[np.int64], cells: int
-                ) -> csr_array:
+def _unit_table(
+    comparisons: Comparisons, unit: str, cell: NDArray[np.int64], cells: int
+) -> csr_array:
     """What each unit says: ``[unit, cell]``."""
     from scipy.sparse import csr_array
 
     number, units = comparisons.units(unit)
     if units < 2:
-        raise InputError(f"there is only one unit ({unit}) to resample",
-                         remedy="choose another unit")
+        raise InputError(
+            f"there is only one unit ({unit}) to resample", remedy="choose another unit"
+        )
     return csr_array((comparisons.weight, (number, cell)), shape=(units, cells))
 
 
-def _draw_units(comparisons: Comparisons, unit: str, resamples: int, rng: np.random.Generator,
-                times: float, cell: NDArray[np.int64], cells: int) -> Floats:
+def _draw_units(
+    comparisons: Comparisons,
+    unit: str,
+    resamples: int,
+    rng: np.random.Generator,
+    times: float,
+    cell: NDArray[np.int64],
+    cells: int,
+) -> Floats:
     table = _unit_table(comparisons, unit, cell, cells)
     units = table.shape[0]
     size = max(1, round(units * times))
-    drawn: Floats = np.concatenate([
-        weights @ table for weights in bootstrap_weights(units, resamples, rng, size=size)])
+    drawn: Floats = np.concatenate(
+        [weights @ table for weights in bootstrap_weights(units, resamples, rng, size=size)]
+    )
     return drawn
 
 

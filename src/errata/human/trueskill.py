@@ -45,10 +45,17 @@ class _WMT(Ranker):
     spread: float = 40.0
 
     def __post_init__(self) -> None:
-        if not (self.sigma > 0 and self.tau >= 0 and 0 < self.draw_probability < 1
-                and self.spread > 0 and (self.beta is None or self.beta > 0)):
-            raise InputError(f"{self.name}: sigma, spread and beta are above 0, tau is not below "
-                             "0, draw_probability is between 0 and 1")
+        if not (
+            self.sigma > 0
+            and self.tau >= 0
+            and 0 < self.draw_probability < 1
+            and self.spread > 0
+            and (self.beta is None or self.beta > 0)
+        ):
+            raise InputError(
+                f"{self.name}: sigma, spread and beta are above 0, tau is not below "
+                "0, draw_probability is between 0 and 1"
+            )
         if isinstance(self.beta, int):
             object.__setattr__(self, "beta", float(self.beta))
 
@@ -65,11 +72,20 @@ class _WMT(Ranker):
         met = total > 0
         total[~met] = 1
         games = np.floor(wins.sum((1, 2)) + ties.sum((1, 2)) / 2) + 1
-        beta = (np.full(len(games), self.beta) if self.beta is not None
-                else self.sigma * games / self.spread)
+        beta = (
+            np.full(len(games), self.beta)
+            if self.beta is not None
+            else self.sigma * games / self.spread
+        )
         margin = ndtri((self.draw_probability + 1) / 2) * np.sqrt(2) * beta
-        return Shares(np.ascontiguousarray(wins / total), np.ascontiguousarray(ties / total),
-                      np.ascontiguousarray(met, np.uint8), games, beta, margin)
+        return Shares(
+            np.ascontiguousarray(wins / total),
+            np.ascontiguousarray(ties / total),
+            np.ascontiguousarray(met, np.uint8),
+            games,
+            beta,
+            margin,
+        )
 
 
 @ranker
@@ -93,12 +109,14 @@ class TrueSkillMeanField(_WMT):
         shape = counts.wins.shape[:-1]
         return self.solve(self._shares(counts), 1).reshape(shape)
 
-    def score_resamples(self, counts: Counts, threads: int | None, progress: Progress | None
-                        ) -> Floats:
+    def score_resamples(
+        self, counts: Counts, threads: int | None, progress: Progress | None
+    ) -> Floats:
         return self.solve(self._shares(counts), threads, progress)
 
-    def solve(self, shares: Shares, threads: int | None = None,
-              progress: Progress | None = None) -> Floats:
+    def solve(
+        self, shares: Shares, threads: int | None = None, progress: Progress | None = None
+    ) -> Floats:
         """The limit for a batch of data sets, in threads."""
         from errata.kernels import trueskill as kernel
 
@@ -107,9 +125,18 @@ class TrueSkillMeanField(_WMT):
         def run(part: slice) -> Floats:
             means = [np.zeros((part.stop - part.start, n)) for _ in range(2)]
             for steps, into in zip((self.steps, self.steps // 2), means, strict=True):
-                kernel.mean_field(shares.win[part], shares.tie[part], shares.met[part],
-                                  shares.games[part], steps, self.sigma, shares.beta[part],
-                                  shares.margin[part], self.tau, into)
+                kernel.mean_field(
+                    shares.win[part],
+                    shares.tie[part],
+                    shares.met[part],
+                    shares.games[part],
+                    steps,
+                    self.sigma,
+                    shares.beta[part],
+                    shares.margin[part],
+                    self.tau,
+                    into,
+                )
             return 2 * means[0] - means[1]
 
         return np.concatenate(in_threads(run, len(shares.games), threads, progress))
@@ -135,33 +162,56 @@ class TrueSkill(_WMT):
     def score(self, counts: Counts) -> Floats:
         """The mean over runs seeded with 0; `rank` seeds them with its own ``rng``."""
         n = counts.wins.shape[-1]
-        each = [self.play(Counts(wins, ties)).mean(axis=0) for wins, ties in zip(
-            counts.wins.reshape(-1, n, n), counts.ties.reshape(-1, n, n), strict=True)]
+        each = [
+            self.play(Counts(wins, ties)).mean(axis=0)
+            for wins, ties in zip(
+                counts.wins.reshape(-1, n, n), counts.ties.reshape(-1, n, n), strict=True
+            )
+        ]
         return np.array(each).reshape(counts.wins.shape[:-1])
 
-    def estimate(self, comparisons: Comparisons, unit: str, resamples: int,
-                 rng: np.random.Generator, threads: int | None = None,
-                 progress: Progress | None = None, balanced: bool = False
-                 ) -> tuple[Floats, Floats | None]:
+    def estimate(
+        self,
+        comparisons: Comparisons,
+        unit: str,
+        resamples: int,
+        rng: np.random.Generator,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        balanced: bool = False,
+    ) -> tuple[Floats, Floats | None]:
         if balanced and unit == "pairs":
-            raise InputError(f"{self.name}: its runs are the resamples of pairs, and draw freely",
-                             remedy="leave out balanced, or use trueskill_meanfield")
+            raise InputError(
+                f"{self.name}: its runs are the resamples of pairs, and draw freely",
+                remedy="leave out balanced, or use trueskill_meanfield",
+            )
         runs = self.play(comparisons.counts(), rng, threads, progress)
         values = runs.mean(axis=0)
         if not resamples or unit == "pairs":
             return values, runs if resamples else None
-        _, resampled = self.limit.estimate(comparisons, unit, resamples, rng, threads, progress,
-                                           balanced)
+        _, resampled = self.limit.estimate(
+            comparisons, unit, resamples, rng, threads, progress, balanced
+        )
         return values, resampled
 
     @property
     def limit(self) -> TrueSkillMeanField:
         """What these runs scatter around."""
-        return TrueSkillMeanField(sigma=self.sigma, tau=self.tau, beta=self.beta,
-                                  draw_probability=self.draw_probability, spread=self.spread)
+        return TrueSkillMeanField(
+            sigma=self.sigma,
+            tau=self.tau,
+            beta=self.beta,
+            draw_probability=self.draw_probability,
+            spread=self.spread,
+        )
 
-    def play(self, counts: Counts, rng: int | np.random.Generator = 0,
-             threads: int | None = None, progress: Progress | None = None) -> Floats:
+    def play(
+        self,
+        counts: Counts,
+        rng: int | np.random.Generator = 0,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Floats:
         """The means after each sampled run, ``[run, system]``, whatever the number of threads."""
         from errata.kernels import trueskill as kernel
 
@@ -171,9 +221,19 @@ class TrueSkill(_WMT):
 
         def run(part: slice) -> Floats:
             means, variances = (np.zeros((part.stop - part.start, n)) for _ in range(2))
-            kernel.play_runs(shares.win[0], shares.tie[0], shares.met[0], seeds[part],
-                             int(shares.games[0]), self.sigma, float(shares.beta[0]),
-                             float(shares.margin[0]), self.tau, means, variances)
+            kernel.play_runs(
+                shares.win[0],
+                shares.tie[0],
+                shares.met[0],
+                seeds[part],
+                int(shares.games[0]),
+                self.sigma,
+                float(shares.beta[0]),
+                float(shares.margin[0]),
+                self.tau,
+                means,
+                variances,
+            )
             return means
 
         return np.concatenate(in_threads(run, self.runs, threads, progress))
@@ -182,8 +242,9 @@ class TrueSkill(_WMT):
         return () if unit == "pairs" else ("resamples by trueskill_meanfield",)
 
 
-def in_threads(run: Callable[[slice], Any], jobs: int, threads: int | None,
-               progress: Progress | None) -> list[Any]:
+def in_threads(
+    run: Callable[[slice], Any], jobs: int, threads: int | None, progress: Progress | None
+) -> list[Any]:
     """Call ``run`` with consecutive parts of ``range(jobs)``, several at a time; keep the order."""
     workers = min(threads or os.cpu_count() or 1, jobs)
     size = max(1, min(25, jobs // (4 * workers)))  # small: none waits long for the slowest

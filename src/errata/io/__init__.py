@@ -9,7 +9,22 @@ from errata.io.m2 import read_m2, write_m2
 from errata.io.scores import read_published_scores, read_scores, write_scores
 from errata.io.text import read_text, write_text
 
-__all__ = ["Checked", "Finding", "check_alignment", "check_files", "raise_or_warn", "read_corpus",
-           "read_hypotheses", "read_hypotheses_m2", "read_judgments", "read_m2",
-           "read_published_scores", "read_scores", "read_text", "write_judgments", "write_m2",
-           "write_scores", "write_text"]
+__all__ = [
+    "Checked",
+    "Finding",
+    "check_alignment",
+    "check_files",
+    "raise_or_warn",
+    "read_corpus",
+    "read_hypotheses",
+    "read_hypotheses_m2",
+    "read_judgments",
+    "read_m2",
+    "read_published_scores",
+    "read_scores",
+    "read_text",
+    "write_judgments",
+    "write_m2",
+    "write_scores",
+    "write_text",
+]

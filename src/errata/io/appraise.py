@@ -31,8 +31,9 @@ def parse_appraise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterato
     yield from parser.feed("", last=True)
     parser.repeats.warn()
     if not parser.items:
-        raise InputError("there is no <ranking-item>", path=name,
-                         remedy="is this an Appraise ranking export?")
+        raise InputError(
+            "there is no <ranking-item>", path=name, remedy="is this an Appraise ranking export?"
+        )
 
 
 class _Parser:
@@ -55,15 +56,22 @@ class _Parser:
         try:
             self._expat.Parse(text, last)
         except expat.ExpatError as error:
-            raise InputError(f"not well-formed XML: {expat.ErrorString(error.code)}",
-                             path=self.name, line=error.lineno,
-                             remedy="the file is damaged or cut off") from None
+            raise InputError(
+                f"not well-formed XML: {expat.ErrorString(error.code)}",
+                path=self.name,
+                line=error.lineno,
+                remedy="the file is damaged or cut off",
+            ) from None
         done, self._done = self._done, []
         return done
 
     def _doctype(self, *_: object) -> None:
-        raise InputError("a DOCTYPE is not allowed here", path=self.name,
-                         line=self._expat.CurrentLineNumber, remedy="remove it")
+        raise InputError(
+            "a DOCTYPE is not allowed here",
+            path=self.name,
+            line=self._expat.CurrentLineNumber,
+            remedy="remove it",
+        )
 
     def _start(self, tag: str, attributes: Attributes) -> None:
         if tag == "ranking-item":
@@ -82,13 +90,19 @@ class _Parser:
             self._done.append(judgment)
             self._item = None
 
-    def _error(self, problem: str, line: int | None = None, remedy: str | None = None
-               ) -> InputError:
+    def _error(
+        self, problem: str, line: int | None = None, remedy: str | None = None
+    ) -> InputError:
         item = self._item or {}
-        known = [f"{key}={item[key]!r}" for key in ("doc-id", "id", "src-id", "user")
-                 if key in item]
-        return InputError(f"ranking item {' '.join(known) or self.items + 1}: {problem}",
-                          path=self.name, line=line or self._line, remedy=remedy)
+        known = [
+            f"{key}={item[key]!r}" for key in ("doc-id", "id", "src-id", "user") if key in item
+        ]
+        return InputError(
+            f"ranking item {' '.join(known) or self.items + 1}: {problem}",
+            path=self.name,
+            line=line or self._line,
+            remedy=remedy,
+        )
 
     def _judgment(self, item: Attributes) -> Judgment:
         mark = item.get("skipped", "false")
@@ -100,15 +114,24 @@ class _Parser:
             groups.append(self._systems(attributes, line))
             ranks.append(None if skipped else self._rank(attributes, line))
         if not groups and not skipped:
-            raise self._error("no translation, and not marked as skipped",
-                              remedy='mark it with skipped="true" or give its translations')
+            raise self._error(
+                "no translation, and not marked as skipped",
+                remedy='mark it with skipped="true" or give its translations',
+            )
         judge = item.get("user")
         if judge is None:
             raise self._error("no user", remedy='name the judge with user="..."')
         duration = item.get("duration")
         try:
-            return Judgment(judge, self._sentence(item), tuple(groups), tuple(ranks),
-                            _item_name(item), self._seconds(duration), item.get("time"))
+            return Judgment(
+                judge,
+                self._sentence(item),
+                tuple(groups),
+                tuple(ranks),
+                _item_name(item),
+                self._seconds(duration),
+                item.get("time"),
+            )
         except InputError as error:
             if error.path is not None:
                 raise
@@ -119,24 +142,32 @@ class _Parser:
         names = text.split(",") if "," in text else text.split()
         names = [name.strip() for name in names]
         if not names or not all(names):
-            raise self._error(f"a translation without a system (system={text!r})", line,
-                              "separate the systems with blanks or with commas")
+            raise self._error(
+                f"a translation without a system (system={text!r})",
+                line,
+                "separate the systems with blanks or with commas",
+            )
         return tuple(names)
 
     def _rank(self, attributes: Attributes, line: int) -> int:
         text = attributes.get("rank", "")
         rank = whole_number(text, 1)
         if rank is None:
-            raise self._error(f"rank {text!r} is not a whole number from 1", line,
-                              'mark an item that was not ranked with skipped="true"')
+            raise self._error(
+                f"rank {text!r} is not a whole number from 1",
+                line,
+                'mark an item that was not ranked with skipped="true"',
+            )
         return rank
 
     def _sentence(self, item: Attributes) -> int:
         text = item.get("src-id", item.get("id", ""))
         number = whole_number(text, self.base)
         if number is None:
-            raise self._error(f"sentence number {text!r} is not a whole number from {self.base}",
-                              remedy="sentences are counted from 0, or from 1 with base=1")
+            raise self._error(
+                f"sentence number {text!r} is not a whole number from {self.base}",
+                remedy="sentences are counted from 0, or from 1 with base=1",
+            )
         return number - self.base
 
     def _seconds(self, text: str | None) -> float | None:
@@ -158,8 +189,9 @@ def _item_name(item: Attributes) -> str:
     return "/".join(item[key] for key in ("doc-id", "id") if key in item)
 
 
-def render_appraise(judgments: Iterable[Judgment], *, base: int = 0, separator: str = " "
-                    ) -> Iterator[str]:
+def render_appraise(
+    judgments: Iterable[Judgment], *, base: int = 0, separator: str = " "
+) -> Iterator[str]:
     """The lines of an Appraise file; `parse_appraise` reads the same judgments back."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield "<appraise-results>"
@@ -167,10 +199,14 @@ def render_appraise(judgments: Iterable[Judgment], *, base: int = 0, separator: 
     for judgment in judgments:
         doc, slash, number = judgment.item.rpartition("/")
         attributes: dict[str, str | None] = {
-            "doc-id": (doc if slash else judgment.item) or None, "id": number if slash else None,
-            "src-id": str(judgment.sentence + base), "user": judgment.judge,
-            "duration": _duration(judgment.seconds), "time": judgment.time,
-            "skipped": None if any(r is not None for r in judgment.ranks) else "true"}
+            "doc-id": (doc if slash else judgment.item) or None,
+            "id": number if slash else None,
+            "src-id": str(judgment.sentence + base),
+            "user": judgment.judge,
+            "duration": _duration(judgment.seconds),
+            "time": judgment.time,
+            "skipped": None if any(r is not None for r in judgment.ranks) else "true",
+        }
         start = "  <ranking-item" + _written(attributes)
         if not judgment.groups:
             yield start + "/>"
@@ -183,23 +219,32 @@ def render_appraise(judgments: Iterable[Judgment], *, base: int = 0, separator: 
     yield "</appraise-results>"
 
 
-def _translation(judgment: Judgment, group: tuple[str, ...], rank: int | None, separator: str
-                 ) -> str:
+def _translation(
+    judgment: Judgment, group: tuple[str, ...], rank: int | None, separator: str
+) -> str:
     if rank is None and any(other is not None for other in judgment.ranks):
-        raise InputError(f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no "
-                         "place for an output that was shown but not ranked",
-                         remedy="write JSONL instead")
+        raise InputError(
+            f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no "
+            "place for an output that was shown but not ranked",
+            remedy="write JSONL instead",
+        )
     bad = next((name for name in group if re.search(r"[\s,]", name)), None)
     if bad is not None:
-        raise InputError(f"the system name {bad!r} holds a blank or a comma",
-                         remedy="Appraise XML separates names with them; write JSONL instead")
-    return "    <translation" + _written(
-        {"rank": None if rank is None else str(rank), "system": separator.join(group)}) + "/>"
+        raise InputError(
+            f"the system name {bad!r} holds a blank or a comma",
+            remedy="Appraise XML separates names with them; write JSONL instead",
+        )
+    return (
+        "    <translation"
+        + _written({"rank": None if rank is None else str(rank), "system": separator.join(group)})
+        + "/>"
+    )
 
 
 def _written(attributes: dict[str, str | None]) -> str:
-    return "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items()
-                   if value is not None)
+    return "".join(
+        f" {key}={quoteattr(value)}" for key, value in attributes.items() if value is not None
+    )
 
 
 def _duration(seconds: float | None) -> str | None:

@@ -22,8 +22,10 @@ __all__ = ["BlobCache", "cache_folder"]
 
 BUSY_SECONDS = 60.0
 LOOK_UP = 500  # keys in one query; SQLite allows 999 variables in its oldest versions
-SCHEMA = ("CREATE TABLE IF NOT EXISTS blobs (revision TEXT, key BLOB, value BLOB, "
-          "PRIMARY KEY (revision, key)) WITHOUT ROWID")
+SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS blobs (revision TEXT, key BLOB, value BLOB, "
+    "PRIMARY KEY (revision, key)) WITHOUT ROWID"
+)
 
 
 def cache_folder() -> Path:
@@ -54,11 +56,12 @@ class BlobCache:
         found: dict[str, bytes] = {}
         with self._open() as connection:
             for start in range(0, len(listed), LOOK_UP):
-                part = listed[start:start + LOOK_UP]
+                part = listed[start : start + LOOK_UP]
                 marks = ",".join("?" * len(part))
                 for key, value in connection.execute(
-                        "SELECT key, value FROM blobs WHERE revision = ? "
-                        f"AND key IN ({marks})", (revision, *part)):
+                    f"SELECT key, value FROM blobs WHERE revision = ? AND key IN ({marks})",
+                    (revision, *part),
+                ):
                     found[keys[key]] = value
         return found
 
@@ -93,9 +96,12 @@ class BlobCache:
             yield
         except (sqlite3.Error, OSError) as error:
             what = error.strerror if isinstance(error, OSError) else error
-            raise InputError(f"cannot use the cache: {what}", path=str(self.path),
-                             remedy="delete the file (it only saves time), or set ERRATA_CACHE "
-                             "to a folder that can be written") from error
+            raise InputError(
+                f"cannot use the cache: {what}",
+                path=str(self.path),
+                remedy="delete the file (it only saves time), or set ERRATA_CACHE "
+                "to a folder that can be written",
+            ) from error
 
 
 def _digest(text: str) -> bytes:

@@ -42,9 +42,14 @@ class Checked:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def check_files(outputs: Sequence[PathLike] = (), *, gold: PathLike | None = None,
-                source: PathLike | None = None, references: Sequence[PathLike] = (),
-                missing: str | None = None) -> Checked:
+def check_files(
+    outputs: Sequence[PathLike] = (),
+    *,
+    gold: PathLike | None = None,
+    source: PathLike | None = None,
+    references: Sequence[PathLike] = (),
+    missing: str | None = None,
+) -> Checked:
     """Check a gold set and outputs; whatever is wrong becomes a finding, nothing is raised.
 
     Without ``gold`` and ``source`` the only M2 file among the outputs is the gold set; without
@@ -72,12 +77,19 @@ def check_files(outputs: Sequence[PathLike] = (), *, gold: PathLike | None = Non
 
 
 def _failed(error: InputError, path: PathLike) -> Finding:
-    return Finding("error", error.path or shown_name(path), error.line, error.problem,
-                   error.remedy or "", "unreadable")
+    return Finding(
+        "error",
+        error.path or shown_name(path),
+        error.line,
+        error.problem,
+        error.remedy or "",
+        "unreadable",
+    )
 
 
-def _gold(path: PathLike, findings: list[Finding], statistics: list[FileStatistics]
-          ) -> Corpus | None:
+def _gold(
+    path: PathLike, findings: list[Finding], statistics: list[FileStatistics]
+) -> Corpus | None:
     try:
         file = scan_m2(path, collect=True)
     except InputError as error:
@@ -87,15 +99,27 @@ def _gold(path: PathLike, findings: list[Finding], statistics: list[FileStatisti
     findings += check_corpus(file.corpus, file.path, file.lines)
     references = [r for refs in file.corpus.references for r in refs]
     edits = sum(len(r.edits or ()) for r in references)
-    statistics.append(FileStatistics(
-        file.path, "gold", len(file.corpus), _tokens(file.corpus.sources),
-        len({r.annotator for r in references}), edits,
-        sum(bool(r.edits) for r in references) / len(references)))
+    statistics.append(
+        FileStatistics(
+            file.path,
+            "gold",
+            len(file.corpus),
+            _tokens(file.corpus.sources),
+            len({r.annotator for r in references}),
+            edits,
+            sum(bool(r.edits) for r in references) / len(references),
+        )
+    )
     return file.corpus
 
 
-def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | None,
-              findings: list[Finding], statistics: list[FileStatistics]) -> Corpus | None:
+def _parallel(
+    source: PathLike,
+    references: Sequence[PathLike],
+    missing: str | None,
+    findings: list[Finding],
+    statistics: list[FileStatistics],
+) -> Corpus | None:
     try:
         sources, found = read_lines(source)
     except InputError as error:
@@ -114,23 +138,33 @@ def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | N
             continue
         findings += found
         if len(lines) == len(sources):
-            there = [s if line == missing else line
-                     for s, line in zip(sources, lines, strict=True)]
+            there = [s if line == missing else line for s, line in zip(sources, lines, strict=True)]
             findings += check_lines(sources, there, shown_name(path), reference=True)
             sets.append(lines)
             changed = _changed(sources, there)
         else:
             findings += check_lines(sources, lines, shown_name(path), reference=True)
             changed = None
-        statistics.append(FileStatistics(shown_name(path), "reference", len(lines),
-                                         _tokens(lines), changed=changed))
-    return Corpus(tuple(sources), tuple(
-        tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets) if texts[i] != missing)
-        for i in range(len(sources))), corpus.name)
+        statistics.append(
+            FileStatistics(
+                shown_name(path), "reference", len(lines), _tokens(lines), changed=changed
+            )
+        )
+    return Corpus(
+        tuple(sources),
+        tuple(
+            tuple(
+                Reference(k, text=texts[i]) for k, texts in enumerate(sets) if texts[i] != missing
+            )
+            for i in range(len(sources))
+        ),
+        corpus.name,
+    )
 
 
-def _output(path: PathLike, corpus: Corpus | None, findings: list[Finding],
-            statistics: list[FileStatistics]) -> list[tuple[str, Hypotheses]]:
+def _output(
+    path: PathLike, corpus: Corpus | None, findings: list[Finding], statistics: list[FileStatistics]
+) -> list[tuple[str, Hypotheses]]:
     shown = shown_name(split_name(path)[1])
     try:
         systems, found = scan_hypotheses(path, corpus=corpus)
@@ -142,18 +176,33 @@ def _output(path: PathLike, corpus: Corpus | None, findings: list[Finding],
         if corpus is None:
             findings += check_characters(system.sentences, shown)
             if not len(system):
-                findings.append(Finding("error", shown, None, "the file is empty",
-                                        "give one sentence a line", "empty-file"))
+                findings.append(
+                    Finding(
+                        "error",
+                        shown,
+                        None,
+                        "the file is empty",
+                        "give one sentence a line",
+                        "empty-file",
+                    )
+                )
         known = corpus is not None and len(corpus) == len(system)
-        statistics.append(FileStatistics(
-            shown, f"output of {system.system}", len(system), _tokens(system.sentences),
-            edits=None if system.edits is None else sum(map(len, system.edits)),
-            changed=_changed(corpus.sources, system.sentences) if corpus and known else None))
+        statistics.append(
+            FileStatistics(
+                shown,
+                f"output of {system.system}",
+                len(system),
+                _tokens(system.sentences),
+                edits=None if system.edits is None else sum(map(len, system.edits)),
+                changed=_changed(corpus.sources, system.sentences) if corpus and known else None,
+            )
+        )
     return [(shown, system) for system in systems]
 
 
-def _other_source(corpus: Corpus, source: PathLike, gold: str,
-                  systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
+def _other_source(
+    corpus: Corpus, source: PathLike, gold: str, systems: Sequence[tuple[str, Hypotheses]]
+) -> list[Finding]:
     """Compare ``source`` with the gold set, and say if an output is the source in its place."""
     try:
         lines, findings = read_lines(source)
@@ -163,10 +212,17 @@ def _other_source(corpus: Corpus, source: PathLike, gold: str,
     if differences:
         for path, system in systems:
             if not check_sources(corpus.sources, system.sentences, path):
-                return [*findings, Finding(
-                    "error", shown_name(source), differences[0].line,
-                    f"this is not the source of {gold}, but {path} is", "source and output are "
-                    "swapped: exchange the two files", "swapped")]
+                return [
+                    *findings,
+                    Finding(
+                        "error",
+                        shown_name(source),
+                        differences[0].line,
+                        f"this is not the source of {gold}, but {path} is",
+                        "source and output are swapped: exchange the two files",
+                        "swapped",
+                    ),
+                ]
     return findings + differences
 
 

@@ -39,8 +39,9 @@ def unique_columns(titles: Iterable[str], name: str) -> None:
     """Refuse a CSV file with two columns of the same title."""
     twice = [title for title, count in Counter(titles).items() if count > 1 and title.strip()]
     if twice:
-        raise InputError(f"two columns {', '.join(twice)}", path=name, line=1,
-                         remedy="remove one of them")
+        raise InputError(
+            f"two columns {', '.join(twice)}", path=name, line=1, remedy="remove one of them"
+        )
 
 
 class Repeats:
@@ -75,6 +76,9 @@ class Repeats:
         """Say what was found."""
         if self._count:
             more = f" (and {self._count - 1} more)" if self._count > 1 else ""
-            warnings.warn(f"{self._first} stands there twice{more}; each time counts. Remove one, "
-                          "or name the items apart if both were judged", DataWarning,
-                          stacklevel=3)
+            warnings.warn(
+                f"{self._first} stands there twice{more}; each time counts. Remove one, "
+                "or name the items apart if both were judged",
+                DataWarning,
+                stacklevel=3,
+            )

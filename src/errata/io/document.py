@@ -21,5 +21,8 @@ def write_document(content: str | bytes, path: str | os.PathLike[str]) -> None:
     try:
         Path(path).write_bytes(data)
     except OSError as error:
-        raise InputError(f"cannot write the file: {error.strerror}", path=os.fspath(path),
-                         remedy="check the path and its permissions") from None
+        raise InputError(
+            f"cannot write the file: {error.strerror}",
+            path=os.fspath(path),
+            remedy="check the path and its permissions",
+        ) from None

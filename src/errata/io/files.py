@@ -36,17 +36,24 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         data = sys.stdin.buffer.read() if name == "<stdin>" else Path(path).read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot read the file: {reason}", path=name,
-                         remedy="check the path and its permissions") from None
+        raise InputError(
+            f"cannot read the file: {reason}",
+            path=name,
+            remedy="check the path and its permissions",
+        ) from None
     if data[:2] == b"\x1f\x8b":
         try:
             return gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"damaged gzip file: {error}", path=name,
-                             remedy="fetch or compress the file again") from None
+            raise InputError(
+                f"damaged gzip file: {error}", path=name, remedy="fetch or compress the file again"
+            ) from None
     if name.endswith(".gz"):
-        raise InputError("the file is named .gz but is not gzip-compressed", path=name,
-                         remedy="rename it, or compress it with gzip")
+        raise InputError(
+            "the file is named .gz but is not gzip-compressed",
+            path=name,
+            remedy="rename it, or compress it with gzip",
+        )
     return data
 
 
@@ -59,8 +66,10 @@ def decode(data: bytes, name: str) -> str:
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         coding = "UTF-16" if data.startswith(_UTF16_MARKS) else "WINDOWS-1252"
         raise InputError(
-            f"byte {column} of the line (0x{data[error.start]:02x}) is not UTF-8", path=name,
-            line=line, remedy=f"convert the file, for instance with iconv -f {coding} -t UTF-8"
+            f"byte {column} of the line (0x{data[error.start]:02x}) is not UTF-8",
+            path=name,
+            line=line,
+            remedy=f"convert the file, for instance with iconv -f {coding} -t UTF-8",
         ) from None
 
 
@@ -92,11 +101,17 @@ def odd_breaks(lines: Iterable[str], name: str) -> list[Finding]:
     for number, line in enumerate(lines, 1):
         match = ODD_BREAKS.search(line)
         if match:
-            found.append(Finding(
-                "warning", name, number,
-                f"U+{ord(match[0]):04X} inside the line; some programs break lines there, "
-                "Errata does not", "replace it by a space, or by a line feed if a line ends there",
-                "odd-line-break"))
+            found.append(
+                Finding(
+                    "warning",
+                    name,
+                    number,
+                    f"U+{ord(match[0]):04X} inside the line; some programs break lines there, "
+                    "Errata does not",
+                    "replace it by a space, or by a line feed if a line ends there",
+                    "odd-line-break",
+                )
+            )
     return found
 
 
@@ -107,8 +122,12 @@ def write_lines(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
         data = "".join(line + "\n" for line in lines).encode("utf-8")
     except UnicodeEncodeError as error:
         line = error.object.count("\n", 0, error.start) + 1
-        raise InputError(f"U+{ord(error.object[error.start]):04X} cannot be written as UTF-8",
-                         path=name, line=line, remedy="remove the lone surrogate") from None
+        raise InputError(
+            f"U+{ord(error.object[error.start]):04X} cannot be written as UTF-8",
+            path=name,
+            line=line,
+            remedy="remove the lone surrogate",
+        ) from None
     if name == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -119,5 +138,8 @@ def write_lines(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
         Path(path).write_bytes(data)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot write the file: {reason}", path=name,
-                         remedy="check the path and its permissions") from None
+        raise InputError(
+            f"cannot write the file: {reason}",
+            path=name,
+            remedy="check the path and its permissions",
+        ) from None

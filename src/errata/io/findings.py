@@ -56,10 +56,16 @@ def summarise(findings: Iterable[Finding], shown: int = 3) -> list[Finding]:
             continue
         first = group[0]
         lines = ", ".join(str(f.line) for f in group[1:6]) + (", ..." if len(group) > 6 else "")
-        result.append(Finding(
-            first.severity, first.path, first.line,
-            f"{first.problem} (and {len(group) - 1} more like it: lines {lines})",
-            first.remedy, first.code))
+        result.append(
+            Finding(
+                first.severity,
+                first.path,
+                first.line,
+                f"{first.problem} (and {len(group) - 1} more like it: lines {lines})",
+                first.remedy,
+                first.code,
+            )
+        )
     return result
 
 
@@ -68,8 +74,9 @@ def raise_or_warn(findings: Iterable[Finding], *, stacklevel: int = 3) -> None:
     findings = list(findings)
     for finding in findings:
         if finding.severity == "error":
-            raise InputError(finding.problem, path=finding.path, line=finding.line,
-                             remedy=finding.remedy)
+            raise InputError(
+                finding.problem, path=finding.path, line=finding.line, remedy=finding.remedy
+            )
     for finding in summarise(findings):
         if finding.severity == "warning":
             warnings.warn(str(finding), DataWarning, stacklevel=stacklevel)

@@ -35,8 +35,9 @@ CHANGED, WORSE = 20, 0.92
 COMPARED = 20_000
 
 
-def check_alignment(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None
-                    ) -> list[Finding]:
+def check_alignment(
+    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None
+) -> list[Finding]:
     """Everything suspicious about one system's output, errors first; line numbers are 1-based.
 
     ``path`` is what findings call the file (default: the system's name). The codes are explained
@@ -51,12 +52,14 @@ def check_alignment(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None 
     findings = check_lines(corpus.sources, hypotheses.sentences, path)
     if len(corpus) == len(hypotheses):
         findings += _check_sameness(corpus, hypotheses, path) or _check_worse(
-            corpus, hypotheses, path)
+            corpus, hypotheses, path
+        )
     return sorted(findings, key=lambda f: ("error", "warning", "note").index(f.severity))
 
 
-def check_lines(sources: Sequence[str], lines: Sequence[str], path: str, *,
-                reference: bool = False) -> list[Finding]:
+def check_lines(
+    sources: Sequence[str], lines: Sequence[str], path: str, *, reference: bool = False
+) -> list[Finding]:
     """The same for any text that should run parallel to the sources.
 
     In a reference an empty line is only a note: an annotator may delete a whole sentence.
@@ -65,13 +68,21 @@ def check_lines(sources: Sequence[str], lines: Sequence[str], path: str, *,
         return [_count_finding(sources, lines, path)]
     likeness = _likeness(sources, lines)
     displaced = _displaced(sources, lines, likeness)
-    findings = (_check_unrelated(sources, lines, likeness, displaced, path)
-                or _check_shifts(sources, lines, likeness, displaced, path))
+    findings = _check_unrelated(sources, lines, likeness, displaced, path) or _check_shifts(
+        sources, lines, likeness, displaced, path
+    )
     findings += _check_empty(sources, lines, path, reference)
     if reference and len(sources) >= FEWEST and _same(sources, lines):
-        findings.append(Finding("warning", path, None, "every line equals its source: a reference "
-                                "that corrects nothing", "is this the right file?",
-                                "reference-is-source"))
+        findings.append(
+            Finding(
+                "warning",
+                path,
+                None,
+                "every line equals its source: a reference that corrects nothing",
+                "is this the right file?",
+                "reference-is-source",
+            )
+        )
     findings += check_conventions(sources, lines, path)
     findings += check_characters(lines, path, beside=sources)
     return findings
@@ -86,14 +97,17 @@ def _likeness(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float64]:
 
     if max(map(len, a)) > COMPARED or max(map(len, b)) > COMPARED:
         a, b = [line[:COMPARED] for line in a], [line[:COMPARED] for line in b]
-    result: NDArray[np.float64] = cpdist(
-        a, b, scorer=Indel.normalized_similarity, dtype=np.float64)
+    result: NDArray[np.float64] = cpdist(a, b, scorer=Indel.normalized_similarity, dtype=np.float64)
     return result
 
 
-def _check_unrelated(sources: Sequence[str], lines: Sequence[str],
-                     likeness: NDArray[np.float64], displaced: NDArray[np.int64], path: str
-                     ) -> list[Finding]:
+def _check_unrelated(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    likeness: NDArray[np.float64],
+    displaced: NDArray[np.int64],
+    path: str,
+) -> list[Finding]:
     """A file whose lines are no more like their own sources than like any others."""
     filled = [i for i, line in enumerate(lines) if line and not line.isspace()]
     if len(filled) < FEWEST or likeness[filled].mean() >= ALIKE - MARGIN:
@@ -108,19 +122,28 @@ def _check_unrelated(sources: Sequence[str], lines: Sequence[str],
         return []
     if 2 * np.count_nonzero(displaced) > len(filled):
         return []
-    return [Finding(
-        "error", path, None, f"the lines resemble their own sources ({likeness.mean():.2f}) no "
-        f"more than sources elsewhere ({chance.mean():.2f})",
-        "this is the output for another text, or its lines are in another order", "unrelated")]
+    return [
+        Finding(
+            "error",
+            path,
+            None,
+            f"the lines resemble their own sources ({likeness.mean():.2f}) no "
+            f"more than sources elsewhere ({chance.mean():.2f})",
+            "this is the output for another text, or its lines are in another order",
+            "unrelated",
+        )
+    ]
 
 
-def _displaced(sources: Sequence[str], lines: Sequence[str],
-               likeness: NDArray[np.float64]) -> NDArray[np.int64]:
+def _displaced(
+    sources: Sequence[str], lines: Sequence[str], likeness: NDArray[np.float64]
+) -> NDArray[np.int64]:
     """For each line how many lines further its source stands; 0 where it is in its place."""
     n = len(sources)
     shifts = np.zeros(len(lines), np.int64)
-    suspects = [i for i in np.flatnonzero(likeness <= 1 - MARGIN).tolist()
-                if len(lines[i]) >= SHORTEST]
+    suspects = [
+        i for i in np.flatnonzero(likeness <= 1 - MARGIN).tolist() if len(lines[i]) >= SHORTEST
+    ]
     best = np.maximum(likeness + MARGIN, ALIKE)
     # Nearest first, and only strictly better replaces: a repeated source takes its nearest place.
     for shift in sorted((d for d in range(-WINDOW, WINDOW + 1) if d), key=abs):
@@ -132,9 +155,13 @@ def _displaced(sources: Sequence[str], lines: Sequence[str],
     return shifts
 
 
-def _check_shifts(sources: Sequence[str], lines: Sequence[str],
-                  likeness: NDArray[np.float64], displaced: NDArray[np.int64], path: str
-                  ) -> list[Finding]:
+def _check_shifts(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    likeness: NDArray[np.float64],
+    displaced: NDArray[np.int64],
+    path: str,
+) -> list[Finding]:
     """Lines that belong to a source some lines away, joined into runs of one shift."""
     findings = []
     wrong = np.count_nonzero(displaced)
@@ -146,16 +173,26 @@ def _check_shifts(sources: Sequence[str], lines: Sequence[str],
     return sorted(findings, key=lambda f: f.line or 0)
 
 
-def _runs(hits: list[int], shift: int, sources: Sequence[str], lines: Sequence[str],
-          likeness: NDArray[np.float64]) -> list[tuple[int, int, int]]:
+def _runs(
+    hits: list[int],
+    shift: int,
+    sources: Sequence[str],
+    lines: Sequence[str],
+    likeness: NDArray[np.float64],
+) -> list[tuple[int, int, int]]:
     """Join hits with what lies between, and with neighbours, if they fit the shift as well."""
+
     def fits(i: int) -> bool:
         return 0 <= i + shift < len(sources) and bool(
-            _likeness([sources[i + shift]], [lines[i]])[0] >= likeness[i])
+            _likeness([sources[i + shift]], [lines[i]])[0] >= likeness[i]
+        )
 
     def better(i: int) -> bool:
-        return 0 <= i < len(lines) and 0 <= i + shift < len(sources) and bool(
-            _likeness([sources[i + shift]], [lines[i]])[0] >= max(ALIKE, likeness[i]))
+        return (
+            0 <= i < len(lines)
+            and 0 <= i + shift < len(sources)
+            and bool(_likeness([sources[i + shift]], [lines[i]])[0] >= max(ALIKE, likeness[i]))
+        )
 
     runs: list[list[int]] = []
     for i in hits:
@@ -172,20 +209,31 @@ def _runs(hits: list[int], shift: int, sources: Sequence[str], lines: Sequence[s
     return [(first, last, count) for first, last, count in runs]
 
 
-def _shift_finding(first: int, last: int, shift: int, hits: int, path: str, severity: Severity
-                   ) -> Finding:
+def _shift_finding(
+    first: int, last: int, shift: int, hits: int, path: str, severity: Severity
+) -> Finding:
     a, b = _span(first, last), _span(first + shift, last + shift)
     away = f"{abs(shift)} line{'s' * (abs(shift) > 1)} {'later' if shift < 0 else 'earlier'}"
     if first == last:
         problem = f"output line {a} looks like source line {b}"
     else:
-        problem = (f"output lines {a} look like source lines {b} ({hits} of {last - first + 1} "
-                   f"lines): the text stands {away} than it should")
-    remedy = ("lines changed places" if first == last else
-              f"a line was {'lost' if shift > 0 else 'added'} before them")
-    return Finding(severity, path, first + 1, problem,
-                   f"{remedy}; put the lines back, or score knowing that they count as errors",
-                   "shifted")
+        problem = (
+            f"output lines {a} look like source lines {b} ({hits} of {last - first + 1} "
+            f"lines): the text stands {away} than it should"
+        )
+    remedy = (
+        "lines changed places"
+        if first == last
+        else f"a line was {'lost' if shift > 0 else 'added'} before them"
+    )
+    return Finding(
+        severity,
+        path,
+        first + 1,
+        problem,
+        f"{remedy}; put the lines back, or score knowing that they count as errors",
+        "shifted",
+    )
 
 
 def _span(first: int, last: int) -> str:
@@ -200,25 +248,52 @@ def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> F
         blank += 1
     few, many = min(n, m), abs(n - m)
     if any("\r" in line for line in lines[:50]) and m < n:
-        where, remedy = 1, ("lines end with carriage returns alone: convert them, for instance "
-                            r"with tr '\r' '\n'")
+        where, remedy = (
+            1,
+            (
+                "lines end with carriage returns alone: convert them, for instance "
+                r"with tr '\r' '\n'"
+            ),
+        )
     elif m > n and blank >= many:
-        where, remedy = n + 1, ("the last line is blank: remove it" if many == 1 else
-                                f"the last {many} lines are blank: remove them")
+        where, remedy = (
+            n + 1,
+            (
+                "the last line is blank: remove it"
+                if many == 1
+                else f"the last {many} lines are blank: remove them"
+            ),
+        )
     elif any(line.startswith("A ") for line in lines[:50]) and lines[0][:2] == "S ":
         where, remedy = 1, "this looks like an M2 file: name it .m2"
     elif (first := _first_shift(sources, lines)) is not None:
         place, shift = first
-        where, remedy = place + 1, (
-            f"from line {place + 1} on the lines look like sources {abs(shift)} "
-            f"{'later' if shift > 0 else 'earlier'}: a line was "
-            f"{'lost' if shift > 0 else 'added'} there")
+        where, remedy = (
+            place + 1,
+            (
+                f"from line {place + 1} on the lines look like sources {abs(shift)} "
+                f"{'later' if shift > 0 else 'earlier'}: a line was "
+                f"{'lost' if shift > 0 else 'added'} there"
+            ),
+        )
     else:
         verb = "is" if many == 1 else "are"
-        where, remedy = few + 1, (f"{many} {verb} missing at the end" if m < n else
-                                  f"{many} {verb} too many at the end")
-    return Finding("error", path, where, f"{m} line{'s' * (m != 1)}, but the corpus has {n} "
-                   f"sentence{'s' * (n != 1)}", remedy, "line-count")
+        where, remedy = (
+            few + 1,
+            (
+                f"{many} {verb} missing at the end"
+                if m < n
+                else f"{many} {verb} too many at the end"
+            ),
+        )
+    return Finding(
+        "error",
+        path,
+        where,
+        f"{m} line{'s' * (m != 1)}, but the corpus has {n} sentence{'s' * (n != 1)}",
+        remedy,
+        "line-count",
+    )
 
 
 def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int] | None:
@@ -233,17 +308,37 @@ def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int
     return None
 
 
-def _check_empty(sources: Sequence[str], lines: Sequence[str], path: str, reference: bool
-                 ) -> list[Finding]:
-    empty = [i for i, line in enumerate(lines, 1)
-             if (not line or line.isspace()) and sources[i - 1].strip()]
+def _check_empty(
+    sources: Sequence[str], lines: Sequence[str], path: str, reference: bool
+) -> list[Finding]:
+    empty = [
+        i
+        for i, line in enumerate(lines, 1)
+        if (not line or line.isspace()) and sources[i - 1].strip()
+    ]
     if reference:
-        return [Finding("note", path, i, "the line is empty: a reference that deletes every word",
-                        "mark a missing reference in another way, see docs/formats.md",
-                        "empty-reference") for i in empty]
-    return [Finding("warning", path, i, "the line is empty, its source is not; it counts as "
-                    "deleting every word", "look whether the system failed here", "empty-line")
-            for i in empty]
+        return [
+            Finding(
+                "note",
+                path,
+                i,
+                "the line is empty: a reference that deletes every word",
+                "mark a missing reference in another way, see docs/formats.md",
+                "empty-reference",
+            )
+            for i in empty
+        ]
+    return [
+        Finding(
+            "warning",
+            path,
+            i,
+            "the line is empty, its source is not; it counts as deleting every word",
+            "look whether the system failed here",
+            "empty-line",
+        )
+        for i in empty
+    ]
 
 
 def _check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
@@ -251,17 +346,33 @@ def _check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
     if not len(corpus):
         return []
     if _same(corpus.sources, hypotheses.sentences):
-        return [Finding("note", path, None, "every line equals its source",
-                        "right for a baseline that corrects nothing; else the source was given "
-                        "in place of an output", "unchanged")]
+        return [
+            Finding(
+                "note",
+                path,
+                None,
+                "every line equals its source",
+                "right for a baseline that corrects nothing; else the source was given "
+                "in place of an output",
+                "unchanged",
+            )
+        ]
     annotators = {r.annotator for refs in corpus.references for r in refs}
     for annotator in sorted(annotators):
         references = ([r for r in refs if r.annotator == annotator] for refs in corpus.references)
         pairs = zip(corpus.sources, references, hypotheses.sentences, strict=True)
         # An absent reference says nothing.
         if all(not refs or _equals(refs[0], source, line) for source, refs, line in pairs):
-            return [Finding("note", path, None, f"every line equals the reference of annotator "
-                            f"{annotator}", "a reference scored against itself", "is-reference")]
+            return [
+                Finding(
+                    "note",
+                    path,
+                    None,
+                    f"every line equals the reference of annotator {annotator}",
+                    "a reference scored against itself",
+                    "is-reference",
+                )
+            ]
     return []
 
 
@@ -272,21 +383,34 @@ def _check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Find
     """
     if any(r.text is None for refs in corpus.references for r in refs):
         return []
-    changed = [i for i, line in enumerate(hypotheses.sentences) if corpus.references[i]
-               and corpus.sources[i].split() != line.split()]
+    changed = [
+        i
+        for i, line in enumerate(hypotheses.sentences)
+        if corpus.references[i] and corpus.sources[i].split() != line.split()
+    ]
     if len(changed) < CHANGED:
         return []
     pairs = [(i, r.text or "") for i in changed for r in corpus.references[i]]
     texts = [text for _, text in pairs]
     starts = np.cumsum([0, *(len(corpus.references[i]) for i in changed[:-1])])
-    before, after = (np.maximum.reduceat(_likeness([lines[i] for i, _ in pairs], texts), starts)
-                     for lines in (corpus.sources, hypotheses.sentences))
+    before, after = (
+        np.maximum.reduceat(_likeness([lines[i] for i, _ in pairs], texts), starts)
+        for lines in (corpus.sources, hypotheses.sentences)
+    )
     worse = np.count_nonzero(after < before)
     if worse < WORSE * len(changed):
         return []
-    return [Finding("warning", path, None, f"{worse} of {len(changed)} changed lines are further "
-                    "from every reference than their sources", "are source and output swapped?",
-                    "worse")]
+    return [
+        Finding(
+            "warning",
+            path,
+            None,
+            f"{worse} of {len(changed)} changed lines are further "
+            "from every reference than their sources",
+            "are source and output swapped?",
+            "worse",
+        )
+    ]
 
 
 def _equals(reference: Reference, source: str, line: str) -> bool:
@@ -296,20 +420,40 @@ def _equals(reference: Reference, source: str, line: str) -> bool:
         return False
 
 
-def check_sources(sources: Sequence[str], others: Sequence[str], path: str,
-                  numbers: Sequence[int] | None = None, *, than: str = "the corpus"
-                  ) -> list[Finding]:
+def check_sources(
+    sources: Sequence[str],
+    others: Sequence[str],
+    path: str,
+    numbers: Sequence[int] | None = None,
+    *,
+    than: str = "the corpus",
+) -> list[Finding]:
     """Whether a second copy of the sources is the same, token by token."""
     if len(sources) != len(others):
         few = min(len(sources), len(others))
-        line = (few + 1 if numbers is None else numbers[few] if few < len(numbers) else None)
-        return [Finding("error", path, line, f"{len(others)} source sentences, but {than} has "
-                        f"{len(sources)}", "give files of the same text", "line-count")]
-    return [Finding("error", path, i + 1 if numbers is None else numbers[i],
-                    f"source sentence {i + 1} differs from that of {than}",
-                    "give the same sources; is this the output of a system?", "other-source")
-            for i, (a, b) in enumerate(zip(sources, others, strict=True))
-            if a != b and a.split() != b.split()]
+        line = few + 1 if numbers is None else numbers[few] if few < len(numbers) else None
+        return [
+            Finding(
+                "error",
+                path,
+                line,
+                f"{len(others)} source sentences, but {than} has {len(sources)}",
+                "give files of the same text",
+                "line-count",
+            )
+        ]
+    return [
+        Finding(
+            "error",
+            path,
+            i + 1 if numbers is None else numbers[i],
+            f"source sentence {i + 1} differs from that of {than}",
+            "give the same sources; is this the output of a system?",
+            "other-source",
+        )
+        for i, (a, b) in enumerate(zip(sources, others, strict=True))
+        if a != b and a.split() != b.split()
+    ]
 
 
 def _same(a: Iterable[str], b: Iterable[str]) -> bool:
@@ -322,10 +466,25 @@ def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
     for k, (path, hypotheses) in enumerate(systems):
         for earlier, other in systems[:k]:
             if other.system == hypotheses.system:
-                findings.append(Finding("error", path, None, f"the system {other.system!r} is "
-                                        f"also in {earlier}", "name them apart with name=path",
-                                        "same-name"))
+                findings.append(
+                    Finding(
+                        "error",
+                        path,
+                        None,
+                        f"the system {other.system!r} is also in {earlier}",
+                        "name them apart with name=path",
+                        "same-name",
+                    )
+                )
             if len(other) == len(hypotheses) and _same(other.sentences, hypotheses.sentences):
-                findings.append(Finding("warning", path, None, f"the same text as {earlier}",
-                                        "is one of them the wrong file?", "same-text"))
+                findings.append(
+                    Finding(
+                        "warning",
+                        path,
+                        None,
+                        f"the same text as {earlier}",
+                        "is one of them the wrong file?",
+                        "same-text",
+                    )
+                )
     return findings

@@ -31,22 +31,37 @@ from errata.io.mturk import parse_mturk
 from errata.io.pairwise import parse_pairwise, render_pairwise
 from errata.io.stream import peek, stream_lines
 
-__all__ = ["JUDGMENT_FORMS", "parse_jsonl", "read_judgments", "read_outputs", "render_jsonl",
-           "without_judges", "write_judgments"]
+__all__ = [
+    "JUDGMENT_FORMS",
+    "parse_jsonl",
+    "read_judgments",
+    "read_outputs",
+    "render_jsonl",
+    "without_judges",
+    "write_judgments",
+]
 
 PathLike = str | os.PathLike[str]
 JUDGMENT_FORMS = ("appraise", "jsonl", "pairwise", "mturk")
-_KEYS = frozenset(("item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time",
-                   "skipped"))
+_KEYS = frozenset(
+    ("item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time", "skipped")
+)
 _DECODER = json.JSONDecoder()
 _LIST, _RANK = {list}, {int, type(None)}
 Groups = tuple[tuple[str, ...], ...]
 KNOWN = 50_000  # groups remembered, so that a file of any size takes little memory
 
 
-def read_judgments(path: PathLike, *, form: str | None = None, base: int = 0,
-                   leave_out: Iterable[str] = (), statuses: tuple[str, ...] | None = None,
-                   labels: str = "check", outputs: Outputs | None = None) -> Iterator[Judgment]:
+def read_judgments(
+    path: PathLike,
+    *,
+    form: str | None = None,
+    base: int = 0,
+    leave_out: Iterable[str] = (),
+    statuses: tuple[str, ...] | None = None,
+    labels: str = "check",
+    outputs: Outputs | None = None,
+) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
 
     The form is told from the content: Appraise XML, JSONL, pairwise CSV or MTurk CSV. ``base`` is
@@ -59,11 +74,15 @@ def read_judgments(path: PathLike, *, form: str | None = None, base: int = 0,
     start, lines = peek(stream_lines(path))
     form = form or _guess(start, name)
     if labels == "text" and form != "mturk":
-        raise InputError(f"labels='text' needs the texts, which a file of the form {form} has not",
-                         path=name, remedy="give another base, or correct the file")
+        raise InputError(
+            f"labels='text' needs the texts, which a file of the form {form} has not",
+            path=name,
+            remedy="give another base, or correct the file",
+        )
     if form == "mturk":
-        stream = parse_mturk(lines, name, base=base, statuses=statuses, labels=labels,
-                             outputs=outputs)
+        stream = parse_mturk(
+            lines, name, base=base, statuses=statuses, labels=labels, outputs=outputs
+        )
     elif form == "appraise":
         stream = parse_appraise(lines, name, base=base)
     elif form == "pairwise":
@@ -85,14 +104,20 @@ def read_outputs(*paths: PathLike) -> Outputs:
 
     files: list[PathLike] = []
     for path in paths:
-        files += (sorted(p for p in Path(path).iterdir() if p.is_file())
-                  if Path(path).is_dir() else [path])
+        files += (
+            sorted(p for p in Path(path).iterdir() if p.is_file())
+            if Path(path).is_dir()
+            else [path]
+        )
     outputs = {}
     for file in files:
         hypotheses = read_hypotheses(file)
         if hypotheses.system in outputs:
-            raise InputError(f"two outputs of the system {hypotheses.system}", path=os.fspath(file),
-                             remedy="name them apart with name=path")
+            raise InputError(
+                f"two outputs of the system {hypotheses.system}",
+                path=os.fspath(file),
+                remedy="name them apart with name=path",
+            )
         outputs[hypotheses.system] = hypotheses.sentences
     return outputs
 
@@ -109,13 +134,18 @@ def _guess(start: str, name: str) -> str:
         return "mturk"
     if "system1Id" in text:
         return "pairwise"
-    raise InputError("the form of the file is not known", path=name, line=1,
-                     remedy="it should be Appraise XML, JSONL, pairwise CSV (with system1Id, "
-                            "system1rank, ...) or MTurk CSV (with Input.system1, ...)")
+    raise InputError(
+        "the form of the file is not known",
+        path=name,
+        line=1,
+        remedy="it should be Appraise XML, JSONL, pairwise CSV (with system1Id, "
+        "system1rank, ...) or MTurk CSV (with Input.system1, ...)",
+    )
 
 
-def without_judges(judgments: Iterator[Judgment], judges: tuple[str, ...], name: str
-                   ) -> Iterator[Judgment]:
+def without_judges(
+    judgments: Iterator[Judgment], judges: tuple[str, ...], name: str
+) -> Iterator[Judgment]:
     """The judgments by others; a judge who made none is a mistake."""
     if not judges:
         yield from judgments
@@ -127,8 +157,11 @@ def without_judges(judgments: Iterator[Judgment], judges: tuple[str, ...], name:
         else:
             yield judgment
     if missing:
-        raise InputError(f"no judgment by {', '.join(sorted(missing))}, to be left out",
-                         path=name, remedy="check the names of the judges")
+        raise InputError(
+            f"no judgment by {', '.join(sorted(missing))}, to be left out",
+            path=name,
+            remedy="check the names of the judges",
+        )
 
 
 def parse_jsonl(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
@@ -144,9 +177,12 @@ def parse_jsonl(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[J
         unknown = data.keys() - _KEYS
         if unknown and not warned:
             warned = True
-            warnings.warn(f"{name}:{number}: unknown keys {', '.join(sorted(unknown))}; they are "
-                          f"not read (known: {', '.join(sorted(_KEYS))})", DataWarning,
-                          stacklevel=2)
+            warnings.warn(
+                f"{name}:{number}: unknown keys {', '.join(sorted(unknown))}; they are "
+                f"not read (known: {', '.join(sorted(_KEYS))})",
+                DataWarning,
+                stacklevel=2,
+            )
         judgment = _from_json(data, name, number, base, known)
         repeats.see(judgment, number)
         yield judgment
@@ -170,8 +206,9 @@ def _decode(text: str, name: str, line: int) -> dict[str, Any]:
     raise InputError(problem, path=name, line=line, remedy="one ranking a line")
 
 
-def _from_json(data: dict[str, Any], name: str, line: int, base: int,
-               known: dict[Groups, Groups]) -> Judgment:
+def _from_json(
+    data: dict[str, Any], name: str, line: int, base: int, known: dict[Groups, Groups]
+) -> Judgment:
     sentence, judge, item = data.get("sentence"), data.get("judge"), data.get("item", "")
     seconds, time = data.get("seconds"), data.get("time")
     try:
@@ -179,20 +216,22 @@ def _from_json(data: dict[str, Any], name: str, line: int, base: int,
             raise InputError(f"sentence {sentence!r} is not a whole number from {base}")
         if type(judge) is not str or type(item) is not str:
             raise InputError(f"judge {judge!r} and item {item!r} should be strings")
-        if (seconds is not None and (type(seconds) not in (int, float)
-                                     or not is_duration(seconds))) or (
-                time is not None and type(time) is not str):
+        if (
+            seconds is not None and (type(seconds) not in (int, float) or not is_duration(seconds))
+        ) or (time is not None and type(time) is not str):
             raise InputError(f"seconds {seconds!r} should be a number and time {time!r} a string")
         groups, ranks = _ranked_groups(data, known)
         return Judgment(judge, sentence - base, groups, ranks, item, seconds, time)
     except InputError as problem:
         place = f"item {item!r}: " if item else ""
-        raise InputError(place + problem.problem, path=name, line=line,
-                         remedy=problem.remedy) from None
+        raise InputError(
+            place + problem.problem, path=name, line=line, remedy=problem.remedy
+        ) from None
 
 
-def _ranked_groups(data: dict[str, Any], known: dict[Groups, Groups]
-                   ) -> tuple[Groups, tuple[int | None, ...]]:
+def _ranked_groups(
+    data: dict[str, Any], known: dict[Groups, Groups]
+) -> tuple[Groups, tuple[int | None, ...]]:
     groups, ranks = data.get("groups", []), data.get("ranks", [])
     if "systems" in data:
         if "groups" in data:
@@ -227,16 +266,31 @@ def _ranked_groups(data: dict[str, Any], known: dict[Groups, Groups]
 def render_jsonl(judgments: Iterable[Judgment]) -> Iterator[str]:
     """The lines of a JSONL file; what was not recorded is left out."""
     for j in judgments:
-        data = {"item": j.item or None, "judge": j.judge, "sentence": j.sentence,
-                "groups": [list(group) for group in j.groups], "ranks": list(j.ranks),
-                "seconds": j.seconds, "time": j.time}
-        yield json.dumps({key: value for key, value in data.items() if value is not None},
-                         ensure_ascii=False)
+        data = {
+            "item": j.item or None,
+            "judge": j.judge,
+            "sentence": j.sentence,
+            "groups": [list(group) for group in j.groups],
+            "ranks": list(j.ranks),
+            "seconds": j.seconds,
+            "time": j.time,
+        }
+        yield json.dumps(
+            {key: value for key, value in data.items() if value is not None}, ensure_ascii=False
+        )
 
 
-def write_judgments(judgments: Iterable[Judgment], path: PathLike, *, form: str = "jsonl",
-                    base: int = 0, members: str = "all", order: str = "name", names: str = "{}",
-                    rng: int | np.random.Generator = 0) -> None:
+def write_judgments(
+    judgments: Iterable[Judgment],
+    path: PathLike,
+    *,
+    form: str = "jsonl",
+    base: int = 0,
+    members: str = "all",
+    order: str = "name",
+    names: str = "{}",
+    rng: int | np.random.Generator = 0,
+) -> None:
     """Write judgments as JSONL, Appraise XML or pairwise CSV (gzip for ``.gz``).
 
     JSONL keeps everything and counts sentences from 0. ``members``, ``order``, ``names`` and
@@ -247,9 +301,11 @@ def write_judgments(judgments: Iterable[Judgment], path: PathLike, *, form: str 
     elif form == "appraise":
         lines = render_appraise(judgments, base=base)
     elif form == "pairwise":
-        lines = render_pairwise(judgments, base=base, members=members, order=order, names=names,
-                                rng=rng)
+        lines = render_pairwise(
+            judgments, base=base, members=members, order=order, names=names, rng=rng
+        )
     else:
-        raise InputError(f"judgments cannot be written as {form!r}",
-                         remedy="use jsonl, appraise or pairwise")
+        raise InputError(
+            f"judgments cannot be written as {form!r}", remedy="use jsonl, appraise or pairwise"
+        )
     write_lines(lines, path)

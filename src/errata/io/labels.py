@@ -50,8 +50,9 @@ def fit_labels(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
     Groups fit when the outputs of the systems in one group are the same text and those of
     different groups differ. Systems without outputs are left out.
     """
-    texts = {name: [" ".join(text.split()) for text in sentences]
-             for name, sentences in outputs.items()}
+    texts = {
+        name: [" ".join(text.split()) for text in sentences] for name, sentences in outputs.items()
+    }
     fits = dict.fromkeys(OFFSETS, 0)
     rankings = 0
     for judgment in judgments:
@@ -76,18 +77,26 @@ def _fits(groups: list[list[str]], texts: Mapping[str, Sequence[str]], sentence:
     return True
 
 
-def require_fit(judgments: Sequence[Judgment], outputs: Outputs, name: str, *,
-                remedy: str = "count the sentences from another base (--base)") -> None:
+def require_fit(
+    judgments: Sequence[Judgment],
+    outputs: Outputs,
+    name: str,
+    *,
+    remedy: str = "count the sentences from another base (--base)",
+) -> None:
     """Refuse judgments whose labels do not fit the outputs; ``remedy`` is for a shift by one."""
     fit = fit_labels(judgments, outputs)
     if fit.good:
         return
     best = max(OFFSETS, key=lambda offset: fit.fits[offset])
-    problem = (f"the systems named fit the outputs of the sentence in {fit.fits[0]} of "
-               f"{fit.rankings} rankings")
+    problem = (
+        f"the systems named fit the outputs of the sentence in {fit.fits[0]} of "
+        f"{fit.rankings} rankings"
+    )
     if best and fit.fits[best] > 0.8 * fit.rankings:
-        problem += (f", those of the sentence {'after' if best > 0 else 'before'} it in "
-                    f"{fit.fits[best]}")
+        problem += (
+            f", those of the sentence {'after' if best > 0 else 'before'} it in {fit.fits[best]}"
+        )
         problem += ": the sentence numbers are off by one"
     else:
         remedy = "are these the outputs that were judged?"

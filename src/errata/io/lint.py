@@ -13,8 +13,9 @@ __all__ = ["check_characters", "check_conventions", "check_corpus"]
 # UTF-8 read as Latin-1 or Windows-1252 and saved again: é has become Ã©, ’ has become â€™.
 MOJIBAKE = re.compile("[ÂÃ][\u0080-\u00bf]|â€|ï»¿|\ufffd")
 # What nobody sees: control characters, zero-width characters, soft hyphens, marks of direction.
-INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f"
-                       "\u202a-\u202e\u2060-\u2064\ufeff]")
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+)
 # White space that separates tokens but is not a plain space.
 SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _END = ".?!,;:"
@@ -24,24 +25,43 @@ MOST = 0.9
 LOOKED_AT = 500
 
 
-def check_characters(lines: Sequence[str], path: str, *, beside: Sequence[str] | None = None,
-                     numbers: Sequence[int] | None = None) -> list[Finding]:
+def check_characters(
+    lines: Sequence[str],
+    path: str,
+    *,
+    beside: Sequence[str] | None = None,
+    numbers: Sequence[int] | None = None,
+) -> list[Finding]:
     """Broken encoding, invisible characters, unusual white space.
 
     A character that the line ``beside`` (its source) has too is not reported again. ``numbers``
     are the lines' numbers in the file, if not 1, 2, 3...
     """
-    suspects = [i for i, line in enumerate(lines)
-                if not line.isascii() or not line.isprintable()]
+    suspects = [i for i, line in enumerate(lines) if not line.isascii() or not line.isprintable()]
     if not suspects:
         return []
     kinds: tuple[tuple[re.Pattern[str], str, Severity, str, str], ...] = (
-        (MOJIBAKE, "broken-encoding", "warning", "{} looks like text in a wrong encoding",
-         "convert the file to UTF-8 from what it really was"),
-        (INVISIBLE, "invisible-character", "warning", "the line holds the invisible character {}",
-         "remove it; it makes equal words differ"),
-        (SPACES, "unusual-space", "note", "{} separates tokens here like a space",
-         "write a plain space, or another character if the token goes on"),
+        (
+            MOJIBAKE,
+            "broken-encoding",
+            "warning",
+            "{} looks like text in a wrong encoding",
+            "convert the file to UTF-8 from what it really was",
+        ),
+        (
+            INVISIBLE,
+            "invisible-character",
+            "warning",
+            "the line holds the invisible character {}",
+            "remove it; it makes equal words differ",
+        ),
+        (
+            SPACES,
+            "unusual-space",
+            "note",
+            "{} separates tokens here like a space",
+            "write a plain space, or another character if the token goes on",
+        ),
     )
     findings: list[Finding] = []
     for pattern, code, severity, problem, remedy in kinds:
@@ -50,8 +70,16 @@ def check_characters(lines: Sequence[str], path: str, *, beside: Sequence[str] |
             if match is None or (beside is not None and match[0] in beside[i]):
                 continue
             shown = repr(match[0]) if code == "broken-encoding" else f"U+{ord(match[0]):04X}"
-            findings.append(Finding(severity, path, i + 1 if numbers is None else numbers[i],
-                                    problem.format(shown), remedy, code))
+            findings.append(
+                Finding(
+                    severity,
+                    path,
+                    i + 1 if numbers is None else numbers[i],
+                    problem.format(shown),
+                    remedy,
+                    code,
+                )
+            )
     return findings
 
 
@@ -73,19 +101,32 @@ def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -
     findings = []
     if both >= 5 and max(spaced, glued) >= MOST * both:
         tokenised, raw = ("sources", "output") if spaced > glued else ("output", "sources")
-        findings.append(Finding(
-            "warning", path, None, f"the {tokenised} have spaces before punctuation, the {raw} "
-            f"not ({max(spaced, glued)} of {both} lines)",
-            "tokenise both alike; scores compare tokens", "tokenisation"))
+        findings.append(
+            Finding(
+                "warning",
+                path,
+                None,
+                f"the {tokenised} have spaces before punctuation, the {raw} "
+                f"not ({max(spaced, glued)} of {both} lines)",
+                "tokenise both alike; scores compare tokens",
+                "tokenisation",
+            )
+        )
     if cased >= 5 and lowered >= MOST * cased:
-        findings.append(Finding(
-            "warning", path, None, f"the output is in lower case, the sources are not ({lowered} "
-            f"of {cased} lines)", "restore the case; scores compare it", "case"))
+        findings.append(
+            Finding(
+                "warning",
+                path,
+                None,
+                f"the output is in lower case, the sources are not ({lowered} of {cased} lines)",
+                "restore the case; scores compare it",
+                "case",
+            )
+        )
     return findings
 
 
-def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
-                 ) -> list[Finding]:
+def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None) -> list[Finding]:
     """What is odd about sources and gold edits; ``numbers`` are the sources' lines in the file."""
     lines = list(numbers) if numbers is not None else list(range(1, len(corpus) + 1))
     findings = check_characters(corpus.sources, path, numbers=lines)
@@ -93,35 +134,75 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
     where: list[int] = []
     for number, source, references in zip(lines, corpus.sources, corpus.references, strict=True):
         if not source or source.isspace():
-            findings.append(Finding("warning", path, number, "the source sentence is empty",
-                                    "leave it out of the set", "empty-source"))
+            findings.append(
+                Finding(
+                    "warning",
+                    path,
+                    number,
+                    "the source sentence is empty",
+                    "leave it out of the set",
+                    "empty-source",
+                )
+            )
         tokens = source.split()
         for reference in references:
             for edit in reference.edits or ():
                 corrections += edit.replacements
                 where += [number] * len(edit.replacements)
-                original = " ".join(tokens[edit.start:edit.end])
-                findings += _check_edit(original, edit.replacements, edit.kind,
-                                        f"{edit.start}-{edit.end} of annotator "
-                                        f"{reference.annotator}", path, number)
+                original = " ".join(tokens[edit.start : edit.end])
+                findings += _check_edit(
+                    original,
+                    edit.replacements,
+                    edit.kind,
+                    f"{edit.start}-{edit.end} of annotator {reference.annotator}",
+                    path,
+                    number,
+                )
     return findings + check_characters(corrections, path, numbers=where)
 
 
-def _check_edit(original: str, replacements: tuple[str, ...], kind: str, name: str, path: str,
-                number: int) -> list[Finding]:
+def _check_edit(
+    original: str, replacements: tuple[str, ...], kind: str, name: str, path: str, number: int
+) -> list[Finding]:
     found: list[tuple[Severity, str, str, str]] = []
     if original in replacements:
-        found.append(("warning", f"the edit {name} changes nothing",
-                      "delete it; no output can be credited with it", "identity-edit"))
+        found.append(
+            (
+                "warning",
+                f"the edit {name} changes nothing",
+                "delete it; no output can be credited with it",
+                "identity-edit",
+            )
+        )
     if any("  " in text for text in replacements):
-        found.append(("warning", f"the correction of the edit {name} has two spaces in a row",
-                      "write one; as it is no output matches it", "double-space"))
+        found.append(
+            (
+                "warning",
+                f"the correction of the edit {name} has two spaces in a row",
+                "write one; as it is no output matches it",
+                "double-space",
+            )
+        )
     if len(set(replacements)) < len(replacements):
-        found.append(("warning", f"the edit {name} gives an alternative twice", "delete one",
-                      "same-alternative"))
+        found.append(
+            (
+                "warning",
+                f"the edit {name} gives an alternative twice",
+                "delete one",
+                "same-alternative",
+            )
+        )
     if kind == "Um" and "" in replacements and original:
-        found.append(("note", f"the edit {name} is of type Um (unclear meaning) and has no "
-                      "correction, which reads as a deletion", "take it out if the annotator "
-                      "only marked the place", "unclear-deletion"))
-    return [Finding(severity, path, number, problem, remedy, code)
-            for severity, problem, remedy, code in found]
+        found.append(
+            (
+                "note",
+                f"the edit {name} is of type Um (unclear meaning) and has no "
+                "correction, which reads as a deletion",
+                "take it out if the annotator only marked the place",
+                "unclear-deletion",
+            )
+        )
+    return [
+        Finding(severity, path, number, problem, remedy, code)
+        for severity, problem, remedy, code in found
+    ]

@@ -22,10 +22,16 @@ PathLike = str | os.PathLike[str]
 _ENDINGS = (".txt", ".m2", ".out", ".hyp", ".tok", ".cor")
 
 
-def read_corpus(*, gold: PathLike | None = None, source: PathLike | None = None,
-                references: Sequence[PathLike] = (), annotators: Iterable[int] | None = None,
-                missing: str | None = None, name: str | None = None,
-                compatible: bool = False) -> Corpus:
+def read_corpus(
+    *,
+    gold: PathLike | None = None,
+    source: PathLike | None = None,
+    references: Sequence[PathLike] = (),
+    annotators: Iterable[int] | None = None,
+    missing: str | None = None,
+    name: str | None = None,
+    compatible: bool = False,
+) -> Corpus:
     """Read a corpus from an M2 file (``gold``) or from parallel text (``source, references``).
 
     Reference files have as many lines as the source; file k is annotator k. An empty line is an
@@ -36,40 +42,61 @@ def read_corpus(*, gold: PathLike | None = None, source: PathLike | None = None,
     """
     if gold is not None:
         if references:
-            raise InputError("both an M2 gold file and reference texts are given",
-                             remedy="leave out --gold or --refs")
+            raise InputError(
+                "both an M2 gold file and reference texts are given",
+                remedy="leave out --gold or --refs",
+            )
         corpus = read_m2(gold, name=name, compatible=compatible)
         if source is not None:
-            raise_or_warn(check_sources(corpus.sources, read_text(source), shown_name(source),
-                                        than=shown_name(gold)))
+            raise_or_warn(
+                check_sources(
+                    corpus.sources, read_text(source), shown_name(source), than=shown_name(gold)
+                )
+            )
     elif source is None:
-        raise InputError("no corpus given", remedy="name an M2 gold file (--gold), or a source "
-                         "and its references (--source, --refs)")
+        raise InputError(
+            "no corpus given",
+            remedy="name an M2 gold file (--gold), or a source "
+            "and its references (--source, --refs)",
+        )
     else:
         corpus = _parallel(source, references, missing, name)
     return corpus if annotators is None else keep_annotators(corpus, tuple(annotators))
 
 
-def _parallel(source: PathLike, references: Sequence[PathLike], missing: str | None,
-              name: str | None) -> Corpus:
+def _parallel(
+    source: PathLike, references: Sequence[PathLike], missing: str | None, name: str | None
+) -> Corpus:
     sources = read_text(source)
     if not sources:
-        raise InputError("the file is empty", path=shown_name(source),
-                         remedy="give one source sentence per line")
+        raise InputError(
+            "the file is empty", path=shown_name(source), remedy="give one source sentence per line"
+        )
     sets = [read_text(path) for path in references]
     for path, texts in zip(references, sets, strict=True):
         if len(texts) != len(sources):
             raise InputError(
                 f"{len(texts)} lines, but the source {shown_name(source)} has {len(sources)}",
-                path=shown_name(path), line=min(len(texts), len(sources)) + 1,
-                remedy="a reference file has one line per source sentence, empty ones included")
-        there = [source if text == missing else text
-                 for source, text in zip(sources, texts, strict=True)]
+                path=shown_name(path),
+                line=min(len(texts), len(sources)) + 1,
+                remedy="a reference file has one line per source sentence, empty ones included",
+            )
+        there = [
+            source if text == missing else text for source, text in zip(sources, texts, strict=True)
+        ]
         raise_or_warn(check_lines(sources, there, shown_name(path), reference=True), stacklevel=4)
-    return Corpus(sources, tuple(
-        tuple(Reference(k, text=texts[i]) for k, texts in enumerate(sets)
-              if missing is None or texts[i] != missing)
-        for i in range(len(sources))), name or corpus_name(source))
+    return Corpus(
+        sources,
+        tuple(
+            tuple(
+                Reference(k, text=texts[i])
+                for k, texts in enumerate(sets)
+                if missing is None or texts[i] != missing
+            )
+            for i in range(len(sources))
+        ),
+        name or corpus_name(source),
+    )
 
 
 def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
@@ -77,13 +104,19 @@ def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
     known = sorted({r.annotator for refs in corpus.references for r in refs})
     for annotator in annotators:
         if annotator not in known:
-            raise InputError(f"{corpus.name} has no annotator {annotator}",
-                             remedy=f"it has: {', '.join(map(str, known)) or 'none'}")
+            raise InputError(
+                f"{corpus.name} has no annotator {annotator}",
+                remedy=f"it has: {', '.join(map(str, known)) or 'none'}",
+            )
     bare = sum(not any(r.annotator in annotators for r in refs) for refs in corpus.references)
     if bare:
-        warnings.warn(f"{corpus.name}: {bare} sentences have no annotation by annotator "
-                      f"{', '.join(map(str, annotators))}; they count as having nothing to "
-                      "correct, as in a file with these annotators only", DataWarning, stacklevel=3)
+        warnings.warn(
+            f"{corpus.name}: {bare} sentences have no annotation by annotator "
+            f"{', '.join(map(str, annotators))}; they count as having nothing to "
+            "correct, as in a file with these annotators only",
+            DataWarning,
+            stacklevel=3,
+        )
     return corpus.keep_annotators(*annotators)
 
 
@@ -113,25 +146,29 @@ def system_name(path: PathLike) -> str:
     return name
 
 
-def read_hypotheses(path: PathLike, *, name: str | None = None, corpus: Corpus | None = None
-                    ) -> Hypotheses:
+def read_hypotheses(
+    path: PathLike, *, name: str | None = None, corpus: Corpus | None = None
+) -> Hypotheses:
     """Read one system's output: text, one sentence per line, or its edits as M2 (``.m2``).
 
     ``path`` may be ``name=path``. With a ``corpus`` the output is checked against it (see
     `errata.io.check_alignment`): errors are raised, warnings warned of.
     """
-    systems, findings = scan_hypotheses(path, names=None if name is None else [name],
-                                        corpus=corpus)
+    systems, findings = scan_hypotheses(path, names=None if name is None else [name], corpus=corpus)
     if len(systems) != 1:
-        raise InputError(f"edits of {len(systems)} annotators, so of that many systems",
-                         path=split_name(path)[1], remedy="make a text of each system (errata "
-                         "convert FILE --annotator ID); in Python use read_hypotheses_m2")
+        raise InputError(
+            f"edits of {len(systems)} annotators, so of that many systems",
+            path=split_name(path)[1],
+            remedy="make a text of each system (errata "
+            "convert FILE --annotator ID); in Python use read_hypotheses_m2",
+        )
     raise_or_warn(findings)
     return systems[0]
 
 
-def scan_hypotheses(path: PathLike, *, names: Sequence[str] | None = None,
-                    corpus: Corpus | None = None) -> tuple[list[Hypotheses], list[Finding]]:
+def scan_hypotheses(
+    path: PathLike, *, names: Sequence[str] | None = None, corpus: Corpus | None = None
+) -> tuple[list[Hypotheses], list[Finding]]:
     """Read the one system of a text file or all systems of an M2 file, with what was found."""
     given, where = split_name(path)
     shown = shown_name(where)
@@ -168,40 +205,57 @@ def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> li
     return systems
 
 
-def _systems(file: M2File, path: PathLike, names: Sequence[str] | None
-             ) -> tuple[list[Hypotheses], list[Finding]]:
-    annotators = sorted({r.annotator for refs in file.corpus.references for r in refs
-                         if not r.implied}) or [0]
+def _systems(
+    file: M2File, path: PathLike, names: Sequence[str] | None
+) -> tuple[list[Hypotheses], list[Finding]]:
+    annotators = sorted(
+        {r.annotator for refs in file.corpus.references for r in refs if not r.implied}
+    ) or [0]
     if names is None or (len(names) == 1 and len(annotators) > 1):
         stem = names[0] if names else system_name(path)
         names = [stem] if len(annotators) == 1 else [f"{stem}.{k}" for k in annotators]
     if len(names) != len(annotators):
-        raise InputError(f"{len(names)} names for the edits of {len(annotators)} systems",
-                         path=file.path, remedy="give one name per annotator number")
-    return ([_system(file, annotator, name)
-             for annotator, name in zip(annotators, names, strict=True)],
-            [*file.findings, *_absent(file, annotators)])
+        raise InputError(
+            f"{len(names)} names for the edits of {len(annotators)} systems",
+            path=file.path,
+            remedy="give one name per annotator number",
+        )
+    return (
+        [_system(file, annotator, name) for annotator, name in zip(annotators, names, strict=True)],
+        [*file.findings, *_absent(file, annotators)],
+    )
 
 
 def _absent(file: M2File, annotators: list[int]) -> list[Finding]:
-    return [Finding("warning", file.path, line, f"no line of annotator {k} for this sentence; it "
-                    "is read as unchanged", "write a noop line for a sentence left as it is",
-                    "absent-system")
-            for line, refs in zip(file.lines, file.corpus.references, strict=True)
-            for k in annotators
-            if not refs[0].implied and all(r.annotator != k for r in refs)]
+    return [
+        Finding(
+            "warning",
+            file.path,
+            line,
+            f"no line of annotator {k} for this sentence; it is read as unchanged",
+            "write a noop line for a sentence left as it is",
+            "absent-system",
+        )
+        for line, refs in zip(file.lines, file.corpus.references, strict=True)
+        for k in annotators
+        if not refs[0].implied and all(r.annotator != k for r in refs)
+    ]
 
 
 def _system(file: M2File, annotator: int, name: str) -> Hypotheses:
     sentences, edits = [], []
-    for source, refs, line in zip(file.corpus.sources, file.corpus.references, file.lines,
-                                  strict=True):
+    for source, refs, line in zip(
+        file.corpus.sources, file.corpus.references, file.lines, strict=True
+    ):
         mine = next((r.edits for r in refs if r.annotator == annotator and r.edits), ())
         edits.append(mine)
         try:
             sentences.append(" ".join(apply_edits(source.split(), mine)) if mine else source)
         except InputError as error:
-            raise InputError(f"the edits of annotator {annotator} cannot be carried out: "
-                             f"{error.problem}", path=file.path, line=line,
-                             remedy=error.remedy) from None
+            raise InputError(
+                f"the edits of annotator {annotator} cannot be carried out: {error.problem}",
+                path=file.path,
+                line=line,
+                remedy=error.remedy,
+            ) from None
     return Hypotheses(name, tuple(sentences), tuple(edits))

@@ -40,8 +40,9 @@ class M2File:
     findings: tuple[Finding, ...]
 
 
-def read_m2(path: str | os.PathLike[str], *, name: str | None = None,
-            compatible: bool = False) -> Corpus:
+def read_m2(
+    path: str | os.PathLike[str], *, name: str | None = None, compatible: bool = False
+) -> Corpus:
     """Read an M2 file (plain or gzip; ``-`` is standard input) as a corpus.
 
     References are sorted by annotator, edits stay in file order. A sentence without ``A`` lines
@@ -58,8 +59,13 @@ def read_m2(path: str | os.PathLike[str], *, name: str | None = None,
     return file.corpus
 
 
-def scan_m2(path: str | os.PathLike[str], *, name: str | None = None,
-            compatible: bool = False, collect: bool = False) -> M2File:
+def scan_m2(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    compatible: bool = False,
+    collect: bool = False,
+) -> M2File:
     """Like `read_m2`, with the findings returned and not warned of.
 
     ``collect=True`` also makes findings of errors, and leaves the sentences that have one
@@ -67,8 +73,9 @@ def scan_m2(path: str | os.PathLike[str], *, name: str | None = None,
     """
     lines, findings = read_lines(path)
     shown = shown_name(path)
-    file = parse_m2(lines, shown, name=name or corpus_name(path), compatible=compatible,
-                    collect=collect)
+    file = parse_m2(
+        lines, shown, name=name or corpus_name(path), compatible=compatible, collect=collect
+    )
     return M2File(shown, file.corpus, file.lines, (*findings, *file.findings))
 
 
@@ -78,8 +85,14 @@ def corpus_name(path: str | os.PathLike[str]) -> str:
     return "stdin" if name == "-" else Path(name).name.removesuffix(".gz").removesuffix(".m2")
 
 
-def parse_m2(lines: list[str], path: str = "<text>", *, name: str = "corpus",
-             compatible: bool = False, collect: bool = False) -> M2File:
+def parse_m2(
+    lines: list[str],
+    path: str = "<text>",
+    *,
+    name: str = "corpus",
+    compatible: bool = False,
+    collect: bool = False,
+) -> M2File:
     """Read the lines of an M2 file; ``path`` is what messages call it."""
     reading = Reading(path, compatible)
     sources: list[str] = []
@@ -88,26 +101,35 @@ def parse_m2(lines: list[str], path: str = "<text>", *, name: str = "corpus",
     if not any(line.startswith("S ") or line == "S" for line in lines):
         first = next((n for n, line in enumerate(lines, 1) if line.strip()), None)
         if first is not None:
-            raise InputError("no line starts with 'S ': this is not an M2 file", path=path,
-                             line=first, remedy="give an M2 file, or texts as source and "
-                             "references (--source, --refs)")
+            raise InputError(
+                "no line starts with 'S ': this is not an M2 file",
+                path=path,
+                line=first,
+                remedy="give an M2 file, or texts as source and references (--source, --refs)",
+            )
     for paragraph in _paragraphs(lines, reading):
         try:
             sentences = _read_paragraph(paragraph, reading)
         except InputError as error:
             if not collect:
                 raise
-            reading.findings.append(Finding("error", path, error.line, error.problem,
-                                            error.remedy or "", "unreadable"))
-            sentences = [(number, source, (Reference(0, (), implied=True),))
-                         for number, source in _sources(paragraph)]
+            reading.findings.append(
+                Finding("error", path, error.line, error.problem, error.remedy or "", "unreadable")
+            )
+            sentences = [
+                (number, source, (Reference(0, (), implied=True),))
+                for number, source in _sources(paragraph)
+            ]
         for number, source, refs in sentences:
             numbers.append(number)
             sources.append(source)
             references.append(refs)
     if not sources:
-        raise InputError("the file holds no sentence", path=path,
-                         remedy="an M2 file has an 'S ' line for each sentence")
+        raise InputError(
+            "the file holds no sentence",
+            path=path,
+            remedy="an M2 file has an 'S ' line for each sentence",
+        )
     corpus = Corpus(tuple(sources), tuple(references), name)
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 
@@ -119,8 +141,12 @@ def _paragraphs(lines: list[str], reading: Reading) -> Iterator[Numbered]:
             paragraph.append((number, line))
             continue
         if line:
-            reading.warn(number, "blank-with-spaces", "the line holds only white space and is "
-                         "read as a blank line", "empty the line; the official scorer stops here")
+            reading.warn(
+                number,
+                "blank-with-spaces",
+                "the line holds only white space and is read as a blank line",
+                "empty the line; the official scorer stops here",
+            )
         if paragraph:
             yield paragraph
             paragraph = []
@@ -129,20 +155,28 @@ def _paragraphs(lines: list[str], reading: Reading) -> Iterator[Numbered]:
 
 
 def _sources(paragraph: Numbered) -> Numbered:
-    return [(number, line[2:]) for number, line in paragraph
-            if line.startswith("S ") or line == "S"]
+    return [
+        (number, line[2:]) for number, line in paragraph if line.startswith("S ") or line == "S"
+    ]
 
 
-def _read_paragraph(paragraph: Numbered, reading: Reading
-                    ) -> list[tuple[int, str, tuple[Reference, ...]]]:
+def _read_paragraph(
+    paragraph: Numbered, reading: Reading
+) -> list[tuple[int, str, tuple[Reference, ...]]]:
     sentences = _sources(paragraph)
     if not sentences:
-        raise reading.error(paragraph[0][0], "the paragraph has no 'S ' line", "give the source "
-                            "sentence; blank lines stand between sentences only")
+        raise reading.error(
+            paragraph[0][0],
+            "the paragraph has no 'S ' line",
+            "give the source sentence; blank lines stand between sentences only",
+        )
     if len(sentences) > 1 and not reading.compatible:
-        raise reading.error(sentences[1][0], "a second 'S ' line in one paragraph",
-                            "put a blank line between sentences, or read with compatible=True "
-                            "to get what the official scorer makes of it")
+        raise reading.error(
+            sentences[1][0],
+            "a second 'S ' line in one paragraph",
+            "put a blank line between sentences, or read with compatible=True "
+            "to get what the official scorer makes of it",
+        )
     tokens = " ".join(source for _, source in sentences).split()
     annotations: dict[int, list[tuple[int, Edit]]] = {}
     noops: dict[int, int] = {}
@@ -151,42 +185,59 @@ def _read_paragraph(paragraph: Numbered, reading: Reading
         kind = line[:2]
         if kind == "A ":
             if not seen_source:
-                raise reading.error(number, "an 'A ' line before the 'S ' line",
-                                    "the source sentence comes first in its paragraph")
+                raise reading.error(
+                    number,
+                    "an 'A ' line before the 'S ' line",
+                    "the source sentence comes first in its paragraph",
+                )
             annotator, edit = read_edit(line, number, len(tokens), reading)
             edits = annotations.setdefault(annotator, [])
             if edit is not None:
                 edits.append((number, edit))
             elif "|||noop|||" in line and noops.setdefault(annotator, number) != number:
-                reading.warn(number, "noop-twice", f"a second noop line of annotator {annotator}",
-                             "keep one")
+                reading.warn(
+                    number, "noop-twice", f"a second noop line of annotator {annotator}", "keep one"
+                )
         elif kind == "S " or line == "S":
             seen_source = True
         elif kind != "I ":
-            raise reading.error(number, f"unknown kind of line: {line[:40]!r}",
-                                "lines start with 'S ', 'A ' or 'I '")
+            raise reading.error(
+                number,
+                f"unknown kind of line: {line[:40]!r}",
+                "lines start with 'S ', 'A ' or 'I '",
+            )
     for annotator, number in noops.items():
         if annotations[annotator]:
-            reading.warn(number, "noop-and-edits", f"annotator {annotator} has a noop line and "
-                         "edits; the noop is ignored", "delete the noop line or the edits")
+            reading.warn(
+                number,
+                "noop-and-edits",
+                f"annotator {annotator} has a noop line and edits; the noop is ignored",
+                "delete the noop line or the edits",
+            )
     if len(sentences) > 1:
         return _share_edits(sentences, annotations, tokens, reading)
     return [(*sentences[0], _references(annotations, reading))]
 
 
-def _references(annotations: dict[int, list[tuple[int, Edit]]], reading: Reading
-                ) -> tuple[Reference, ...]:
+def _references(
+    annotations: dict[int, list[tuple[int, Edit]]], reading: Reading
+) -> tuple[Reference, ...]:
     if not annotations:
         return (Reference(0, (), implied=True),)
     for annotator, edits in annotations.items():
         check_order(annotator, edits, reading)
-    return tuple(Reference(annotator, tuple(edit for _, edit in annotations[annotator]))
-                 for annotator in sorted(annotations))
+    return tuple(
+        Reference(annotator, tuple(edit for _, edit in annotations[annotator]))
+        for annotator in sorted(annotations)
+    )
 
 
-def _share_edits(sentences: Numbered, annotations: dict[int, list[tuple[int, Edit]]],
-                 tokens: list[str], reading: Reading
-                 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
+def _share_edits(
+    sentences: Numbered,
+    annotations: dict[int, list[tuple[int, Edit]]],
+    tokens: list[str],
+    reading: Reading,
+) -> list[tuple[int, str, tuple[Reference, ...]]]:
     """What the official scorer makes of several sentences in one paragraph.
 
     Each sentence gets every edit whose offsets do not exceed the number of tokens up to its end,
@@ -194,9 +245,12 @@ def _share_edits(sentences: Numbered, annotations: dict[int, list[tuple[int, Edi
     but, where its words are not the sentence's own, can never be matched: it stands here with a
     correction that holds two spaces, which no output has.
     """
-    reading.warn(sentences[1][0], "several-sources", f"{len(sentences)} 'S ' lines in one "
-                 "paragraph share its edits, as in the official scorer",
-                 "put a blank line between sentences")
+    reading.warn(
+        sentences[1][0],
+        "several-sources",
+        f"{len(sentences)} 'S ' lines in one paragraph share its edits, as in the official scorer",
+        "put a blank line between sentences",
+    )
     result = []
     reach = 0
     for number, source in sentences:
@@ -207,12 +261,13 @@ def _share_edits(sentences: Numbered, annotations: dict[int, list[tuple[int, Edi
             for at, edit in edits:
                 if edit.end > reach:
                     continue
-                if edit.end <= len(own) and (own[edit.start:edit.end]
-                                             == tokens[edit.start:edit.end]):
+                if edit.end <= len(own) and (
+                    own[edit.start : edit.end] == tokens[edit.start : edit.end]
+                ):
                     mine[annotator].append((at, edit))
                 else:
                     start, end = min(edit.start, len(own)), min(edit.end, len(own))
-                    text = f"{' '.join(tokens[edit.start:edit.end])}  {edit.replacement}"
+                    text = f"{' '.join(tokens[edit.start : edit.end])}  {edit.replacement}"
                     mine[annotator].append((at, Edit(start, end, text, edit.kind)))
         result.append((number, source, _references(mine, reading)))
     return result
@@ -240,8 +295,9 @@ def format_m2(corpus: Corpus, path: str = "<text>") -> list[str]:
         lines.append(f"S {source}")
         length = len(source.split())
         if not references:
-            raise _unwritable(i, "it has no reference, which M2 reads as 'nothing to correct'",
-                              path)
+            raise _unwritable(
+                i, "it has no reference, which M2 reads as 'nothing to correct'", path
+            )
         for reference in references:
             lines += _format_reference(i, reference, length, len(references), path)
         lines.append("")
@@ -251,8 +307,12 @@ def format_m2(corpus: Corpus, path: str = "<text>") -> list[str]:
 def _format_reference(i: int, reference: Reference, length: int, of: int, path: str) -> list[str]:
     edits, annotator = reference.edits, reference.annotator
     if edits is None or reference.text is not None:
-        raise _unwritable(i, f"the reference of annotator {annotator} is given as text", path,
-                          "find its edits first: errata convert, or Reference(edits=...)")
+        raise _unwritable(
+            i,
+            f"the reference of annotator {annotator} is given as text",
+            path,
+            "find its edits first: errata convert, or Reference(edits=...)",
+        )
     if reference.implied:
         if edits or annotator or of > 1:
             raise _unwritable(i, "an implied reference is empty, alone, and of annotator 0", path)
@@ -263,23 +323,29 @@ def _format_reference(i: int, reference: Reference, length: int, of: int, path: 
     lines = []
     for edit in edits:
         texts = edit.replacements
-        correction = (texts[0] if len(texts) == 1 else
-                      "||".join(text or "-NONE-" for text in texts))
-        line = (f"A {edit.start} {edit.end}|||{edit.kind}|||{correction}|||{edit.required}|||"
-                f"{edit.comment}|||{annotator}")
+        correction = texts[0] if len(texts) == 1 else "||".join(text or "-NONE-" for text in texts)
+        line = (
+            f"A {edit.start} {edit.end}|||{edit.kind}|||{correction}|||{edit.required}|||"
+            f"{edit.comment}|||{annotator}"
+        )
         # Reading the line back is the one test that covers all ways of meddling with separators.
         try:
             same = "\n" not in line and read_edit(line, 1, length, reading) == (annotator, edit)
         except InputError:
             same = False
         if not same:
-            raise _unwritable(i, f"M2 cannot hold {edit!r} of annotator {annotator}", path,
-                              "corrections are single-spaced at their ends, without '|||', '||' "
-                              "and line ends; '-NONE-' and the type 'noop' have a meaning")
+            raise _unwritable(
+                i,
+                f"M2 cannot hold {edit!r} of annotator {annotator}",
+                path,
+                "corrections are single-spaced at their ends, without '|||', '||' "
+                "and line ends; '-NONE-' and the type 'noop' have a meaning",
+            )
         lines.append(line)
     return lines
 
 
 def _unwritable(i: int, problem: str, path: str, remedy: str | None = None) -> InputError:
-    return InputError(f"sentence {i} (counted from 0) cannot be written: {problem}", path=path,
-                      remedy=remedy)
+    return InputError(
+        f"sentence {i} (counted from 0) cannot be written: {problem}", path=path, remedy=remedy
+    )

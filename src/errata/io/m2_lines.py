@@ -28,35 +28,52 @@ class Reading:
         return InputError(problem, path=self.path, line=line, remedy=remedy)
 
 
-def read_edit(line: str, number: int, length: int, reading: Reading
-              ) -> tuple[int, Edit | None]:
+def read_edit(line: str, number: int, length: int, reading: Reading) -> tuple[int, Edit | None]:
     """One ``A`` line as annotator and edit; a noop has no edit."""
     fields = line[2:].split("|||")
     if len(fields) != 6:
-        raise reading.error(number, f"{len(fields)} fields apart by '|||' and not 6",
-                            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator")
+        raise reading.error(
+            number,
+            f"{len(fields)} fields apart by '|||' and not 6",
+            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator",
+        )
     span, kind, correction, required, comment, annotator_field = fields
     annotator = _integer(annotator_field)
     if annotator is None or annotator < 0:
-        raise reading.error(number, f"the annotator {annotator_field!r} is not a number",
-                            "number the annotators 0, 1, 2, ...")
+        raise reading.error(
+            number,
+            f"the annotator {annotator_field!r} is not a number",
+            "number the annotators 0, 1, 2, ...",
+        )
     offsets = _offsets(span)
     if offsets is None:
-        raise reading.error(number, f"the offsets {span!r} are not two numbers",
-                            "write the first token and the one after the last, counted from 0")
+        raise reading.error(
+            number,
+            f"the offsets {span!r} are not two numbers",
+            "write the first token and the one after the last, counted from 0",
+        )
     start, end = offsets
     if kind == "noop":
         if (start, end) != (-1, -1):
-            reading.warn(number, "noop-with-offsets", f"a noop with offsets {start} {end} counts "
-                         "as 'nothing to correct', as in the official scorer",
-                         "write -1 -1, or give the edit its type")
+            reading.warn(
+                number,
+                "noop-with-offsets",
+                f"a noop with offsets {start} {end} counts "
+                "as 'nothing to correct', as in the official scorer",
+                "write -1 -1, or give the edit its type",
+            )
         return annotator, None
     if not 0 <= start <= end <= length:
         return _refuse(annotator, start, end, length, number, reading)
     if required.startswith("|"):
-        reading.warn(number, "empty-alternative", "an empty alternative at the end cannot be told "
-                     f"from the field separator; only {correction!r} is read, as in the official "
-                     "scorer", "write -NONE- for an alternative that deletes")
+        reading.warn(
+            number,
+            "empty-alternative",
+            "an empty alternative at the end cannot be told "
+            f"from the field separator; only {correction!r} is read, as in the official "
+            "scorer",
+            "write -NONE- for an alternative that deletes",
+        )
     # Types and the two unread fields repeat: one string each keeps large files small.
     kind, required, comment = intern(kind), intern(required), intern(comment)
     if "||" not in correction:
@@ -66,21 +83,33 @@ def read_edit(line: str, number: int, length: int, reading: Reading
     return annotator, Edit(start, end, texts[0], kind, tuple(texts[1:]), required, comment)
 
 
-def _refuse(annotator: int, start: int, end: int, length: int, number: int, reading: Reading
-            ) -> tuple[int, None]:
+def _refuse(
+    annotator: int, start: int, end: int, length: int, number: int, reading: Reading
+) -> tuple[int, None]:
     """Say what is wrong with the offsets; the official scorer drops some such edits unsaid."""
     if start > end:
-        raise reading.error(number, f"the edit starts at {start}, after its end {end}",
-                            "an insertion has start = end, every other edit start < end")
+        raise reading.error(
+            number,
+            f"the edit starts at {start}, after its end {end}",
+            "an insertion has start = end, every other edit start < end",
+        )
     problem = f"edit {start}-{end} is outside the sentence of {length} tokens"
     if start < 0:
         problem = f"the offset {start} is negative"
     if not reading.compatible:
-        raise reading.error(number, problem,
-                            "the type of a -1 -1 line is noop, in small letters" if start < 0
-                            else "offsets count white-space tokens from 0; check the tokenisation")
-    reading.warn(number, "edit-dropped", f"{problem}; dropped, as in the official scorer",
-                 "correct the offsets")
+        raise reading.error(
+            number,
+            problem,
+            "the type of a -1 -1 line is noop, in small letters"
+            if start < 0
+            else "offsets count white-space tokens from 0; check the tokenisation",
+        )
+    reading.warn(
+        number,
+        "edit-dropped",
+        f"{problem}; dropped, as in the official scorer",
+        "correct the offsets",
+    )
     return annotator, None
 
 
@@ -103,8 +132,9 @@ def check_order(annotator: int, edits: list[tuple[int, Edit]], reading: Reading)
     """Warn of edits that are not apart and in order from left to right."""
     previous: Edit | None = None
     for _, edit in edits:
-        if previous is not None and (edit.start < previous.end
-                                     or (edit.start, edit.end) == (previous.start, previous.end)):
+        if previous is not None and (
+            edit.start < previous.end or (edit.start, edit.end) == (previous.start, previous.end)
+        ):
             break
         previous = edit
     else:
@@ -115,17 +145,25 @@ def check_order(annotator: int, edits: list[tuple[int, Edit]], reading: Reading)
     for number, edit in edits:
         key = (edit.start, edit.end, edit.replacements)
         if key in seen:
-            reading.warn(number, "duplicate-edit", f"annotator {annotator} has the edit "
-                         f"{edit.start}-{edit.end} {edit.replacement!r} twice, first on line "
-                         f"{seen[key]}", "delete one; the official scorer counts both")
+            reading.warn(
+                number,
+                "duplicate-edit",
+                f"annotator {annotator} has the edit "
+                f"{edit.start}-{edit.end} {edit.replacement!r} twice, first on line "
+                f"{seen[key]}",
+                "delete one; the official scorer counts both",
+            )
             continue
         seen[key] = number
         once.append((edit.start, edit.end, number))
         if (edit.start, edit.end) < highest:
-            reading.warn(number, "unsorted-edits", f"the edit {edit.start}-{edit.end} of annotator "
-                         f"{annotator} stands after {highest[0]}-{highest[1]}",
-                         "sort edits by their offsets; the official scorer misses matches of "
-                         "unsorted edits")
+            reading.warn(
+                number,
+                "unsorted-edits",
+                f"the edit {edit.start}-{edit.end} of annotator "
+                f"{annotator} stands after {highest[0]}-{highest[1]}",
+                "sort edits by their offsets; the official scorer misses matches of unsorted edits",
+            )
         highest = max(highest, (edit.start, edit.end))
     _check_overlap(annotator, sorted(once), reading)
 
@@ -135,8 +173,12 @@ def _check_overlap(annotator: int, spans: list[tuple[int, int, int]], reading: R
     reach, reached = -1, (0, 0)
     for start, end, number in spans:
         if start < reach:
-            reading.warn(number, "overlapping-edits", f"the edit {start}-{end} of annotator "
-                         f"{annotator} overlaps {reached[0]}-{reached[1]}",
-                         "join them, or give one of them to another annotator")
+            reading.warn(
+                number,
+                "overlapping-edits",
+                f"the edit {start}-{end} of annotator "
+                f"{annotator} overlaps {reached[0]}-{reached[1]}",
+                "join them, or give one of them to another annotator",
+            )
         if end > reach:
             reach, reached = end, (start, end)

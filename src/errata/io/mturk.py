@@ -32,9 +32,15 @@ class Assignment:
     line: int
 
 
-def parse_mturk(lines: Iterable[str], name: str, *, base: int = 0,
-                statuses: tuple[str, ...] | None = None, labels: str = "check",
-                outputs: Outputs | None = None) -> Iterator[Judgment]:
+def parse_mturk(
+    lines: Iterable[str],
+    name: str,
+    *,
+    base: int = 0,
+    statuses: tuple[str, ...] | None = None,
+    labels: str = "check",
+    outputs: Outputs | None = None,
+) -> Iterator[Judgment]:
     """Read rankings from an MTurk result file.
 
     ``statuses`` says which assignments count; by default the approved ones, with a warning if
@@ -53,22 +59,30 @@ def parse_mturk(lines: Iterable[str], name: str, *, base: int = 0,
     repeats.warn()
     if labels == "text":
         if outputs is None:
-            raise InputError("labels='text' needs the outputs of the systems", path=name,
-                             remedy="give outputs (--outputs FOLDER)")
+            raise InputError(
+                "labels='text' needs the outputs of the systems",
+                path=name,
+                remedy="give outputs (--outputs FOLDER)",
+            )
         yield from _relabelled(assignments, outputs, name)
         return
     judgments = [assignment.judgment for assignment in assignments]
     if labels == "check":
         if outputs is not None:
-            require_fit(judgments, outputs, name,
-                        remedy="name the systems by the texts shown (--labels text)")
+            require_fit(
+                judgments,
+                outputs,
+                name,
+                remedy="name the systems by the texts shown (--labels text)",
+            )
         else:
             _warn_of_repeats(assignments, name)
     yield from judgments
 
 
-def _assignments(lines: Iterable[str], name: str, base: int, statuses: tuple[str, ...] | None
-                 ) -> Iterator[Assignment]:
+def _assignments(
+    lines: Iterable[str], name: str, base: int, statuses: tuple[str, ...] | None
+) -> Iterator[Assignment]:
     rows = csv.DictReader(lines, strict=True)
     wanted = ("Approved",) if statuses is None else statuses
     left_out: Counter[str] = Counter()
@@ -80,8 +94,12 @@ def _assignments(lines: Iterable[str], name: str, base: int, statuses: tuple[str
             count += 1
         for title in ("WorkerId", "Input.sentID", "Input.system1", "Answer.rank_1"):
             if title not in fields:
-                raise InputError(f"no column {title}", path=name, line=1,
-                                 remedy="is this an MTurk result file of a ranking task?")
+                raise InputError(
+                    f"no column {title}",
+                    path=name,
+                    line=1,
+                    remedy="is this an MTurk result file of a ranking task?",
+                )
         for row in rows:
             status = row.get("AssignmentStatus", "Approved")
             if status in wanted:
@@ -92,8 +110,12 @@ def _assignments(lines: Iterable[str], name: str, base: int, statuses: tuple[str
         raise InputError(f"not CSV: {error}", path=name, line=rows.line_num) from None
     if left_out and statuses is None:
         shown = ", ".join(f"{number} {status}" for status, number in left_out.items())
-        warnings.warn(f"{name}: assignments left out: {shown}; name the statuses that count to "
-                      "decide otherwise (--status)", DataWarning, stacklevel=3)
+        warnings.warn(
+            f"{name}: assignments left out: {shown}; name the statuses that count to "
+            "decide otherwise (--status)",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int) -> Assignment:
@@ -101,12 +123,16 @@ def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int
     item = row.get("HITId", "")
 
     def error(problem: str) -> InputError:
-        return InputError(f"item {item or '?'} of {row['WorkerId']}: {problem}", path=name,
-                          line=line)
+        return InputError(
+            f"item {item or '?'} of {row['WorkerId']}: {problem}", path=name, line=line
+        )
 
     # Only the cells that are read: MTurk leaves the last ones out where nobody filled them in.
-    if any(value is None for title, value in row.items()
-           if title and title.startswith(("WorkerId", "WorkTime", "Input.", "Answer.rank"))):
+    if any(
+        value is None
+        for title, value in row.items()
+        if title and title.startswith(("WorkerId", "WorkTime", "Input.", "Answer.rank"))
+    ):
         raise error("the row is cut off")
     if None in row:
         raise error("the row has more cells than there are columns")
@@ -129,9 +155,15 @@ def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int
     try:
         if seconds is not None and not is_duration(float(seconds)):
             raise ValueError
-        judgment = Judgment(row["WorkerId"], number - base, tuple(groups), tuple(ranks),
-                            item, None if seconds is None else float(seconds),
-                            row.get("SubmitTime") or None)
+        judgment = Judgment(
+            row["WorkerId"],
+            number - base,
+            tuple(groups),
+            tuple(ranks),
+            item,
+            None if seconds is None else float(seconds),
+            row.get("SubmitTime") or None,
+        )
     except InputError as problem:
         raise error(problem.problem) from None
     except ValueError:
@@ -140,15 +172,20 @@ def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int
 
 
 def _warn_of_repeats(assignments: list[Assignment], name: str) -> None:
-    repeated = [a for a in assignments
-                if len(shown := [t for t in map(same_text, a.texts) if t]) > len(set(shown))]
+    repeated = [
+        a
+        for a in assignments
+        if len(shown := [t for t in map(same_text, a.texts) if t]) > len(set(shown))
+    ]
     # One slip among hundreds is a slip; one ranking in ten is a shift.
     if len(repeated) > 0.1 * len(assignments):
         warnings.warn(
             f"{name}:{repeated[0].line}: {len(repeated)} of {len(assignments)} rankings show one "
             "text under two labels, so the labels belong to other sentences; give the outputs to "
             "check them (--outputs), or labels='text' to name the systems by the texts",
-            DataWarning, stacklevel=3)
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> Iterator[Judgment]:
@@ -157,19 +194,35 @@ def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> I
     for assignment in assignments:
         judgment = assignment.judgment
         groups: dict[str, tuple[tuple[str, ...], int | None]] = {}
-        for group, rank, text in zip(judgment.groups, judgment.ranks,
-                                     map(same_text, assignment.texts), strict=True):
+        for group, rank, text in zip(
+            judgment.groups, judgment.ranks, map(same_text, assignment.texts), strict=True
+        ):
             cells += 1
-            wrote = tuple(sorted(system for system, texts in systems.items()
-                                 if judgment.sentence < len(texts)
-                                 and texts[judgment.sentence] == text)) if text else ()
+            wrote = (
+                tuple(
+                    sorted(
+                        system
+                        for system, texts in systems.items()
+                        if judgment.sentence < len(texts) and texts[judgment.sentence] == text
+                    )
+                )
+                if text
+                else ()
+            )
             unknown += not wrote
             changed += bool(wrote) and set(wrote) != set(group)
             if wrote and groups.get(text, ((), None))[1] is None:
                 groups[text] = (wrote, rank)
-        yield replace(judgment, groups=tuple(group for group, _ in groups.values()),
-                      ranks=tuple(rank for _, rank in groups.values()))
+        yield replace(
+            judgment,
+            groups=tuple(group for group, _ in groups.values()),
+            ranks=tuple(rank for _, rank in groups.values()),
+        )
     if unknown or changed:
-        warnings.warn(f"{name}: of {cells} outputs shown, {changed} had other labels than the "
-                      f"systems that wrote them (corrected), {unknown} were written by no system "
-                      "(left out)", DataWarning, stacklevel=3)
+        warnings.warn(
+            f"{name}: of {cells} outputs shown, {changed} had other labels than the "
+            f"systems that wrote them (corrected), {unknown} were written by no system "
+            "(left out)",
+            DataWarning,
+            stacklevel=3,
+        )

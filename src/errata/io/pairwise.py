@@ -23,14 +23,25 @@ __all__ = ["MEMBERS", "ORDERS", "parse_pairwise", "ranked_systems", "render_pair
 
 MEMBERS = ("all", "sample", "expected")
 ORDERS = ("name", "given")
-HEADER = ("srclang", "trglang", "srcIndex", "segmentId", "judgeID", "system1Id", "system1rank",
-          "system2Id", "system2rank", "rankingID")
+HEADER = (
+    "srclang",
+    "trglang",
+    "srcIndex",
+    "segmentId",
+    "judgeID",
+    "system1Id",
+    "system1rank",
+    "system2Id",
+    "system2rank",
+    "rankingID",
+)
 Entry = tuple[str, int, int, float]
 _number = lru_cache(10_000)(whole_number)  # the same few are read again and again
 
 
-def ranked_systems(judgment: Judgment, members: str, order: str, rng: np.random.Generator
-                   ) -> list[Entry]:
+def ranked_systems(
+    judgment: Judgment, members: str, order: str, rng: np.random.Generator
+) -> list[Entry]:
     """The systems a ranking ranks, each with its rank, the number of its output and its weight.
 
     ``members`` and ``order`` are those of `errata.human.compare`.
@@ -108,28 +119,41 @@ class _Rows:
         while f"system{count + 1}Id" in self.columns:
             count += 1
         if count < 2:
-            raise InputError("no columns system1Id and system2Id", path=name, line=1,
-                             remedy=f"a header as in {','.join(HEADER)}")
-        self.systems = [(self._find(f"system{k}Id"), self._find(f"system{k}rank"))
-                        for k in range(1, count + 1)]
+            raise InputError(
+                "no columns system1Id and system2Id",
+                path=name,
+                line=1,
+                remedy=f"a header as in {','.join(HEADER)}",
+            )
+        self.systems = [
+            (self._find(f"system{k}Id"), self._find(f"system{k}rank")) for k in range(1, count + 1)
+        ]
         self.item = self.columns.get("rankingID")
-        self.languages = ((self.columns["srclang"], self.columns["trglang"])
-                          if {"srclang", "trglang"} <= self.columns.keys() else None)
+        self.languages = (
+            (self.columns["srclang"], self.columns["trglang"])
+            if {"srclang", "trglang"} <= self.columns.keys()
+            else None
+        )
 
     def _find(self, *titles: str) -> int:
         for title in titles:
             if title in self.columns:
                 return self.columns[title]
-        raise InputError(f"no column {' or '.join(titles)}", path=self.name, line=1,
-                         remedy=f"a header as in {','.join(HEADER)}")
+        raise InputError(
+            f"no column {' or '.join(titles)}",
+            path=self.name,
+            line=1,
+            remedy=f"a header as in {','.join(HEADER)}",
+        )
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
         while True:
             try:
                 cells = next(self.rows, None)
             except csv.Error as error:
-                raise InputError(f"not CSV: {error}", path=self.name,
-                                 line=self.rows.line_num) from None  # type: ignore[attr-defined]
+                raise InputError(
+                    f"not CSV: {error}", path=self.name, line=self.rows.line_num
+                ) from None  # type: ignore[attr-defined]
             if cells is None:
                 return
             line: int = self.rows.line_num  # type: ignore[attr-defined]
@@ -138,8 +162,12 @@ class _Rows:
 
     def _row(self, cells: list[str], line: int) -> Row:
         if len(cells) != self.width:
-            raise InputError(f"{len(cells)} cells under {self.width} columns", path=self.name,
-                             line=line, remedy="the row is cut off or has a stray comma")
+            raise InputError(
+                f"{len(cells)} cells under {self.width} columns",
+                path=self.name,
+                line=line,
+                remedy="the row is cut off or has a stray comma",
+            )
         ending = ""
         if self.languages is not None:
             ending = "." + "-".join([cells[c] for c in self.languages])
@@ -149,13 +177,12 @@ class _Rows:
         if sentence is None or None in ranks or "" in systems:
             raise self._problem(cells, systems, ranks, line)
         item = "" if self.item is None else cells[self.item]
-        return Row((cells[self.judge], sentence - self.base, item), systems,
-                   ranks)  # type: ignore[arg-type]
+        return Row((cells[self.judge], sentence - self.base, item), systems, ranks)  # type: ignore[arg-type]
 
-    def _problem(self, cells: list[str], systems: tuple[str, ...], ranks: tuple[int | None, ...],
-                 line: int) -> InputError:
-        problem = (f"sentence number {cells[self.sentence]!r} is not a whole number from "
-                   f"{self.base}")
+    def _problem(
+        self, cells: list[str], systems: tuple[str, ...], ranks: tuple[int | None, ...], line: int
+    ) -> InputError:
+        problem = f"sentence number {cells[self.sentence]!r} is not a whole number from {self.base}"
         for (_, column), system, rank in zip(self.systems, systems, ranks, strict=True):
             if rank is None:
                 problem = f"rank of {system} {cells[column]!r} is not a whole number from 1"
@@ -200,25 +227,34 @@ def _flush(run: list[tuple[int, Row]], name: str, repeats: Repeats) -> Iterator[
         yield judgment
 
 
-def _judgment(row: Row, systems: tuple[str, ...], ranks: tuple[int, ...], item: str, name: str,
-              line: int) -> Judgment:
+def _judgment(
+    row: Row, systems: tuple[str, ...], ranks: tuple[int, ...], item: str, name: str, line: int
+) -> Judgment:
     try:
         return Judgment(*row.key[:2], tuple([(system,) for system in systems]), ranks, item)
     except InputError as error:
         raise InputError(error.problem, path=name, line=line, remedy=error.remedy) from None
 
 
-def render_pairwise(judgments: Iterable[Judgment], *, members: str = "all", order: str = "name",
-                    rng: int | np.random.Generator = 0, base: int = 0, names: str = "{}",
-                    ) -> Iterator[str]:
+def render_pairwise(
+    judgments: Iterable[Judgment],
+    *,
+    members: str = "all",
+    order: str = "name",
+    rng: int | np.random.Generator = 0,
+    base: int = 0,
+    names: str = "{}",
+) -> Iterator[str]:
     """The lines of a pairwise CSV file, in the order and with the columns of expanded.csv.
 
     ``rankingID`` counts all judgments from 1, skipped ones too, as the published files do.
     ``names`` is a pattern for the system names, ``"conll14st-test.{}.src-trg"`` there.
     """
     if members not in ("all", "sample"):
-        raise InputError(f"pairs of {members!r} members cannot be written",
-                         remedy="use members='all' or 'sample'")
+        raise InputError(
+            f"pairs of {members!r} members cannot be written",
+            remedy="use members='all' or 'sample'",
+        )
     if re.search(r"[\s,\"]", names) or "{}" not in names:
         raise InputError(f"the pattern {names!r} is not a name with {{}} for the system")
     generator = np.random.default_rng(rng)
@@ -236,5 +272,17 @@ def render_pairwise(judgments: Iterable[Judgment], *, members: str = "all", orde
         sentence = judgment.sentence + base
         entries = ranked_systems(judgment, members, order, generator)
         for (a, rank_a, *_), (b, rank_b, *_) in combinations(entries, 2):
-            yield line(("src", "trg", sentence, sentence, judgment.judge, names.format(a), rank_a,
-                        names.format(b), rank_b, number))
+            yield line(
+                (
+                    "src",
+                    "trg",
+                    sentence,
+                    sentence,
+                    judgment.judge,
+                    names.format(a),
+                    rank_a,
+                    names.format(b),
+                    rank_b,
+                    number,
+                )
+            )

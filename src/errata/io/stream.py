@@ -31,11 +31,15 @@ def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
             with Path(path).open("rb") as file:
                 yield from _lines(file, name)
     except (BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"damaged gzip file: {error}", path=name,
-                         remedy="fetch or compress the file again") from None
+        raise InputError(
+            f"damaged gzip file: {error}", path=name, remedy="fetch or compress the file again"
+        ) from None
     except OSError as error:
-        raise InputError(f"cannot read the file: {error.strerror or error}", path=name,
-                         remedy="check the path and its permissions") from None
+        raise InputError(
+            f"cannot read the file: {error.strerror or error}",
+            path=name,
+            remedy="check the path and its permissions",
+        ) from None
 
 
 def _lines(file: BinaryIO, name: str) -> Iterator[str]:
@@ -69,5 +73,8 @@ def write_bytes(data: bytes, path: str | os.PathLike[str]) -> None:
     try:
         Path(path).write_bytes(data)
     except OSError as error:
-        raise InputError(f"cannot write the file: {error.strerror or error}", path=os.fspath(path),
-                         remedy="check the path and its permissions") from None
+        raise InputError(
+            f"cannot write the file: {error.strerror or error}",
+            path=os.fspath(path),
+            remedy="check the path and its permissions",
+        ) from None

@@ -28,9 +28,17 @@ def write_text(sentences: Iterable[str], path: str | os.PathLike[str]) -> None:
     sentences = list(sentences)
     for number, sentence in enumerate(sentences, 1):
         if "\n" in sentence or sentence.endswith("\r"):
-            raise InputError("the sentence holds a line end", path=os.fspath(path), line=number,
-                             remedy="a text file has one sentence per line")
+            raise InputError(
+                "the sentence holds a line end",
+                path=os.fspath(path),
+                line=number,
+                remedy="a text file has one sentence per line",
+            )
     if sentences and sentences[0].startswith("\ufeff"):
-        raise InputError("the first sentence starts with a byte order mark", line=1,
-                         path=os.fspath(path), remedy="remove U+FEFF")
+        raise InputError(
+            "the first sentence starts with a byte order mark",
+            line=1,
+            path=os.fspath(path),
+            remedy="remove U+FEFF",
+        )
     write_lines(sentences, path)

@@ -26,27 +26,41 @@ def read_weights(path: str | os.PathLike[str]) -> tuple[int, list[NDArray[np.int
     raise_or_warn(findings)
     name = shown_name(path)
     if not lines or not lines[0].strip().isdecimal() or int(lines[0]) == 0:
-        raise InputError("the first line is not the number of systems", path=name, line=1,
-                         remedy="a weight file starts with one positive whole number")
+        raise InputError(
+            "the first line is not the number of systems",
+            path=name,
+            line=1,
+            remedy="a weight file starts with one positive whole number",
+        )
     systems = int(lines[0])
     counts = []
     for number, line in enumerate(lines[1:], 2):
         try:
             row = np.array([int(word) for word in line.split()], np.intc)
         except (ValueError, OverflowError):
-            raise InputError(f"{line.strip()[:40]!r} is not a row of whole numbers", path=name,
-                             line=number, remedy="give one count per gold chunk") from None
+            raise InputError(
+                f"{line.strip()[:40]!r} is not a row of whole numbers",
+                path=name,
+                line=number,
+                remedy="give one count per gold chunk",
+            ) from None
         if not len(row):
-            raise InputError("the line is empty", path=name, line=number,
-                             remedy="give one count per gold chunk of the sentence")
+            raise InputError(
+                "the line is empty",
+                path=name,
+                line=number,
+                remedy="give one count per gold chunk of the sentence",
+            )
         if row.min() < 0 or row.max() > systems:
-            raise InputError(f"a count is outside 0 to {systems}, the number of systems",
-                             path=name, line=number)
+            raise InputError(
+                f"a count is outside 0 to {systems}, the number of systems", path=name, line=number
+            )
         counts.append(row)
     return systems, counts
 
 
-def write_weights(systems: int, counts: Iterable[Sequence[int] | NDArray[np.intc]],
-                  path: str | os.PathLike[str]) -> None:
+def write_weights(
+    systems: int, counts: Iterable[Sequence[int] | NDArray[np.intc]], path: str | os.PathLike[str]
+) -> None:
     """Write a weight file; `read_weights` gives the same back."""
     write_lines([str(systems), *(" ".join(map(str, row)) for row in counts)], path)

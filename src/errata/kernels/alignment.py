@@ -33,8 +33,13 @@ FULL = cython.declare(cython.longlong, 0x3FFFFFFFFFFFFFFF)
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def mark(chars: cython.int[::1], start: cython.int, end: cython.int,
-         masks: cython.longlong[::1], on: cython.bint) -> cython.void:
+def mark(
+    chars: cython.int[::1],
+    start: cython.int,
+    end: cython.int,
+    masks: cython.longlong[::1],
+    on: cython.bint,
+) -> cython.void:
     """Set, or clear, the positions at which each character stands in a token."""
     i: cython.int
     bit: cython.longlong = 1
@@ -51,8 +56,15 @@ def mark(chars: cython.int[::1], start: cython.int, end: cython.int,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def common(chars: cython.int[::1], a: cython.int, a_end: cython.int, b: cython.int,
-           b_end: cython.int, masks: cython.longlong[::1], row: cython.int[::1]) -> cython.int:
+def common(
+    chars: cython.int[::1],
+    a: cython.int,
+    a_end: cython.int,
+    b: cython.int,
+    b_end: cython.int,
+    masks: cython.longlong[::1],
+    row: cython.int[::1],
+) -> cython.int:
     """Length of the longest common subsequence of two tokens; ``masks`` are marked with a's.
 
     Bit-parallel (Hyyrö 2004) up to 62 characters, the textbook table beyond.
@@ -92,8 +104,9 @@ def common(chars: cython.int[::1], a: cython.int, a_end: cython.int, b: cython.i
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def same_stem(chars: cython.int[::1], a: cython.int, a_end: cython.int, b: cython.int,
-              b_end: cython.int) -> cython.bint:
+def same_stem(
+    chars: cython.int[::1], a: cython.int, a_end: cython.int, b: cython.int, b_end: cython.int
+) -> cython.bint:
     """Whether two words begin alike and differ at their ends, or one only has a prefix more.
 
     The common beginning must be a whole word of at least two characters, or at least three
@@ -114,14 +127,20 @@ def same_stem(chars: cython.int[::1], a: cython.int, a_end: cython.int, b: cytho
         suffix += 1
     if suffix == shorter:
         return suffix >= 3 and 2 <= longer - suffix <= 3
-    return (prefix >= 3 and 2 * prefix >= shorter and longer - prefix <= 4 and suffix == 0)
+    return prefix >= 3 and 2 * prefix >= shorter and longer - prefix <= 4 and suffix == 0
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def misspelt(chars: cython.int[::1], a: cython.int, a_end: cython.int, b: cython.int,
-             b_end: cython.int, lcs: cython.int) -> cython.bint:
+def misspelt(
+    chars: cython.int[::1],
+    a: cython.int,
+    a_end: cython.int,
+    b: cython.int,
+    b_end: cython.int,
+    lcs: cython.int,
+) -> cython.bint:
     """Whether two words look like one word spelt in two ways.
 
     At least seven tenths of the characters in common in words of four or more, or two
@@ -148,9 +167,16 @@ def misspelt(chars: cython.int[::1], a: cython.int, a_end: cython.int, b: cython
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def exchange(x: cython.int, y: cython.int, folded: cython.int[::1], classes: cython.int[::1],
-             chars: cython.int[::1], starts: cython.int[::1], masks: cython.longlong[::1],
-             row: cython.int[::1]) -> cython.int:
+def exchange(
+    x: cython.int,
+    y: cython.int,
+    folded: cython.int[::1],
+    classes: cython.int[::1],
+    chars: cython.int[::1],
+    starts: cython.int[::1],
+    masks: cython.longlong[::1],
+    row: cython.int[::1],
+) -> cython.int:
     """What it costs to exchange token x for token y; ``masks`` are marked with x."""
     length: cython.int
     cost: cython.int
@@ -159,8 +185,12 @@ def exchange(x: cython.int, y: cython.int, folded: cython.int[::1], classes: cyt
     if folded[x] == folded[y]:
         return 50
     length = starts[x + 1] - starts[x] + starts[y + 1] - starts[y]
-    cost = 1000 - 2000 * common(chars, starts[x], starts[x + 1], starts[y], starts[y + 1],
-                                masks, row) // length
+    cost = (
+        1000
+        - 2000
+        * common(chars, starts[x], starts[x + 1], starts[y], starts[y + 1], masks, row)
+        // length
+    )
     if classes[x] != classes[y]:
         return cost + 998
     if classes[x] != WORD:
@@ -173,9 +203,17 @@ def exchange(x: cython.int, y: cython.int, folded: cython.int[::1], classes: cyt
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def reordered(i: cython.int, j: cython.int, source: cython.int, target: cython.int,
-              src: cython.int[::1], tgt: cython.int[::1], folded: cython.int[::1],
-              present: cython.int[::1], balance: cython.int[::1]) -> cython.int:
+def reordered(
+    i: cython.int,
+    j: cython.int,
+    source: cython.int,
+    target: cython.int,
+    src: cython.int[::1],
+    tgt: cython.int[::1],
+    folded: cython.int[::1],
+    present: cython.int[::1],
+    balance: cython.int[::1],
+) -> cython.int:
     """The narrowest window ending at tokens i and j whose tokens differ in order only, or 0.
 
     ``present`` holds 3 for tokens of both sentences: no window reaches over another token. As
@@ -209,11 +247,24 @@ def reordered(i: cython.int, j: cython.int, source: cython.int, target: cython.i
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def fill(source: cython.int, n: cython.int, target: cython.int, m: cython.int,
-         src: cython.int[::1], tgt: cython.int[::1], folded: cython.int[::1],
-         classes: cython.int[::1], chars: cython.int[::1], starts: cython.int[::1],
-         masks: cython.longlong[::1], row: cython.int[::1], present: cython.int[::1],
-         balance: cython.int[::1], costs: cython.int[::1], steps: cython.int[::1]) -> cython.void:
+def fill(
+    source: cython.int,
+    n: cython.int,
+    target: cython.int,
+    m: cython.int,
+    src: cython.int[::1],
+    tgt: cython.int[::1],
+    folded: cython.int[::1],
+    classes: cython.int[::1],
+    chars: cython.int[::1],
+    starts: cython.int[::1],
+    masks: cython.longlong[::1],
+    row: cython.int[::1],
+    present: cython.int[::1],
+    balance: cython.int[::1],
+    costs: cython.int[::1],
+    steps: cython.int[::1],
+) -> cython.void:
     """Fill the table of one sentence: cheapest cost and last step of every pair of prefixes."""
     width: cython.Py_ssize_t = m + 1
     at: cython.Py_ssize_t
@@ -234,8 +285,9 @@ def fill(source: cython.int, n: cython.int, target: cython.int, m: cython.int,
         steps[at] = DELETE
         for j in range(1, m + 1):
             at = i * width + j
-            best = costs[at - width - 1] + exchange(x, tgt[target + j - 1], folded, classes,
-                                                    chars, starts, masks, row)
+            best = costs[at - width - 1] + exchange(
+                x, tgt[target + j - 1], folded, classes, chars, starts, masks, row
+            )
             step = SUBSTITUTE
             if costs[at - 1] + 1000 < best:
                 best = costs[at - 1] + 1000
@@ -255,9 +307,16 @@ def fill(source: cython.int, n: cython.int, target: cython.int, m: cython.int,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def relate(x: cython.int, y: cython.int, folded: cython.int[::1], classes: cython.int[::1],
-           chars: cython.int[::1], starts: cython.int[::1], masks: cython.longlong[::1],
-           row: cython.int[::1]) -> cython.int:
+def relate(
+    x: cython.int,
+    y: cython.int,
+    folded: cython.int[::1],
+    classes: cython.int[::1],
+    chars: cython.int[::1],
+    starts: cython.int[::1],
+    masks: cython.longlong[::1],
+    row: cython.int[::1],
+) -> cython.int:
     """How two exchanged tokens are related."""
     lcs: cython.int
     if folded[x] == folded[y]:
@@ -277,11 +336,24 @@ def relate(x: cython.int, y: cython.int, folded: cython.int[::1], classes: cytho
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def trace(sentence: cython.int, source: cython.int, n: cython.int, target: cython.int,
-          m: cython.int, src: cython.int[::1], tgt: cython.int[::1], folded: cython.int[::1],
-          classes: cython.int[::1], chars: cython.int[::1], starts: cython.int[::1],
-          masks: cython.longlong[::1], row: cython.int[::1], steps: cython.int[::1],
-          out: cython.int[:, ::1], count: cython.int) -> cython.int:
+def trace(
+    sentence: cython.int,
+    source: cython.int,
+    n: cython.int,
+    target: cython.int,
+    m: cython.int,
+    src: cython.int[::1],
+    tgt: cython.int[::1],
+    folded: cython.int[::1],
+    classes: cython.int[::1],
+    chars: cython.int[::1],
+    starts: cython.int[::1],
+    masks: cython.longlong[::1],
+    row: cython.int[::1],
+    steps: cython.int[::1],
+    out: cython.int[:, ::1],
+    count: cython.int,
+) -> cython.int:
     """Write the steps of one sentence that change something, in order; return the new count."""
     width: cython.Py_ssize_t = m + 1
     i: cython.int = n
@@ -317,8 +389,16 @@ def trace(sentence: cython.int, source: cython.int, n: cython.int, target: cytho
             out[count, 5] = j
             out[count, 6] = UNRELATED
             if step == SUBSTITUTE:
-                out[count, 6] = relate(src[source + back_i], tgt[target + back_j], folded,
-                                       classes, chars, starts, masks, row)
+                out[count, 6] = relate(
+                    src[source + back_i],
+                    tgt[target + back_j],
+                    folded,
+                    classes,
+                    chars,
+                    starts,
+                    masks,
+                    row,
+                )
             count += 1
         i = back_i
         j = back_j
@@ -333,9 +413,17 @@ def trace(sentence: cython.int, source: cython.int, n: cython.int, target: cytho
     return count
 
 
-def align(src: cython.int[::1], src_offsets: cython.longlong[::1], tgt: cython.int[::1],
-          tgt_offsets: cython.longlong[::1], folded: cython.int[::1], classes: cython.int[::1],
-          chars: cython.int[::1], starts: cython.int[::1], alphabet: cython.int):
+def align(
+    src: cython.int[::1],
+    src_offsets: cython.longlong[::1],
+    tgt: cython.int[::1],
+    tgt_offsets: cython.longlong[::1],
+    folded: cython.int[::1],
+    classes: cython.int[::1],
+    chars: cython.int[::1],
+    starts: cython.int[::1],
+    alphabet: cython.int,
+):
     """Align each source with its target; the changing steps, one row each, in order.
 
     A row is: sentence, step (1 insert, 2 delete, 3 exchange, 4 reorder), source start and end,
@@ -377,10 +465,42 @@ def align(src: cython.int[::1], src_offsets: cython.longlong[::1], tgt: cython.i
                 present[folded[src[source + i]]] |= 1
             for i in range(m):
                 present[folded[tgt[target + i]]] |= 2
-            fill(source, n, target, m, src, tgt, folded, classes, chars, starts, masks, row,
-                 present, balance, costs, steps)
-            count = trace(s, source, n, target, m, src, tgt, folded, classes, chars, starts,
-                          masks, row, steps, out, count)
+            fill(
+                source,
+                n,
+                target,
+                m,
+                src,
+                tgt,
+                folded,
+                classes,
+                chars,
+                starts,
+                masks,
+                row,
+                present,
+                balance,
+                costs,
+                steps,
+            )
+            count = trace(
+                s,
+                source,
+                n,
+                target,
+                m,
+                src,
+                tgt,
+                folded,
+                classes,
+                chars,
+                starts,
+                masks,
+                row,
+                steps,
+                out,
+                count,
+            )
             for i in range(n):
                 present[folded[src[source + i]]] = 0
             for i in range(m):

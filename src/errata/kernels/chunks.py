@@ -17,10 +17,19 @@ MATCH = cython.declare(cython.longlong, 1 << 24)  # one match all distances
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def cut(token: cython.int, length: cython.int, tokens: cython.int[::1], first: cython.int,
-        last: cython.int, starts: cython.int[::1], ends: cython.int[::1],
-        texts: cython.int[::1], empty: cython.int, out: cython.int[:, ::1],
-        at: cython.int) -> cython.int:
+def cut(
+    token: cython.int,
+    length: cython.int,
+    tokens: cython.int[::1],
+    first: cython.int,
+    last: cython.int,
+    starts: cython.int[::1],
+    ends: cython.int[::1],
+    texts: cython.int[::1],
+    empty: cython.int,
+    out: cython.int[:, ::1],
+    at: cython.int,
+) -> cython.int:
     """Write the chunks of one sentence as rows (start, end, text, edit or -1) from row ``at``.
 
     Returns the row after the last.
@@ -71,9 +80,14 @@ def cut(token: cython.int, length: cython.int, tokens: cython.int[::1], first: c
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def released(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
-             system: cython.int[:, ::1], count: cython.int,
-             out: cython.schar[::1]) -> cython.void:
+def released(
+    gold: cython.int[:, ::1],
+    first: cython.int,
+    last: cython.int,
+    system: cython.int[:, ::1],
+    count: cython.int,
+    out: cython.schar[::1],
+) -> cython.void:
     """Compare by position, as the released scorer (gotutiyan/GTS) does."""
     g: cython.int
     s: cython.int
@@ -94,8 +108,11 @@ def released(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
                     modified = changed
                     break
                 modified |= changed
-            elif (gold[g, 0] < gold[g, 1] and system[s, 0] < gold[g, 1]
-                  and (gold[g, 0] < system[s, 1] or gold[g, 0] == system[s, 0])):
+            elif (
+                gold[g, 0] < gold[g, 1]
+                and system[s, 0] < gold[g, 1]
+                and (gold[g, 0] < system[s, 1] or gold[g, 0] == system[s, 0])
+            ):
                 # An insertion right before a gold chunk overlaps it; one right after does not.
                 found = True
                 modified |= changed
@@ -107,9 +124,15 @@ def released(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def elastic(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
-            system: cython.int[:, ::1], count: cython.int, costs: cython.longlong[::1],
-            out: cython.schar[::1]) -> cython.void:
+def elastic(
+    gold: cython.int[:, ::1],
+    first: cython.int,
+    last: cython.int,
+    system: cython.int[:, ::1],
+    count: cython.int,
+    costs: cython.longlong[::1],
+    out: cython.schar[::1],
+) -> cython.void:
     """Compare along the cheapest elastic matching, as the paper describes.
 
     Every chunk is aligned to one or more of the other side, without crossings; a pair costs 0 if
@@ -139,8 +162,11 @@ def elastic(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
                 best = costs[at - width]
             if j > 0 and (i == 0 or costs[at - 1] < best):
                 best = costs[at - 1]
-            match = (system[j, 0] == gold[g, 0] and system[j, 1] == gold[g, 1]
-                     and system[j, 2] == gold[g, 2])
+            match = (
+                system[j, 0] == gold[g, 0]
+                and system[j, 1] == gold[g, 1]
+                and system[j, 2] == gold[g, 2]
+            )
             if match:
                 costs[at] = best - MATCH
             else:
@@ -154,8 +180,7 @@ def elastic(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
     while True:
         g = first + i
         at = i * width + j
-        if (system[j, 0] == gold[g, 0] and system[j, 1] == gold[g, 1]
-                and system[j, 2] == gold[g, 2]):
+        if system[j, 0] == gold[g, 0] and system[j, 1] == gold[g, 1] and system[j, 2] == gold[g, 2]:
             out[g] = CORRECT + (MODIFIED if system[j, 3] >= 0 else 0)
         elif out[g] & CORRECT == 0 and system[j, 3] >= 0:
             out[g] |= MODIFIED
@@ -189,10 +214,16 @@ def elastic(gold: cython.int[:, ::1], first: cython.int, last: cython.int,
             low = i
 
 
-def chunk(sentences: cython.int[::1], tokens: cython.int[::1],
-          token_offsets: cython.longlong[::1], offsets: cython.longlong[::1],
-          starts: cython.int[::1], ends: cython.int[::1], texts: cython.int[::1],
-          empty: cython.int):
+def chunk(
+    sentences: cython.int[::1],
+    tokens: cython.int[::1],
+    token_offsets: cython.longlong[::1],
+    offsets: cython.longlong[::1],
+    starts: cython.int[::1],
+    ends: cython.int[::1],
+    texts: cython.int[::1],
+    empty: cython.int,
+):
     """Cut units (a sentence with one reference's edits) into chunks.
 
     ``sentences[u]`` is the sentence of unit u, whose edits are ``offsets[u]:offsets[u + 1]``.
@@ -211,17 +242,36 @@ def chunk(sentences: cython.int[::1], tokens: cython.int[::1],
     with cython.nogil:
         for u in range(units):
             token = token_offsets[sentences[u]]
-            at = cut(token, token_offsets[sentences[u] + 1] - token, tokens, offsets[u],
-                     offsets[u + 1], starts, ends, texts, empty, out, at)
+            at = cut(
+                token,
+                token_offsets[sentences[u] + 1] - token,
+                tokens,
+                offsets[u],
+                offsets[u + 1],
+                starts,
+                ends,
+                texts,
+                empty,
+                out,
+                at,
+            )
             ends_of[u + 1] = at
     return rows[:at].copy(), bounds
 
 
-def compare(sentences: cython.int[::1], tokens: cython.int[::1],
-            token_offsets: cython.longlong[::1], gold: cython.int[:, ::1],
-            bounds: cython.longlong[::1], offsets: cython.longlong[::1], starts: cython.int[::1],
-            ends: cython.int[::1], texts: cython.int[::1], empty: cython.int,
-            by_elastic: cython.bint):
+def compare(
+    sentences: cython.int[::1],
+    tokens: cython.int[::1],
+    token_offsets: cython.longlong[::1],
+    gold: cython.int[:, ::1],
+    bounds: cython.longlong[::1],
+    offsets: cython.longlong[::1],
+    starts: cython.int[::1],
+    ends: cython.int[::1],
+    texts: cython.int[::1],
+    empty: cython.int,
+    by_elastic: cython.bint,
+):
     """Compare one system's edits (by sentence) with the gold chunks of every unit.
 
     Returns one number per gold chunk: 1 if the system changed it, plus 2 if it got it right.
@@ -243,8 +293,19 @@ def compare(sentences: cython.int[::1], tokens: cython.int[::1],
         for u in range(units):
             s = sentences[u]
             token = token_offsets[s]
-            count = cut(token, token_offsets[s + 1] - token, tokens, offsets[s], offsets[s + 1],
-                        starts, ends, texts, empty, system, 0)
+            count = cut(
+                token,
+                token_offsets[s + 1] - token,
+                tokens,
+                offsets[s],
+                offsets[s + 1],
+                starts,
+                ends,
+                texts,
+                empty,
+                system,
+                0,
+            )
             if by_elastic:
                 elastic(gold, bounds[u], bounds[u + 1], system, count, costs, out)
             else:

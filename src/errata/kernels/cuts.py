@@ -23,10 +23,20 @@ FAR = cython.declare(cython.int, 1 << 28)
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def relax(a: cython.int[::1], b: cython.int[::1], r: cython.int, low: cython.int[::1],
-          high: cython.int[::1], at: cython.longlong[::1], i0: cython.int, i1: cython.int,
-          j0: cython.int, j1: cython.int, old: cython.int[::1], new: cython.int[::1]
-          ) -> cython.void:
+def relax(
+    a: cython.int[::1],
+    b: cython.int[::1],
+    r: cython.int,
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    i0: cython.int,
+    i1: cython.int,
+    j0: cython.int,
+    j1: cython.int,
+    old: cython.int[::1],
+    new: cython.int[::1],
+) -> cython.void:
     """Go on by one token ``r`` of the reference (-1: by none) in rows i0..i1, columns j0..j1."""
     i: cython.int
     j: cython.int
@@ -88,11 +98,20 @@ def relax(a: cython.int[::1], b: cython.int[::1], r: cython.int, low: cython.int
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def fill_planes(a: cython.int[::1], b: cython.int[::1], low: cython.int[::1],
-                high: cython.int[::1], at: cython.longlong[::1], xi: cython.int[::1],
-                xj: cython.int[::1], stages: cython.longlong[::1],
-                options: cython.longlong[::1], tokens: cython.int[::1],
-                work: cython.int[:, ::1], found: cython.int[:, ::1]) -> cython.void:
+def fill_planes(
+    a: cython.int[::1],
+    b: cython.int[::1],
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    xi: cython.int[::1],
+    xj: cython.int[::1],
+    stages: cython.longlong[::1],
+    options: cython.longlong[::1],
+    tokens: cython.int[::1],
+    work: cython.int[:, ::1],
+    found: cython.int[:, ::1],
+) -> cython.void:
     """Fill ``found[m, cell]`` for every node m, and ``found[m, cells]`` with nothing."""
     n1: cython.int = cython.cast(cython.int, a.shape[0])
     n2: cython.int = cython.cast(cython.int, b.shape[0])
@@ -121,8 +140,20 @@ def fill_planes(a: cython.int[::1], b: cython.int[::1], low: cython.int[::1],
             now = 1
             relax(a, b, -1, low, high, at, xi[m], xi[m + 1], xj[m], xj[m + 1], work[0], work[1])
             for t in range(options[o], options[o + 1]):
-                relax(a, b, tokens[t], low, high, at, xi[m], xi[m + 1], xj[m], xj[m + 1],
-                      work[now], work[1 - now])
+                relax(
+                    a,
+                    b,
+                    tokens[t],
+                    low,
+                    high,
+                    at,
+                    xi[m],
+                    xi[m + 1],
+                    xj[m],
+                    xj[m + 1],
+                    work[now],
+                    work[1 - now],
+                )
                 now = 1 - now
             through = work[now, at[xi[m + 1]] + xj[m + 1] - low[xi[m + 1]]]
             # ... and any other, less that.
@@ -138,9 +169,18 @@ def fill_planes(a: cython.int[::1], b: cython.int[::1], low: cython.int[::1],
                     found[m + 1, x] = j
 
 
-def planes(a: cython.int[::1], b: cython.int[::1], low: cython.int[::1], high: cython.int[::1],
-           at: cython.longlong[::1], xi: cython.int[::1], xj: cython.int[::1],
-           stages: cython.longlong[::1], options: cython.longlong[::1], tokens: cython.int[::1]):
+def planes(
+    a: cython.int[::1],
+    b: cython.int[::1],
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    xi: cython.int[::1],
+    xj: cython.int[::1],
+    stages: cython.longlong[::1],
+    options: cython.longlong[::1],
+    tokens: cython.int[::1],
+):
     """The planes of all nodes, ``[node, cell]``; cell (i, j) is ``at[i] + j - low[i]``.
 
     ``a`` and ``b`` are source and hypothesis; stage m has the options ``stages[m]`` to
@@ -184,8 +224,13 @@ def band(a: cython.int[::1], b: cython.int[::1]):
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def fill_tables(a: cython.int[::1], b: cython.int[::1], m: cython.Py_ssize_t,
-                n: cython.Py_ssize_t, table: cython.int[:, ::1]) -> cython.void:
+def fill_tables(
+    a: cython.int[::1],
+    b: cython.int[::1],
+    m: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    table: cython.int[:, ::1],
+) -> cython.void:
     """Pairwise costs up to each point, and from each point on."""
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -199,8 +244,9 @@ def fill_tables(a: cython.int[::1], b: cython.int[::1], m: cython.Py_ssize_t,
             if j > 0:
                 best = min(best, table[0, i * w + j - 1] + GAP)
             if i > 0 and j > 0:
-                best = min(best, table[0, (i - 1) * w + j - 1]
-                           + (0 if a[i - 1] == b[j - 1] else MISMATCH))
+                best = min(
+                    best, table[0, (i - 1) * w + j - 1] + (0 if a[i - 1] == b[j - 1] else MISMATCH)
+                )
             table[0, i * w + j] = best
     i = m
     while i >= 0:
@@ -212,8 +258,7 @@ def fill_tables(a: cython.int[::1], b: cython.int[::1], m: cython.Py_ssize_t,
             if j < n:
                 best = min(best, table[1, i * w + j + 1] + GAP)
             if i < m and j < n:
-                best = min(best, table[1, (i + 1) * w + j + 1]
-                           + (0 if a[i] == b[j] else MISMATCH))
+                best = min(best, table[1, (i + 1) * w + j + 1] + (0 if a[i] == b[j] else MISMATCH))
             table[1, i * w + j] = best
             j -= 1
         i -= 1
@@ -222,9 +267,15 @@ def fill_tables(a: cython.int[::1], b: cython.int[::1], m: cython.Py_ssize_t,
 @cython.ccall
 @cython.nogil
 @cython.exceptval(check=False)
-def follow(a: cython.int[::1], b: cython.int[::1], m: cython.Py_ssize_t, n: cython.Py_ssize_t,
-           table: cython.int[:, ::1], first: cython.int[::1], last: cython.int[::1]
-           ) -> cython.void:
+def follow(
+    a: cython.int[::1],
+    b: cython.int[::1],
+    m: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    table: cython.int[:, ::1],
+    first: cython.int[::1],
+    last: cython.int[::1],
+) -> cython.void:
     """One optimal pairwise alignment: the first and last j at each i."""
     i: cython.Py_ssize_t = m
     j: cython.Py_ssize_t = n
@@ -233,8 +284,11 @@ def follow(a: cython.int[::1], b: cython.int[::1], m: cython.Py_ssize_t, n: cyth
     last[m] = cython.cast(cython.int, n)
     while i > 0 or j > 0:
         here = table[0, i * w + j]
-        if i > 0 and j > 0 and here == table[0, (i - 1) * w + j - 1] + (
-                0 if a[i - 1] == b[j - 1] else MISMATCH):
+        if (
+            i > 0
+            and j > 0
+            and here == table[0, (i - 1) * w + j - 1] + (0 if a[i - 1] == b[j - 1] else MISMATCH)
+        ):
             first[i] = cython.cast(cython.int, j)
             i -= 1
             j -= 1

@@ -8,11 +8,18 @@ import numpy as np
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.locals(x=cython.Py_ssize_t, t=cython.Py_ssize_t, p=cython.int)
-def _is_gold(edits: cython.int[:, ::1], e: cython.Py_ssize_t, gold: cython.Py_ssize_t,
-             gold_start: cython.int[::1], gold_end: cython.int[::1],
-             alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
-             tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
-             ) -> cython.bint:
+def _is_gold(
+    edits: cython.int[:, ::1],
+    e: cython.Py_ssize_t,
+    gold: cython.Py_ssize_t,
+    gold_start: cython.int[::1],
+    gold_end: cython.int[::1],
+    alternative_at: cython.longlong[::1],
+    token_at: cython.longlong[::1],
+    tokens: cython.int[::1],
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+) -> cython.bint:
     """Whether a proposed edit is a gold edit: the same place, and one of its corrections."""
     if edits[e, 0] != gold_start[gold] or edits[e, 1] != gold_end[gold]:
         return False
@@ -28,9 +35,16 @@ def _is_gold(edits: cython.int[:, ::1], e: cython.Py_ssize_t, gold: cython.Py_ss
     return False
 
 
-def tally(edits: cython.int[:, ::1], edit_at: cython.longlong[::1], keep: cython.uchar[::1],
-          hypothesis: cython.int[::1], hypothesis_at: cython.longlong[::1],
-          first: cython.longlong[::1], gold, once: cython.bint):
+def tally(
+    edits: cython.int[:, ::1],
+    edit_at: cython.longlong[::1],
+    keep: cython.uchar[::1],
+    hypothesis: cython.int[::1],
+    hypothesis_at: cython.longlong[::1],
+    first: cython.longlong[::1],
+    gold,
+    once: cython.bint,
+):
     """Correct and proposed edits of each reference, and which proposed edit each gold edit met.
 
     Only edits with ``keep`` count. Proposed edits are taken from left to right, and a gold edit
@@ -63,8 +77,18 @@ def tally(edits: cython.int[:, ::1], edit_at: cython.longlong[::1], keep: cython
                         continue
                     counts[r, 1] += 1
                     for x in range(behind, gold_at[r + 1]):
-                        if _is_gold(edits, e, x, gold_start, gold_end, alternative_at, token_at,
-                                    tokens, hypothesis, hypothesis_at[i]):
+                        if _is_gold(
+                            edits,
+                            e,
+                            x,
+                            gold_start,
+                            gold_end,
+                            alternative_at,
+                            token_at,
+                            tokens,
+                            hypothesis,
+                            hypothesis_at[i],
+                        ):
                             counts[r, 0] += 1
                             met[x] = e
                             behind = x + 1
@@ -104,8 +128,9 @@ def choose(counts: cython.double[:, :, ::1], beta: cython.double, alone: cython.
                 c = correct + counts[i, r, 0]
                 cost = square * (gold + counts[i, r, 2]) + (proposed + counts[i, r, 1])
                 f = 1.0 if cost == 0 else (1 + square) * c / cost
-                if f > best or (f == best and (
-                        c > best_correct or (c == best_correct and cost < best_cost))):
+                if f > best or (
+                    f == best and (c > best_correct or (c == best_correct and cost < best_cost))
+                ):
                     best = f
                     best_correct = c
                     best_cost = cost

@@ -144,13 +144,30 @@ def _doubles(size):
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(i=cython.int, j=cython.int, at=cython.Py_ssize_t, token=cython.int, bits=cython.int,
-               diagonal_1=cython.int, diagonal_2=cython.int, up=cython.int, left=cython.int,
-               best=cython.int, across=cython.int)
-def _fill_table(table: cython.uchar[::1], row_1: cython.int[::1], row_2: cython.int[::1],
-                source: cython.int[::1], s0: cython.Py_ssize_t, n: cython.int,
-                hypothesis: cython.int[::1], h0: cython.Py_ssize_t, m: cython.int
-                ) -> cython.void:
+@cython.locals(
+    i=cython.int,
+    j=cython.int,
+    at=cython.Py_ssize_t,
+    token=cython.int,
+    bits=cython.int,
+    diagonal_1=cython.int,
+    diagonal_2=cython.int,
+    up=cython.int,
+    left=cython.int,
+    best=cython.int,
+    across=cython.int,
+)
+def _fill_table(
+    table: cython.uchar[::1],
+    row_1: cython.int[::1],
+    row_2: cython.int[::1],
+    source: cython.int[::1],
+    s0: cython.Py_ssize_t,
+    n: cython.int,
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+    m: cython.int,
+) -> cython.void:
     """Both Levenshtein tables: the cheapest predecessors of every cell, all of them."""
     row_1[0] = 0
     row_2[0] = 0
@@ -243,8 +260,13 @@ def _keep_reachable(table: cython.uchar[::1], n: cython.int, m: cython.int) -> c
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.locals(i=cython.int, j=cython.int, other=cython.int, bits=cython.int)
-def _number_vertices(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t,
-                     hypothesis: cython.int[::1], h0: cython.Py_ssize_t) -> cython.int:
+def _number_vertices(
+    g: Graph,
+    source: cython.int[::1],
+    s0: cython.Py_ssize_t,
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+) -> cython.int:
     """List the cells of the lattice in order, with their neighbours along arcs."""
     v: cython.int = 0
     room: cython.int = g.vertex_room
@@ -292,11 +314,28 @@ def _number_vertices(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(v=cython.int, a=cython.int, b=cython.int, c=cython.int, a_end=cython.int,
-               b_end=cython.int, c_end=cython.int, diagonal=cython.int, up=cython.int,
-               left=cython.int, from_a=cython.int, from_b=cython.int, from_c=cython.int,
-               start=cython.int, best=cython.int, kept=cython.int, how=cython.int, words=cython.int,
-               same=cython.int, bits=cython.int)
+@cython.locals(
+    v=cython.int,
+    a=cython.int,
+    b=cython.int,
+    c=cython.int,
+    a_end=cython.int,
+    b_end=cython.int,
+    c_end=cython.int,
+    diagonal=cython.int,
+    up=cython.int,
+    left=cython.int,
+    from_a=cython.int,
+    from_b=cython.int,
+    from_c=cython.int,
+    start=cython.int,
+    best=cython.int,
+    kept=cython.int,
+    how=cython.int,
+    words=cython.int,
+    same=cython.int,
+    bits=cython.int,
+)
 def _close(g: Graph, most: cython.int) -> cython.int:
     """List the phrase edits that end in each vertex, sorted by where they start.
 
@@ -396,9 +435,18 @@ def _close(g: Graph, most: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(k=cython.int, v=cython.int, e=cython.int, start=cython.int, right=cython.int,
-               right_end=cython.int, down=cython.int, down_end=cython.int, across=cython.int,
-               across_end=cython.int)
+@cython.locals(
+    k=cython.int,
+    v=cython.int,
+    e=cython.int,
+    start=cython.int,
+    right=cython.int,
+    right_end=cython.int,
+    down=cython.int,
+    down_end=cython.int,
+    across=cython.int,
+    across_end=cython.int,
+)
 def _list_arcs(g: Graph) -> cython.void:
     """Put the arcs in the official order, and lose the noops the official list loses.
 
@@ -484,10 +532,16 @@ def _list_arcs(g: Graph) -> cython.void:
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.locals(x=cython.Py_ssize_t, t=cython.Py_ssize_t, p=cython.int)
-def _is_correction(left: cython.int, right: cython.int, gold: cython.Py_ssize_t,
-                   alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
-                   tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
-                   ) -> cython.bint:
+def _is_correction(
+    left: cython.int,
+    right: cython.int,
+    gold: cython.Py_ssize_t,
+    alternative_at: cython.longlong[::1],
+    token_at: cython.longlong[::1],
+    tokens: cython.int[::1],
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+) -> cython.bint:
     """Whether hypothesis tokens ``left:right`` are one of the corrections of a gold edit."""
     for x in range(alternative_at[gold], alternative_at[gold + 1]):
         t = token_at[x]
@@ -528,14 +582,30 @@ def _weigh(g: Graph) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(x=cython.Py_ssize_t, y=cython.Py_ssize_t, start=cython.int, end=cython.int,
-               v=cython.int, e=cython.int, low=cython.int, high=cython.int, middle=cython.int,
-               count=cython.int)
-def _weigh_gold(g: Graph, g0: cython.Py_ssize_t, g1: cython.Py_ssize_t,
-                gold_start: cython.int[::1], gold_end: cython.int[::1],
-                alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
-                tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
-                ) -> cython.void:
+@cython.locals(
+    x=cython.Py_ssize_t,
+    y=cython.Py_ssize_t,
+    start=cython.int,
+    end=cython.int,
+    v=cython.int,
+    e=cython.int,
+    low=cython.int,
+    high=cython.int,
+    middle=cython.int,
+    count=cython.int,
+)
+def _weigh_gold(
+    g: Graph,
+    g0: cython.Py_ssize_t,
+    g1: cython.Py_ssize_t,
+    gold_start: cython.int[::1],
+    gold_end: cython.int[::1],
+    alternative_at: cython.longlong[::1],
+    token_at: cython.longlong[::1],
+    tokens: cython.int[::1],
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+) -> cython.void:
     """Give the arcs that are gold edits their weight, minus the length of the official list."""
     for x in range(g0, g1):
         start = gold_start[x]
@@ -552,8 +622,16 @@ def _weigh_gold(g: Graph, g0: cython.Py_ssize_t, g1: cython.Py_ssize_t,
                         high = middle
                 e = low
                 while e < g.first[v + 1] and g.tail[e] < g.row_start[start + 1]:
-                    if _is_correction(g.column[g.tail[e]], g.column[v], x, alternative_at,
-                                      token_at, tokens, hypothesis, h0):
+                    if _is_correction(
+                        g.column[g.tail[e]],
+                        g.column[v],
+                        x,
+                        alternative_at,
+                        token_at,
+                        tokens,
+                        hypothesis,
+                        h0,
+                    ):
                         g.weight[e] = -g.listed
                     e += 1
             continue
@@ -571,12 +649,20 @@ def _weigh_gold(g: Graph, g0: cython.Py_ssize_t, g1: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(u=cython.int, v=cython.int, e=cython.int, right=cython.int, hit=cython.int,
-               at_left=cython.bint)
-def _sweep(g: Graph, row: cython.int, g0: cython.Py_ssize_t, count: cython.int,
-           alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
-           tokens: cython.int[::1], hypothesis: cython.int[::1], h0: cython.Py_ssize_t
-           ) -> cython.void:
+@cython.locals(
+    u=cython.int, v=cython.int, e=cython.int, right=cython.int, hit=cython.int, at_left=cython.bint
+)
+def _sweep(
+    g: Graph,
+    row: cython.int,
+    g0: cython.Py_ssize_t,
+    count: cython.int,
+    alternative_at: cython.longlong[::1],
+    token_at: cython.longlong[::1],
+    tokens: cython.int[::1],
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+) -> cython.void:
     """Weigh the insertions at one place, each gold insertion used once, from both ends."""
     now: cython.int = 0
     left: cython.int = 0
@@ -600,8 +686,15 @@ def _sweep(g: Graph, row: cython.int, g0: cython.Py_ssize_t, count: cython.int,
         at_left = now == left
         hit = low if at_left else high
         while low <= hit <= high and not _is_correction(
-                g.column[g.tail[e]], g.column[g.head[e]], g0 + g.gold_here[hit], alternative_at,
-                token_at, tokens, hypothesis, h0):
+            g.column[g.tail[e]],
+            g.column[g.head[e]],
+            g0 + g.gold_here[hit],
+            alternative_at,
+            token_at,
+            tokens,
+            hypothesis,
+            h0,
+        ):
             hit += 1 if at_left else -1
         if not low <= hit <= high:
             g.weight[e] += EPSILON
@@ -689,9 +782,16 @@ def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) ->
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.locals(status=cython.int)
-def _build(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t, n: cython.int,
-           hypothesis: cython.int[::1], h0: cython.Py_ssize_t, m: cython.int, most: cython.int
-           ) -> cython.int:
+def _build(
+    g: Graph,
+    source: cython.int[::1],
+    s0: cython.Py_ssize_t,
+    n: cython.int,
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+    m: cython.int,
+    most: cython.int,
+) -> cython.int:
     """Make the graph of one pair, the same for every annotator."""
     g.n = n
     g.m = m
@@ -708,15 +808,34 @@ def _build(g: Graph, source: cython.int[::1], s0: cython.Py_ssize_t, n: cython.i
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(status=cython.int, r=cython.Py_ssize_t, p=cython.Py_ssize_t, s0=cython.Py_ssize_t,
-               h0=cython.Py_ssize_t, n=cython.int, m=cython.int, used=cython.Py_ssize_t)
-def _run(g: Graph, at: cython.longlong[::1], source: cython.int[::1],
-         source_at: cython.longlong[::1], hypothesis: cython.int[::1],
-         hypothesis_at: cython.longlong[::1], first: cython.longlong[::1],
-         gold_at: cython.longlong[::1], gold_start: cython.int[::1], gold_end: cython.int[::1],
-         alternative_at: cython.longlong[::1], token_at: cython.longlong[::1],
-         tokens: cython.int[::1], most: cython.int, edits: cython.int[:, ::1],
-         edit_at: cython.longlong[::1]) -> cython.int:
+@cython.locals(
+    status=cython.int,
+    r=cython.Py_ssize_t,
+    p=cython.Py_ssize_t,
+    s0=cython.Py_ssize_t,
+    h0=cython.Py_ssize_t,
+    n=cython.int,
+    m=cython.int,
+    used=cython.Py_ssize_t,
+)
+def _run(
+    g: Graph,
+    at: cython.longlong[::1],
+    source: cython.int[::1],
+    source_at: cython.longlong[::1],
+    hypothesis: cython.int[::1],
+    hypothesis_at: cython.longlong[::1],
+    first: cython.longlong[::1],
+    gold_at: cython.longlong[::1],
+    gold_start: cython.int[::1],
+    gold_end: cython.int[::1],
+    alternative_at: cython.longlong[::1],
+    token_at: cython.longlong[::1],
+    tokens: cython.int[::1],
+    most: cython.int,
+    edits: cython.int[:, ::1],
+    edit_at: cython.longlong[::1],
+) -> cython.int:
     """Go on from sentence ``at[0]`` with ``at[1]`` edits written, until done or out of room."""
     while at[0] < at[2]:
         s0 = source_at[at[0]]
@@ -738,8 +857,18 @@ def _run(g: Graph, at: cython.longlong[::1], source: cython.int[::1],
             return status
         for r in range(first[at[0]], first[at[0] + 1]):
             _weigh(g)
-            _weigh_gold(g, gold_at[r], gold_at[r + 1], gold_start, gold_end, alternative_at,
-                        token_at, tokens, hypothesis, h0)
+            _weigh_gold(
+                g,
+                gold_at[r],
+                gold_at[r + 1],
+                gold_start,
+                gold_end,
+                alternative_at,
+                token_at,
+                tokens,
+                hypothesis,
+                h0,
+            )
             _find_path(g)
             used = _write_path(g, edits, used)
             if used < 0:
@@ -750,9 +879,16 @@ def _run(g: Graph, at: cython.longlong[::1], source: cython.int[::1],
     return DONE
 
 
-def propose(source: cython.int[::1], source_at: cython.longlong[::1],
-            hypothesis: cython.int[::1], hypothesis_at: cython.longlong[::1],
-            first: cython.longlong[::1], gold, max_unchanged: cython.int, limit: cython.int):
+def propose(
+    source: cython.int[::1],
+    source_at: cython.longlong[::1],
+    hypothesis: cython.int[::1],
+    hypothesis_at: cython.longlong[::1],
+    first: cython.longlong[::1],
+    gold,
+    max_unchanged: cython.int,
+    limit: cython.int,
+):
     """The edits proposed against each reference: rows (start, end, left, right) and their offsets.
 
     Hypothesis tokens ``left:right`` replace source tokens ``start:end``. The references of
@@ -770,8 +906,12 @@ def propose(source: cython.int[::1], source_at: cython.longlong[::1],
     cells: cython.Py_ssize_t = int(np.max(rows * columns, initial=1))
     room: cython.int = cython.cast(cython.int, cells if cells <= limit else limit + 1)
     g: Graph = Graph()
-    g.size_table(cells, int(np.max(columns, initial=1)), int(np.max(rows, initial=1)),
-                 int(np.max(np.diff(gold_at), initial=0)))
+    g.size_table(
+        cells,
+        int(np.max(columns, initial=1)),
+        int(np.max(rows, initial=1)),
+        int(np.max(np.diff(gold_at), initial=0)),
+    )
     g.size_vertices(min(room, 2_048))
     g.size_arcs(min(limit, 16_384))
     references: cython.Py_ssize_t = first[first.shape[0] - 1]
@@ -783,14 +923,31 @@ def propose(source: cython.int[::1], source_at: cython.longlong[::1],
     status: cython.int = MORE_EDITS
     if not cython.compiled:
         source, source_at, hypothesis, hypothesis_at, first = (
-            each.tolist() for each in (source, source_at, hypothesis, hypothesis_at, first))
+            each.tolist() for each in (source, source_at, hypothesis, hypothesis_at, first)
+        )
         gold_at, gold_start, gold_end, alternative_at, token_at, tokens = (
-            each.tolist() for each in gold)
+            each.tolist() for each in gold
+        )
     while status != DONE:
         with cython.nogil:
-            status = _run(g, at, source, source_at, hypothesis, hypothesis_at, first, gold_at,
-                          gold_start, gold_end, alternative_at, token_at, tokens, max_unchanged,
-                          edits, edit_at)
+            status = _run(
+                g,
+                at,
+                source,
+                source_at,
+                hypothesis,
+                hypothesis_at,
+                first,
+                gold_at,
+                gold_start,
+                gold_end,
+                alternative_at,
+                token_at,
+                tokens,
+                max_unchanged,
+                edits,
+                edit_at,
+            )
         if status == MORE_EDITS:
             found = np.concatenate([found, np.zeros_like(found)])
             edits = found
@@ -802,16 +959,23 @@ def propose(source: cython.int[::1], source_at: cython.longlong[::1],
             i = at[0]
             for r in range(first[i], first[i + 1]):
                 rows = propose_long(
-                    g.table, source_at[i + 1] - source_at[i],
-                    hypothesis_at[i + 1] - hypothesis_at[i], source, source_at[i], hypothesis,
-                    hypothesis_at[i], gold_at[r], gold_at[r + 1],
+                    g.table,
+                    source_at[i + 1] - source_at[i],
+                    hypothesis_at[i + 1] - hypothesis_at[i],
+                    source,
+                    source_at[i],
+                    hypothesis,
+                    hypothesis_at[i],
+                    gold_at[r],
+                    gold_at[r + 1],
                     (gold_at, gold_start, gold_end, alternative_at, token_at, tokens),
-                    max_unchanged)
+                    max_unchanged,
+                )
                 while len(found) < at[1] + len(rows):
                     found = np.concatenate([found, np.zeros_like(found)])
-                found[at[1]:at[1] + len(rows)] = rows
+                found[at[1] : at[1] + len(rows)] = rows
                 at[1] += len(rows)
                 edit_at[r + 1] = at[1]
             edits = found
             at[0] += 1
-    return found[:at[1]], offsets
+    return found[: at[1]], offsets

@@ -18,12 +18,31 @@ NEVER = cython.declare(cython.longlong, 1 << 60)
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(i=cython.int, j=cython.int, width=cython.Py_ssize_t, bits=cython.int,
-               best=cython.int, kept=cython.int, words=cython.int, same=cython.int)
-def _is_arc(table: cython.uchar[::1], m: cython.int, source: cython.int[::1],
-            s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
-            start: cython.int, end: cython.int, left: cython.int, right: cython.int,
-            most: cython.int, steps: cython.int[::1], unchanged: cython.int[::1]) -> cython.bint:
+@cython.locals(
+    i=cython.int,
+    j=cython.int,
+    width=cython.Py_ssize_t,
+    bits=cython.int,
+    best=cython.int,
+    kept=cython.int,
+    words=cython.int,
+    same=cython.int,
+)
+def _is_arc(
+    table: cython.uchar[::1],
+    m: cython.int,
+    source: cython.int[::1],
+    s0: cython.Py_ssize_t,
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+    start: cython.int,
+    end: cython.int,
+    left: cython.int,
+    right: cython.int,
+    most: cython.int,
+    steps: cython.int[::1],
+    unchanged: cython.int[::1],
+) -> cython.bint:
     """Whether the phrase edit from (start, left) to (end, right) exists, and is no longer noop.
 
     ``steps`` and ``unchanged`` hold a row of what is reached from the start: 0 steps are the
@@ -52,12 +71,21 @@ def _is_arc(table: cython.uchar[::1], m: cython.int, source: cython.int[::1],
                 if above == 0 or words <= most:
                     best = above + 1
                     kept = words
-            if bits & 18 and next_above >= 0 and next_above + 1 < best and (
-                    next_above == 0 or next_words <= most):
+            if (
+                bits & 18
+                and next_above >= 0
+                and next_above + 1 < best
+                and (next_above == 0 or next_words <= most)
+            ):
                 best = next_above + 1
                 kept = next_words
-            if bits & 36 and j > left and steps[j - 1] >= 0 and steps[j - 1] + 1 < best and (
-                    steps[j - 1] == 0 or unchanged[j - 1] <= most):
+            if (
+                bits & 36
+                and j > left
+                and steps[j - 1] >= 0
+                and steps[j - 1] + 1 < best
+                and (steps[j - 1] == 0 or unchanged[j - 1] <= most)
+            ):
                 best = steps[j - 1] + 1
                 kept = unchanged[j - 1]
             above = next_above
@@ -70,17 +98,41 @@ def _is_arc(table: cython.uchar[::1], m: cython.int, source: cython.int[::1],
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(x=cython.Py_ssize_t, y=cython.Py_ssize_t, t=cython.Py_ssize_t,
-               last=cython.Py_ssize_t, width=cython.Py_ssize_t, start=cython.int, end=cython.int,
-               j=cython.int, p=cython.int, right=cython.int, reach=cython.int,
-               found=cython.Py_ssize_t, insertion=cython.bint)
-def _find_matches(table: cython.uchar[::1], m: cython.int, source: cython.int[::1],
-                  s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
-                  g0: cython.Py_ssize_t, g1: cython.Py_ssize_t, gold_start: cython.int[::1],
-                  gold_end: cython.int[::1], alternative_at: cython.longlong[::1],
-                  token_at: cython.longlong[::1], tokens: cython.int[::1], most: cython.int,
-                  steps: cython.int[::1], unchanged: cython.int[::1],
-                  used: cython.uchar[::1], matches: cython.int[:, ::1]) -> cython.Py_ssize_t:
+@cython.locals(
+    x=cython.Py_ssize_t,
+    y=cython.Py_ssize_t,
+    t=cython.Py_ssize_t,
+    last=cython.Py_ssize_t,
+    width=cython.Py_ssize_t,
+    start=cython.int,
+    end=cython.int,
+    j=cython.int,
+    p=cython.int,
+    right=cython.int,
+    reach=cython.int,
+    found=cython.Py_ssize_t,
+    insertion=cython.bint,
+)
+def _find_matches(
+    table: cython.uchar[::1],
+    m: cython.int,
+    source: cython.int[::1],
+    s0: cython.Py_ssize_t,
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+    g0: cython.Py_ssize_t,
+    g1: cython.Py_ssize_t,
+    gold_start: cython.int[::1],
+    gold_end: cython.int[::1],
+    alternative_at: cython.longlong[::1],
+    token_at: cython.longlong[::1],
+    tokens: cython.int[::1],
+    most: cython.int,
+    steps: cython.int[::1],
+    unchanged: cython.int[::1],
+    used: cython.uchar[::1],
+    matches: cython.int[:, ::1],
+) -> cython.Py_ssize_t:
     """List the phrase edits that are gold; how many there are (more than there is room for).
 
     A gold insertion serves once: insertions take gold edits from left to right.
@@ -113,8 +165,21 @@ def _find_matches(table: cython.uchar[::1], m: cython.int, source: cython.int[::
                     p = j
                     while p < right and hypothesis[h0 + p] == tokens[token_at[t] + p - j]:
                         p += 1
-                    if p < right or not _is_arc(table, m, source, s0, hypothesis, h0, start, end,
-                                                j, right, most, steps, unchanged):
+                    if p < right or not _is_arc(
+                        table,
+                        m,
+                        source,
+                        s0,
+                        hypothesis,
+                        h0,
+                        start,
+                        end,
+                        j,
+                        right,
+                        most,
+                        steps,
+                        unchanged,
+                    ):
                         continue
                     if found < matches.shape[0]:
                         matches[found, 0] = start
@@ -134,17 +199,44 @@ def _find_matches(table: cython.uchar[::1], m: cython.int, source: cython.int[::
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(i=cython.int, j=cython.int, u=cython.int, k=cython.Py_ssize_t, bits=cython.int,
-               at=cython.Py_ssize_t, way=cython.int, source_row=cython.int, p=cython.int,
-               same=cython.bint, cost=cython.longlong, best=cython.longlong, chosen=cython.int,
-               ending=cython.Py_ssize_t, starting=cython.Py_ssize_t, now=cython.int)
-def _search(table: cython.uchar[::1], n: cython.int, m: cython.int, source: cython.int[::1],
-            s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
-            states: cython.int, unlimited: cython.bint, matches: cython.int[:, ::1],
-            by_start: cython.longlong[::1], by_end: cython.longlong[::1],
-            value: cython.longlong[::1], won: cython.uchar[::1], between: cython.longlong[:, ::1],
-            inside: cython.longlong[:, :, ::1], back_between: cython.short[::1],
-            back_inside: cython.uchar[::1]) -> cython.void:
+@cython.locals(
+    i=cython.int,
+    j=cython.int,
+    u=cython.int,
+    k=cython.Py_ssize_t,
+    bits=cython.int,
+    at=cython.Py_ssize_t,
+    way=cython.int,
+    source_row=cython.int,
+    p=cython.int,
+    same=cython.bint,
+    cost=cython.longlong,
+    best=cython.longlong,
+    chosen=cython.int,
+    ending=cython.Py_ssize_t,
+    starting=cython.Py_ssize_t,
+    now=cython.int,
+)
+def _search(
+    table: cython.uchar[::1],
+    n: cython.int,
+    m: cython.int,
+    source: cython.int[::1],
+    s0: cython.Py_ssize_t,
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+    states: cython.int,
+    unlimited: cython.bint,
+    matches: cython.int[:, ::1],
+    by_start: cython.longlong[::1],
+    by_end: cython.longlong[::1],
+    value: cython.longlong[::1],
+    won: cython.uchar[::1],
+    between: cython.longlong[:, ::1],
+    inside: cython.longlong[:, :, ::1],
+    back_between: cython.short[::1],
+    back_inside: cython.uchar[::1],
+) -> cython.void:
     """The cheapest way to every cell, between edits and inside one, and where it comes from.
 
     ``back_between`` of a cell: -1 an unchanged word, -2 a matched edit, u the end of an edit with
@@ -191,8 +283,11 @@ def _search(table: cython.uchar[::1], n: cython.int, m: cython.int, source: cyth
                 if inside[now, j, u] < best:
                     best = inside[now, j, u]
                     chosen = u
-            while ending < by_end.shape[0] and matches[by_end[ending], 1] == i and matches[
-                    by_end[ending], 3] == j:
+            while (
+                ending < by_end.shape[0]
+                and matches[by_end[ending], 1] == i
+                and matches[by_end[ending], 3] == j
+            ):
                 k = by_end[ending]
                 if value[k] < best:
                     best = value[k]
@@ -201,8 +296,11 @@ def _search(table: cython.uchar[::1], n: cython.int, m: cython.int, source: cyth
                 ending += 1
             between[now, j] = best
             back_between[at] = chosen
-            while starting < by_start.shape[0] and matches[by_start[starting], 0] == i and matches[
-                    by_start[starting], 2] == j:
+            while (
+                starting < by_start.shape[0]
+                and matches[by_start[starting], 0] == i
+                and matches[by_start[starting], 2] == j
+            ):
                 value[by_start[starting]] = best - MATCH
                 starting += 1
 
@@ -210,14 +308,35 @@ def _search(table: cython.uchar[::1], n: cython.int, m: cython.int, source: cyth
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(i=cython.int, j=cython.int, u=cython.int, end=cython.int, right=cython.int,
-               at=cython.Py_ssize_t, k=cython.Py_ssize_t, count=cython.Py_ssize_t, way=cython.int,
-               width=cython.Py_ssize_t, low=cython.Py_ssize_t)
-def _trace(n: cython.int, m: cython.int, source: cython.int[::1], s0: cython.Py_ssize_t,
-           hypothesis: cython.int[::1], h0: cython.Py_ssize_t, states: cython.int,
-           unlimited: cython.bint, matches: cython.int[:, ::1], by_end: cython.longlong[::1],
-           won: cython.uchar[::1], back_between: cython.short[::1],
-           back_inside: cython.uchar[::1], edits: cython.int[:, ::1]) -> cython.Py_ssize_t:
+@cython.locals(
+    i=cython.int,
+    j=cython.int,
+    u=cython.int,
+    end=cython.int,
+    right=cython.int,
+    at=cython.Py_ssize_t,
+    k=cython.Py_ssize_t,
+    count=cython.Py_ssize_t,
+    way=cython.int,
+    width=cython.Py_ssize_t,
+    low=cython.Py_ssize_t,
+)
+def _trace(
+    n: cython.int,
+    m: cython.int,
+    source: cython.int[::1],
+    s0: cython.Py_ssize_t,
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+    states: cython.int,
+    unlimited: cython.bint,
+    matches: cython.int[:, ::1],
+    by_end: cython.longlong[::1],
+    won: cython.uchar[::1],
+    back_between: cython.short[::1],
+    back_inside: cython.uchar[::1],
+    edits: cython.int[:, ::1],
+) -> cython.Py_ssize_t:
     """Write the edits of the best path, from right to left; how many there are."""
     width = m + 1
     count = 0
@@ -266,9 +385,19 @@ def _room(size, kind):
     return np.zeros(size, kind) if cython.compiled else [0] * size
 
 
-def propose_long(table: cython.uchar[::1], n: cython.int, m: cython.int, source: cython.int[::1],
-                 s0: cython.Py_ssize_t, hypothesis: cython.int[::1], h0: cython.Py_ssize_t,
-                 g0: cython.Py_ssize_t, g1: cython.Py_ssize_t, gold, max_unchanged: cython.int):
+def propose_long(
+    table: cython.uchar[::1],
+    n: cython.int,
+    m: cython.int,
+    source: cython.int[::1],
+    s0: cython.Py_ssize_t,
+    hypothesis: cython.int[::1],
+    h0: cython.Py_ssize_t,
+    g0: cython.Py_ssize_t,
+    g1: cython.Py_ssize_t,
+    gold,
+    max_unchanged: cython.int,
+):
     """The edits of one pair against one reference: rows (start, end, left, right).
 
     ``table`` is the lattice of the pair (see `errata.kernels.maxmatch`); the pair's tokens start
@@ -287,9 +416,26 @@ def propose_long(table: cython.uchar[::1], n: cython.int, m: cython.int, source:
     found: cython.Py_ssize_t = matches.shape[0] + 1
     while found > matches.shape[0]:
         with cython.nogil:
-            found = _find_matches(table, m, source, s0, hypothesis, h0, g0, g1, gold_start,
-                                  gold_end, alternative_at, token_at, tokens, max_unchanged,
-                                  steps, unchanged, used, matches)
+            found = _find_matches(
+                table,
+                m,
+                source,
+                s0,
+                hypothesis,
+                h0,
+                g0,
+                g1,
+                gold_start,
+                gold_end,
+                alternative_at,
+                token_at,
+                tokens,
+                max_unchanged,
+                steps,
+                unchanged,
+                used,
+                matches,
+            )
         if found > matches.shape[0]:
             listed = np.zeros((found, 4), np.intc)
             matches = listed
@@ -308,8 +454,40 @@ def propose_long(table: cython.uchar[::1], n: cython.int, m: cython.int, source:
     edits: cython.int[:, ::1] = written
     count: cython.Py_ssize_t
     with cython.nogil:
-        _search(table, n, m, source, s0, hypothesis, h0, states, unlimited, matches, by_start,
-                by_end, value, won, between, inside, back_between, back_inside)
-        count = _trace(n, m, source, s0, hypothesis, h0, states, unlimited, matches, by_end, won,
-                       back_between, back_inside, edits)
+        _search(
+            table,
+            n,
+            m,
+            source,
+            s0,
+            hypothesis,
+            h0,
+            states,
+            unlimited,
+            matches,
+            by_start,
+            by_end,
+            value,
+            won,
+            between,
+            inside,
+            back_between,
+            back_inside,
+        )
+        count = _trace(
+            n,
+            m,
+            source,
+            s0,
+            hypothesis,
+            h0,
+            states,
+            unlimited,
+            matches,
+            by_end,
+            won,
+            back_between,
+            back_inside,
+            edits,
+        )
     return written[:count][::-1]

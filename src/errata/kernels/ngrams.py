@@ -22,11 +22,19 @@ FIGURES = 7
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _number(tokens: cython.longlong[::1], starts: cython.longlong[::1], pieces: cython.Py_ssize_t,
-            n: cython.Py_ssize_t, grams: cython.longlong[::1], prefixes: cython.longlong[::1],
-            lasts: cython.longlong[::1], numbers: cython.longlong[::1],
-            stamps: cython.longlong[::1], stamp: cython.longlong,
-            mask: cython.longlong) -> cython.Py_ssize_t:
+def _number(
+    tokens: cython.longlong[::1],
+    starts: cython.longlong[::1],
+    pieces: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    grams: cython.longlong[::1],
+    prefixes: cython.longlong[::1],
+    lasts: cython.longlong[::1],
+    numbers: cython.longlong[::1],
+    stamps: cython.longlong[::1],
+    stamp: cython.longlong,
+    mask: cython.longlong,
+) -> cython.Py_ssize_t:
     """Replace the number of each (n-1)-gram by that of the n-gram it begins; how many there are."""
     known: cython.Py_ssize_t = 0
     piece: cython.Py_ssize_t
@@ -55,8 +63,13 @@ def _number(tokens: cython.longlong[::1], starts: cython.longlong[::1], pieces: 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _tally(grams: cython.longlong[::1], begin: cython.Py_ssize_t, end: cython.Py_ssize_t,
-           counts: cython.longlong[::1], known: cython.Py_ssize_t) -> cython.void:
+def _tally(
+    grams: cython.longlong[::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    counts: cython.longlong[::1],
+    known: cython.Py_ssize_t,
+) -> cython.void:
     """Count the n-grams that start at ``begin <= p < end``."""
     p: cython.Py_ssize_t
     for p in range(known):
@@ -68,9 +81,15 @@ def _tally(grams: cython.longlong[::1], begin: cython.Py_ssize_t, end: cython.Py
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _compare(h: cython.longlong[::1], s: cython.longlong[::1], r: cython.longlong[::1],
-             known: cython.Py_ssize_t, out: cython.longlong[:, :, ::1], pair: cython.Py_ssize_t,
-             row: cython.Py_ssize_t) -> cython.void:
+def _compare(
+    h: cython.longlong[::1],
+    s: cython.longlong[::1],
+    r: cython.longlong[::1],
+    known: cython.Py_ssize_t,
+    out: cython.longlong[:, :, ::1],
+    pair: cython.Py_ssize_t,
+    row: cython.Py_ssize_t,
+) -> cython.void:
     """Fill the figures of one pair and one order from the three multisets."""
     g: cython.Py_ssize_t
     hr: cython.longlong
@@ -100,12 +119,20 @@ def _compare(h: cython.longlong[::1], s: cython.longlong[::1], r: cython.longlon
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _gather(source: cython.longlong[::1], source_at: cython.longlong[::1],
-            hypothesis: cython.longlong[::1], hypothesis_at: cython.longlong[::1],
-            reference: cython.longlong[::1], reference_at: cython.longlong[::1],
-            i: cython.Py_ssize_t, k0: cython.Py_ssize_t, k1: cython.Py_ssize_t,
-            tokens: cython.longlong[::1], starts: cython.longlong[::1],
-            grams: cython.longlong[::1]) -> cython.void:
+def _gather(
+    source: cython.longlong[::1],
+    source_at: cython.longlong[::1],
+    hypothesis: cython.longlong[::1],
+    hypothesis_at: cython.longlong[::1],
+    reference: cython.longlong[::1],
+    reference_at: cython.longlong[::1],
+    i: cython.Py_ssize_t,
+    k0: cython.Py_ssize_t,
+    k1: cython.Py_ssize_t,
+    tokens: cython.longlong[::1],
+    starts: cython.longlong[::1],
+    grams: cython.longlong[::1],
+) -> cython.void:
     """Lay source, hypothesis and references of sentence ``i`` one behind the other."""
     length: cython.Py_ssize_t = 0
     p: cython.Py_ssize_t
@@ -128,10 +155,17 @@ def _gather(source: cython.longlong[::1], source_at: cython.longlong[::1],
         grams[p] = 0
 
 
-def overlaps(source: cython.longlong[::1], source_at: cython.longlong[::1],
-             hypothesis: cython.longlong[::1], hypothesis_at: cython.longlong[::1],
-             reference: cython.longlong[::1], reference_at: cython.longlong[::1],
-             first: cython.longlong[::1], order: cython.Py_ssize_t, merged: cython.bint):
+def overlaps(
+    source: cython.longlong[::1],
+    source_at: cython.longlong[::1],
+    hypothesis: cython.longlong[::1],
+    hypothesis_at: cython.longlong[::1],
+    reference: cython.longlong[::1],
+    reference_at: cython.longlong[::1],
+    first: cython.longlong[::1],
+    order: cython.Py_ssize_t,
+    merged: cython.bint,
+):
     """The figures above as ``[pair, n - 1, figure]`` for n = 1..order.
 
     The references of sentence ``i`` are ``first[i]:first[i + 1]``. A pair is a reference, or,
@@ -173,12 +207,35 @@ def overlaps(source: cython.longlong[::1], source_at: cython.longlong[::1],
         for i in range(sentences):
             k0 = first[i]
             k1 = first[i + 1]
-            _gather(source, source_at, hypothesis, hypothesis_at, reference, reference_at,
-                    i, k0, k1, tokens, starts, grams)
+            _gather(
+                source,
+                source_at,
+                hypothesis,
+                hypothesis_at,
+                reference,
+                reference_at,
+                i,
+                k0,
+                k1,
+                tokens,
+                starts,
+                grams,
+            )
             for n in range(1, order + 1):
                 stamp += 1
-                known = _number(tokens, starts, 2 + k1 - k0, n, grams, prefixes, lasts, numbers,
-                                stamps, stamp, mask)
+                known = _number(
+                    tokens,
+                    starts,
+                    2 + k1 - k0,
+                    n,
+                    grams,
+                    prefixes,
+                    lasts,
+                    numbers,
+                    stamps,
+                    stamp,
+                    mask,
+                )
                 _tally(grams, starts[0], starts[1] - n + 1, s, known)
                 _tally(grams, starts[1], starts[2] - n + 1, h, known)
                 if merged:

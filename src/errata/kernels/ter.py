@@ -36,9 +36,17 @@ def _beam(ratio: cython.double) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _fill(words: cython.int[::1], n: cython.int, ref: cython.int[::1], at: cython.Py_ssize_t,
-          m: cython.int, first: cython.int, cost: cython.int[:, ::1],
-          step: cython.schar[:, ::1], trace: cython.bint) -> cython.int:
+def _fill(
+    words: cython.int[::1],
+    n: cython.int,
+    ref: cython.int[::1],
+    at: cython.Py_ssize_t,
+    m: cython.int,
+    first: cython.int,
+    cost: cython.int[:, ::1],
+    step: cython.schar[:, ::1],
+    trace: cython.bint,
+) -> cython.int:
     """Rows ``first`` to n of the edit distance; the rows before must be there. Returns the end."""
     ratio: cython.double = 1.0
     if n > 0:
@@ -96,8 +104,14 @@ def _fill(words: cython.int[::1], n: cython.int, ref: cython.int[::1], at: cytho
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _align(n: cython.int, m: cython.int, step: cython.schar[:, ::1], align: cython.int[::1],
-           wrong: cython.int[::1], missing: cython.int[::1]) -> cython.void:
+def _align(
+    n: cython.int,
+    m: cython.int,
+    step: cython.schar[:, ::1],
+    align: cython.int[::1],
+    wrong: cython.int[::1],
+    missing: cython.int[::1],
+) -> cython.void:
     """Where each target word stands, which words are wrong and which target words are missing."""
     i: cython.int = n
     j: cython.int = m
@@ -121,8 +135,14 @@ def _align(n: cython.int, m: cython.int, step: cython.schar[:, ::1], align: cyth
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _move(words: cython.int[::1], n: cython.int, start: cython.int, length: cython.int,
-          target: cython.int, into: cython.int[::1]) -> cython.void:
+def _move(
+    words: cython.int[::1],
+    n: cython.int,
+    start: cython.int,
+    length: cython.int,
+    target: cython.int,
+    into: cython.int[::1],
+) -> cython.void:
     """Copy words with the phrase at ``start`` moved to before ``target``."""
     k: cython.int
     left: cython.int = start
@@ -150,10 +170,20 @@ def _move(words: cython.int[::1], n: cython.int, start: cython.int, length: cyth
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _edits(words: cython.int[::1], n: cython.int, ref: cython.int[::1], at: cython.Py_ssize_t,
-           m: cython.int, cost: cython.int[:, ::1], work: cython.int[:, ::1],
-           step: cython.schar[:, ::1], align: cython.int[::1], wrong: cython.int[::1],
-           missing: cython.int[::1], moved: cython.int[::1]) -> cython.int:
+def _edits(
+    words: cython.int[::1],
+    n: cython.int,
+    ref: cython.int[::1],
+    at: cython.Py_ssize_t,
+    m: cython.int,
+    cost: cython.int[:, ::1],
+    work: cython.int[:, ::1],
+    step: cython.schar[:, ::1],
+    align: cython.int[::1],
+    wrong: cython.int[::1],
+    missing: cython.int[::1],
+    moved: cython.int[::1],
+) -> cython.int:
     """The edits of one pair; ``words`` is changed on the way."""
     if m == 0:
         return n
@@ -190,8 +220,12 @@ def _edits(words: cython.int[::1], n: cython.int, ref: cython.int[::1], at: cyth
                 if b - a > FARTHEST or a - b > FARTHEST:
                     continue
                 length = bad = lacking = 0
-                while (length < LONGEST and a + length < n and b + length < m
-                       and words[a + length] == ref[at + b + length]):
+                while (
+                    length < LONGEST
+                    and a + length < n
+                    and b + length < m
+                    and words[a + length] == ref[at + b + length]
+                ):
                     bad += wrong[a + length]
                     lacking += missing[b + length]
                     length += 1
@@ -215,8 +249,9 @@ def _edits(words: cython.int[::1], n: cython.int, ref: cython.int[::1], at: cyth
                         if gain == best_gain:
                             better = length > best_length
                             if length == best_length:
-                                better = a < best_start or (a == best_start
-                                                            and target < best_target)
+                                better = a < best_start or (
+                                    a == best_start and target < best_target
+                                )
                         if not found or better:
                             found = True
                             best_gain, best_length = gain, length
@@ -235,9 +270,13 @@ def _edits(words: cython.int[::1], n: cython.int, ref: cython.int[::1], at: cyth
         shifts += 1
 
 
-def count_edits(hypotheses: cython.int[::1], starts: cython.longlong[::1],
-                references: cython.int[::1], goals: cython.longlong[::1],
-                edits: cython.longlong[::1]):
+def count_edits(
+    hypotheses: cython.int[::1],
+    starts: cython.longlong[::1],
+    references: cython.int[::1],
+    goals: cython.longlong[::1],
+    edits: cython.longlong[::1],
+):
     """Edits of each hypothesis ``hypotheses[starts[p]:starts[p + 1]]`` towards its reference."""
     pairs: cython.Py_ssize_t = edits.shape[0]
     most: cython.Py_ssize_t = int(np.diff(starts).max(initial=0))
@@ -260,5 +299,6 @@ def count_edits(hypotheses: cython.int[::1], starts: cython.longlong[::1],
             m = cython.cast(cython.int, goals[p + 1] - goals[p])
             for k in range(n):
                 words[k] = hypotheses[starts[p] + k]
-            edits[p] = _edits(words, n, references, goals[p], m, cost, work, step, align, wrong,
-                              missing, moved)
+            edits[p] = _edits(
+                words, n, references, goals[p], m, cost, work, step, align, wrong, missing, moved
+            )

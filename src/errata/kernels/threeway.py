@@ -53,8 +53,14 @@ def unlike(x: cython.int, y: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def same(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
-         y: cython.int[::1], y0: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.bint:
+def same(
+    x: cython.int[::1],
+    x0: cython.Py_ssize_t,
+    m: cython.Py_ssize_t,
+    y: cython.int[::1],
+    y0: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+) -> cython.bint:
     """Whether two sentences are equal."""
     i: cython.Py_ssize_t
     if m != n:
@@ -68,9 +74,15 @@ def same(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def prefixes(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
-             y: cython.int[::1], y0: cython.Py_ssize_t, n: cython.Py_ssize_t,
-             table: cython.int[::1]) -> cython.int:
+def prefixes(
+    x: cython.int[::1],
+    x0: cython.Py_ssize_t,
+    m: cython.Py_ssize_t,
+    y: cython.int[::1],
+    y0: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    table: cython.int[::1],
+) -> cython.int:
     """Fill ``table[i * (n + 1) + j]`` with the cost of aligning i and j tokens; the last one."""
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -101,9 +113,16 @@ def prefixes(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def excess(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
-           y: cython.int[::1], y0: cython.Py_ssize_t, n: cython.Py_ssize_t,
-           table: cython.int[::1], row: cython.int[::1]) -> cython.int:
+def excess(
+    x: cython.int[::1],
+    x0: cython.Py_ssize_t,
+    m: cython.Py_ssize_t,
+    y: cython.int[::1],
+    y0: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    table: cython.int[::1],
+    row: cython.int[::1],
+) -> cython.int:
     """Fill ``table`` with what the best alignment through (i, j) costs above the optimum."""
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -146,10 +165,18 @@ def excess(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def count_pair(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
-               y: cython.int[::1], y0: cython.Py_ssize_t, n: cython.Py_ssize_t,
-               second_first: cython.bint, kind: cython.int, table: cython.int[::1],
-               found: cython.int[::1]) -> cython.void:
+def count_pair(
+    x: cython.int[::1],
+    x0: cython.Py_ssize_t,
+    m: cython.Py_ssize_t,
+    y: cython.int[::1],
+    y0: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    second_first: cython.bint,
+    kind: cython.int,
+    table: cython.int[::1],
+    found: cython.int[::1],
+) -> cython.void:
     """Count the columns of a pairwise alignment: equal ones and others, which are of ``kind``.
 
     Read from the end: both tokens, then one of the first sentence (or of the second, with
@@ -188,10 +215,19 @@ def count_pair(x: cython.int[::1], x0: cython.Py_ssize_t, m: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def region(n1: cython.Py_ssize_t, n2: cython.Py_ssize_t, n3: cython.Py_ssize_t,
-           delta: cython.int, e12: cython.int[::1], e13: cython.int[::1], e23: cython.int[::1],
-           low: cython.int[::1], high: cython.int[::1], at: cython.longlong[::1],
-           ends: cython.int[:, ::1]) -> cython.longlong:
+def region(
+    n1: cython.Py_ssize_t,
+    n2: cython.Py_ssize_t,
+    n3: cython.Py_ssize_t,
+    delta: cython.int,
+    e12: cython.int[::1],
+    e13: cython.int[::1],
+    e23: cython.int[::1],
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    ends: cython.int[:, ::1],
+) -> cython.longlong:
     """Find the interval of k for each (i, j) and where its cells stand; the number of cells."""
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -221,11 +257,9 @@ def region(n1: cython.Py_ssize_t, n2: cython.Py_ssize_t, n3: cython.Py_ssize_t,
                 continue
             first = ends[0, j]
             last = ends[1, j]
-            while first <= last and (e13[i * (n3 + 1) + first]
-                                     + e23[j * (n3 + 1) + first] > rest):
+            while first <= last and (e13[i * (n3 + 1) + first] + e23[j * (n3 + 1) + first] > rest):
                 first += 1
-            while first <= last and (e13[i * (n3 + 1) + last]
-                                     + e23[j * (n3 + 1) + last] > rest):
+            while first <= last and (e13[i * (n3 + 1) + last] + e23[j * (n3 + 1) + last] > rest):
                 last -= 1
             low[row] = first
             high[row] = last
@@ -238,11 +272,23 @@ def region(n1: cython.Py_ssize_t, n2: cython.Py_ssize_t, n3: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def fill(a: cython.int[::1], a0: cython.Py_ssize_t, b: cython.int[::1], b0: cython.Py_ssize_t,
-         n2: cython.Py_ssize_t, c: cython.int[::1], c0: cython.Py_ssize_t,
-         n3: cython.Py_ssize_t, i: cython.Py_ssize_t, low: cython.int[::1],
-         high: cython.int[::1], at: cython.longlong[::1], base: cython.longlong,
-         steps: cython.uchar[::1], planes: cython.int[:, ::1]) -> cython.void:
+def fill(
+    a: cython.int[::1],
+    a0: cython.Py_ssize_t,
+    b: cython.int[::1],
+    b0: cython.Py_ssize_t,
+    n2: cython.Py_ssize_t,
+    c: cython.int[::1],
+    c0: cython.Py_ssize_t,
+    n3: cython.Py_ssize_t,
+    i: cython.Py_ssize_t,
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    base: cython.longlong,
+    steps: cython.uchar[::1],
+    planes: cython.int[:, ::1],
+) -> cython.void:
     """Fill plane i of D from plane i - 1; the steps too, unless ``base`` is negative."""
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -344,13 +390,26 @@ def kind_of(step: cython.int, s: cython.int, h: cython.int, r: cython.int) -> cy
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def walk(a: cython.int[::1], a0: cython.Py_ssize_t, n1: cython.Py_ssize_t,
-         b: cython.int[::1], b0: cython.Py_ssize_t, n2: cython.Py_ssize_t,
-         c: cython.int[::1], c0: cython.Py_ssize_t, n3: cython.Py_ssize_t,
-         low: cython.int[::1], high: cython.int[::1], at: cython.longlong[::1],
-         steps: cython.uchar[::1], planes: cython.int[:, ::1], saved: cython.int[::1],
-         starts: cython.int[::1], parts: cython.Py_ssize_t, found: cython.int[::1]
-         ) -> cython.void:
+def walk(
+    a: cython.int[::1],
+    a0: cython.Py_ssize_t,
+    n1: cython.Py_ssize_t,
+    b: cython.int[::1],
+    b0: cython.Py_ssize_t,
+    n2: cython.Py_ssize_t,
+    c: cython.int[::1],
+    c0: cython.Py_ssize_t,
+    n3: cython.Py_ssize_t,
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    steps: cython.uchar[::1],
+    planes: cython.int[:, ::1],
+    saved: cython.int[::1],
+    starts: cython.int[::1],
+    parts: cython.Py_ssize_t,
+    found: cython.int[::1],
+) -> cython.void:
     """Count the columns of the path, from the end; fill each part of the steps when needed."""
     i: cython.Py_ssize_t = n1
     j: cython.Py_ssize_t = n2
@@ -372,8 +431,14 @@ def walk(a: cython.int[::1], a0: cython.Py_ssize_t, n1: cython.Py_ssize_t,
                 fill(a, a0, b, b0, n2, c, c0, n3, x, low, high, at, base, steps, planes)
         row = i * (n2 + 1) + j
         step = steps[at[row] - base + k - low[row]]
-        found[kind_of(step, a[a0 + i - 1] if i > 0 else -1, b[b0 + j - 1] if j > 0 else -1,
-                      c[c0 + k - 1] if k > 0 else -1)] += 1
+        found[
+            kind_of(
+                step,
+                a[a0 + i - 1] if i > 0 else -1,
+                b[b0 + j - 1] if j > 0 else -1,
+                c[c0 + k - 1] if k > 0 else -1,
+            )
+        ] += 1
         i -= step & 1
         j -= (step >> 1) & 1
         k -= step >> 2
@@ -382,8 +447,13 @@ def walk(a: cython.int[::1], a0: cython.Py_ssize_t, n1: cython.Py_ssize_t,
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def plan(n1: cython.Py_ssize_t, n2: cython.Py_ssize_t, at: cython.longlong[::1],
-         limit: cython.longlong, starts: cython.int[::1]) -> cython.Py_ssize_t:
+def plan(
+    n1: cython.Py_ssize_t,
+    n2: cython.Py_ssize_t,
+    at: cython.longlong[::1],
+    limit: cython.longlong,
+    starts: cython.int[::1],
+) -> cython.Py_ssize_t:
     """Divide the planes into parts whose steps fit ``limit`` (or of one plane); how many."""
     i: cython.Py_ssize_t
     parts: cython.Py_ssize_t = 1
@@ -398,14 +468,29 @@ def plan(n1: cython.Py_ssize_t, n2: cython.Py_ssize_t, at: cython.longlong[::1],
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def three(a: cython.int[::1], a0: cython.Py_ssize_t, n1: cython.Py_ssize_t,
-          b: cython.int[::1], b0: cython.Py_ssize_t, n2: cython.Py_ssize_t,
-          c: cython.int[::1], c0: cython.Py_ssize_t, n3: cython.Py_ssize_t,
-          tables: cython.int[:, ::1], low: cython.int[::1], high: cython.int[::1],
-          at: cython.longlong[::1], ends: cython.int[:, ::1], steps: cython.uchar[::1],
-          planes: cython.int[:, ::1], saved: cython.int[::1], starts: cython.int[::1],
-          need: cython.longlong[::1], limit: cython.longlong, found: cython.int[::1]
-          ) -> cython.bint:
+def three(
+    a: cython.int[::1],
+    a0: cython.Py_ssize_t,
+    n1: cython.Py_ssize_t,
+    b: cython.int[::1],
+    b0: cython.Py_ssize_t,
+    n2: cython.Py_ssize_t,
+    c: cython.int[::1],
+    c0: cython.Py_ssize_t,
+    n3: cython.Py_ssize_t,
+    tables: cython.int[:, ::1],
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    ends: cython.int[:, ::1],
+    steps: cython.uchar[::1],
+    planes: cython.int[:, ::1],
+    saved: cython.int[::1],
+    starts: cython.int[::1],
+    need: cython.longlong[::1],
+    limit: cython.longlong,
+    found: cython.int[::1],
+) -> cython.bint:
     """Align one triple and count its columns; False where ``need`` says what memory it takes."""
     e12: cython.int[::1] = tables[0]
     e13: cython.int[::1] = tables[1]
@@ -443,8 +528,23 @@ def three(a: cython.int[::1], a0: cython.Py_ssize_t, n1: cython.Py_ssize_t,
                 for x in range(plane):
                     saved[part * plane + x] = planes[(i - 1) & 1, x]
                 part += 1
-            fill(a, a0, b, b0, n2, c, c0, n3, i, low, high, at,
-                 at[starts[part] * (n2 + 1)] if part == parts - 1 else -1, steps, planes)
+            fill(
+                a,
+                a0,
+                b,
+                b0,
+                n2,
+                c,
+                c0,
+                n3,
+                i,
+                low,
+                high,
+                at,
+                at[starts[part] * (n2 + 1)] if part == parts - 1 else -1,
+                steps,
+                planes,
+            )
         i = n1 * (n2 + 1) + n2
         total = planes[n1 & 1, n2 * (n3 + 1) + n3] if low[i] <= high[i] else FAR
         if total <= least + delta:
@@ -454,20 +554,31 @@ def three(a: cython.int[::1], a0: cython.Py_ssize_t, n1: cython.Py_ssize_t,
             grown = total - least
         delta = grown if grown < enough else enough
     found[COST] = total
-    walk(a, a0, n1, b, b0, n2, c, c0, n3, low, high, at, steps, planes, saved, starts, parts,
-         found)
+    walk(a, a0, n1, b, b0, n2, c, c0, n3, low, high, at, steps, planes, saved, starts, parts, found)
     return True
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def run(ids: cython.int[::1], offsets: cython.longlong[::1], triples: cython.longlong[:, ::1],
-        first: cython.Py_ssize_t, tables: cython.int[:, ::1], low: cython.int[::1],
-        high: cython.int[::1], at: cython.longlong[::1], ends: cython.int[:, ::1],
-        steps: cython.uchar[::1], planes: cython.int[:, ::1], saved: cython.int[::1],
-        starts: cython.int[::1], need: cython.longlong[::1], limit: cython.longlong,
-        found: cython.int[:, ::1]) -> cython.Py_ssize_t:
+def run(
+    ids: cython.int[::1],
+    offsets: cython.longlong[::1],
+    triples: cython.longlong[:, ::1],
+    first: cython.Py_ssize_t,
+    tables: cython.int[:, ::1],
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    ends: cython.int[:, ::1],
+    steps: cython.uchar[::1],
+    planes: cython.int[:, ::1],
+    saved: cython.int[::1],
+    starts: cython.int[::1],
+    need: cython.longlong[::1],
+    limit: cython.longlong,
+    found: cython.int[:, ::1],
+) -> cython.Py_ssize_t:
     """Align the triples from ``first`` on; the first one that needs more memory, or the end."""
     t: cython.Py_ssize_t
     a0: cython.Py_ssize_t
@@ -489,8 +600,29 @@ def run(ids: cython.int[::1], offsets: cython.longlong[::1], triples: cython.lon
             count_pair(ids, a0, n1, ids, b0, n2, False, NEEDLESS, tables[0], found[t])
         elif same(ids, b0, n2, ids, c0, n3):
             count_pair(ids, a0, n1, ids, b0, n2, True, RIGHT, tables[0], found[t])
-        elif not three(ids, a0, n1, ids, b0, n2, ids, c0, n3, tables, low, high, at, ends, steps,
-                       planes, saved, starts, need, limit, found[t]):
+        elif not three(
+            ids,
+            a0,
+            n1,
+            ids,
+            b0,
+            n2,
+            ids,
+            c0,
+            n3,
+            tables,
+            low,
+            high,
+            at,
+            ends,
+            steps,
+            planes,
+            saved,
+            starts,
+            need,
+            limit,
+            found[t],
+        ):
             return t
     return triples.shape[0]
 
@@ -522,26 +654,71 @@ def count_columns(ids: object, offsets: object, triples: object, limit: int = 1 
     need = np.zeros(4, np.int64)
     done = 0
     while True:
-        done = _run(ids, offsets, triples, done, tables, low, high, at, ends, steps, planes,
-                    saved, starts, need, limit, found)
+        done = _run(
+            ids,
+            offsets,
+            triples,
+            done,
+            tables,
+            low,
+            high,
+            at,
+            ends,
+            steps,
+            planes,
+            saved,
+            starts,
+            need,
+            limit,
+            found,
+        )
         if done == len(triples):
             return found, int(need[2])
         if need[0] > len(steps):
-            steps = np.empty(min(max(int(need[0]), 2 * len(steps)), max(limit, int(need[0]))),
-                             np.uint8)
+            steps = np.empty(
+                min(max(int(need[0]), 2 * len(steps)), max(limit, int(need[0]))), np.uint8
+            )
         if need[1] > len(saved):
             saved = np.empty(int(need[1]), np.int32)
 
 
-def _run(ids: cython.int[::1], offsets: cython.longlong[::1], triples: cython.longlong[:, ::1],
-         first: cython.Py_ssize_t, tables: cython.int[:, ::1], low: cython.int[::1],
-         high: cython.int[::1], at: cython.longlong[::1], ends: cython.int[:, ::1],
-         steps: cython.uchar[::1], planes: cython.int[:, ::1], saved: cython.int[::1],
-         starts: cython.int[::1], need: cython.longlong[::1], limit: cython.longlong,
-         found: cython.int[:, ::1]):
+def _run(
+    ids: cython.int[::1],
+    offsets: cython.longlong[::1],
+    triples: cython.longlong[:, ::1],
+    first: cython.Py_ssize_t,
+    tables: cython.int[:, ::1],
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    ends: cython.int[:, ::1],
+    steps: cython.uchar[::1],
+    planes: cython.int[:, ::1],
+    saved: cython.int[::1],
+    starts: cython.int[::1],
+    need: cython.longlong[::1],
+    limit: cython.longlong,
+    found: cython.int[:, ::1],
+):
     """`run` for callers that hold the interpreter lock, which it lets go."""
     done: cython.Py_ssize_t
     with cython.nogil:
-        done = run(ids, offsets, triples, first, tables, low, high, at, ends, steps, planes,
-                   saved, starts, need, limit, found)
+        done = run(
+            ids,
+            offsets,
+            triples,
+            first,
+            tables,
+            low,
+            high,
+            at,
+            ends,
+            steps,
+            planes,
+            saved,
+            starts,
+            need,
+            limit,
+            found,
+        )
     return done

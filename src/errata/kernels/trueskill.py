@@ -78,9 +78,17 @@ def _draw(t: cython.double, margin: cython.double, vw: cython.double[::1]) -> cy
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _play(mean: cython.double[::1], variance: cython.double[::1], a: cython.Py_ssize_t,
-          b: cython.Py_ssize_t, outcome: cython.int, beta: cython.double, margin: cython.double,
-          tau: cython.double, vw: cython.double[::1]) -> cython.void:
+def _play(
+    mean: cython.double[::1],
+    variance: cython.double[::1],
+    a: cython.Py_ssize_t,
+    b: cython.Py_ssize_t,
+    outcome: cython.int,
+    beta: cython.double,
+    margin: cython.double,
+    tau: cython.double,
+    vw: cython.double[::1],
+) -> cython.void:
     """One game: outcome 1 (a wins), 0 (draw) or -1 (b wins)."""
     va: cython.double = variance[a] + tau * tau
     vb: cython.double = variance[b] + tau * tau
@@ -108,9 +116,16 @@ def _play(mean: cython.double[::1], variance: cython.double[::1], a: cython.Py_s
     variance[b] = vb * (1 - vb / c2 * w)
 
 
-def rate(mean_a: cython.double, variance_a: cython.double, mean_b: cython.double,
-         variance_b: cython.double, outcome: cython.int, beta: cython.double,
-         margin: cython.double, tau: cython.double = 0.0):
+def rate(
+    mean_a: cython.double,
+    variance_a: cython.double,
+    mean_b: cython.double,
+    variance_b: cython.double,
+    outcome: cython.int,
+    beta: cython.double,
+    margin: cython.double,
+    tau: cython.double = 0.0,
+):
     """Means and variances of two players after one game (1: a won, 0: draw, -1: b won)."""
     mean = np.array([mean_a, mean_b])
     variance = np.array([variance_a, variance_b])
@@ -121,8 +136,12 @@ def rate(mean_a: cython.double, variance_a: cython.double, mean_b: cython.double
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _most_uncertain(variance: cython.double[::1], active: cython.uchar[::1],
-                    n: cython.Py_ssize_t, state: cython.ulonglong[::1]) -> cython.Py_ssize_t:
+def _most_uncertain(
+    variance: cython.double[::1],
+    active: cython.uchar[::1],
+    n: cython.Py_ssize_t,
+    state: cython.ulonglong[::1],
+) -> cython.Py_ssize_t:
     """The system with the largest variance; equal ones are drawn from, names have no say."""
     i: cython.Py_ssize_t
     best: cython.Py_ssize_t = -1
@@ -143,12 +162,24 @@ def _most_uncertain(variance: cython.double[::1], active: cython.uchar[::1],
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _one_run(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uchar[:, ::1],
-             active: cython.uchar[::1], games: cython.longlong, beta: cython.double,
-             margin: cython.double, tau: cython.double, state: cython.ulonglong[::1],
-             mean: cython.double[::1], variance: cython.double[::1], grown: cython.double[::1],
-             shrunk: cython.double[::1], weight: cython.double[::1], vw: cython.double[::1],
-             n: cython.Py_ssize_t) -> cython.void:
+def _one_run(
+    win: cython.double[:, ::1],
+    tie: cython.double[:, ::1],
+    met: cython.uchar[:, ::1],
+    active: cython.uchar[::1],
+    games: cython.longlong,
+    beta: cython.double,
+    margin: cython.double,
+    tau: cython.double,
+    state: cython.ulonglong[::1],
+    mean: cython.double[::1],
+    variance: cython.double[::1],
+    grown: cython.double[::1],
+    shrunk: cython.double[::1],
+    weight: cython.double[::1],
+    vw: cython.double[::1],
+    n: cython.Py_ssize_t,
+) -> cython.void:
     _game: cython.longlong
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t
@@ -190,10 +221,19 @@ def _one_run(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython
         shrunk[b] = 1 / grown[b]
 
 
-def play_runs(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uchar[:, ::1],
-              seeds: cython.ulonglong[::1], games: cython.longlong, sigma: cython.double,
-              beta: cython.double, margin: cython.double, tau: cython.double,
-              means: cython.double[:, ::1], variances: cython.double[:, ::1]):
+def play_runs(
+    win: cython.double[:, ::1],
+    tie: cython.double[:, ::1],
+    met: cython.uchar[:, ::1],
+    seeds: cython.ulonglong[::1],
+    games: cython.longlong,
+    sigma: cython.double,
+    beta: cython.double,
+    margin: cython.double,
+    tau: cython.double,
+    means: cython.double[:, ::1],
+    variances: cython.double[:, ::1],
+):
     """Sampled runs, one a seed, into ``means[run, system]`` and ``variances``.
 
     ``win[a, b]`` and ``tie[a, b]`` are the shares of the pair's comparisons, ``met`` which pairs
@@ -217,16 +257,37 @@ def play_runs(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cytho
             for i in range(n):
                 means[r, i] = 0
                 variances[r, i] = sigma * sigma
-            _one_run(win, tie, met, active, games, beta, margin, tau, state, means[r],
-                     variances[r], grown, shrunk, weight, vw, n)
+            _one_run(
+                win,
+                tie,
+                met,
+                active,
+                games,
+                beta,
+                margin,
+                tau,
+                state,
+                means[r],
+                variances[r],
+                grown,
+                shrunk,
+                weight,
+                vw,
+                n,
+            )
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _share_games(variance: cython.double[::1], slope: cython.double[::1], games: cython.double,
-                 order: cython.Py_ssize_t[::1], starts: cython.double[::1], n: cython.Py_ssize_t
-                 ) -> cython.void:
+def _share_games(
+    variance: cython.double[::1],
+    slope: cython.double[::1],
+    games: cython.double,
+    order: cython.Py_ssize_t[::1],
+    starts: cython.double[::1],
+    n: cython.Py_ssize_t,
+) -> cython.void:
     """Share out games as the matchmaker does, always to the system with the largest variance.
 
     ``slope[i]`` is how much one game lowers variance i (0: i does not play). Games go to the
@@ -263,13 +324,27 @@ def _share_games(variance: cython.double[::1], slope: cython.double[::1], games:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _flow(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uchar[:, ::1],
-          games: cython.double, steps: cython.Py_ssize_t, beta: cython.double,
-          margin: cython.double, tau: cython.double, mean: cython.double[::1],
-          variance: cython.double[::1], chance: cython.double[:, ::1],
-          gain: cython.double[:, ::1], loss: cython.double[:, ::1], slope: cython.double[::1],
-          starts: cython.double[::1], vw: cython.double[::1], order: cython.Py_ssize_t[::1],
-          change: cython.double[:, ::1], n: cython.Py_ssize_t) -> cython.void:
+def _flow(
+    win: cython.double[:, ::1],
+    tie: cython.double[:, ::1],
+    met: cython.uchar[:, ::1],
+    games: cython.double,
+    steps: cython.Py_ssize_t,
+    beta: cython.double,
+    margin: cython.double,
+    tau: cython.double,
+    mean: cython.double[::1],
+    variance: cython.double[::1],
+    chance: cython.double[:, ::1],
+    gain: cython.double[:, ::1],
+    loss: cython.double[:, ::1],
+    slope: cython.double[::1],
+    starts: cython.double[::1],
+    vw: cython.double[::1],
+    order: cython.Py_ssize_t[::1],
+    change: cython.double[:, ::1],
+    n: cython.Py_ssize_t,
+) -> cython.void:
     _step: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -328,10 +403,18 @@ def _flow(win: cython.double[:, ::1], tie: cython.double[:, ::1], met: cython.uc
             variance[i] += change[1, i]
 
 
-def mean_field(wins: cython.double[:, :, ::1], ties: cython.double[:, :, ::1],
-               met: cython.uchar[:, :, ::1], games: cython.double[::1], steps: cython.Py_ssize_t,
-               sigma: cython.double, betas: cython.double[::1], margins: cython.double[::1],
-               tau: cython.double, means: cython.double[:, ::1]):
+def mean_field(
+    wins: cython.double[:, :, ::1],
+    ties: cython.double[:, :, ::1],
+    met: cython.uchar[:, :, ::1],
+    games: cython.double[::1],
+    steps: cython.Py_ssize_t,
+    sigma: cython.double,
+    betas: cython.double[::1],
+    margins: cython.double[::1],
+    tau: cython.double,
+    means: cython.double[:, ::1],
+):
     """The deterministic limit for a batch of data sets, into ``means[data set, system]``.
 
     Opponents and outcomes are replaced by their expectations, and the games are shared out in
@@ -355,5 +438,24 @@ def mean_field(wins: cython.double[:, :, ::1], ties: cython.double[:, :, ::1],
             for i in range(n):
                 means[r, i] = 0
                 variance[i] = sigma * sigma
-            _flow(wins[r], ties[r], met[r], games[r], steps, betas[r], margins[r], tau, means[r],
-                  variance, chance, gain, loss, slope, starts, vw, order, change, n)
+            _flow(
+                wins[r],
+                ties[r],
+                met[r],
+                games[r],
+                steps,
+                betas[r],
+                margins[r],
+                tau,
+                means[r],
+                variance,
+                chance,
+                gain,
+                loss,
+                slope,
+                starts,
+                vw,
+                order,
+                change,
+                n,
+            )

@@ -14,8 +14,18 @@ from errata.errors import InputError
 from errata.lm.base import LanguageModel, Options, in_batches, perplexity
 from errata.lm.cache import Cache, Memo, default_cache, forget, shared
 
-__all__ = ["Cache", "LanguageModel", "Memo", "Options", "default_cache", "in_batches",
-           "model_names", "open_model", "perplexity", "register"]
+__all__ = [
+    "Cache",
+    "LanguageModel",
+    "Memo",
+    "Options",
+    "default_cache",
+    "in_batches",
+    "model_names",
+    "open_model",
+    "perplexity",
+    "register",
+]
 
 Factory = Callable[[Options], LanguageModel]
 
@@ -24,21 +34,28 @@ _registered: dict[str, Factory] = {}
 
 def model_names() -> list[str]:
     """The models that have a name of their own; any other name is one for transformers."""
-    return ["smollm2", "trigram", *sorted(_registered),
-            *sorted(p.name for p in entry_points(group="errata.language_models"))]
+    return [
+        "smollm2",
+        "trigram",
+        *sorted(_registered),
+        *sorted(p.name for p in entry_points(group="errata.language_models")),
+    ]
 
 
 def register(name: str, factory: Factory) -> None:
     """Make a language model known in this program: ``factory(options)`` is called to open it."""
     if not name.isidentifier() or name in ("smollm2", "trigram"):
-        raise InputError(f"a language model cannot be called {name!r}",
-                         remedy="use a new name of letters, digits and underscores")
+        raise InputError(
+            f"a language model cannot be called {name!r}",
+            remedy="use a new name of letters, digits and underscores",
+        )
     _registered[name] = factory
     forget(name)
 
 
-def open_model(name: str = "gpt2", options: Options | None = None,
-               cache: Cache | None = None) -> Memo:
+def open_model(
+    name: str = "gpt2", options: Options | None = None, cache: Cache | None = None
+) -> Memo:
     """Open a language model with its cache; the weights are loaded when a sentence needs them.
 
     The default is GPT-2 (small), the model of Islam & Magnani (2021). The same model is opened
@@ -48,8 +65,12 @@ def open_model(name: str = "gpt2", options: Options | None = None,
 
     def make() -> Memo:
         model = _new(name, chosen, where)
-        return Memo(model.log_probs, model.revision, where,
-                    batch_size=getattr(model, "batch_size", chosen.batch_size))
+        return Memo(
+            model.log_probs,
+            model.revision,
+            where,
+            batch_size=getattr(model, "batch_size", chosen.batch_size),
+        )
 
     return shared((name, chosen, where), make)
 

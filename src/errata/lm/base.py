@@ -18,8 +18,16 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError, MissingExtraError
 
-__all__ = ["Floats", "LanguageModel", "Options", "Progress", "in_batches", "load_extra",
-           "perplexity", "require"]
+__all__ = [
+    "Floats",
+    "LanguageModel",
+    "Options",
+    "Progress",
+    "in_batches",
+    "load_extra",
+    "perplexity",
+    "require",
+]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -80,8 +88,12 @@ def perplexity(log_probs: Floats, per: str = "token") -> Floats:
     return np.where(tokens > 0, values, np.inf)
 
 
-def in_batches(compute: Callable[[Sequence[str]], Floats], sentences: Sequence[str],
-               batch_size: int, columns: int = 2) -> Iterator[tuple[list[str], Floats]]:
+def in_batches(
+    compute: Callable[[Sequence[str]], Floats],
+    sentences: Sequence[str],
+    batch_size: int,
+    columns: int = 2,
+) -> Iterator[tuple[list[str], Floats]]:
     """Yield sentences and their rows batch by batch, the longest sentences first.
 
     Sentences of like length stand together, so little is padded. A batch that does not fit into
@@ -93,7 +105,7 @@ def in_batches(compute: Callable[[Sequence[str]], Floats], sentences: Sequence[s
     queue = sorted(sentences, key=len, reverse=True)
     start = 0
     while start < len(queue):
-        batch = queue[start:start + batch_size]
+        batch = queue[start : start + batch_size]
         try:
             rows = compute(batch)
         except Exception as error:
@@ -102,25 +114,34 @@ def in_batches(compute: Callable[[Sequence[str]], Floats], sentences: Sequence[s
             if len(batch) == 1:
                 raise InputError(
                     f"out of memory on a single sentence of {len(batch[0])} characters: "
-                    f"{batch[0][:60]!r}", remedy="use a smaller model or dtype='bfloat16', "
-                    "or split the sentence") from error
+                    f"{batch[0][:60]!r}",
+                    remedy="use a smaller model or dtype='bfloat16', or split the sentence",
+                ) from error
             batch_size = len(batch) // 2
-            warnings.warn(f"out of memory with {len(batch)} sentences at a time; going on with "
-                          f"{batch_size}", RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                f"out of memory with {len(batch)} sentences at a time; going on with {batch_size}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
             continue
         rows = np.asarray(rows, np.float64)
         if rows.shape != (len(batch), columns) or not np.isfinite(rows).all():
-            raise InputError(f"the model gave an array of shape {rows.shape} (or infinite values) "
-                             f"for {len(batch)} sentences",
-                             remedy=f"it must give finite numbers [{len(batch)}, {columns}]")
+            raise InputError(
+                f"the model gave an array of shape {rows.shape} (or infinite values) "
+                f"for {len(batch)} sentences",
+                remedy=f"it must give finite numbers [{len(batch)}, {columns}]",
+            )
         yield batch, rows
         start += len(batch)
 
 
 def _out_of_memory(error: Exception) -> bool:
     # torch's own class without importing torch; its CPU allocator raises a bare RuntimeError.
-    return (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-            or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error)))
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
+    )
 
 
 def require(modules: Sequence[str], what: str, command: str) -> None:

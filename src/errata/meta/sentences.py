@@ -20,9 +20,22 @@ from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons
 from errata.resampling import bootstrap_weights
 
-__all__ = ["CONVENTIONS", "Calibrated", "Convention", "Interval", "SentenceLevel",
-           "calibrated_accuracy", "chance", "confusion", "differences", "human_ceiling",
-           "resample", "seeda_accuracy", "sentence_level", "sentence_levels"]
+__all__ = [
+    "CONVENTIONS",
+    "Calibrated",
+    "Convention",
+    "Interval",
+    "SentenceLevel",
+    "calibrated_accuracy",
+    "chance",
+    "confusion",
+    "differences",
+    "human_ceiling",
+    "resample",
+    "seeda_accuracy",
+    "sentence_level",
+    "sentence_levels",
+]
 
 Floats = NDArray[np.float64]
 Convention = Callable[[Floats], Floats]
@@ -47,7 +60,8 @@ def _parts(table: Floats) -> Parts:
         table[..., SECOND, FIRST] + table[..., FIRST, SECOND],
         table[..., SECOND, TIE] + table[..., FIRST, TIE],
         table[..., TIE, SECOND] + table[..., TIE, FIRST],
-        table[..., TIE, TIE])
+        table[..., TIE, TIE],
+    )
 
 
 def _divide(top: Floats, bottom: Floats) -> Floats:
@@ -84,8 +98,9 @@ def tau_b(table: Floats) -> Floats:
     """Kendall's tau-b over all pairs, corrected for ties on either side."""
     p = _parts(table)
     decided = p.agree + p.disagree
-    return _divide(p.agree - p.disagree,
-                   np.sqrt((decided + p.metric_tie) * (decided + p.human_tie)))
+    return _divide(
+        p.agree - p.disagree, np.sqrt((decided + p.metric_tie) * (decided + p.human_tie))
+    )
 
 
 def accuracy(table: Floats) -> Floats:
@@ -95,28 +110,41 @@ def accuracy(table: Floats) -> Floats:
 
 
 CONVENTIONS: dict[str, Convention] = {
-    "noties": no_ties, "hties": human_ties, "wmt12": wmt12, "wmt13": wmt13, "wmt14": no_ties,
-    "tau_b": tau_b, "accuracy": accuracy,
+    "noties": no_ties,
+    "hties": human_ties,
+    "wmt12": wmt12,
+    "wmt13": wmt13,
+    "wmt14": no_ties,
+    "tau_b": tau_b,
+    "accuracy": accuracy,
 }
 
 
 def differences(comparisons: Comparisons, scores: Scores) -> Floats:
     """The metric's score of the first output minus that of the second, for every comparison."""
     if scores.sentences is None:
-        raise InputError(f"{scores.scorer} has no sentence scores",
-                         remedy="use a metric or a score file that has them")
+        raise InputError(
+            f"{scores.scorer} has no sentence scores",
+            remedy="use a metric or a score file that has them",
+        )
     unknown = sorted(set(comparisons.systems) - set(scores.systems))
     if unknown:
-        raise InputError(f"{scores.scorer} has no scores for {', '.join(unknown)}",
-                         remedy="score these systems or leave them out of the judgments")
+        raise InputError(
+            f"{scores.scorer} has no scores for {', '.join(unknown)}",
+            remedy="score these systems or leave them out of the judgments",
+        )
     if comparisons.sentence is None:
-        raise InputError("the sentences of these comparisons were not kept",
-                         remedy="compare(..., keep='everything')")
+        raise InputError(
+            "the sentences of these comparisons were not kept",
+            remedy="compare(..., keep='everything')",
+        )
     n = scores.sentences.shape[1]
     if len(comparisons) and int(comparisons.sentence.max()) >= n:
-        raise InputError(f"a judgment is about sentence {int(comparisons.sentence.max())} (from "
-                         f"0), but {scores.scorer} has {n} sentences",
-                         remedy="check whether sentence numbers start at 0 or 1")
+        raise InputError(
+            f"a judgment is about sentence {int(comparisons.sentence.max())} (from "
+            f"0), but {scores.scorer} has {n} sentences",
+            remedy="check whether sentence numbers start at 0 or 1",
+        )
     row = np.array([scores.systems.index(name) for name in comparisons.systems], np.intp)
     first = scores.sentences[row[comparisons.first], comparisons.sentence]
     second = scores.sentences[row[comparisons.second], comparisons.sentence]
@@ -125,9 +153,11 @@ def differences(comparisons: Comparisons, scores: Scores) -> Floats:
     difference[first == second] = 0.0
     if np.isnan(difference).any():
         i = int(np.flatnonzero(np.isnan(difference))[0])
-        raise InputError(f"{scores.scorer} has no score for sentence "
-                         f"{int(comparisons.sentence[i])} (from 0) of one of the systems",
-                         remedy="score every judged sentence")
+        raise InputError(
+            f"{scores.scorer} has no score for sentence "
+            f"{int(comparisons.sentence[i])} (from 0) of one of the systems",
+            remedy="score every judged sentence",
+        )
     return difference
 
 
@@ -149,8 +179,9 @@ def _signs(difference: Floats, threshold: float = 0.0) -> NDArray[np.int8]:
     return np.where(np.abs(difference) <= threshold, 0, np.sign(difference)).astype(np.int8)
 
 
-def confusion(comparisons: Comparisons, scores: Scores, *, threshold: float = 0.0,
-              unit: str | None = None) -> Floats:
+def confusion(
+    comparisons: Comparisons, scores: Scores, *, threshold: float = 0.0, unit: str | None = None
+) -> Floats:
     """How often people said (rows: second, tie, first) and the metric said (columns) what.
 
     A difference of at most ``threshold`` is a metric tie. With a ``unit`` ("rankings",
@@ -178,8 +209,10 @@ def human_ceiling(comparisons: Comparisons) -> Floats:
     ways round, as a table like that of `confusion`.
     """
     if comparisons.judge is None or comparisons.sentence is None:
-        raise InputError("judges or sentences of these comparisons were not kept",
-                         remedy="compare(..., keep='everything')")
+        raise InputError(
+            "judges or sentences of these comparisons were not kept",
+            remedy="compare(..., keep='everything')",
+        )
     n = len(comparisons.systems)
     flip = comparisons.first > comparisons.second
     low = np.minimum(comparisons.first, comparisons.second).astype(np.int64)
@@ -208,9 +241,15 @@ class Interval:
     high: float
 
 
-def resample(comparisons: Comparisons, scores: Scores, convention: Convention, *,
-             unit: str = "rankings", resamples: int = 1000,
-             rng: int | np.random.Generator = 0) -> Floats:
+def resample(
+    comparisons: Comparisons,
+    scores: Scores,
+    convention: Convention,
+    *,
+    unit: str = "rankings",
+    resamples: int = 1000,
+    rng: int | np.random.Generator = 0,
+) -> Floats:
     """The value in bootstrap resamples of rankings, sentences, judges or single pairs.
 
     ``"pairs"`` is what Chollampatt & Ng (2018) did; pairs of one ranking depend on each other,
@@ -223,8 +262,7 @@ def resample(comparisons: Comparisons, scores: Scores, convention: Convention, *
         draws = generator.multinomial(round(total), table.ravel() / total, resamples)
         return convention(draws.reshape(resamples, 3, 3).astype(np.float64))
     tables = confusion(comparisons, scores, unit=unit).reshape(-1, 9)
-    blocks = [weights @ tables for weights in
-              bootstrap_weights(len(tables), resamples, generator)]
+    blocks = [weights @ tables for weights in bootstrap_weights(len(tables), resamples, generator)]
     return convention(np.concatenate(blocks).reshape(resamples, 3, 3))
 
 
@@ -236,8 +274,9 @@ class Calibrated:
     thresholds: tuple[float, ...]
 
 
-def calibrated_accuracy(comparisons: Comparisons, scores: Scores, *, folds: int = 5,
-                        rng: int | np.random.Generator = 0) -> Calibrated:
+def calibrated_accuracy(
+    comparisons: Comparisons, scores: Scores, *, folds: int = 5, rng: int | np.random.Generator = 0
+) -> Calibrated:
     """Accuracy with ties (acc_eq; Deutsch et al. 2023), its threshold calibrated out of sample.
 
     Sentences are dealt to folds; for each fold the threshold that makes accuracy highest on all
@@ -247,24 +286,28 @@ def calibrated_accuracy(comparisons: Comparisons, scores: Scores, *, folds: int 
     assert comparisons.sentence is not None
     sentences, number = np.unique(comparisons.sentence, return_inverse=True)
     if folds < 2 or len(sentences) < folds:
-        raise InputError(f"cannot make {folds} folds of {len(sentences)} sentences",
-                         remedy="use 2 folds or more, and no more than sentences")
+        raise InputError(
+            f"cannot make {folds} folds of {len(sentences)} sentences",
+            remedy="use 2 folds or more, and no more than sentences",
+        )
     fold = np.random.default_rng(rng).permutation(len(sentences))[number] % folds
     agree = np.sign(differences(comparisons, scores)) == comparisons.outcome
     tied = comparisons.outcome == 0
     right, thresholds = 0.0, []
     for k in range(folds):
         train, held = fold != k, fold == k
-        best = _best_threshold(difference[train], agree[train], tied[train],
-                               comparisons.weight[train])
+        best = _best_threshold(
+            difference[train], agree[train], tied[train], comparisons.weight[train]
+        )
         thresholds.append(best)
         correct = np.where(difference[held] <= best, tied[held], agree[held])
         right += float(comparisons.weight[held][correct].sum())
     return Calibrated(right / comparisons.total, tuple(thresholds))
 
 
-def _best_threshold(difference: Floats, agree: NDArray[np.bool_], tied: NDArray[np.bool_],
-                    weight: Floats) -> float:
+def _best_threshold(
+    difference: Floats, agree: NDArray[np.bool_], tied: NDArray[np.bool_], weight: Floats
+) -> float:
     """The threshold with the most right pairs; of equally good ones the smallest."""
     order = np.argsort(difference, kind="stable")
     size = difference[order]
@@ -310,13 +353,21 @@ class SentenceLevel:
     pairs: float
 
 
-def sentence_level(comparisons: Comparisons, scores: Scores, *, convention: str = "noties",
-                   unit: str = "rankings", resamples: int = 1000, confidence: float = 0.95,
-                   rng: int | np.random.Generator = 0) -> SentenceLevel:
+def sentence_level(
+    comparisons: Comparisons,
+    scores: Scores,
+    *,
+    convention: str = "noties",
+    unit: str = "rankings",
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: int | np.random.Generator = 0,
+) -> SentenceLevel:
     """Judge a metric's sentence scores by human comparisons under a convention of the field."""
     if convention not in CONVENTIONS:
-        raise InputError(f"unknown convention {convention!r}",
-                         remedy=f"use one of {', '.join(CONVENTIONS)}")
+        raise InputError(
+            f"unknown convention {convention!r}", remedy=f"use one of {', '.join(CONVENTIONS)}"
+        )
     function = CONVENTIONS[convention]
     table = confusion(comparisons, scores)
     low, high = np.nan, np.nan
@@ -325,34 +376,57 @@ def sentence_level(comparisons: Comparisons, scores: Scores, *, convention: str 
         tail = (1 - confidence) / 2
         low, high = np.nanquantile(draws, [tail, 1 - tail])
     return SentenceLevel(
-        scores.scorer, convention, Interval(float(function(table)), float(low), float(high)),
-        float(function(chance(table))), float(function(human_ceiling(comparisons))), table, unit,
-        comparisons.total)
+        scores.scorer,
+        convention,
+        Interval(float(function(table)), float(low), float(high)),
+        float(function(chance(table))),
+        float(function(human_ceiling(comparisons))),
+        table,
+        unit,
+        comparisons.total,
+    )
 
 
-def sentence_levels(comparisons: Comparisons, results: Sequence[Scores],
-                    conventions: Sequence[str], *, unit: str = "rankings", resamples: int = 1000,
-                    rng: int | np.random.Generator = 0) -> list[SentenceLevel]:
+def sentence_levels(
+    comparisons: Comparisons,
+    results: Sequence[Scores],
+    conventions: Sequence[str],
+    *,
+    unit: str = "rankings",
+    resamples: int = 1000,
+    rng: int | np.random.Generator = 0,
+) -> list[SentenceLevel]:
     """Several metrics under several conventions, ``"calibrated"`` and ``"seeda"`` among them.
 
     Those two are no functions of the nine counts; they come without an interval.
     """
     if "seeda" in conventions:
-        warnings.warn("SEEDA's rule lets the names of systems decide ties; use it only to compare "
-                      "with numbers made by it", DataWarning, stacklevel=2)
+        warnings.warn(
+            "SEEDA's rule lets the names of systems decide ties; use it only to compare "
+            "with numbers made by it",
+            DataWarning,
+            stacklevel=2,
+        )
     found = []
     for scores in results:
         for name in conventions:
             special = name in ("calibrated", "seeda")
             plain = "accuracy" if special else name
-            level = sentence_level(comparisons, scores, convention=plain, unit=unit,
-                                   resamples=0 if special else resamples, rng=rng)
+            level = sentence_level(
+                comparisons,
+                scores,
+                convention=plain,
+                unit=unit,
+                resamples=0 if special else resamples,
+                rng=rng,
+            )
             if name == "calibrated":
                 value = calibrated_accuracy(comparisons, scores).accuracy
                 level = replace(level, convention=name, value=Interval(value, np.nan, np.nan))
             elif name == "seeda":
                 value = seeda_accuracy(comparisons, scores)
-                level = replace(level, convention=name, floor=0.5,
-                                value=Interval(value, np.nan, np.nan))
+                level = replace(
+                    level, convention=name, floor=0.5, value=Interval(value, np.nan, np.nan)
+                )
             found.append(level)
     return found

@@ -10,8 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from errata.errors import InputError
 from errata.meta.correlation import correlate, pearson, ranks
 
-__all__ = ["Williams", "detectable_difference", "holm", "holm_pairs", "permutation_test",
-           "williams", "williams_test"]
+__all__ = [
+    "Williams",
+    "detectable_difference",
+    "holm",
+    "holm_pairs",
+    "permutation_test",
+    "williams",
+    "williams_test",
+]
 
 Floats = NDArray[np.float64]
 EXACT = 16  # up to so many systems every swap is tried, not sampled
@@ -56,23 +63,33 @@ def williams(r12: float, r13: float, r23: float, n: int) -> Williams:
     return Williams(t, n - 3, float(stdtr(n - 3, -t)))
 
 
-def williams_test(human: ArrayLike, better: ArrayLike, worse: ArrayLike, *,
-                  kind: str = "pearson") -> Williams:
+def williams_test(
+    human: ArrayLike, better: ArrayLike, worse: ArrayLike, *, kind: str = "pearson"
+) -> Williams:
     """Williams' test on scores; ``kind="spearman"`` puts ranks in, as the field does.
 
     The test is derived for Pearson's r; with ranks it is a heuristic without theory behind it.
     """
     if kind not in ("pearson", "spearman"):
-        raise InputError(f"Williams' test is not made for {kind}",
-                         remedy="use pearson or spearman, or a permutation test")
-    h, a, b = (np.asarray(v, np.float64) if kind == "pearson" else ranks(v)
-               for v in (human, better, worse))
+        raise InputError(
+            f"Williams' test is not made for {kind}",
+            remedy="use pearson or spearman, or a permutation test",
+        )
+    h, a, b = (
+        np.asarray(v, np.float64) if kind == "pearson" else ranks(v) for v in (human, better, worse)
+    )
     return williams(float(pearson(h, a)), float(pearson(h, b)), float(pearson(a, b)), h.shape[-1])
 
 
-def permutation_test(human: ArrayLike, better: ArrayLike, worse: ArrayLike, *,
-                     kind: str = "pearson", resamples: int = 10_000,
-                     rng: int | np.random.Generator = 0) -> float:
+def permutation_test(
+    human: ArrayLike,
+    better: ArrayLike,
+    worse: ArrayLike,
+    *,
+    kind: str = "pearson",
+    resamples: int = 10_000,
+    rng: int | np.random.Generator = 0,
+) -> float:
     """One-sided p that the first metric correlates better, by swapping the metrics' scores.
 
     Under the null hypothesis the two metrics are exchangeable on every system (PERM-BOTH of
@@ -88,7 +105,7 @@ def permutation_test(human: ArrayLike, better: ArrayLike, worse: ArrayLike, *,
     else:
         swap = np.random.default_rng(rng).random((resamples, n)) < 0.5
     observed = float(correlate(kind, h, a) - correlate(kind, h, b))
-    null = (correlate(kind, h, np.where(swap, b, a)) - correlate(kind, h, np.where(swap, a, b)))
+    null = correlate(kind, h, np.where(swap, b, a)) - correlate(kind, h, np.where(swap, a, b))
     # Equal sums in another order may differ in the last bits; they are ties, not wins.
     reached = int((null >= observed - 1e-12).sum())
     return reached / len(null) if n <= EXACT else (reached + 1) / (len(null) + 1)
@@ -142,6 +159,7 @@ def detectable_difference(worse: float, between: float, n: int, *, level: float 
     low, high = worse, most
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = ((low, middle) if williams(middle, worse, between, n).p <= level
-                     else (middle, high))
+        low, high = (
+            (low, middle) if williams(middle, worse, between, n).p <= level else (middle, high)
+        )
     return high - worse

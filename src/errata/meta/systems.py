@@ -19,9 +19,20 @@ from errata.meta.significance import (
     williams_test,
 )
 
-__all__ = ["OVER", "MetricPair", "SystemAgreement", "SystemLevel", "Window", "leave_one_out",
-           "match_systems", "p_value_matrix", "select_systems", "system_level", "windows",
-           "without_systems"]
+__all__ = [
+    "OVER",
+    "MetricPair",
+    "SystemAgreement",
+    "SystemLevel",
+    "Window",
+    "leave_one_out",
+    "match_systems",
+    "p_value_matrix",
+    "select_systems",
+    "system_level",
+    "windows",
+    "without_systems",
+]
 
 Floats = NDArray[np.float64]
 OVER = ("systems", "sentences", "judgments", "both")
@@ -79,12 +90,15 @@ def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tup
     shared = [name for name in human.systems if name in metric.systems]
     alone = sorted(set(human.systems) ^ set(metric.systems))
     if alone and not common:
-        raise InputError(f"{', '.join(alone)}: known to only one of {human.scorer} and "
-                         f"{metric.scorer}", remedy="score the same systems, or ask for the "
-                         "common ones only (--common)")
+        raise InputError(
+            f"{', '.join(alone)}: known to only one of {human.scorer} and {metric.scorer}",
+            remedy="score the same systems, or ask for the common ones only (--common)",
+        )
     if len(shared) < 2:
-        raise InputError(f"{human.scorer} and {metric.scorer} share {len(shared)} systems",
-                         remedy="use the same system names on both sides")
+        raise InputError(
+            f"{human.scorer} and {metric.scorer} share {len(shared)} systems",
+            remedy="use the same system names on both sides",
+        )
     return select_systems(human, shared), select_systems(metric, shared)
 
 
@@ -92,26 +106,40 @@ def select_systems(scores: Scores, names: Sequence[str]) -> Scores:
     """The scores of these systems, in this order."""
     at = [scores.systems.index(name) for name in names]
     return Scores(
-        scores.scorer, tuple(names), scores.values[at],
+        scores.scorer,
+        tuple(names),
+        scores.values[at],
         None if scores.sentences is None else scores.sentences[at],
         {name: part[at] for name, part in scores.parts.items()},
         None if scores.resampled is None else scores.resampled[:, at],
         {name: part[at] for name, part in scores.sentence_parts.items()},
-        scores.headline, scores.context, scores.notes)
+        scores.headline,
+        scores.context,
+        scores.notes,
+    )
 
 
 def without_systems(scores: Scores, names: Sequence[str]) -> Scores:
     """The scores of all systems but these."""
     for name in names:
         if name not in scores.systems:
-            raise InputError(f"{scores.scorer} knows no system {name!r}",
-                             remedy=f"it has: {', '.join(scores.systems)}")
+            raise InputError(
+                f"{scores.scorer} knows no system {name!r}",
+                remedy=f"it has: {', '.join(scores.systems)}",
+            )
     return select_systems(scores, [name for name in scores.systems if name not in names])
 
 
-def system_level(human: Scores, metrics: Sequence[Scores], *, over: str = "systems",
-                 common: bool = False, resamples: int = 1000, confidence: float = 0.95,
-                 rng: int | np.random.Generator = 0) -> SystemLevel:
+def system_level(
+    human: Scores,
+    metrics: Sequence[Scores],
+    *,
+    over: str = "systems",
+    common: bool = False,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: int | np.random.Generator = 0,
+) -> SystemLevel:
     """Judge metrics by their agreement with people at system level.
 
     ``over`` says what the intervals resample: the ``"systems"`` (would other systems tell the
@@ -124,25 +152,41 @@ def system_level(human: Scores, metrics: Sequence[Scores], *, over: str = "syste
         raise InputError("no metric to judge", remedy="give at least one")
     matched = [match_systems(human, metric, common=common) for metric in metrics]
     if len({h.systems for h, _ in matched}) > 1:
-        raise InputError("the metrics do not share their systems with people alike",
-                         remedy="score the same systems with every metric")
+        raise InputError(
+            "the metrics do not share their systems with people alike",
+            remedy="score the same systems with every metric",
+        )
     people = matched[0][0]
     scored = [m for _, m in matched]
-    agreements = tuple(
-        _agreement(people, m, over, resamples, confidence, rng) for m in scored)
-    p_values = {
-        "williams_pearson": p_value_matrix(people, scored, "williams", "pearson"),
-        "williams_spearman": p_value_matrix(people, scored, "williams", "spearman"),
-        "permutation_pearson": p_value_matrix(people, scored, "permutation", "pearson", rng=rng),
-        "permutation_spearman": p_value_matrix(people, scored, "permutation", "spearman", rng=rng),
-    } if len(scored) > 1 else {}
+    agreements = tuple(_agreement(people, m, over, resamples, confidence, rng) for m in scored)
+    p_values = (
+        {
+            "williams_pearson": p_value_matrix(people, scored, "williams", "pearson"),
+            "williams_spearman": p_value_matrix(people, scored, "williams", "spearman"),
+            "permutation_pearson": p_value_matrix(
+                people, scored, "permutation", "pearson", rng=rng
+            ),
+            "permutation_spearman": p_value_matrix(
+                people, scored, "permutation", "spearman", rng=rng
+            ),
+        }
+        if len(scored) > 1
+        else {}
+    )
     pairs = _pairs(people, scored, p_values)
-    return SystemLevel(human.scorer, people.systems, agreements, p_values, pairs, over,
-                       _limits(len(people), pairs))
+    return SystemLevel(
+        human.scorer, people.systems, agreements, p_values, pairs, over, _limits(len(people), pairs)
+    )
 
 
-def _agreement(human: Scores, metric: Scores, over: str, resamples: int, confidence: float,
-               rng: int | np.random.Generator) -> SystemAgreement:
+def _agreement(
+    human: Scores,
+    metric: Scores,
+    over: str,
+    resamples: int,
+    confidence: float,
+    rng: int | np.random.Generator,
+) -> SystemAgreement:
     values = {kind: float(correlate(kind, human.values, metric.values)) for kind in CORRELATIONS}
     intervals = {}
     if resamples:
@@ -151,34 +195,46 @@ def _agreement(human: Scores, metric: Scores, over: str, resamples: int, confide
         for kind in CORRELATIONS:
             draws = correlate(kind, h, m)
             known = draws[~np.isnan(draws)]  # a resample of one system only has no correlation
-            low, high = (np.quantile(known, [tail, 1 - tail]) if len(known)
-                         else (np.nan, np.nan))
+            low, high = np.quantile(known, [tail, 1 - tail]) if len(known) else (np.nan, np.nan)
             intervals[kind] = (float(low), float(high))
     if human.resampled is not None and metric.resampled is not None:
         values["soft_accuracy"] = soft_pairwise_accuracy(human.p_values(), metric.p_values())
     return SystemAgreement(metric.scorer, values, intervals)
 
 
-def _resampled(human: Scores, metric: Scores, over: str, resamples: int,
-               rng: int | np.random.Generator) -> tuple[Floats, Floats]:
+def _resampled(
+    human: Scores, metric: Scores, over: str, resamples: int, rng: int | np.random.Generator
+) -> tuple[Floats, Floats]:
     n = len(human)
     if over == "systems":
         pick = np.random.default_rng(rng).integers(0, n, (resamples, n))
         return human.values[pick], metric.values[pick]
-    for scores, needed in ((human, over in ("judgments", "both")),
-                           (metric, over in ("sentences", "both"))):
+    for scores, needed in (
+        (human, over in ("judgments", "both")),
+        (metric, over in ("sentences", "both")),
+    ):
         if needed and scores.resampled is None:
-            raise InputError(f"{scores.scorer} was not resampled, so intervals over {over} "
-                             "cannot be had", remedy="resample over systems instead")
+            raise InputError(
+                f"{scores.scorer} was not resampled, so intervals over {over} cannot be had",
+                remedy="resample over systems instead",
+            )
     h = human.resampled if over != "sentences" else None
     m = metric.resampled if over != "judgments" else None
     rows = min(len(r) for r in (h, m) if r is not None)
-    return (human.values[None].repeat(rows, 0) if h is None else h[:rows],
-            metric.values[None].repeat(rows, 0) if m is None else m[:rows])
+    return (
+        human.values[None].repeat(rows, 0) if h is None else h[:rows],
+        metric.values[None].repeat(rows, 0) if m is None else m[:rows],
+    )
 
 
-def p_value_matrix(human: Scores, metrics: Sequence[Scores], test: str = "williams",
-                   kind: str = "pearson", *, rng: int | np.random.Generator = 0) -> Floats:
+def p_value_matrix(
+    human: Scores,
+    metrics: Sequence[Scores],
+    test: str = "williams",
+    kind: str = "pearson",
+    *,
+    rng: int | np.random.Generator = 0,
+) -> Floats:
     """One-sided p-values ``[a, b]`` that metric a agrees better with people than metric b."""
     metrics = [match_systems(human, metric)[1] for metric in metrics]
     n = len(metrics)
@@ -190,13 +246,17 @@ def p_value_matrix(human: Scores, metrics: Sequence[Scores], test: str = "willia
             x, y = metrics[i].values, metrics[j].values
             if np.isnan([correlate(kind, human.values, v) for v in (x, y)]).any():
                 continue
-            p[i, j] = (williams_test(human.values, x, y, kind=kind).p if test == "williams"
-                       else permutation_test(human.values, x, y, kind=kind, rng=rng))
+            p[i, j] = (
+                williams_test(human.values, x, y, kind=kind).p
+                if test == "williams"
+                else permutation_test(human.values, x, y, kind=kind, rng=rng)
+            )
     return p
 
 
-def _pairs(human: Scores, metrics: Sequence[Scores], p_values: Mapping[str, Floats]
-           ) -> tuple[MetricPair, ...]:
+def _pairs(
+    human: Scores, metrics: Sequence[Scores], p_values: Mapping[str, Floats]
+) -> tuple[MetricPair, ...]:
     adjusted = {test: holm_pairs(p) for test, p in p_values.items()}
     pairs = []
     for a, b in combinations(range(len(metrics)), 2):
@@ -205,11 +265,16 @@ def _pairs(human: Scores, metrics: Sequence[Scores], p_values: Mapping[str, Floa
         if np.isnan([*r, between]).any():
             continue
         better, worse = (a, b) if r[0] >= r[1] else (b, a)
-        pairs.append(MetricPair(
-            metrics[better].scorer, metrics[worse].scorer, abs(r[0] - r[1]),
-            detectable_difference(min(r), between, len(human)),
-            {test: float(p[better, worse]) for test, p in p_values.items()},
-            {test: float(p[better, worse]) for test, p in adjusted.items()}))
+        pairs.append(
+            MetricPair(
+                metrics[better].scorer,
+                metrics[worse].scorer,
+                abs(r[0] - r[1]),
+                detectable_difference(min(r), between, len(human)),
+                {test: float(p[better, worse]) for test, p in p_values.items()},
+                {test: float(p[better, worse]) for test, p in adjusted.items()},
+            )
+        )
     return tuple(sorted(pairs, key=lambda pair: -pair.lead))
 
 
@@ -217,8 +282,10 @@ def _limits(systems: int, pairs: Sequence[MetricPair]) -> tuple[str, ...]:
     if systems >= FEW or not pairs:
         return ()
     hopeless = sum(not pair.lead >= pair.smallest for pair in pairs)
-    return (f"{systems} systems are few: in {hopeless} of {len(pairs)} pairs of metrics the lead "
-            "is smaller than the smallest that could be significant",)
+    return (
+        f"{systems} systems are few: in {hopeless} of {len(pairs)} pairs of metrics the lead "
+        "is smaller than the smallest that could be significant",
+    )
 
 
 def leave_one_out(human: Scores, metric: Scores, kind: str = "pearson") -> dict[str, float]:
@@ -239,8 +306,9 @@ class Window:
     value: float
 
 
-def windows(human: Scores, metric: Scores, size: int, kind: str = "pearson", *,
-            top: bool = False) -> tuple[Window, ...]:
+def windows(
+    human: Scores, metric: Scores, size: int, kind: str = "pearson", *, top: bool = False
+) -> tuple[Window, ...]:
     """The correlation in every window of ``size`` neighbours of the human ranking, best first.
 
     With ``top`` in the best 2, 3, ... up to ``size`` systems instead: do metrics still tell good
@@ -248,10 +316,20 @@ def windows(human: Scores, metric: Scores, size: int, kind: str = "pearson", *,
     """
     h, m = match_systems(human, metric)
     if not 2 <= size <= len(h):
-        raise InputError(f"a window of {size} does not fit {len(h)} systems",
-                         remedy="use 2 or more, and no more than there are systems")
+        raise InputError(
+            f"a window of {size} does not fit {len(h)} systems",
+            remedy="use 2 or more, and no more than there are systems",
+        )
     order = list(h.order)
-    spans = ([order[:k] for k in range(2, size + 1)] if top
-             else [order[i:i + size] for i in range(len(order) - size + 1)])
-    return tuple(Window(tuple(h.systems[i] for i in span),
-                        float(correlate(kind, h.values[span], m.values[span]))) for span in spans)
+    spans = (
+        [order[:k] for k in range(2, size + 1)]
+        if top
+        else [order[i : i + size] for i in range(len(order) - size + 1)]
+    )
+    return tuple(
+        Window(
+            tuple(h.systems[i] for i in span),
+            float(correlate(kind, h.values[span], m.values[span])),
+        )
+        for span in spans
+    )

@@ -22,8 +22,13 @@ Pair = tuple[str, str]
 CHUNK = 500  # pairs a thread takes at a time
 
 
-def edit_counts(pairs: Sequence[Pair], *, lowercase: bool = True, processes: int | None = None,
-                progress: Callable[[int, int], None] | None = None) -> NDArray[np.int64]:
+def edit_counts(
+    pairs: Sequence[Pair],
+    *,
+    lowercase: bool = True,
+    processes: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[np.int64]:
     """How many insertions, deletions, substitutions and shifts turn each text into the other.
 
     The first of a pair is TER's hypothesis, the second its reference; tokens are what blanks
@@ -35,7 +40,7 @@ def edit_counts(pairs: Sequence[Pair], *, lowercase: bool = True, processes: int
     """
     folded = [(a.lower(), b.lower()) if lowercase else (a, b) for a, b in pairs]
     distinct = list(dict.fromkeys(folded))
-    blocks = [distinct[i:i + CHUNK] for i in range(0, len(distinct), CHUNK)]
+    blocks = [distinct[i : i + CHUNK] for i in range(0, len(distinct), CHUNK)]
     counts: list[int] = []
     with ThreadPoolExecutor(processes or os.cpu_count() or 1) as pool:
         for block in pool.map(_count, blocks):

@@ -51,12 +51,16 @@ def _load(plugin: EntryPoint) -> type[Metric]:
     try:
         loaded = plugin.load()
     except Exception as error:
-        raise InputError(f"the metric {plugin.name!r} of {package} cannot be loaded from "
-                         f"{plugin.value}: {error}",
-                         remedy=f"mend or uninstall {package}") from error
+        raise InputError(
+            f"the metric {plugin.name!r} of {package} cannot be loaded from "
+            f"{plugin.value}: {error}",
+            remedy=f"mend or uninstall {package}",
+        ) from error
     if not (isinstance(loaded, type) and issubclass(loaded, Metric) and is_dataclass(loaded)):
-        raise InputError(f"{plugin.value} of {package} is not a metric",
-                         remedy="it must be a Metric with @metric; see errata.testing.check_metric")
+        raise InputError(
+            f"{plugin.value} of {package} is not a metric",
+            remedy="it must be a Metric with @metric; see errata.testing.check_metric",
+        )
     return loaded
 
 

@@ -73,12 +73,14 @@ def splice(source: Words, changes: Iterable[Change]) -> Words:
     return tuple(words) or source
 
 
-def nomix_references(source: Words, references: Sequence[Reference], tokenise: str
-                     ) -> list[Words]:
+def nomix_references(source: Words, references: Sequence[Reference], tokenise: str) -> list[Words]:
     """The corrected sentence of each annotator: the source where nothing is to be changed."""
-    return [splice(source, joined(changes_of(source, reference, tokenise)))
-            if reference.text is None or reference.edits is not None
-            else tuple(reference.text.split()) for reference in references]
+    return [
+        splice(source, joined(changes_of(source, reference, tokenise)))
+        if reference.text is None or reference.edits is not None
+        else tuple(reference.text.split())
+        for reference in references
+    ]
 
 
 def overlap(new: Change, old: Change) -> bool:
@@ -86,8 +88,9 @@ def overlap(new: Change, old: Change) -> bool:
     if (new.start, new.end) == (old.start, old.end):
         return True
     if new.start == new.end or old.start == old.end:
-        return ((old.start < new.start and new.end < old.end)
-                or (new.start < old.start and old.end < new.end))
+        return (old.start < new.start and new.end < old.end) or (
+            new.start < old.start and old.end < new.end
+        )
     return old.start < new.end <= old.end or old.start <= new.start < old.end
 
 
@@ -96,8 +99,11 @@ def clusters_of(source: Words, references: Sequence[Reference], tokenise: str) -
 
     Longest edits first, each joins the first cluster in which it overlaps an edit.
     """
-    edits = [(annotator, change) for annotator, reference in enumerate(references)
-             for change in changes_of(source, reference, tokenise)]
+    edits = [
+        (annotator, change)
+        for annotator, reference in enumerate(references)
+        for change in changes_of(source, reference, tokenise)
+    ]
     ordered = sorted(edits, key=lambda e: e[1].start - e[1].end)
     clusters: list[list[tuple[int, Change]]] = []
     for annotator, change in ordered:
@@ -114,6 +120,10 @@ def clusters_of(source: Words, references: Sequence[Reference], tokenise: str) -
         by_annotator: dict[int, list[Change]] = {}
         for annotator, change in sorted(cluster, key=lambda e: order[id(e[1])]):
             by_annotator.setdefault(annotator, []).append(change)
-        result.append(Cluster(tuple(joined(changes) for changes in by_annotator.values()),
-                              len(by_annotator) < len(references)))
+        result.append(
+            Cluster(
+                tuple(joined(changes) for changes in by_annotator.values()),
+                len(by_annotator) < len(references),
+            )
+        )
     return result

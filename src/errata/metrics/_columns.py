@@ -1,5 +1,4 @@
-"""Counting the columns of I-measure: references made once per corpus, outputs aligned in batches.
-"""
+"""Counting the columns of I-measure: references made once a corpus, outputs aligned in batches."""
 
 from __future__ import annotations
 
@@ -22,8 +21,16 @@ from errata.metrics.base import Floats, Ints
 
 __all__ = ["STATISTICS", "count_mix", "count_nomix", "kept", "prepare_mix", "prepare_nomix"]
 
-STATISTICS = ("unchanged", "missed", "needless", "right", "wrong", "base_unchanged",
-              "base_missed", "unproven")
+STATISTICS = (
+    "unchanged",
+    "missed",
+    "needless",
+    "right",
+    "wrong",
+    "base_unchanged",
+    "base_missed",
+    "unproven",
+)
 T = TypeVar("T")
 Triple = tuple[Ids, Ids, Ids]
 
@@ -92,12 +99,18 @@ def count_nomix(corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses) -> F
     tokens = corpus.vocabulary.intern(hypotheses.sentences)
     ids, offsets = both(corpus.source_tokens, tokens, prepared.tokens)
     found = prepared.base.copy()
-    same = np.array([source.split() == sentence.split() for source, sentence
-                     in zip(corpus.sources, hypotheses.sentences, strict=True)], np.bool_)
+    same = np.array(
+        [
+            source.split() == sentence.split()
+            for source, sentence in zip(corpus.sources, hypotheses.sentences, strict=True)
+        ],
+        np.bool_,
+    )
     todo = np.flatnonzero(~same[prepared.owners])
     owners = prepared.owners[todo]
     found[todo] = threeway.count_columns(
-        ids, offsets, np.stack([owners, n + owners, 2 * n + todo], axis=1))[0][:, :5]
+        ids, offsets, np.stack([owners, n + owners, 2 * n + todo], axis=1)
+    )[0][:, :5]
     at = prepared.owners, prepared.columns
     counts[(*at, slice(0, 5))] = found
     counts[(*at, slice(5, 7))] = prepared.base[:, :2]
@@ -107,25 +120,32 @@ def count_nomix(corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses) -> F
 
 def prepare_mix(corpus: Corpus, tokenise: str) -> list[Numbered]:
     """Lay the clusters of each sentence out and find where mixtures can be cut."""
-    chains = [chain_of(source, clusters_of(source, references, tokenise)) for source, references
-              in zip((tuple(s.split()) for s in corpus.sources), corpus.references, strict=True)]
+    chains = [
+        chain_of(source, clusters_of(source, references, tokenise))
+        for source, references in zip(
+            (tuple(s.split()) for s in corpus.sources), corpus.references, strict=True
+        )
+    ]
     sources = corpus.source_tokens
     texts = corpus.vocabulary.intern_tokens(
-        text for chain in chains for element in chain.elements for text in element.texts)
+        text for chain in chains for element in chain.elements for text in element.texts
+    )
     ids, ends = texts.ids.tolist(), texts.offsets.tolist()
     prepared, at = [], 0
     for i, chain in enumerate(chains):
         elements = []
         for element in chain.elements:
-            elements.append(tuple(tuple(ids[ends[t]:ends[t + 1]])
-                                  for t in range(at, at + len(element.texts))))
+            elements.append(
+                tuple(tuple(ids[ends[t] : ends[t + 1]]) for t in range(at, at + len(element.texts)))
+            )
             at += len(element.texts)
         prepared.append(numbered(tuple(sources[i].tolist()), chain, tuple(elements)))
     return prepared
 
 
-def count_mix(corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, weight: float,
-              choice: str) -> Floats:
+def count_mix(
+    corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, weight: float, choice: str
+) -> Floats:
     """Columns of every sentence with its best mixture, or all that can be best in a corpus."""
     tokens = corpus.vocabulary.intern(hypotheses.sentences)
     outputs = [tuple(tokens[i].tolist()) for i in range(len(tokens))]
@@ -138,8 +158,13 @@ def count_mix(corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, 
     found = align_all(jobs)
     rows: list[list[Vector]] = []
     for i, (stages, proven) in enumerate(plans):
-        vectors = [[found[s.source, s.hypothesis, text] + found[s.source, s.source, text][:2]
-                    for text in s.texts] for s in stages]
+        vectors = [
+            [
+                found[s.source, s.hypothesis, text] + found[s.source, s.source, text][:2]
+                for text in s.texts
+            ]
+            for s in stages
+        ]
         if proven and choice == "corpus":
             rows.append([(*vector, 0) for vector in possible_mixtures(vectors, weight)])
             continue
@@ -147,15 +172,20 @@ def count_mix(corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, 
         if proven:
             rows.append([(*map(sum, zip(*chosen, strict=True)), 0)])
         else:
-            text = sum((s.texts[vector.index(best)] for s, vector, best
-                        in zip(stages, vectors, chosen, strict=True)), ())
+            text = sum(
+                (
+                    s.texts[vector.index(best)]
+                    for s, vector, best in zip(stages, vectors, chosen, strict=True)
+                ),
+                (),
+            )
             source = prepared[i].source
             whole, base = (source, outputs[i], text), (source, source, text)
             again = align_all(dict.fromkeys((whole, base)))
             rows.append([(*again[whole], *again[base][:2], 1)])
     counts = np.full((len(corpus), max(map(len, rows), default=1), len(STATISTICS)), np.nan)
     for i, row in enumerate(rows):
-        counts[i, :len(row)] = row
+        counts[i, : len(row)] = row
     return counts
 
 

@@ -109,8 +109,12 @@ def _touch(left: tuple[int, int, list[Cluster]], right: tuple[int, int, list[Clu
 
 
 def _spans(clusters: Iterable[Cluster]) -> set[tuple[int, int]]:
-    return {(change.start, change.end) for cluster in clusters
-            for alternative in cluster.alternatives for change in alternative}
+    return {
+        (change.start, change.end)
+        for cluster in clusters
+        for alternative in cluster.alternatives
+        for change in alternative
+    }
 
 
 def _combinations(clusters: Sequence[Cluster]) -> int:
@@ -119,16 +123,19 @@ def _combinations(clusters: Sequence[Cluster]) -> int:
 
 def _choices(clusters: Sequence[Cluster]) -> Iterable[list[Change]]:
     """Combinations of alternatives, at most MOST, without those that change a span twice."""
-    sets = [(*cluster.alternatives, ()) if cluster.optional else cluster.alternatives
-            for cluster in clusters]
+    sets = [
+        (*cluster.alternatives, ()) if cluster.optional else cluster.alternatives
+        for cluster in clusters
+    ]
     for _, chosen in zip(range(MOST), product(*sets), strict=False):
         changes = [change for alternative in chosen for change in alternative]
         if len({(change.start, change.end) for change in changes}) == len(changes):
             yield changes
 
 
-def _texts(words: tuple[str, ...], offset: int, clusters: Sequence[Cluster]
-           ) -> list[tuple[str, ...]] | None:
+def _texts(
+    words: tuple[str, ...], offset: int, clusters: Sequence[Cluster]
+) -> list[tuple[str, ...]] | None:
     """What the words can become; None if a change reaches beyond them.
 
     Changes that overlap act on what earlier ones, to their right, left there: a change can then
@@ -140,7 +147,7 @@ def _texts(words: tuple[str, ...], offset: int, clusters: Sequence[Cluster]
         for start, end, new in sorted(changes, key=lambda c: c[:2], reverse=True):
             if end - offset > len(text):
                 return None
-            text[start - offset:end - offset] = new
+            text[start - offset : end - offset] = new
         texts[tuple(text)] = None
     return list(texts)
 
@@ -196,9 +203,14 @@ def common_cuts(chain: Numbered, hypothesis: Ids) -> tuple[list[Point], bool]:
         if spent > STEPS:
             return points, False
         ahead = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts))
-        back = cuts.planes(a[::-1].copy(), b[::-1].copy(), *mirrored, len(a) - xi[::-1],
-                           len(b) - xj[::-1],
-                           *_flat([[text[::-1] for text in part] for part in parts[::-1]]))
+        back = cuts.planes(
+            a[::-1].copy(),
+            b[::-1].copy(),
+            *mirrored,
+            len(a) - xi[::-1],
+            len(b) - xj[::-1],
+            *_flat([[text[::-1] for text in part] for part in parts[::-1]]),
+        )
         excess = ahead + back[::-1, ::-1]
         rows, cells = np.arange(len(points)), at[xi] + xj - low[xi]
         own = excess[rows, cells]
@@ -261,8 +273,9 @@ def numbered(source: Ids, chain: Chain, texts: tuple[tuple[Ids, ...], ...]) -> N
     if chain.size <= FEW:
         return result
     points, proven = common_cuts(result, source)
-    return result._replace(nodes=tuple(node for node, _ in points),
-                           complete=chain.complete and proven)
+    return result._replace(
+        nodes=tuple(node for node, _ in points), complete=chain.complete and proven
+    )
 
 
 class Stage(NamedTuple):
@@ -287,9 +300,21 @@ def stages_of(chain: Numbered, hypothesis: Ids) -> tuple[list[Stage], bool]:
     else:
         points, proven = common_cuts(chain, hypothesis)
     several = [chain.size(left[0], right[0]) > 1 for left, right in pairwise(points)]
-    ends = [points[0], *(point for point, before, after
-                         in zip(points[1:-1], several, several[1:], strict=False)
-                         if before or after), points[-1]]
-    stages = [Stage(chain.source[positions[left]:positions[right]], hypothesis[j:end],
-                    chain.between(left, right)) for (left, j), (right, end) in pairwise(ends)]
+    ends = [
+        points[0],
+        *(
+            point
+            for point, before, after in zip(points[1:-1], several, several[1:], strict=False)
+            if before or after
+        ),
+        points[-1],
+    ]
+    stages = [
+        Stage(
+            chain.source[positions[left] : positions[right]],
+            hypothesis[j:end],
+            chain.between(left, right),
+        )
+        for (left, j), (right, end) in pairwise(ends)
+    ]
     return stages, proven and chain.complete

@@ -40,9 +40,13 @@ def _quotients(weight: float) -> list[tuple[tuple[Vector, Vector], tuple[Vector,
     one = 2 * w.denominator  # what all coefficients are multiplied by to be whole
     heavy, half = int(w * one), int((w + 1) / 2 * one)
     # In the detection aspect wrong columns are right.
-    return [(((one, 0, 0, heavy, wrong, 0, 0), (one, one, heavy, heavy, wrong_below, 0, 0)),
-             ((1, 0, 0, 1, hit, 0, 0), (1, 1, 1, 1, 1, 0, 0)))
-            for wrong, wrong_below, hit in ((0, half, 0), (heavy, heavy, 1))]
+    return [
+        (
+            ((one, 0, 0, heavy, wrong, 0, 0), (one, one, heavy, heavy, wrong_below, 0, 0)),
+            ((1, 0, 0, 1, hit, 0, 0), (1, 1, 1, 1, 1, 0, 0)),
+        )
+        for wrong, wrong_below, hit in ((0, half, 0), (heavy, heavy, 1))
+    ]
 
 
 def possible_mixtures(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vector]:
@@ -60,13 +64,15 @@ def possible_mixtures(stages: Sequence[Sequence[Vector]], weight: float) -> list
     sums: list[Vector] = [(0,) * 7]
     for stage in stages:
         options = _foremost(stage, quotients)
-        sums = _foremost((tuple(map(sum, zip(v, u, strict=True))) for v in sums for u in options),
-                         quotients)
+        sums = _foremost(
+            (tuple(map(sum, zip(v, u, strict=True))) for v in sums for u in options), quotients
+        )
     return sorted(sums, reverse=True)
 
 
-def _foremost(vectors: Iterable[Vector], quotients: Sequence[tuple[Vector, Vector]]
-              ) -> list[Vector]:
+def _foremost(
+    vectors: Iterable[Vector], quotients: Sequence[tuple[Vector, Vector]]
+) -> list[Vector]:
     """The vectors that none is in front of; of those alike in every quotient the largest."""
     alike: dict[tuple[int, int], dict[Vector, None]] = {}
     over, under = quotients[0]
@@ -79,8 +85,9 @@ def _foremost(vectors: Iterable[Vector], quotients: Sequence[tuple[Vector, Vecto
             found += alike[n, d]
         elif least is None or d < least or d == 0:
             least = d
-            found += (_foremost(alike[n, d], quotients[1:]) if len(quotients) > 1
-                      else [max(alike[n, d])])
+            found += (
+                _foremost(alike[n, d], quotients[1:]) if len(quotients) > 1 else [max(alike[n, d])]
+            )
     return found
 
 
@@ -96,8 +103,9 @@ def _most_improved(stages: list[list[Vector]], wacc: Fraction) -> list[list[Vect
     return stages if wacc == 0 and missed < 1 else left
 
 
-def _maximal(stages: list[list[Vector]], over: Vector, under: Vector
-             ) -> tuple[list[list[Vector]], Fraction]:
+def _maximal(
+    stages: list[list[Vector]], over: Vector, under: Vector
+) -> tuple[list[list[Vector]], Fraction]:
     """The vectors whose sums have the largest quotient ``over·v / under·v``, and the quotient.
 
     Dinkelbach (1967): with q the best quotient so far, take from each stage the vector with the
@@ -118,8 +126,10 @@ def _maximal(stages: list[list[Vector]], over: Vector, under: Vector
             break
         n, d = new_n, new_d
     best = [max(p * d - q * n for p, q in stage) for stage in pairs]
-    return [[v for v, (p, q) in zip(stage, pair, strict=True) if p * d - q * n == top]
-            for stage, pair, top in zip(stages, pairs, best, strict=True)], Fraction(n, d)
+    return [
+        [v for v, (p, q) in zip(stage, pair, strict=True) if p * d - q * n == top]
+        for stage, pair, top in zip(stages, pairs, best, strict=True)
+    ], Fraction(n, d)
 
 
 def _dot(coefficients: Vector, vector: Vector) -> int:

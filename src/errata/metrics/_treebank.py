@@ -25,11 +25,22 @@ PIECE = re.compile(
       | (?P<word>(?:(?!''|--|\.\.)[^\s][^\s"\]\[(){}<>;@#$%&?!*`«»“”‘’„‒-―,:.'-]*
                     (?:[,:](?=\d))?)+?
            (?=$|\s|["\]\[(){}<>;@#$%&?!*`«»“”‘’„‒-―]|''|--|\.\.|[,:](?!\d)))""",
-    re.VERBOSE | re.DOTALL)
+    re.VERBOSE | re.DOTALL,
+)
 CLITIC = re.compile(r"(.*[^'])('[sSmMdD]?|'ll|'LL|'re|'RE|'ve|'VE|n't|N'T)", re.DOTALL)
 QUOTED = re.compile(r"'(?!(?:re|ve|ll|m|t|s|d|n)\b)(?=\w)", re.IGNORECASE)
-COMPOUND = {"cannot": 3, "d'ye": 1, "gimme": 3, "gonna": 3, "gotta": 3, "lemme": 3, "more'n": 4,
-            "wanna": 3, "'tis": 2, "'twas": 2}
+COMPOUND = {
+    "cannot": 3,
+    "d'ye": 1,
+    "gimme": 3,
+    "gonna": 3,
+    "gotta": 3,
+    "lemme": 3,
+    "more'n": 4,
+    "wanna": 3,
+    "'tis": 2,
+    "'twas": 2,
+}
 
 
 def _words(word: str) -> Iterator[str]:
@@ -54,7 +65,7 @@ def _scan(text: str) -> Iterator[str]:
     end = re.search(r"(?<!\.)\.([\])}>\"'»”’ ]*)$", body)
     tail = ""
     if end is not None and end.start() > 0:
-        body, tail = body[:end.start()], end[1]
+        body, tail = body[: end.start()], end[1]
     for piece in PIECE.finditer(body):
         if piece.lastgroup == "word":
             yield from _words(piece[0])

@@ -95,13 +95,21 @@ class Metric(Parameterised, ABC):
         """Further figures of single sentences, shown beside their scores."""
         return self.parts(picked)
 
-    def prepare(self, corpus: Corpus, systems: Sequence[Hypotheses],
-                progress: Callable[[int, int], None] | None = None) -> None:
+    def prepare(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
         """Do, before anything is counted, what is cheaper for all systems at once."""
         return
 
-    def adapt(self, corpus: Corpus, systems: Sequence[Hypotheses],
-              progress: Callable[[int, int], None] | None = None) -> Corpus:
+    def adapt(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Corpus:
         """The corpus as this metric counts it beside these systems; itself for most metrics.
 
         What is counted may depend on the systems scored together (difficulty weights do); it

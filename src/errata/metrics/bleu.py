@@ -64,8 +64,10 @@ class BLEU(Metric):
         if self.n < 1:
             raise InputError(f"bleu: n={self.n} must be at least 1")
         if self.smooth_value < 0 or (self.smooth_value and self.smooth not in SMOOTH_VALUES):
-            raise InputError(f"bleu: smooth_value={self.smooth_value} does not go with "
-                             f"smooth={self.smooth!r}", remedy="only floor and add-k take a value")
+            raise InputError(
+                f"bleu: smooth_value={self.smooth_value} does not go with smooth={self.smooth!r}",
+                remedy="only floor and add-k take a value",
+            )
 
     @property
     def headline(self) -> str:
@@ -76,8 +78,12 @@ class BLEU(Metric):
     def statistics(self) -> tuple[str, ...]:
         """Lengths, then matches and n-grams of each order: sacrebleu's order."""
         orders = range(1, self.n + 1)
-        return ("hypothesis", "reference", *(f"correct{n}" for n in orders),
-                *(f"total{n}" for n in orders))
+        return (
+            "hypothesis",
+            "reference",
+            *(f"correct{n}" for n in orders),
+            *(f"total{n}" for n in orders),
+        )
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Statistics with the references merged: one column."""
@@ -93,8 +99,8 @@ class BLEU(Metric):
         counts = np.empty((len(h), 1, 2 + 2 * self.n))
         counts[:, 0, 0] = h
         counts[:, 0, 1] = closest_lengths(h, references.lengths, first, shorter=True)
-        counts[:, 0, 2:2 + self.n] = found.matched
-        counts[:, 0, 2 + self.n:] = np.maximum(0, h[:, None] - np.arange(self.n))
+        counts[:, 0, 2 : 2 + self.n] = found.matched
+        counts[:, 0, 2 + self.n :] = np.maximum(0, h[:, None] - np.arange(self.n))
         return counts
 
     def score(self, totals: Floats) -> Floats:
@@ -103,10 +109,9 @@ class BLEU(Metric):
 
     def parts(self, totals: Floats) -> dict[str, Floats]:
         """The n-gram precisions, unsmoothed, in percent, and the brevity penalty."""
-        correct, total = totals[..., 2:2 + self.n], totals[..., 2 + self.n:]
+        correct, total = totals[..., 2 : 2 + self.n], totals[..., 2 + self.n :]
         precisions = 100 * ratio(correct, total, 0.0)
-        return {**{f"p{n + 1}": precisions[..., n] for n in range(self.n)},
-                "BP": _brevity(totals)}
+        return {**{f"p{n + 1}": precisions[..., n] for n in range(self.n)}, "BP": _brevity(totals)}
 
     def score_sentences(self, picked: Floats) -> Floats:
         """Sentence BLEU: the same smoothing, effective order."""
@@ -120,7 +125,7 @@ class BLEU(Metric):
         return f"sacrebleu:{scorer.get_signature()}", "sentence scores:eff:yes"
 
     def _score(self, totals: Floats, effective: bool) -> Floats:
-        correct, total = totals[..., 2:2 + self.n], totals[..., 2 + self.n:]
+        correct, total = totals[..., 2 : 2 + self.n], totals[..., 2 + self.n :]
         value = self.smooth_value or SMOOTH_VALUES.get(self.smooth, 0.0)
         hopeless = ~(correct > 0).any(axis=-1)
         if self.smooth == "add-k":
@@ -150,9 +155,13 @@ class BLEU(Metric):
     def _sacrebleu(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
-        return SacreBLEU(tokenize=self.tokenize, lowercase=self.lowercase,
-                         smooth_method=self.smooth, smooth_value=self.smooth_value or None,
-                         max_ngram_order=self.n)
+        return SacreBLEU(
+            tokenize=self.tokenize,
+            lowercase=self.lowercase,
+            smooth_method=self.smooth,
+            smooth_value=self.smooth_value or None,
+            max_ngram_order=self.n,
+        )
 
 
 def _brevity(totals: Floats) -> Floats:

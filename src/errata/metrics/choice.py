@@ -43,5 +43,12 @@ def _best(rows: list[list[float]], totals: list[float], score: Score) -> int:
     there = [r for r, row in enumerate(rows) if row[0] == row[0]]  # NaN: no such reference
     if len(there) == 1:
         return there[0]
-    return max(there, key=lambda r: (score([t + x for t, x in zip(totals, rows[r], strict=True)]),
-                                     rows[r][0], -rows[r][1], -rows[r][2]))
+    return max(
+        there,
+        key=lambda r: (
+            score([t + x for t, x in zip(totals, rows[r], strict=True)]),
+            rows[r][0],
+            -rows[r][1],
+            -rows[r][2],
+        ),
+    )

@@ -16,8 +16,17 @@ from errata.data import Corpus, Edit
 from errata.errors import InputError
 from errata.kernels import chunks as kernel
 
-__all__ = ["CORRECT", "IGNORED", "MATCHINGS", "MODIFIED", "Chunks", "WeightedCorpus",
-           "chunk_references", "compare_chunks", "joined_counts"]
+__all__ = [
+    "CORRECT",
+    "IGNORED",
+    "MATCHINGS",
+    "MODIFIED",
+    "Chunks",
+    "WeightedCorpus",
+    "chunk_references",
+    "compare_chunks",
+    "joined_counts",
+]
 
 MODIFIED, CORRECT = 1, 2
 MATCHINGS = ("released", "elastic")
@@ -65,9 +74,17 @@ class WeightedCorpus(Corpus):
     origin: str = field(default="", compare=False)
 
     def __getitem__(self, which: slice) -> WeightedCorpus:
-        return WeightedCorpus(self.sources[which], self.references[which], self.name,
-                              self.vocabulary, self.solved[which], self.systems_counted,
-                              self.systems, self.origin, kept=self.kept)
+        return WeightedCorpus(
+            self.sources[which],
+            self.references[which],
+            self.name,
+            self.vocabulary,
+            self.solved[which],
+            self.systems_counted,
+            self.systems,
+            self.origin,
+            kept=self.kept,
+        )
 
 
 def chunk_references(corpus: Corpus, ignore: Sequence[str] = IGNORED) -> Chunks:
@@ -87,40 +104,64 @@ def chunk_references(corpus: Corpus, ignore: Sequence[str] = IGNORED) -> Chunks:
 
 
 def _chunk_references(corpus: Corpus, ignore: Sequence[str]) -> Chunks:
-    units = [(i, r, reference) for i, refs in enumerate(corpus.references)
-             for r, reference in enumerate(refs)]
-    edits = [_sorted(reference.edits or (), ignore, i, reference.annotator)
-             for i, _, reference in units]
+    units = [
+        (i, r, reference)
+        for i, refs in enumerate(corpus.references)
+        for r, reference in enumerate(refs)
+    ]
+    edits = [
+        _sorted(reference.edits or (), ignore, i, reference.annotator) for i, _, reference in units
+    ]
     sentences = np.array([i for i, _, _ in units], np.intc)
     tokens = corpus.source_tokens
-    rows, bounds = kernel.chunk(sentences, tokens.ids, tokens.offsets,
-                                *_flat(corpus, edits), _empty(corpus))
-    return Chunks(sentences, np.array([r for _, r, _ in units], np.intc), rows, bounds,
-                  tuple(edits))
+    rows, bounds = kernel.chunk(
+        sentences, tokens.ids, tokens.offsets, *_flat(corpus, edits), _empty(corpus)
+    )
+    return Chunks(
+        sentences, np.array([r for _, r, _ in units], np.intc), rows, bounds, tuple(edits)
+    )
 
 
-def compare_chunks(corpus: Corpus, chunks: Chunks, edits: Sequence[Sequence[Edit]], *,
-                   matching: str = "released", ignore: Sequence[str] = IGNORED) -> Flags:
+def compare_chunks(
+    corpus: Corpus,
+    chunks: Chunks,
+    edits: Sequence[Sequence[Edit]],
+    *,
+    matching: str = "released",
+    ignore: Sequence[str] = IGNORED,
+) -> Flags:
     """For every gold chunk: `MODIFIED` if the system changed it, + `CORRECT` if it is right.
 
     ``edits`` are the system's, sentence by sentence.
     """
     if matching not in MATCHINGS:
-        raise InputError(f"matching {matching!r} is unknown",
-                         remedy=f"use one of {', '.join(MATCHINGS)}")
+        raise InputError(
+            f"matching {matching!r} is unknown", remedy=f"use one of {', '.join(MATCHINGS)}"
+        )
     if len(edits) != len(corpus):
-        raise InputError(f"edits of {len(edits)} sentences, but the corpus has {len(corpus)}",
-                         remedy="give the edits of every sentence, () where there are none")
+        raise InputError(
+            f"edits of {len(edits)} sentences, but the corpus has {len(corpus)}",
+            remedy="give the edits of every sentence, () where there are none",
+        )
     mine = [_sorted(several, ignore, i) for i, several in enumerate(edits)]
     tokens = corpus.source_tokens
     for i, (several, length) in enumerate(zip(mine, tokens.lengths.tolist(), strict=True)):
         if several and several[-1].end > length:  # sorted and apart, so the last reaches furthest
-            raise InputError(f"sentence {i + 1}: an edit of the system ends at token "
-                             f"{several[-1].end}, but the sentence has {length}",
-                             remedy="edits must have been made for this corpus")
-    flags: Flags = kernel.compare(chunks.sentences, tokens.ids, tokens.offsets, chunks.rows,
-                                  chunks.bounds, *_flat(corpus, mine), _empty(corpus),
-                                  matching == "elastic")
+            raise InputError(
+                f"sentence {i + 1}: an edit of the system ends at token "
+                f"{several[-1].end}, but the sentence has {length}",
+                remedy="edits must have been made for this corpus",
+            )
+    flags: Flags = kernel.compare(
+        chunks.sentences,
+        tokens.ids,
+        tokens.offsets,
+        chunks.rows,
+        chunks.bounds,
+        *_flat(corpus, mine),
+        _empty(corpus),
+        matching == "elastic",
+    )
     return flags
 
 
@@ -133,36 +174,41 @@ def joined_counts(corpus: WeightedCorpus, chunks: Chunks) -> NDArray[np.float64]
             where = f" of {Path(corpus.origin).name}" if corpus.origin else ""
             raise InputError(
                 f"sentence {chunks.sentences[u] + 1} has {sizes[u]} chunks, but the weights"
-                f"{where} {len(n)}", remedy="weights belong to one gold file, annotator and "
-                "extractor; use those they were made with")
+                f"{where} {len(n)}",
+                remedy="weights belong to one gold file, annotator and "
+                "extractor; use those they were made with",
+            )
     return np.concatenate([*parts, np.zeros(0)]).astype(np.float64)
 
 
-def _sorted(edits: Sequence[Edit], ignore: Sequence[str], sentence: int,
-            annotator: int | None = None) -> tuple[Edit, ...]:
+def _sorted(
+    edits: Sequence[Edit], ignore: Sequence[str], sentence: int, annotator: int | None = None
+) -> tuple[Edit, ...]:
     if not edits:
         return ()
-    kept = tuple(sorted([e for e in edits if e.kind not in ignore],
-                        key=lambda e: (e.start, e.end)))
+    kept = tuple(sorted([e for e in edits if e.kind not in ignore], key=lambda e: (e.start, e.end)))
     end = 0
     for edit in kept:
         if edit.start < end:
             whose = "the system" if annotator is None else f"annotator {annotator}"
-            raise InputError(f"sentence {sentence + 1}: edit {edit.start}-{edit.end} "
-                             f"{edit.replacement!r} of {whose} overlaps another",
-                             remedy="chunks need edits that do not overlap; gold='reextracted' "
-                             "finds such")
+            raise InputError(
+                f"sentence {sentence + 1}: edit {edit.start}-{edit.end} "
+                f"{edit.replacement!r} of {whose} overlaps another",
+                remedy="chunks need edits that do not overlap; gold='reextracted' finds such",
+            )
         end = edit.end
     return kept
 
 
-def _flat(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> tuple[
-        NDArray[np.int64], NDArray[np.intc], NDArray[np.intc], NDArray[np.intc]]:
+def _flat(
+    corpus: Corpus, edits: Sequence[Sequence[Edit]]
+) -> tuple[NDArray[np.int64], NDArray[np.intc], NDArray[np.intc], NDArray[np.intc]]:
     """Offsets by unit, starts, ends and texts (numbers) of all edits."""
     # Alternatives stay one literal text, as in the released scorer.
     texts = corpus.vocabulary.intern_tokens(
         ["||".join(e.replacements) if e.alternatives else e.replacement for e in several]
-        for several in edits)
+        for several in edits
+    )
     starts = np.array([e.start for several in edits for e in several], np.intc)
     ends = np.array([e.end for several in edits for e in several], np.intc)
     return texts.offsets, starts, ends, texts.ids

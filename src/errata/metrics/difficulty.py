@@ -32,8 +32,9 @@ from errata.metrics.errant import gold_edits
 __all__ = ["Difficulty", "classify", "weight"]
 
 
-def weight(solved: Floats, systems: float, a: float = 1.0, b: float = 0.0,
-           c: float = 0.0) -> Floats:
+def weight(
+    solved: Floats, systems: float, a: float = 1.0, b: float = 0.0, c: float = 0.0
+) -> Floats:
     """``w = a - (n + b) / (N + c)``: the more systems get a chunk right, the less it weighs.
 
     Where no system is known at all (``N = c = 0``) every chunk weighs ``a``.
@@ -44,8 +45,10 @@ def weight(solved: Floats, systems: float, a: float = 1.0, b: float = 0.0,
     if systems == c == 0:
         return np.full(np.shape(solved), a)
     if systems + c <= 0:
-        raise InputError(f"difficulty: N + c must be positive, but N={systems:g} and c={c:g}",
-                         remedy=f"choose c above {-systems:g}")
+        raise InputError(
+            f"difficulty: N + c must be positive, but N={systems:g} and c={c:g}",
+            remedy=f"choose c above {-systems:g}",
+        )
     return np.asarray(a - (solved + b) / (systems + c), np.float64)
 
 
@@ -56,9 +59,15 @@ def classify(flags: Flags, erroneous: np.ndarray) -> Floats:
     false negative at once.
     """
     modified, correct = (flags & MODIFIED) > 0, (flags & CORRECT) > 0
-    return np.stack([modified & correct, modified & ~correct,
-                     ~correct & (erroneous | ~modified), ~modified & correct],
-                    axis=1).astype(np.float64)
+    return np.stack(
+        [
+            modified & correct,
+            modified & ~correct,
+            ~correct & (erroneous | ~modified),
+            ~modified & correct,
+        ],
+        axis=1,
+    ).astype(np.float64)
 
 
 @metric
@@ -103,8 +112,10 @@ class Difficulty(Metric):
             if not math.isfinite(getattr(self, name)):
                 raise InputError(f"difficulty: {name}={getattr(self, name)!r} must be a number")
         if self.leave_out and self.weights != "systems":
-            raise InputError("difficulty: leave_out needs weights from the systems themselves",
-                             remedy="leave weights='systems' as it is")
+            raise InputError(
+                "difficulty: leave_out needs weights from the systems themselves",
+                remedy="leave weights='systems' as it is",
+            )
         self._check_choice("measure", ("F", "A"))
         self._check_choice("matching", MATCHINGS)
         self._check_choice("gold", ("as_is", "reextracted"))
@@ -118,15 +129,27 @@ class Difficulty(Metric):
     def headline(self) -> str:
         return f"F{self.beta:g}" if self.measure == "F" else "A"
 
-    def prepare(self, corpus: Corpus, systems: Sequence[Hypotheses],
-                progress: Callable[[int, int], None] | None = None) -> None:
+    def prepare(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
         """Extract the edits of all systems in one go, which ERRANT can do in processes."""
         texts = [h for h in systems if h.edits is None]
-        extract_all(corpus.sources * len(texts), [s for h in texts for s in h.sentences],
-                    extractor=self.extractor, progress=progress)
+        extract_all(
+            corpus.sources * len(texts),
+            [s for h in texts for s in h.sentences],
+            extractor=self.extractor,
+            progress=progress,
+        )
 
-    def adapt(self, corpus: Corpus, systems: Sequence[Hypotheses],
-              progress: Callable[[int, int], None] | None = None) -> Corpus:
+    def adapt(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Corpus:
         """The corpus with its weights: counted from the systems, or read from the file.
 
         A corpus that has weights keeps them: those of one set of systems can score another.
@@ -143,16 +166,16 @@ class Difficulty(Metric):
         solved = np.zeros(len(chunks.rows), np.intc)
         for hypotheses in systems:
             solved += (self.compare(corpus, chunks, hypotheses) & CORRECT) > 0
-        return weighted(corpus, chunks, solved, len(systems),
-                        tuple(h.system for h in systems), "")
+        return weighted(corpus, chunks, solved, len(systems), tuple(h.system for h in systems), "")
 
     def compare(self, corpus: Corpus, chunks: Chunks, hypotheses: Hypotheses) -> Flags:
         """What a system did to each gold chunk (see `errata.metrics.chunks.compare_chunks`)."""
         edits = extract_hypotheses(corpus, hypotheses, extractor=self.extractor)
         return compare_chunks(corpus, chunks, edits, matching=self.matching, ignore=self.ignore)
 
-    def chunk_weights(self, corpus: Corpus, chunks: Chunks, flags: Flags | None = None,
-                      system: str | None = None) -> Floats:
+    def chunk_weights(
+        self, corpus: Corpus, chunks: Chunks, flags: Flags | None = None, system: str | None = None
+    ) -> Floats:
         """The weight of each gold chunk; for a system that is left out, give its flags too."""
         if self.weights == "none":
             return np.ones(len(chunks.rows))
@@ -174,8 +197,9 @@ class Difficulty(Metric):
         columns = np.concatenate([classify(flags, chunks.erroneous), wrong[:, None]], axis=1)
         counts = np.full((len(corpus), max(1, corpus.most_references), 5), np.nan)
         # Every unit has chunks (at least a dummy), so reduceat never sees an empty stretch.
-        counts[chunks.sentences, chunks.references] = np.add.reduceat(
-            columns * w[:, None], chunks.bounds[:-1], axis=0) if len(w) else 0.0
+        counts[chunks.sentences, chunks.references] = (
+            np.add.reduceat(columns * w[:, None], chunks.bounds[:-1], axis=0) if len(w) else 0.0
+        )
         return counts
 
     def choose(self, counts: Floats) -> Ints:
@@ -195,8 +219,12 @@ class Difficulty(Metric):
         other = {"A": _accuracy(totals)}
         if self.measure == "A":
             other = {f"F{self.beta:g}": f_beta(precision, recall, self.beta)}
-        return {"P": precision, "R": recall, **other,
-                **{name: totals[..., k] for k, name in enumerate(self.statistics[:4])}}
+        return {
+            "P": precision,
+            "R": recall,
+            **other,
+            **{name: totals[..., k] for k, name in enumerate(self.statistics[:4])},
+        }
 
     def context(self, corpus: Corpus) -> tuple[str, ...]:
         known = []
@@ -210,12 +238,21 @@ class Difficulty(Metric):
     def notes(self, corpus: Corpus) -> tuple[str, ...]:
         if self.weights == "none" or not isinstance(corpus, WeightedCorpus):
             return ()
-        lowest = float(weight(np.array([float(corpus.systems_counted)]), corpus.systems_counted,
-                              self.a, self.b, self.c)[0])
+        lowest = float(
+            weight(
+                np.array([float(corpus.systems_counted)]),
+                corpus.systems_counted,
+                self.a,
+                self.b,
+                self.c,
+            )[0]
+        )
         if lowest >= 0:
             return ()
-        return (f"a, b and c make weights negative (down to {lowest:.3f}, where all systems are "
-                "right): P, R and A need not lie between 0 and 1",)
+        return (
+            f"a, b and c make weights negative (down to {lowest:.3f}, where all systems are "
+            "right): P, R and A need not lie between 0 and 1",
+        )
 
     def _value(self, totals: Sequence[float]) -> float:
         tp, fp, fn, tn, wrong = totals
@@ -229,35 +266,64 @@ class Difficulty(Metric):
     def _with_file(self, corpus: Corpus) -> WeightedCorpus:
         systems, counts = read_weights(self.weights)
         if len(counts) != len(corpus):
-            raise InputError(f"weights of {len(counts)} sentences, but the corpus has "
-                             f"{len(corpus)}", path=self.weights,
-                             remedy="weights belong to one gold file; use that one")
+            raise InputError(
+                f"weights of {len(counts)} sentences, but the corpus has {len(corpus)}",
+                path=self.weights,
+                remedy="weights belong to one gold file; use that one",
+            )
         if corpus.most_references > 1:
-            raise InputError("the weights are those of one annotator, but the corpus has "
-                             f"{corpus.most_references}", path=self.weights,
-                             remedy="choose the annotator they were made for (--annotator 0)")
+            raise InputError(
+                "the weights are those of one annotator, but the corpus has "
+                f"{corpus.most_references}",
+                path=self.weights,
+                remedy="choose the annotator they were made for (--annotator 0)",
+            )
         digest = hashlib.sha256(b" ".join(n.astype("<i4").tobytes() for n in counts)).hexdigest()
         corpus = gold_edits(corpus, self.gold, self.extractor)
         chunks = chunk_references(corpus, self.ignore)
         for i, (n, size) in enumerate(zip(counts, np.diff(chunks.bounds), strict=True)):
             if len(n) != size:
-                raise InputError(f"{len(n)} weights, but sentence {i + 1} of the corpus has "
-                                 f"{size} chunks", path=self.weights, line=i + 2,
-                                 remedy="weights belong to one gold file, annotator and "
-                                 "extractor; use those they were made with")
-        return weighted(corpus, chunks, np.concatenate(counts), systems, (),
-                        f"{Path(self.weights).name}@{digest[:8]}")
+                raise InputError(
+                    f"{len(n)} weights, but sentence {i + 1} of the corpus has {size} chunks",
+                    path=self.weights,
+                    line=i + 2,
+                    remedy="weights belong to one gold file, annotator and "
+                    "extractor; use those they were made with",
+                )
+        return weighted(
+            corpus,
+            chunks,
+            np.concatenate(counts),
+            systems,
+            (),
+            f"{Path(self.weights).name}@{digest[:8]}",
+        )
 
 
-def weighted(corpus: Corpus, chunks: Chunks, solved: np.ndarray, systems: int,
-             names: tuple[str, ...], origin: str) -> WeightedCorpus:
+def weighted(
+    corpus: Corpus,
+    chunks: Chunks,
+    solved: np.ndarray,
+    systems: int,
+    names: tuple[str, ...],
+    origin: str,
+) -> WeightedCorpus:
     """Put counts, in the order of the chunks, into a corpus."""
     pieces = np.split(solved, chunks.bounds[1:-1])
     grouped: list[list[np.ndarray]] = [[] for _ in corpus.sources]
     for sentence, piece in zip(chunks.sentences, pieces, strict=True):
         grouped[sentence].append(piece)
-    return WeightedCorpus(corpus.sources, corpus.references, corpus.name, corpus.vocabulary,
-                          tuple(map(tuple, grouped)), systems, names, origin, kept=corpus.kept)
+    return WeightedCorpus(
+        corpus.sources,
+        corpus.references,
+        corpus.name,
+        corpus.vocabulary,
+        tuple(map(tuple, grouped)),
+        systems,
+        names,
+        origin,
+        kept=corpus.kept,
+    )
 
 
 def _accuracy(totals: Floats) -> Floats:

@@ -30,18 +30,33 @@ def gold_edits(corpus: Corpus, gold: str, extractor: str) -> Corpus:
 
     References that come as text only have their edits extracted in either case.
     """
-    if gold == "reextracted" or not any(r.edits is not None
-                                        for refs in corpus.references for r in refs):
+    if gold == "reextracted" or not any(
+        r.edits is not None for refs in corpus.references for r in refs
+    ):
         return reextract(corpus, extractor=extractor)
     if corpus.has_gold_edits:
         return corpus
-    flat = [(source, r) for source, refs in zip(corpus.sources, corpus.references, strict=True)
-            for r in refs if r.edits is None]
-    found = iter(extract_all([s for s, _ in flat], [r.corrected(s) for s, r in flat],
-                             extractor=extractor))
-    return Corpus(corpus.sources, tuple(
-        tuple(r if r.edits is not None else Reference(r.annotator, next(found), r.text)
-              for r in refs) for refs in corpus.references), corpus.name, corpus.vocabulary)
+    flat = [
+        (source, r)
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+        for r in refs
+        if r.edits is None
+    ]
+    found = iter(
+        extract_all([s for s, _ in flat], [r.corrected(s) for s, r in flat], extractor=extractor)
+    )
+    return Corpus(
+        corpus.sources,
+        tuple(
+            tuple(
+                r if r.edits is not None else Reference(r.annotator, next(found), r.text)
+                for r in refs
+            )
+            for refs in corpus.references
+        ),
+        corpus.name,
+        corpus.vocabulary,
+    )
 
 
 @metric
@@ -97,12 +112,20 @@ class Errant(Metric):
     def headline(self) -> str:
         return f"F{self.beta:g}"
 
-    def prepare(self, corpus: Corpus, systems: Sequence[Hypotheses],
-                progress: Callable[[int, int], None] | None = None) -> None:
+    def prepare(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
         """Extract the edits of all systems in one go, which ERRANT can do in processes."""
         texts = [h for h in systems if h.edits is None]
-        extract_all(corpus.sources * len(texts), [s for h in texts for s in h.sentences],
-                    extractor=self.extractor, progress=progress)
+        extract_all(
+            corpus.sources * len(texts),
+            [s for h in texts for s in h.sentences],
+            extractor=self.extractor,
+            progress=progress,
+        )
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         pairs = self._compare(corpus, hypotheses)
@@ -123,8 +146,13 @@ class Errant(Metric):
 
     def parts(self, totals: Floats) -> dict[str, Floats]:
         precision, recall = _precision_recall(totals)
-        return {"P": precision, "R": recall, "TP": totals[..., 0], "FP": totals[..., 1],
-                "FN": totals[..., 2]}
+        return {
+            "P": precision,
+            "R": recall,
+            "TP": totals[..., 0],
+            "FP": totals[..., 1],
+            "FN": totals[..., 2],
+        }
 
     def context(self, corpus: Corpus) -> tuple[str, ...]:
         if self.extractor.startswith("errant"):
@@ -133,8 +161,10 @@ class Errant(Metric):
 
     def notes(self, corpus: Corpus) -> tuple[str, ...]:
         if self.types and self.gold == "as_is" and self.extractor == "aligned":
-            return ("types=True compares the kinds of the gold file with the system's: they must "
-                    "come from one source (gold='reextracted' makes them)",)
+            return (
+                "types=True compares the kinds of the gold file with the system's: they must "
+                "come from one source (gold='reextracted' makes them)",
+            )
         return ()
 
     def _rounded_f(self, totals: Sequence[float]) -> float:
@@ -145,16 +175,21 @@ class Errant(Metric):
         square = self.beta**2
         return round(float((1 + square) * p * r) / (square * p + r), 4) if p + r else 0.0
 
-    def _compare(self, corpus: Corpus, hypotheses: Hypotheses
-                 ) -> list[list[dict[str, list[int]]]]:
+    def _compare(self, corpus: Corpus, hypotheses: Hypotheses) -> list[list[dict[str, list[int]]]]:
         """[TP, FP, FN] by kind, for every sentence and reference."""
         corpus = gold_edits(corpus, self.gold, self.extractor)
         proposed = extract_hypotheses(corpus, hypotheses, extractor=self.extractor)
         result = []
         for edits, references in zip(proposed, corpus.references, strict=True):
             mine = self._keyed(edits, alternatives=False)
-            result.append([_tally(mine, self._keyed(
-                r.edits or (), alternatives=self.alternatives == "any")) for r in references])
+            result.append(
+                [
+                    _tally(
+                        mine, self._keyed(r.edits or (), alternatives=self.alternatives == "any")
+                    )
+                    for r in references
+                ]
+            )
         return result
 
     def _keyed(self, edits: Sequence[Edit], *, alternatives: bool) -> Keyed:
@@ -206,8 +241,12 @@ def _precision_recall(totals: Floats) -> tuple[Floats, Floats]:
 
 def _tally(proposed: Keyed, gold: Keyed) -> dict[str, list[int]]:
     """[TP, FP, FN] by kind: the gold kind where an edit is right, its own elsewhere."""
-    several = {(k[0], k[1], text, *k[3:]): k for k in gold if isinstance(k, tuple) and len(k) > 2
-               and isinstance(k[2], frozenset) for text in k[2]}
+    several = {
+        (k[0], k[1], text, *k[3:]): k
+        for k in gold
+        if isinstance(k, tuple) and len(k) > 2 and isinstance(k[2], frozenset)
+        for text in k[2]
+    }
     table: dict[str, list[int]] = {}
 
     def add(kinds: Sequence[str], column: int) -> None:
@@ -242,8 +281,9 @@ class TypeScores:
     macro: float
 
 
-def scores_by_type(errant: Errant, corpus: Corpus, hypotheses: Hypotheses, *,
-                   tier: int = 3) -> TypeScores:
+def scores_by_type(
+    errant: Errant, corpus: Corpus, hypotheses: Hypotheses, *, tier: int = 3
+) -> TypeScores:
     """Counts, P, R and F for each kind of edit, with the references the corpus score takes.
 
     ``tier`` 1 groups by operation (M, R, U), 2 by kind without operation (``DET``), 3 shows full
@@ -258,9 +298,16 @@ def scores_by_type(errant: Errant, corpus: Corpus, hypotheses: Hypotheses, *,
             name = kind if kind[1:2] != ":" else {1: kind[:1], 2: kind[2:], 3: kind}[tier]
             totals.setdefault(name, Counter()).update(dict(enumerate(row)))
     kinds = tuple(sorted(totals))
-    counts = np.array([[totals[k][c] for c in range(3)] for k in kinds],
-                      np.float64).reshape(-1, 3)
+    counts = np.array([[totals[k][c] for c in range(3)] for k in kinds], np.float64).reshape(-1, 3)
     precision, recall = _precision_recall(counts)
     f = f_beta(precision, recall, errant.beta)
-    return TypeScores(hypotheses.system, kinds, counts, precision, recall, f,
-                      float(errant.score(counts.sum(axis=0))), float(f.mean()) if kinds else 0.0)
+    return TypeScores(
+        hypotheses.system,
+        kinds,
+        counts,
+        precision,
+        recall,
+        f,
+        float(errant.score(counts.sum(axis=0))),
+        float(f.mean()) if kinds else 0.0,
+    )

@@ -56,8 +56,9 @@ class Fluency(Metric):
 
     def opened(self) -> Memo:
         """The language model, with its cache."""
-        return open_model(self.model, Options(self.revision, self.dtype, self.device,
-                                              self.batch_size))
+        return open_model(
+            self.model, Options(self.revision, self.dtype, self.device, self.batch_size)
+        )
 
     def _embedder(self) -> Memo | None:
         if self.embeddings == "none":
@@ -66,8 +67,9 @@ class Fluency(Metric):
 
         return open_minilm()
 
-    def prepare(self, corpus: Corpus, systems: Sequence[Hypotheses],
-                progress: Progress | None = None) -> None:
+    def prepare(
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
+    ) -> None:
         """Give every distinct sentence to the models once, all systems together."""
         sentences = _distinct(corpus, *systems)
         self.opened().rows(sentences, progress)
@@ -83,14 +85,16 @@ class Fluency(Metric):
         counts = np.zeros((len(corpus), 1, len(self.statistics)))
         defined = (before[:, 1] > 0) & (after[:, 1] > 0)
         same = np.array([a == b for a, b in zip(sources, outputs, strict=True)], bool)
-        log_ratio = (after[:, 0] / np.maximum(after[:, 1], 1)
-                     - before[:, 0] / np.maximum(before[:, 1], 1))
+        log_ratio = after[:, 0] / np.maximum(after[:, 1], 1) - before[:, 0] / np.maximum(
+            before[:, 1], 1
+        )
         counts[:, 0, 0] = np.where(defined, log_ratio, 0.0)
         counts[:, 0, 1] = defined | same
         counts[:, 0, 2] = ~(defined | same)
         counts[:, 0, 3] = [token_sort_ratio(*pair) for pair in zip(sources, outputs, strict=True)]
-        counts[:, 0, 4] = [levenshtein_distance_ratio(*pair)
-                           for pair in zip(sources, outputs, strict=True)]
+        counts[:, 0, 4] = [
+            levenshtein_distance_ratio(*pair) for pair in zip(sources, outputs, strict=True)
+        ]
         counts[:, 0, 5] = counts[:, 0, 3:5].max(axis=1)
         if embedder is not None:
             cosines = np.einsum("id,id->i", embedder.rows(sources), embedder.rows(outputs))
@@ -108,13 +112,16 @@ class Fluency(Metric):
         if self.embeddings != "none":
             shown["cosine"] = 6
         return {name: ratio(totals[..., k], n, 0.0) for name, k in shown.items()} | {
-            "undefined": totals[..., 2]}
+            "undefined": totals[..., 2]
+        }
 
     def context(self, corpus: Corpus) -> tuple[str, ...]:
         """The exact models."""
         embedder = self._embedder()
-        return (f"model:{self.opened().revision}",
-                *(() if embedder is None else (f"embeddings:{embedder.revision}",)))
+        return (
+            f"model:{self.opened().revision}",
+            *(() if embedder is None else (f"embeddings:{embedder.revision}",)),
+        )
 
 
 @metric
@@ -146,8 +153,9 @@ class Harper(Metric):
 
         return open_harper(self.dialect, self.tokenized)
 
-    def prepare(self, corpus: Corpus, systems: Sequence[Hypotheses],
-                progress: Progress | None = None) -> None:
+    def prepare(
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
+    ) -> None:
         """Check every distinct sentence once, all systems together."""
         self._opened().rows(_distinct(corpus, *systems), progress)
 

@@ -134,7 +134,7 @@ class GLEU(Metric):
         else:
             scores, within, error = expected_gleu(totals, self.n, self.brevity)
         between = scores.var(axis=-1, keepdims=True) if scores.ndim else np.zeros(())
-        spread = np.sqrt(np.broadcast_to(between + within ** 2, scores.shape))
+        spread = np.sqrt(np.broadcast_to(between + within**2, scores.shape))
         if self.references == "official":
             error = spread / np.sqrt(scores.shape[-1] if scores.ndim else 1)
         return {"SD over references": spread, "error": error}
@@ -147,7 +147,7 @@ class GLEU(Metric):
 
     def score_sentences(self, picked: Floats) -> Floats:
         """The script's smoothing: every zero statistic counts as 1."""
-        own = picked[..., :2 + 2 * self.n]
+        own = picked[..., : 2 + 2 * self.n]
         return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
 
     def sentence_parts(self, picked: Floats) -> dict[str, Floats]:
@@ -158,13 +158,15 @@ class GLEU(Metric):
         """Which of the two spreads is which."""
         if corpus.most_references < 2:
             return ()
-        return ("gleu: intervals are for other sentences (bootstrap); SD over references is for "
-                "another choice of reference in each sentence",)
+        return (
+            "gleu: intervals are for other sentences (bootstrap); SD over references is for "
+            "another choice of reference in each sentence",
+        )
 
 
 def _gleu(totals: Floats, n: int, brevity: str) -> Floats:
     """GLEU of summed statistics; 0 where any is 0 (no clamp is needed: none is negative)."""
-    counted = totals[..., :2 + 2 * n]
+    counted = totals[..., : 2 + 2 * n]
     there = np.asarray((counted > 0).all(axis=-1))
     safe = np.where(there[..., None], counted, 1.0)
     longer = safe[..., 1] / safe[..., 0] if brevity == "fixed" else safe[..., 0] / safe[..., 1]
@@ -172,8 +174,9 @@ def _gleu(totals: Floats, n: int, brevity: str) -> Floats:
     return np.where(there, np.exp(np.minimum(0.0, 1 - longer) + logs), 0.0)
 
 
-def expected_gleu(totals: Floats, n: int = 4, brevity: str = "fixed"
-                  ) -> tuple[Floats, Floats, Floats]:
+def expected_gleu(
+    totals: Floats, n: int = 4, brevity: str = "fixed"
+) -> tuple[Floats, Floats, Floats]:
     """Expectation and standard deviation of GLEU over random references; the former's error.
 
     ``totals`` are the sums of means and covariances. To second order (the delta method) the log
@@ -191,20 +194,20 @@ def expected_gleu(totals: Floats, n: int = 4, brevity: str = "fixed"
     """
     from scipy.special import log_ndtr
 
-    there = np.asarray((totals[..., :2 + 2 * n] > 0).all(axis=-1))
-    mean = np.where(there[..., None], totals[..., :2 + 2 * n], 1.0)
-    covariance = np.where(there[..., None, None], _matrix(totals[..., 2 + 2 * n:], n + 1), 0.0)
+    there = np.asarray((totals[..., : 2 + 2 * n] > 0).all(axis=-1))
+    mean = np.where(there[..., None], totals[..., : 2 + 2 * n], 1.0)
+    covariance = np.where(there[..., None, None], _matrix(totals[..., 2 + 2 * n :], n + 1), 0.0)
     h, r, num, den = mean[..., 0], mean[..., 1], mean[..., 2::2], mean[..., 3::2]
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    relative = variance[..., 1:] / num ** 2
+    relative = variance[..., 1:] / num**2
     slopes = 1 / (n * num)
     log_mean = (np.log(num / den) - relative / 2).sum(axis=-1) / n
     log_variance = np.einsum("...i,...ij,...j->...", slopes, covariance[..., 1:, 1:], slopes)
     if brevity == "fixed":
         x, slope = 1 - r / h, -1 / h
     else:
-        x, slope = 1 - h / r - h / r ** 3 * variance[..., 0], h / r ** 2
-    s2 = slope ** 2 * variance[..., 0]
+        x, slope = 1 - h / r - h / r**3 * variance[..., 0], h / r**2
+    s2 = slope**2 * variance[..., 0]
     c = slope * np.einsum("...i,...i->...", slopes, covariance[..., 0, 1:])
     s = np.sqrt(np.where(s2 > 0, s2, 1.0))
 
@@ -218,9 +221,9 @@ def expected_gleu(totals: Floats, n: int = 4, brevity: str = "fixed"
         return np.asarray(np.exp(short + is_short) + np.exp(full + is_full), np.float64)
 
     value = moment(1)
-    near = np.exp(-(x / s) ** 2 / 2)
-    error = value * ((relative ** 1.5).mean(axis=-1) + 4 * s2 * near)
-    variance_left = np.where((log_variance > 0) | (s2 > 0), moment(2) - value ** 2, 0.0)
+    near = np.exp(-((x / s) ** 2) / 2)
+    error = value * ((relative**1.5).mean(axis=-1) + 4 * s2 * near)
+    variance_left = np.where((log_variance > 0) | (s2 > 0), moment(2) - value**2, 0.0)
     spread = np.sqrt(np.maximum(0, variance_left))
     return np.where(there, value, 0.0), np.where(there, spread, 0.0), np.where(there, error, 0.0)
 

@@ -63,8 +63,11 @@ class GLEU2015(Metric):
     @property
     def statistics(self) -> tuple[str, ...]:
         """Lengths, then numerator and denominator of each order."""
-        return ("hypothesis", "reference", *(f"{x}{n}" for n in (1, 2, 3, 4)
-                                             for x in ("num", "den")))
+        return (
+            "hypothesis",
+            "reference",
+            *(f"{x}{n}" for n in (1, 2, 3, 4) for x in ("num", "den")),
+        )
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Statistics with the references merged: one column."""

@@ -26,6 +26,7 @@ from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
 
 __all__ = ["IMeasure"]
 
+
 @metric
 class IMeasure(Metric):
     """I-measure: the gain in weighted accuracy over leaving the source as it is.
@@ -76,8 +77,10 @@ class IMeasure(Metric):
         for parameter in ("weight", "beta"):
             value = getattr(self, parameter)
             if not 0 < value < np.inf:
-                raise InputError(f"imeasure: {parameter}={value!r} must be above 0 and finite",
-                                 remedy="the paper uses weight=2 and beta=1")
+                raise InputError(
+                    f"imeasure: {parameter}={value!r} must be above 0 and finite",
+                    remedy="the paper uses weight=2 and beta=1",
+                )
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -150,8 +153,7 @@ class IMeasure(Metric):
         unchanged, missed, needless, right, wrong = np.moveaxis(columns, -1, 0)
         w = self.weight
         tp, fp, fn = right, needless + wrong, missed + wrong
-        return ratio(w * tp + unchanged,
-                     w * (tp + fp) + unchanged + fn - (w + 1) * wrong / 2, 1.0)
+        return ratio(w * tp + unchanged, w * (tp + fp) + unchanged + fn - (w + 1) * wrong / 2, 1.0)
 
     def score(self, totals: Floats) -> Floats:
         """I of summed columns."""
@@ -168,10 +170,19 @@ class IMeasure(Metric):
         tn, missed, needless, tp, wrong = np.moveaxis(columns, -1, 0)
         fp, fn = needless + wrong, missed + wrong
         precision, recall = ratio(tp, tp + fp, 1.0), ratio(tp, tp + fn, 1.0)
-        found = {"WAcc": self._wacc(columns), "WAcc base": self._wacc(_base(totals)),
-                 "Acc": accuracy(columns), "P": precision, "R": recall,
-                 f"F{self.beta:g}": f_beta(precision, recall, self.beta),
-                 "TP": tp, "TN": tn, "FP": fp, "FN": fn, "FPN": wrong}
+        found = {
+            "WAcc": self._wacc(columns),
+            "WAcc base": self._wacc(_base(totals)),
+            "Acc": accuracy(columns),
+            "P": precision,
+            "R": recall,
+            f"F{self.beta:g}": f_beta(precision, recall, self.beta),
+            "TP": tp,
+            "TN": tn,
+            "FP": fp,
+            "FN": fn,
+            "FPN": wrong,
+        }
         return found | ({"unproven": totals[..., 7]} if self.references == "mix" else {})
 
     def context(self, corpus: Corpus) -> tuple[str, ...]:
@@ -182,13 +193,19 @@ class IMeasure(Metric):
         """How many gold corrections were split as the official converter splits them."""
         if self.tokenise == "none":
             return ()
-        split = {edit.replacement for references in corpus.references for reference in references
-                 for edit in reference.edits or ()
-                 if treebank_tokens(edit.replacement) != tuple(edit.replacement.split())}
+        split = {
+            edit.replacement
+            for references in corpus.references
+            for reference in references
+            for edit in reference.edits or ()
+            if treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
+        }
         if not split:
             return ()
-        return (f"{len(split)} different gold corrections were tokenised anew, as the official "
-                f"converter does ({min(split)!r}...); imeasure(tokenise=none) leaves them alone",)
+        return (
+            f"{len(split)} different gold corrections were tokenised anew, as the official "
+            f"converter does ({min(split)!r}...); imeasure(tokenise=none) leaves them alone",
+        )
 
 
 def _base(counts: Floats) -> Floats:

@@ -61,11 +61,15 @@ class M2(Metric):
         self._check_choice("choice", ("sequential", "optimal", "isolated", "last"))
         self._check_choice("duplicates", ("once", "official"))
         if not (math.isfinite(self.beta) and 0 < self.beta <= 1000):
-            raise InputError(f"m2: beta={self.beta!r} is not between 0 and 1000",
-                             remedy="use 0.5 to weigh precision twice as much as recall, or 1")
+            raise InputError(
+                f"m2: beta={self.beta!r} is not between 0 and 1000",
+                remedy="use 0.5 to weigh precision twice as much as recall, or 1",
+            )
         if type(self.max_unchanged) is not int or not 0 <= self.max_unchanged <= 10_000:
-            raise InputError(f"m2: max_unchanged={self.max_unchanged!r} is no number of words",
-                             remedy="use 2, as the official scorer, or 0 to keep edits apart")
+            raise InputError(
+                f"m2: max_unchanged={self.max_unchanged!r} is no number of words",
+                remedy="use 2, as the official scorer, or 0 to keep edits apart",
+            )
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -84,8 +88,14 @@ class M2(Metric):
 
     def _match(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, Matched]:
         gold = gold_edits(corpus, self.duplicates)
-        return gold, match_edits(corpus, hypotheses, gold, max_unchanged=self.max_unchanged,
-                                 ignore_case=self.ignore_case, once=self.duplicates == "once")
+        return gold, match_edits(
+            corpus,
+            hypotheses,
+            gold,
+            max_unchanged=self.max_unchanged,
+            ignore_case=self.ignore_case,
+            once=self.duplicates == "once",
+        )
 
     def choose(self, counts: Floats) -> Ints:
         """The annotator of each sentence in the corpus (see ``choice``)."""
@@ -110,9 +120,13 @@ class M2(Metric):
 
     def parts(self, totals: Floats) -> dict[str, Floats]:
         """Precision, recall, and the counts behind them."""
-        return {"P": self._precision(totals), "R": self._recall(totals),
-                "correct": totals[..., CORRECT], "proposed": totals[..., PROPOSED],
-                "gold": totals[..., GOLD]}
+        return {
+            "P": self._precision(totals),
+            "R": self._recall(totals),
+            "correct": totals[..., CORRECT],
+            "proposed": totals[..., PROPOSED],
+            "gold": totals[..., GOLD],
+        }
 
     def _precision(self, totals: Floats) -> Floats:
         return ratio(totals[..., CORRECT], totals[..., PROPOSED], 1.0)
@@ -123,8 +137,13 @@ class M2(Metric):
     def context(self, corpus: Corpus) -> tuple[str, ...]:
         """Whether edits were given or come from aligning texts."""
         bare = [r.edits is None for refs in corpus.references for r in refs]
-        return ("edits:gold" if not any(bare) else
-                "edits:aligned" if all(bare) else "edits:gold+aligned",)
+        return (
+            "edits:gold"
+            if not any(bare)
+            else "edits:aligned"
+            if all(bare)
+            else "edits:gold+aligned",
+        )
 
     def explain(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[SentenceEdits, ...]:
         """The correct, missed and wrong edits of every sentence, for the annotator it takes.
@@ -137,9 +156,16 @@ class M2(Metric):
         chosen = self.choose(_by_sentence(gold, matched))[0]
         if (chosen < 0).any():
             raise InputError(f"sentence {int(chosen.argmin()) + 1} has no reference")
-        return tuple(_explain(corpus.sources[i].split(), hypotheses.sentences[i].split(), gold,
-                              matched, int(gold.first[i] + chosen[i]))
-                     for i in range(len(corpus)))
+        return tuple(
+            _explain(
+                corpus.sources[i].split(),
+                hypotheses.sentences[i].split(),
+                gold,
+                matched,
+                int(gold.first[i] + chosen[i]),
+            )
+            for i in range(len(corpus))
+        )
 
 
 def _by_sentence(gold: Gold, matched: Matched) -> Floats:
@@ -151,21 +177,28 @@ def _by_sentence(gold: Gold, matched: Matched) -> Floats:
     return counts
 
 
-def _explain(source: list[str], hypothesis: list[str], gold: Gold, matched: Matched, r: int
-             ) -> SentenceEdits:
+def _explain(
+    source: list[str], hypothesis: list[str], gold: Gold, matched: Matched, r: int
+) -> SentenceEdits:
     proposed = {
         e: Edit(start, end, " ".join(hypothesis[left:right]))
         for e, (start, end, left, right) in enumerate(
-            matched.edits[matched.edit_at[r]:matched.edit_at[r + 1]].tolist(), matched.edit_at[r])
-        if matched.keep[e]}
-    g0, g1 = gold.arrays.gold_at[r:r + 2]
+            matched.edits[matched.edit_at[r] : matched.edit_at[r + 1]].tolist(), matched.edit_at[r]
+        )
+        if matched.keep[e]
+    }
+    g0, g1 = gold.arrays.gold_at[r : r + 2]
     met = matched.met[g0:g1].tolist()
     return SentenceEdits(
         gold.references[r].annotator,
-        tuple(Edit(edit.start, edit.end, proposed[e].replacement, edit.kind)
-              for edit, e in zip(gold.edits[r], met, strict=True) if e >= 0),
+        tuple(
+            Edit(edit.start, edit.end, proposed[e].replacement, edit.kind)
+            for edit, e in zip(gold.edits[r], met, strict=True)
+            if e >= 0
+        ),
         tuple(edit for edit, e in zip(gold.edits[r], met, strict=True) if e < 0),
-        tuple(shrink(edit, source) for e, edit in proposed.items() if e not in met))
+        tuple(shrink(edit, source) for e, edit in proposed.items() if e not in met),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -192,7 +225,7 @@ def optimal_choice(counts: Floats, beta: float) -> Ints:
     whole = np.nan_to_num(counts).astype(np.int64)
     w0, w1, w2 = _weights(beta)
     size = int(whole.sum()) * (w0 + w1 + w2) + 1
-    if size * size > 2 ** 62:
+    if size * size > 2**62:
         whole = whole.astype(object)
     gain = w0 * whole[:, :, CORRECT]
     cost = w1 * whole[:, :, PROPOSED] + w2 * whole[:, :, GOLD]

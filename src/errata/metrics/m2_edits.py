@@ -88,9 +88,12 @@ def gold_edits(corpus: Corpus, duplicates: str) -> Gold:
 
 
 def _with_aligned(corpus: Corpus, references: Sequence[Reference]) -> tuple[tuple[Edit, ...], ...]:
-    bare = [(source, reference.text or "") for source, refs
-            in zip(corpus.sources, corpus.references, strict=True)
-            for reference in sorted(refs, key=lambda r: r.annotator) if reference.edits is None]
+    bare = [
+        (source, reference.text or "")
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+        for reference in sorted(refs, key=lambda r: r.annotator)
+        if reference.edits is None
+    ]
     if not bare:
         return tuple(reference.edits or () for reference in references)
     from errata.align import extract_aligned
@@ -130,31 +133,52 @@ def _pack(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> GoldEdits:
         np.array([edit.start for edit in flat], np.intc),
         np.array([edit.end for edit in flat], np.intc),
         np.array(ends, np.int64),
-        tokens.offsets, tokens.ids.astype(np.intc, copy=False))
+        tokens.offsets,
+        tokens.ids.astype(np.intc, copy=False),
+    )
 
 
-def match_edits(corpus: Corpus, hypotheses: Hypotheses, gold: Gold, *, max_unchanged: int,
-                ignore_case: bool, once: bool, limit: int = LIMIT) -> Matched:
+def match_edits(
+    corpus: Corpus,
+    hypotheses: Hypotheses,
+    gold: Gold,
+    *,
+    max_unchanged: int,
+    ignore_case: bool,
+    once: bool,
+    limit: int = LIMIT,
+) -> Matched:
     """Find the proposed edits against every reference and count the gold ones among them."""
     if len(hypotheses) != len(corpus):
-        raise InputError(f"{hypotheses.system} has {len(hypotheses)} sentences, the corpus "
-                         f"{len(corpus)}", remedy="one line per source sentence")
+        raise InputError(
+            f"{hypotheses.system} has {len(hypotheses)} sentences, the corpus {len(corpus)}",
+            remedy="one line per source sentence",
+        )
     source = corpus.source_tokens
     hypothesis = corpus.vocabulary.intern(hypotheses.sentences)
     _check_size(corpus, hypotheses, source, hypothesis, max_unchanged)
-    edits, edit_at = maxmatch.propose(source.ids, source.offsets, hypothesis.ids,
-                                      hypothesis.offsets, gold.first, gold.arrays, max_unchanged,
-                                      limit)
+    edits, edit_at = maxmatch.propose(
+        source.ids,
+        source.offsets,
+        hypothesis.ids,
+        hypothesis.offsets,
+        gold.first,
+        gold.arrays,
+        max_unchanged,
+        limit,
+    )
     keep = np.ones(len(edits), np.uint8)
     if ignore_case:
         _drop_case_changes(corpus, hypotheses, gold.first, edits, edit_at, keep)
-    counts, met = m2_counts.tally(edits, edit_at, keep, hypothesis.ids, hypothesis.offsets,
-                                  gold.first, gold.arrays, once)
+    counts, met = m2_counts.tally(
+        edits, edit_at, keep, hypothesis.ids, hypothesis.offsets, gold.first, gold.arrays, once
+    )
     return Matched(hypothesis, edits, edit_at, keep, counts, met)
 
 
-def _check_size(corpus: Corpus, hypotheses: Hypotheses, source: Tokens, hypothesis: Tokens,
-                max_unchanged: int) -> None:
+def _check_size(
+    corpus: Corpus, hypotheses: Hypotheses, source: Tokens, hypothesis: Tokens, max_unchanged: int
+) -> None:
     n, m = source.lengths, hypothesis.lengths
     states = np.where(np.minimum(n, m) <= max_unchanged, 1, max_unchanged + 1)
     large = (n + 1) * (m + 1) * (states + 3) > LARGEST
@@ -163,12 +187,18 @@ def _check_size(corpus: Corpus, hypotheses: Hypotheses, source: Tokens, hypothes
             raise InputError(
                 f"{hypotheses.system}: the output for {corpus.sources[i][:40]!r}... has {m[i]} "
                 f"tokens, the source {n[i]}: too long to compare",
-                remedy="give one sentence a line")
+                remedy="give one sentence a line",
+            )
 
 
-def _drop_case_changes(corpus: Corpus, hypotheses: Hypotheses, first: NDArray[np.int64],
-                       edits: NDArray[np.intc], edit_at: NDArray[np.int64],
-                       keep: NDArray[np.uint8]) -> None:
+def _drop_case_changes(
+    corpus: Corpus,
+    hypotheses: Hypotheses,
+    first: NDArray[np.int64],
+    edits: NDArray[np.intc],
+    edit_at: NDArray[np.int64],
+    keep: NDArray[np.uint8],
+) -> None:
     """Drop proposed edits that change only case and spaces."""
     sentence_at = edit_at[first]
     for i in np.flatnonzero(np.diff(sentence_at)):

@@ -94,8 +94,17 @@ class Scribendi(Metric):
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        return ("improved", "unchanged", "worsened", "strayed", "TSR", "LDR", "finite",
-                "ln PPL source", "ln PPL hypothesis")
+        return (
+            "improved",
+            "unchanged",
+            "worsened",
+            "strayed",
+            "TSR",
+            "LDR",
+            "finite",
+            "ln PPL source",
+            "ln PPL hypothesis",
+        )
 
     @property
     def headline(self) -> str:
@@ -103,11 +112,16 @@ class Scribendi(Metric):
 
     def opened(self) -> Memo:
         """The language model, with its cache."""
-        return open_model(self.model, Options(self.revision, self.dtype, self.device,
-                                              self.batch_size))
+        return open_model(
+            self.model, Options(self.revision, self.dtype, self.device, self.batch_size)
+        )
 
-    def prepare(self, corpus: Corpus, systems: Sequence[Hypotheses],
-                progress: Callable[[int, int], None] | None = None) -> None:
+    def prepare(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
         """Give every distinct sentence that changed to the model once, all systems together."""
         needed: dict[str, None] = {}
         for hypotheses in systems:
@@ -117,8 +131,13 @@ class Scribendi(Metric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see the class for the statistics."""
         texts = _changed(corpus, hypotheses)
-        values = dict(zip(texts, perplexity(self.opened().rows(texts),
-                                            PERPLEXITIES[self.perplexity]).tolist(), strict=True))
+        values = dict(
+            zip(
+                texts,
+                perplexity(self.opened().rows(texts), PERPLEXITIES[self.perplexity]).tolist(),
+                strict=True,
+            )
+        )
         counts = np.zeros((len(corpus), 1, len(self.statistics)))
         for i, (source, hypothesis) in enumerate(_pairs(corpus, hypotheses)):
             tsr = token_sort_ratio(source, hypothesis, self.rounding)
@@ -158,8 +177,13 @@ class Scribendi(Metric):
         scale: Any = np.exp if self.perplexity == "mean" else np.asarray
         unit = "PPL" if self.perplexity == "mean" else "-ln P"
         before, after = (np.where(finite, scale(picked[..., k]), np.nan) for k in (7, 8))
-        return {f"{unit} source": before, f"{unit} hypothesis": after, "change": after - before,
-                "TSR": picked[..., 4], "LDR": picked[..., 5]}
+        return {
+            f"{unit} source": before,
+            f"{unit} hypothesis": after,
+            "change": after - before,
+            "TSR": picked[..., 4],
+            "LDR": picked[..., 5],
+        }
 
     def context(self, corpus: Corpus) -> tuple[str, ...]:
         """The exact model."""
@@ -167,11 +191,16 @@ class Scribendi(Metric):
 
 
 def _pairs(corpus: Corpus, hypotheses: Hypotheses) -> list[tuple[str, str]]:
-    return [(source.rstrip(), hypothesis.rstrip()) for source, hypothesis
-            in zip(corpus.sources, hypotheses.sentences, strict=True)]
+    return [
+        (source.rstrip(), hypothesis.rstrip())
+        for source, hypothesis in zip(corpus.sources, hypotheses.sentences, strict=True)
+    ]
 
 
 def _changed(corpus: Corpus, hypotheses: Hypotheses) -> list[str]:
     """The sentences whose perplexity decides, each once: of changed pairs, both sides."""
-    return list(dict.fromkeys(text for pair in _pairs(corpus, hypotheses)
-                              if pair[0] != pair[1] for text in pair))
+    return list(
+        dict.fromkeys(
+            text for pair in _pairs(corpus, hypotheses) if pair[0] != pair[1] for text in pair
+        )
+    )

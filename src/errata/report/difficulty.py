@@ -18,8 +18,14 @@ from errata.difficulty import (
 )
 from errata.report.table import Cell, Interval, Table
 
-__all__ = ["agreement_table", "error_table", "hardest_and_easiest", "kind_table",
-           "system_errors", "uniqueness_table"]
+__all__ = [
+    "agreement_table",
+    "error_table",
+    "hardest_and_easiest",
+    "kind_table",
+    "system_errors",
+    "uniqueness_table",
+]
 
 CONTEXT = 6  # tokens shown on either side of an error
 
@@ -32,27 +38,51 @@ def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "") -> Table:
     for row in rows:
         bounds = [Interval(row.low, row.high)] if interval else []
         cells.append((row.kind or "-", row.mean, row.sd, row.frequency, *bounds))
-    return Table(columns, tuple(cells), title="Difficulty by kind of error", name="kinds",
-                 caption=caption,
-                 formats={"mean weight": ".3f", "SD": ".3f", "interval of the mean": ".3f"})
+    return Table(
+        columns,
+        tuple(cells),
+        title="Difficulty by kind of error",
+        name="kinds",
+        caption=caption,
+        formats={"mean weight": ".3f", "SD": ".3f", "interval of the mean": ".3f"},
+    )
 
 
-def error_table(found: DifficultyMap, several: Sequence[Error], *, title: str, name: str,
-                intervals: np.ndarray | None = None, caption: str = "") -> Table:
+def error_table(
+    found: DifficultyMap,
+    several: Sequence[Error],
+    *,
+    title: str,
+    name: str,
+    intervals: np.ndarray | None = None,
+    caption: str = "",
+) -> Table:
     """Errors with their sentence around them; ``intervals`` are those of the weights."""
     columns = ["sentence", "weight", "kind", "error", "correction", "in context", "corrected by"]
     if intervals is not None:
         columns.insert(2, "interval")
     rows = []
     for k, error in enumerate(several):
-        row: list[Cell] = [error.sentence + 1, error.weight, error.edit.kind or "-",
-                           error.tokens or "(nothing)", error.edit.replacement or "(nothing)",
-                           _context(found, error), ", ".join(error.corrected_by)]
+        row: list[Cell] = [
+            error.sentence + 1,
+            error.weight,
+            error.edit.kind or "-",
+            error.tokens or "(nothing)",
+            error.edit.replacement or "(nothing)",
+            _context(found, error),
+            ", ".join(error.corrected_by),
+        ]
         if intervals is not None:
             row.insert(2, Interval(*intervals[k].tolist()))
         rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows), title=title, name=name, caption=caption,
-                 formats={"weight": ".3f", "interval": ".2f"})
+    return Table(
+        tuple(columns),
+        tuple(rows),
+        title=title,
+        name=name,
+        caption=caption,
+        formats={"weight": ".3f", "interval": ".2f"},
+    )
 
 
 def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, list[Error]]]:
@@ -74,39 +104,66 @@ def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, 
 def _context(found: DifficultyMap, error: Error) -> str:
     tokens = found.corpus.sources[error.sentence].split()
     start, end = error.edit.start, error.edit.end
-    before, after = tokens[max(0, start - CONTEXT):start], tokens[end:end + CONTEXT]
-    return " ".join([*(["…"] if start > CONTEXT else []), *before,
-                     f"[{' '.join(tokens[start:end])}]", *after,
-                     *(["…"] if end + CONTEXT < len(tokens) else [])])
+    before, after = tokens[max(0, start - CONTEXT) : start], tokens[end : end + CONTEXT]
+    return " ".join(
+        [
+            *(["…"] if start > CONTEXT else []),
+            *before,
+            f"[{' '.join(tokens[start:end])}]",
+            *after,
+            *(["…"] if end + CONTEXT < len(tokens) else []),
+        ]
+    )
 
 
 def uniqueness_table(found: DifficultyMap) -> Table:
     """Per system: errors corrected, corrected by it alone, and by everyone but it."""
     every = errors(found)
-    rows = tuple((s, sum(s in e.corrected_by for e in every), len(only(found, s)),
-                  len(everyone_but(found, s))) for s in found.systems)
-    return Table(("system", "corrected", "only you", "everyone but you"), rows,
-                 title=f"Who corrects what ({len(every)} errors)", name="uniqueness")
+    rows = tuple(
+        (
+            s,
+            sum(s in e.corrected_by for e in every),
+            len(only(found, s)),
+            len(everyone_but(found, s)),
+        )
+        for s in found.systems
+    )
+    return Table(
+        ("system", "corrected", "only you", "everyone but you"),
+        rows,
+        title=f"Who corrects what ({len(every)} errors)",
+        name="uniqueness",
+    )
 
 
 def system_errors(found: DifficultyMap, system: str, top: int) -> list[Table]:
     """One system's own errors: those only it corrects, those everyone else does, easy misses."""
     slug = "".join(c if c.isalnum() else "_" for c in system)
-    return [error_table(found, several[:top], title=f"{system}: {title} ({len(several)})",
-                        name=f"{slug}_{name}")
-            for title, name, several in (
-                ("errors only you correct", "only", only(found, system)),
-                ("errors everyone but you corrects", "everyone_but", everyone_but(found, system)),
-                ("the easiest errors you miss", "missed", missed(found, system)))]
+    return [
+        error_table(
+            found, several[:top], title=f"{system}: {title} ({len(several)})", name=f"{slug}_{name}"
+        )
+        for title, name, several in (
+            ("errors only you correct", "only", only(found, system)),
+            ("errors everyone but you corrects", "everyone_but", everyone_but(found, system)),
+            ("the easiest errors you miss", "missed", missed(found, system)),
+        )
+    ]
 
 
 def agreement_table(found: DifficultyMap, which: str = "kappa") -> Table:
     """Cohen's kappa (or Jaccard) between systems over what they correct."""
     kappa, jaccard = agreement(found)
     values = kappa if which == "kappa" else jaccard
-    rows = tuple((a, *(None if i == j else float(values[i, j])
-                       for j in range(len(found.systems)))) for i, a in enumerate(found.systems))
-    return Table(("system", *found.systems), rows, name=f"agreement_{which}",
-                 title="Agreement on which errors are corrected "
-                 f"({'Cohen’s kappa' if which == 'kappa' else 'Jaccard'})",
-                 formats=dict.fromkeys(found.systems, ".2f"))
+    rows = tuple(
+        (a, *(None if i == j else float(values[i, j]) for j in range(len(found.systems))))
+        for i, a in enumerate(found.systems)
+    )
+    return Table(
+        ("system", *found.systems),
+        rows,
+        name=f"agreement_{which}",
+        title="Agreement on which errors are corrected "
+        f"({'Cohen’s kappa' if which == 'kappa' else 'Jaccard'})",
+        formats=dict.fromkeys(found.systems, ".2f"),
+    )

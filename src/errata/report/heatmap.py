@@ -68,8 +68,9 @@ def colour(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
     low, middle, high = BLUE if alarm else RED
     a, b, share = (low, middle, 2 * at) if at < 0.5 else (middle, high, 2 * at - 1)
     rgb = [round(x + (y - x) * share) for x, y in zip(a, b, strict=True)]
-    luminance = sum(part * _linear(value) for part, value in
-                    zip((0.2126, 0.7152, 0.0722), rgb, strict=True))
+    luminance = sum(
+        part * _linear(value) for part, value in zip((0.2126, 0.7152, 0.0722), rgb, strict=True)
+    )
     # Whichever of black and white has the better contrast (WCAG).
     white = 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05
     return "#" + "".join(f"{value:02x}" for value in rgb), white
@@ -94,7 +95,7 @@ def rows(found: DifficultyMap, sentences: range | None = None) -> list[Row]:
         plain: list[str] = []
         for c in range(int(chunks.bounds[u]), int(chunks.bounds[u + 1])):
             if c not in marks:
-                plain += tokens[spots[c][0]:spots[c][1]]
+                plain += tokens[spots[c][0] : spots[c][1]]
                 continue
             if plain:
                 pieces.append(Piece("plain", " ".join(plain)))
@@ -112,12 +113,22 @@ def _marks(found: DifficultyMap) -> Iterable[tuple[int, tuple[float, list[bool],
     which = np.flatnonzero(found.chunks.erroneous | found.false_positive.any(axis=0))
     right = found.right[:, which]
     wrong = ((found.flags[:, which] & MODIFIED) > 0) & ~right
-    return zip(which.tolist(), zip(found.weights[which].tolist(), right.T.tolist(),
-                                   wrong.T.tolist(), strict=True), strict=True)
+    return zip(
+        which.tolist(),
+        zip(found.weights[which].tolist(), right.T.tolist(), wrong.T.tolist(), strict=True),
+        strict=True,
+    )
 
 
-def _marked(found: DifficultyMap, unit: int, spot: list[int], tokens: list[str], weight: float,
-            right: list[bool], wrong: list[bool]) -> Piece:
+def _marked(
+    found: DifficultyMap,
+    unit: int,
+    spot: list[int],
+    tokens: list[str],
+    weight: float,
+    right: list[bool],
+    wrong: list[bool],
+) -> Piece:
     start, end, _, number = spot
     sentence = int(found.chunks.sentences[unit])
     proposals: dict[str, list[int]] = {}
@@ -127,18 +138,26 @@ def _marked(found: DifficultyMap, unit: int, spot: list[int], tokens: list[str],
             proposals.setdefault(text, []).append(s)
     edit = found.chunks.edits[unit][number] if number >= 0 else None
     text = " ".join(tokens[start:end])
-    return Piece("alarm" if edit is None else "error", text, weight,
-                 "" if edit is None else edit.kind or "-",
-                 text if edit is None else edit.replacement,
-                 tuple(s for s, is_right in enumerate(right) if is_right),
-                 tuple((text, tuple(who)) for text, who in sorted(proposals.items())))
+    return Piece(
+        "alarm" if edit is None else "error",
+        text,
+        weight,
+        "" if edit is None else edit.kind or "-",
+        text if edit is None else edit.replacement,
+        tuple(s for s, is_right in enumerate(right) if is_right),
+        tuple((text, tuple(who)) for text, who in sorted(proposals.items())),
+    )
 
 
 def _proposed(edits: Sequence[Edit], start: int, end: int) -> str:
     """What a system wrote at a source range."""
-    return " … ".join(e.replacement or "∅" for e in edits
-                      if (e.start <= start and end <= e.end) or (e.start < end and start < e.end)
-                      or (e.start == start and e.start == e.end))
+    return " … ".join(
+        e.replacement or "∅"
+        for e in edits
+        if (e.start <= start and end <= e.end)
+        or (e.start < end and start < e.end)
+        or (e.start == start and e.start == e.end)
+    )
 
 
 def parse_range(text: str, size: int) -> range:
@@ -149,17 +168,25 @@ def parse_range(text: str, size: int) -> range:
     """
     first, dash, last = text.partition("-")
     if not first.isdecimal() or (dash and not last.isdecimal()):
-        raise InputError(f"cannot read the sentences {text!r}",
-                         remedy="write 12 or 3-7, counting from 1")
+        raise InputError(
+            f"cannot read the sentences {text!r}", remedy="write 12 or 3-7, counting from 1"
+        )
     a, b = int(first), int(last or first)
     if not 1 <= a <= b <= size:
-        raise InputError(f"there are no sentences {text} in a corpus of {size}",
-                         remedy=f"choose from 1 to {size}, the smaller number first")
+        raise InputError(
+            f"there are no sentences {text} in a corpus of {size}",
+            remedy=f"choose from 1 to {size}, the smaller number first",
+        )
     return range(a - 1, b)
 
 
-def heat_map(found: DifficultyMap, *, title: str = "Difficulty heat map", signature: str = "",
-             sentences: range | None = None) -> str:
+def heat_map(
+    found: DifficultyMap,
+    *,
+    title: str = "Difficulty heat map",
+    signature: str = "",
+    sentences: range | None = None,
+) -> str:
     """One self-contained HTML page.
 
     Errors are red from pale (every system corrects them) to deep (none does), false alarms blue,
@@ -176,20 +203,32 @@ def heat_map(found: DifficultyMap, *, title: str = "Difficulty heat map", signat
     data = {"systems": found.systems, "kinds": list(kinds), "marks": details}
     n = sum(count for _, count in counted)
     weights = [weight for _, _, weight, *_ in details]
-    return _fill(PAGE, {
-        "style": STYLE + _shades(), "script": SCRIPT, "title": html.escape(title),
-        "signature": html.escape(signature), "body": body, "data": _script_json(data),
-        "legend": _legend(),
-        "low": str(min(0, math.floor(min(weights, default=0)))),
-        "high": str(max(1, math.ceil(max(weights, default=1)))),
-        "summary": html.escape(
-            f"{len(several):,} sentence{'s'[:len(several) != 1]}, {n:,} error{'s'[:n != 1]}; "
-            + weights_from(found)),
-        "kinds": "".join(f'<option value="{kinds[name]}">{html.escape(name)} ({count})</option>'
-                         for name, count in sorted(counted)),
-        "systems": "".join(f'<option value="{s}">{html.escape(name)}</option>'
-                           for s, name in enumerate(found.systems)),
-    })
+    return _fill(
+        PAGE,
+        {
+            "style": STYLE + _shades(),
+            "script": SCRIPT,
+            "title": html.escape(title),
+            "signature": html.escape(signature),
+            "body": body,
+            "data": _script_json(data),
+            "legend": _legend(),
+            "low": str(min(0, math.floor(min(weights, default=0)))),
+            "high": str(max(1, math.ceil(max(weights, default=1)))),
+            "summary": html.escape(
+                f"{len(several):,} sentence{'s'[: len(several) != 1]}, {n:,} error{'s'[: n != 1]}; "
+                + weights_from(found)
+            ),
+            "kinds": "".join(
+                f'<option value="{kinds[name]}">{html.escape(name)} ({count})</option>'
+                for name, count in sorted(counted)
+            ),
+            "systems": "".join(
+                f'<option value="{s}">{html.escape(name)}</option>'
+                for s, name in enumerate(found.systems)
+            ),
+        },
+    )
 
 
 def weights_from(found: DifficultyMap) -> str:
@@ -197,7 +236,7 @@ def weights_from(found: DifficultyMap) -> str:
     if found.metric.weights == "none":
         return "all weights 1"
     n = found.systems_counted
-    return f"weights from {n} system{'s'[:n != 1]}"
+    return f"weights from {n} system{'s'[: n != 1]}"
 
 
 def _fill(page: str, parts: dict[str, str]) -> str:
@@ -232,17 +271,27 @@ def _piece(piece: Piece, details: list[list[Any]], kinds: dict[str, int]) -> str
         return text
     alarm = piece.what == "alarm"
     kind = -1 if alarm else kinds.setdefault(piece.kind, len(kinds))
-    details.append([int(alarm), kind, round(piece.weight, 4), piece.text,
-                    None if alarm else piece.correction, piece.right,
-                    [[proposal, who] for proposal, who in piece.wrong]])
+    details.append(
+        [
+            int(alarm),
+            kind,
+            round(piece.weight, 4),
+            piece.text,
+            None if alarm else piece.correction,
+            piece.right,
+            [[proposal, who] for proposal, who in piece.wrong],
+        ]
+    )
     shape = "ins" if not piece.text else "del" if not alarm and not piece.correction else "rep"
     shown = "" if alarm else f'<i dir="auto">{html.escape(piece.correction or "∅")}</i>'
     step = round(min(1.0, max(0.0, piece.weight)) * STEPS)
     name = "alarm" if alarm else "error"
     spoken = html.escape(f"{'false alarm' if alarm else piece.kind}, weight {piece.weight:.2f}")
-    return (f'<span class="m {name} {shape} w{step}" data-i="{len(details) - 1}" tabindex="-1" '
-            f'role="button" aria-label="{text or "insertion"}: {spoken}"><u>{text or "‸"}</u>'
-            f'{shown}<sup>{piece.weight:.2f}</sup></span>')
+    return (
+        f'<span class="m {name} {shape} w{step}" data-i="{len(details) - 1}" tabindex="-1" '
+        f'role="button" aria-label="{text or "insertion"}: {spoken}"><u>{text or "‸"}</u>'
+        f"{shown}<sup>{piece.weight:.2f}</sup></span>"
+    )
 
 
 def _shades() -> str:
@@ -260,6 +309,10 @@ def _legend() -> str:
         for step in range(0, STEPS + 1, 2):
             yield f'<span class="m {name} w{step}"><u>{step / STEPS:.1f}</u></span>'
 
-    return ("<span>error, every system corrects it <span>" + "".join(ramp("error"))
-            + '</span> no system does</span> <span class="alarms">false alarm, rarely <span>'
-            + "".join(ramp("alarm")) + "</span> every system raises it</span>")
+    return (
+        "<span>error, every system corrects it <span>"
+        + "".join(ramp("error"))
+        + '</span> no system does</span> <span class="alarms">false alarm, rarely <span>'
+        + "".join(ramp("alarm"))
+        + "</span> every system raises it</span>"
+    )

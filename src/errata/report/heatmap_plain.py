@@ -20,14 +20,32 @@ if TYPE_CHECKING:
 __all__ = ["heat_map_picture", "heat_map_text"]
 
 # Tried in this order for characters that matplotlib's own font lacks, where installed.
-FONTS = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC",
-         "WenQuanYi Zen Hei", "IPAexGothic", "Noto Sans Arabic", "Noto Sans Hebrew",
-         "Noto Sans Devanagari", "Arial Unicode MS", "PingFang SC", "Microsoft YaHei", "MS Gothic")
+FONTS = (
+    "DejaVu Sans",
+    "Noto Sans",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "WenQuanYi Zen Hei",
+    "IPAexGothic",
+    "Noto Sans Arabic",
+    "Noto Sans Hebrew",
+    "Noto Sans Devanagari",
+    "Arial Unicode MS",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "MS Gothic",
+)
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # a sentence must not steer the terminal
 
 
-def heat_map_text(found: DifficultyMap, *, sentences: range | None = None,
-                  colours: bool = False, width: int | None = None) -> str:
+def heat_map_text(
+    found: DifficultyMap,
+    *,
+    sentences: range | None = None,
+    colours: bool = False,
+    width: int | None = None,
+) -> str:
     """The map as text: ``[error → correction .67]`` for errors, ``{text .08}`` for false alarms.
 
     An insertion shows ``‸``, a deletion ``∅``; ``colours`` adds backgrounds (ANSI, 24 bit) and
@@ -44,9 +62,12 @@ def heat_map_text(found: DifficultyMap, *, sentences: range | None = None,
     labels = [_label(row, several) for row in several]
     left = max(map(len, labels), default=0)
     return "\n".join(
-        f"{label:>{left}}  " + ("\n" + " " * (left + 2)).join(
-            _lines(row, colours, None if width is None else width - left - 2))
-        for label, row in zip(labels, several, strict=True))
+        f"{label:>{left}}  "
+        + ("\n" + " " * (left + 2)).join(
+            _lines(row, colours, None if width is None else width - left - 2)
+        )
+        for label, row in zip(labels, several, strict=True)
+    )
 
 
 def _lines(row: Row, colours: bool, width: int | None) -> list[str]:
@@ -66,8 +87,10 @@ def _lines(row: Row, colours: bool, width: int | None) -> list[str]:
 
 def cells(text: str) -> int:
     """How many cells of a terminal a text takes; combining marks take none."""
-    return sum(0 if unicodedata.combining(c) else
-               2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
 
 
 def _label(row: Row, several: Sequence[Row]) -> str:
@@ -91,12 +114,18 @@ def _plain(piece: Piece, colours: bool) -> str:
     if not colours:
         return shown
     shade, white = colour(piece.weight, alarm=piece.what == "alarm")
-    red, green, blue = (int(shade[k:k + 2], 16) for k in (1, 3, 5))
+    red, green, blue = (int(shade[k : k + 2], 16) for k in (1, 3, 5))
     return f"\x1b[48;2;{red};{green};{blue};{97 if white else 30}m{shown}\x1b[0m"
 
 
-def heat_map_picture(found: DifficultyMap, sentences: range, *, form: str = "png",
-                     width: float = 7.0, size: float = 9.0) -> bytes:
+def heat_map_picture(
+    found: DifficultyMap,
+    sentences: range,
+    *,
+    form: str = "png",
+    width: float = 7.0,
+    size: float = 9.0,
+) -> bytes:
     """Some sentences as a PNG, SVG or PDF (``form``); ``width`` in inches, ``size`` in points.
 
     Below them stands what the shades mean. Needs matplotlib (the extra ``plot``). Words are set
@@ -114,15 +143,30 @@ def heat_map_picture(found: DifficultyMap, sentences: range, *, form: str = "png
     from matplotlib.font_manager import get_font_names
 
     several = rows(found, sentences)
-    if any(unicodedata.bidirectional(c) in ("R", "AL")
-           for row in several for c in found.corpus.sources[row.sentence]):
-        warnings.warn("a picture sets words from left to right, and some of these run the other "
-                      "way; print the page (--map) instead", DataWarning, stacklevel=2)
+    if any(
+        unicodedata.bidirectional(c) in ("R", "AL")
+        for row in several
+        for c in found.corpus.sources[row.sentence]
+    ):
+        warnings.warn(
+            "a picture sets words from left to right, and some of these run the other "
+            "way; print the page (--map) instead",
+            DataWarning,
+            stacklevel=2,
+        )
     fonts = set(get_font_names())
     # No pyplot and no global state; a fixed hash salt makes the same SVG every time.
-    with _named_glyphs(), matplotlib.rc_context({
-            "svg.hashsalt": "errata", "svg.fonttype": "none", "pdf.fonttype": 42,
-            "font.family": [name for name in FONTS if name in fonts]}):
+    with (
+        _named_glyphs(),
+        matplotlib.rc_context(
+            {
+                "svg.hashsalt": "errata",
+                "svg.fonttype": "none",
+                "pdf.fonttype": 42,
+                "font.family": [name for name in FONTS if name in fonts],
+            }
+        ),
+    ):
         figure = Figure(figsize=(width, 1))
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
@@ -132,8 +176,9 @@ def heat_map_picture(found: DifficultyMap, sentences: range, *, form: str = "png
         figure.set_size_inches(width, height / 72)
         axes.set_ylim(-height, 0)
         out = io.BytesIO()
-        figure.savefig(out, format=form, dpi=200,
-                       metadata={"Date": None} if form == "svg" else None)
+        figure.savefig(
+            out, format=form, dpi=200, metadata={"Date": None} if form == "svg" else None
+        )
     return out.getvalue()
 
 
@@ -151,9 +196,12 @@ def _named_glyphs() -> Iterator[None]:
             warnings.warn(warning.message, stacklevel=4)
     if missing:
         first = " ".join(list(missing)[:10]) + (" …" if len(missing) > 10 else "")
-        warnings.warn(f"no installed font has {first}: boxes stand for them; install a font that "
-                      "has them, such as Noto Sans CJK, or use the page (--map)", DataWarning,
-                      stacklevel=4)
+        warnings.warn(
+            f"no installed font has {first}: boxes stand for them; install a font that "
+            "has them, such as Noto Sans CJK, or use the page (--map)",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def _draw(axes: Axes, several: Sequence[Row], width: float, size: float) -> float:
@@ -178,17 +226,30 @@ def _draw(axes: Axes, several: Sequence[Row], width: float, size: float) -> floa
 def _legend(axes: Axes, left: float, y: float, width: float, size: float) -> float:
     """What the shades mean, under the sentences; return the lowest point."""
     x = left
-    for first, last, alarm in (("error, corrected by all", "by no system", False),
-                               ("false alarm of few", "of all systems", True)):
+    for first, last, alarm in (
+        ("error, corrected by all", "by no system", False),
+        ("false alarm of few", "of all systems", True),
+    ):
         texts = (first, *(f"{step / 5:.1f}" for step in range(6)), last)
         advances = [_width(text, size) for text in texts]
         if x > left and x + sum(advances) + 3.1 * size > width:
             x, y = left, y + 2 * size
         for k, (text, advance) in enumerate(zip(texts, advances, strict=True)):
             shade, white = colour((k - 1) / 5, alarm=alarm) if 0 < k < 7 else (None, False)
-            _word(axes, x, -y, text, advance, size, {
-                "size": 1.0, "shade": shade, "dotted": alarm,
-                "ink": "white" if white else "#111" if shade else "#444"})
+            _word(
+                axes,
+                x,
+                -y,
+                text,
+                advance,
+                size,
+                {
+                    "size": 1.0,
+                    "shade": shade,
+                    "dotted": alarm,
+                    "ink": "white" if white else "#111" if shade else "#444",
+                },
+            )
             x += advance + (0.55 if k in (0, 6) else 0.3) * size
         x += 1.2 * size
     return y + 0.3 * size
@@ -201,13 +262,19 @@ def _words(piece: Piece) -> list[list[tuple[str, dict[str, Any]]]]:
         return [[(word, plain)] for word in piece.text.split()]
     error = piece.what == "error"
     shade, white = colour(piece.weight, alarm=not error)
-    mark = {"size": 1.0, "after": 0.25 if error else 0.45, "shade": shade,
-            "ink": "white" if white else "#111", "dotted": not error,
-            "struck": error and not piece.correction}
+    mark = {
+        "size": 1.0,
+        "after": 0.25 if error else 0.45,
+        "shade": shade,
+        "ink": "white" if white else "#111",
+        "dotted": not error,
+        "struck": error and not piece.correction,
+    }
     group = [(piece.text or "\N{CARET}", mark)]
     if error:
-        group.append((piece.correction or "∅", {"size": 0.8, "after": 0.45, "ink": "#14532d",
-                                                "shade": None}))
+        group.append(
+            (piece.correction or "∅", {"size": 0.8, "after": 0.45, "ink": "#14532d", "shade": None})
+        )
     return [group]
 
 
@@ -223,19 +290,33 @@ def _width(text: str, size: float) -> float:
     return ink(f"|{text}|") - ink("||")
 
 
-def _word(axes: Axes, x: float, y: float, text: str, advance: float, size: float,
-          style: dict[str, Any]) -> None:
+def _word(
+    axes: Axes, x: float, y: float, text: str, advance: float, size: float, style: dict[str, Any]
+) -> None:
     from matplotlib.patches import Rectangle
 
     if style["shade"]:
         start, end = x - 0.12 * size, x + advance + 0.12 * size
-        axes.add_patch(Rectangle((start, y - 0.35 * size), end - start, 1.35 * size,
-                                 facecolor=style["shade"], edgecolor="none"))
-        axes.plot([start, end], [y - 0.35 * size] * 2, linewidth=0.1 * size,
-                  color="#08306b" if style["dotted"] else "#7a0710",
-                  linestyle=":" if style["dotted"] else "-")
+        axes.add_patch(
+            Rectangle(
+                (start, y - 0.35 * size),
+                end - start,
+                1.35 * size,
+                facecolor=style["shade"],
+                edgecolor="none",
+            )
+        )
+        axes.plot(
+            [start, end],
+            [y - 0.35 * size] * 2,
+            linewidth=0.1 * size,
+            color="#08306b" if style["dotted"] else "#7a0710",
+            linestyle=":" if style["dotted"] else "-",
+        )
         if style.get("struck"):
-            axes.plot([x, x + advance], [y + 0.27 * size] * 2, linewidth=0.1 * size,
-                      color=style["ink"])
-    axes.text(x, y, text, size=style["size"] * size, color=style["ink"], va="baseline",
-              parse_math=False)
+            axes.plot(
+                [x, x + advance], [y + 0.27 * size] * 2, linewidth=0.1 * size, color=style["ink"]
+            )
+    axes.text(
+        x, y, text, size=style["size"] * size, color=style["ink"], va="baseline", parse_math=False
+    )

@@ -12,8 +12,14 @@ from errata.human.planning import NextPairs, Plan
 from errata.human.versus import HeadToHead
 from errata.report.table import Cell, Table
 
-__all__ = ["agreement_tables", "correlation_table", "head_to_head_table", "next_pairs_table",
-           "plan_tables", "ranking_table"]
+__all__ = [
+    "agreement_tables",
+    "correlation_table",
+    "head_to_head_table",
+    "next_pairs_table",
+    "plan_tables",
+    "ranking_table",
+]
 
 
 def ranking_table(ranking: Ranking) -> Table:
@@ -24,18 +30,41 @@ def ranking_table(ranking: Ranking) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for position, s in enumerate(ranking.order):
         low, high = intervals[s]
-        rows.append((int(ranking.cluster[position]), ranking.ranges[position], scores.systems[s],
-                     float(scores.values[s]), f"{low:.3f} – {high:.3f}",
-                     float(ranking.mean_rank[position]),
-                     *(float(part[s]) for part in scores.parts.values())))
+        rows.append(
+            (
+                int(ranking.cluster[position]),
+                ranking.ranges[position],
+                scores.systems[s],
+                float(scores.values[s]),
+                f"{low:.3f} – {high:.3f}",
+                float(ranking.mean_rank[position]),
+                *(float(part[s]) for part in scores.parts.values()),
+            )
+        )
     whole = all((scores.parts[c] % 1 == 0).all() for c in ("wins", "ties", "losses"))
     ends = np.flatnonzero(np.diff(ranking.cluster))
-    return Table(("cluster", "range", "system", scores.headline, f"{level} interval", "mean rank",
-                  *scores.parts), tuple(rows), title=_title(scores), name="ranking",
-                 caption=f"signature: {scores.signature}",
-                 formats={scores.headline: ".3f", "mean rank": ".2f", "share": ".4f",
-                          **dict.fromkeys(("wins", "ties", "losses"), ".0f" if whole else ".1f")},
-                 rules=frozenset(ends.tolist()))
+    return Table(
+        (
+            "cluster",
+            "range",
+            "system",
+            scores.headline,
+            f"{level} interval",
+            "mean rank",
+            *scores.parts,
+        ),
+        tuple(rows),
+        title=_title(scores),
+        name="ranking",
+        caption=f"signature: {scores.signature}",
+        formats={
+            scores.headline: ".3f",
+            "mean rank": ".2f",
+            "share": ".4f",
+            **dict.fromkeys(("wins", "ties", "losses"), ".0f" if whole else ".1f"),
+        },
+        rules=frozenset(ends.tolist()),
+    )
 
 
 def _title(scores: Scores) -> str:
@@ -52,9 +81,13 @@ def head_to_head_table(head: HeadToHead, order: tuple[int, ...]) -> Table:
             mark = "#" if p <= 0.01 else "+" if p <= 0.05 else "*" if p <= 0.1 else ""
             cells.append(None if a == b or np.isnan(share) else f"{share:.2f}{mark}")
         rows.append(tuple(cells))
-    return Table(("", *(head.systems[b] for b in order)), tuple(rows), name="head_to_head",
-                 title="Head to head: share of decided comparisons in which the column wins",
-                 caption="two-sided sign test: * p ≤ .10, + p ≤ .05, # p ≤ .01")
+    return Table(
+        ("", *(head.systems[b] for b in order)),
+        tuple(rows),
+        name="head_to_head",
+        title="Head to head: share of decided comparisons in which the column wins",
+        caption="two-sided sign test: * p ≤ .10, + p ≤ .05, # p ≤ .01",
+    )
 
 
 def agreement_tables(found: Agreement) -> list[Table]:
@@ -62,30 +95,62 @@ def agreement_tables(found: Agreement) -> list[Table]:
     summary: list[tuple[Cell, ...]] = [
         ("κ between judges", found.between, _pairs(found, same=False)),
         ("κ within judges", found.within, _pairs(found, same=True)),
-        ("Krippendorff's α", found.alpha, None)]
+        ("Krippendorff's α", found.alpha, None),
+    ]
     matrix: list[tuple[Cell, ...]] = []
     for a, name in enumerate(found.judges):
         matrix.append((name, *(_kappa(found, a, b) for b in range(len(found.judges)))))
     judges: list[tuple[Cell, ...]] = []
     for a, name in enumerate(found.judges):
-        others = [b for b in range(len(found.judges))
-                  if b != a and found.counts[a, b] >= max(1, found.minimum)]
+        others = [
+            b
+            for b in range(len(found.judges))
+            if b != a and found.counts[a, b] >= max(1, found.minimum)
+        ]
         weight = found.counts[a, others].sum()
-        mean = float((found.kappa[a, others] * found.counts[a, others]).sum() / weight
-                     ) if weight else None
-        judges.append((name, int(found.rankings[a]), mean, _kappa(found, a, a),
-                       float(found.seconds[a]), "outsider" if name in found.outsiders else ""))
+        mean = (
+            float((found.kappa[a, others] * found.counts[a, others]).sum() / weight)
+            if weight
+            else None
+        )
+        judges.append(
+            (
+                name,
+                int(found.rankings[a]),
+                mean,
+                _kappa(found, a, a),
+                float(found.seconds[a]),
+                "outsider" if name in found.outsiders else "",
+            )
+        )
     few = f"a κ from fewer than {found.minimum} pairs of decisions is not shown"
     return [
-        Table(("figure", "value", "pairs of decisions"), tuple(summary), title="Agreement",
-              name="agreement", formats={"pairs of decisions": ".10g"},
-              caption=" | ".join(found.settings)),
-        Table(("κ", *found.judges), tuple(matrix), title="κ of every two judges",
-              name="agreement_matrix", caption=few),
-        Table(("judge", "rankings", "κ with others", "κ with self", "median seconds", "remark"),
-              tuple(judges), title="Judges", name="judges", formats={"median seconds": ".1f"},
-              caption="an outsider agrees with no other judge better than chance"
-              if found.outsiders else "")]
+        Table(
+            ("figure", "value", "pairs of decisions"),
+            tuple(summary),
+            title="Agreement",
+            name="agreement",
+            formats={"pairs of decisions": ".10g"},
+            caption=" | ".join(found.settings),
+        ),
+        Table(
+            ("κ", *found.judges),
+            tuple(matrix),
+            title="κ of every two judges",
+            name="agreement_matrix",
+            caption=few,
+        ),
+        Table(
+            ("judge", "rankings", "κ with others", "κ with self", "median seconds", "remark"),
+            tuple(judges),
+            title="Judges",
+            name="judges",
+            formats={"median seconds": ".1f"},
+            caption="an outsider agrees with no other judge better than chance"
+            if found.outsiders
+            else "",
+        ),
+    ]
 
 
 def _pairs(found: Agreement, *, same: bool) -> float:
@@ -103,13 +168,18 @@ def correlation_table(found: JudgeCorrelations) -> Table:
     n = len(found.judges)
     rows: list[tuple[Cell, ...]] = []
     for a in range(n):
-        cells: list[Cell] = [None if a == b else float((found.rho if a < b else found.r)[a, b])
-                             for b in range(n)]
+        cells: list[Cell] = [
+            None if a == b else float((found.rho if a < b else found.r)[a, b]) for b in range(n)
+        ]
         rows.append((found.judges[a], *cells, float(found.rest_rho[a]), float(found.rest_r[a])))
-    return Table(("judge", *found.judges, "ρ others", "r others"), tuple(rows),
-                 title="Rankings by single judges: ρ above, r below the diagonal",
-                 name="judge_correlations", caption=f"signature: {found.ranker}",
-                 formats=dict.fromkeys((*found.judges, "ρ others", "r others"), ".3f"))
+    return Table(
+        ("judge", *found.judges, "ρ others", "r others"),
+        tuple(rows),
+        title="Rankings by single judges: ρ above, r below the diagonal",
+        name="judge_correlations",
+        caption=f"signature: {found.ranker}",
+        formats=dict.fromkeys((*found.judges, "ρ others", "r others"), ".3f"),
+    )
 
 
 def plan_tables(found: Plan) -> list[Table]:
@@ -121,13 +191,27 @@ def plan_tables(found: Plan) -> list[Table]:
         ("rankings needed", _needed(found)),
         ("more rankings", None if found.more is None else str(found.more)),
         ("annotator hours", None if found.hours is None else f"{found.hours:.1f}"),
-        ("median seconds a ranking", None if found.seconds is None else f"{found.seconds:.1f}")]
-    sizes = tuple((int(size), float(share))
-                  for size, share in zip(found.sizes, found.power, strict=True))
-    return [Table(("", "value"), tuple(rows), title="Plan", name="plan",
-                  caption=" | ".join(found.settings)),
-            Table(("rankings", "power"), sizes, title="Share of simulated campaigns that separate",
-                  name="power", formats={"power": ".3f"})]
+        ("median seconds a ranking", None if found.seconds is None else f"{found.seconds:.1f}"),
+    ]
+    sizes = tuple(
+        (int(size), float(share)) for size, share in zip(found.sizes, found.power, strict=True)
+    )
+    return [
+        Table(
+            ("", "value"),
+            tuple(rows),
+            title="Plan",
+            name="plan",
+            caption=" | ".join(found.settings),
+        ),
+        Table(
+            ("rankings", "power"),
+            sizes,
+            title="Share of simulated campaigns that separate",
+            name="power",
+            formats={"power": ".3f"},
+        ),
+    ]
 
 
 def _needed(found: Plan) -> str:
@@ -139,9 +223,16 @@ def _needed(found: Plan) -> str:
 
 def next_pairs_table(found: NextPairs, most: int = 10) -> Table:
     """The pairs most worth judging next."""
-    rows = tuple((a, b, float(gain), float(doubt), float(games)) for (a, b), gain, doubt, games
-                 in zip(found.pairs, found.gain, found.doubt, found.compared, strict=True))
-    return Table(("ahead", "behind", "gain", "doubt", "compared"), rows[:most],
-                 title=f"Pairs to judge next, in batches of {found.batch} comparisons",
-                 name="next_pairs",
-                 formats={"gain": ".5f", "doubt": ".3f", "compared": ".10g"})
+    rows = tuple(
+        (a, b, float(gain), float(doubt), float(games))
+        for (a, b), gain, doubt, games in zip(
+            found.pairs, found.gain, found.doubt, found.compared, strict=True
+        )
+    )
+    return Table(
+        ("ahead", "behind", "gain", "doubt", "compared"),
+        rows[:most],
+        title=f"Pairs to judge next, in batches of {found.batch} comparisons",
+        name="next_pairs",
+        formats={"gain": ".5f", "doubt": ".3f", "compared": ".10g"},
+    )

@@ -22,8 +22,9 @@ __all__ = ["save_figure", "scatter_plot", "significance_map"]
 Floats = NDArray[np.float64]
 
 
-def scatter_plot(human: Scores, metrics: Sequence[Scores], *, outliers: Sequence[str] = ()
-                 ) -> Figure:
+def scatter_plot(
+    human: Scores, metrics: Sequence[Scores], *, outliers: Sequence[str] = ()
+) -> Figure:
     """Human against metric scores, one panel per metric, systems by name, r and ρ above.
 
     Systems named as ``outliers`` are drawn hollow; r and ρ are given with and without them, as
@@ -31,8 +32,10 @@ def scatter_plot(human: Scores, metrics: Sequence[Scores], *, outliers: Sequence
     """
     for name in outliers:
         if name not in human.systems:
-            raise InputError(f"{human.scorer} knows no system {name!r}",
-                             remedy=f"it has: {', '.join(human.systems)}")
+            raise InputError(
+                f"{human.scorer} knows no system {name!r}",
+                remedy=f"it has: {', '.join(human.systems)}",
+            )
     figure = new_figure(4.2 * len(metrics), 4.0)
     panels = figure.subplots(1, len(metrics), squeeze=False)[0]
     for panel, scores in zip(panels, metrics, strict=True):
@@ -77,8 +80,15 @@ def significance_map(p_values: Floats, names: Sequence[str], title: str = "") ->
     for a in range(n):
         for b in range(n):
             if not np.isnan(shown[a, b]):
-                panel.text(b, a, f"{shown[a, b]:.3f}", ha="center", va="center", fontsize=9,
-                           color="white" if shown[a, b] < 0.07 else "black")
+                panel.text(
+                    b,
+                    a,
+                    f"{shown[a, b]:.3f}",
+                    ha="center",
+                    va="center",
+                    fontsize=9,
+                    color="white" if shown[a, b] < 0.07 else "black",
+                )
     panel.set_xticks(range(n), names, rotation=30, ha="right")
     panel.set_yticks(range(n), names)
     panel.set_xlabel("is worse")

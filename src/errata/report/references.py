@@ -16,30 +16,71 @@ __all__ = ["annotator_table", "curve_table", "self_check_table", "study_tables"]
 def study_tables(study: ReferenceStudy) -> list[Table]:
     """What annotators change, how much they agree, and where they do not."""
     sets = Table(
-        ("annotator", "sentences", "changed %", "sTER", "insertions", "deletions",
-         "substitutions", "shifts"),
-        tuple((s.annotator, s.sentences, 100 * s.changed, s.ster, s.insertions, s.deletions,
-               s.substitutions, s.shifts) for s in study.sets),
-        title="What annotators change", name="reference_sets",
+        (
+            "annotator",
+            "sentences",
+            "changed %",
+            "sTER",
+            "insertions",
+            "deletions",
+            "substitutions",
+            "shifts",
+        ),
+        tuple(
+            (
+                s.annotator,
+                s.sentences,
+                100 * s.changed,
+                s.ster,
+                s.insertions,
+                s.deletions,
+                s.substitutions,
+                s.shifts,
+            )
+            for s in study.sets
+        ),
+        title="What annotators change",
+        name="reference_sets",
         caption="sTER: TER edits per sentence between source and correction; its four parts "
-                "beside it", formats={"changed %": ".1f"} | dict.fromkeys(
-                    ("sTER", "insertions", "deletions", "substitutions", "shifts"), ".2f"))
+        "beside it",
+        formats={"changed %": ".1f"}
+        | dict.fromkeys(("sTER", "insertions", "deletions", "substitutions", "shifts"), ".2f"),
+    )
     tables = [sets]
     if study.pairs:
-        tables.append(Table(
-            ("first", "second", "sentences", "identical %", "of these unchanged %", "sTER"),
-            tuple((p.first, p.second, p.sentences, 100 * p.identical,
-                   100 * p.identical_unchanged, p.ster) for p in study.pairs),
-            title="How much annotators agree", name="reference_pairs",
-            formats={"identical %": ".1f", "of these unchanged %": ".1f", "sTER": ".2f"}))
+        tables.append(
+            Table(
+                ("first", "second", "sentences", "identical %", "of these unchanged %", "sTER"),
+                tuple(
+                    (
+                        p.first,
+                        p.second,
+                        p.sentences,
+                        100 * p.identical,
+                        100 * p.identical_unchanged,
+                        p.ster,
+                    )
+                    for p in study.pairs
+                ),
+                title="How much annotators agree",
+                name="reference_pairs",
+                formats={"identical %": ".1f", "of these unchanged %": ".1f", "sTER": ".2f"},
+            )
+        )
     if study.disagreements:
         rows: list[tuple[Cell, ...]] = []
         for found in study.disagreements:
             rows.append((found.sentence + 1, found.distance, "source", found.source))
             rows += [(None, None, "correction", text) for text in dict.fromkeys(found.texts)]
-        tables.append(Table(("sentence", "edits per word", "", "text"), tuple(rows),
-                            title="Where annotators disagree most", name="disagreements",
-                            formats={"edits per word": ".2f"}))
+        tables.append(
+            Table(
+                ("sentence", "edits per word", "", "text"),
+                tuple(rows),
+                title="Where annotators disagree most",
+                name="disagreements",
+                formats={"edits per word": ".2f"},
+            )
+        )
     return tables
 
 
@@ -48,27 +89,51 @@ def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float = 
     rows: list[tuple[Cell, ...]] = []
     for scores in (scores for metric in results for scores in metric):
         low, high = scores.interval(confidence)[0]
-        rows.append((scores.systems[0], scores.scorer.partition("(")[0], scores.headline,
-                     float(scores.values[0]),
-                     None if np.isnan(low) else f"{low:.4f} – {high:.4f}"))
-    return Table(("annotator", "metric", "figure", "score", f"{confidence * 100:g} % interval"),
-                 tuple(rows), title="Annotators as systems, against the other annotators",
-                 name="annotators_as_systems")
+        rows.append(
+            (
+                scores.systems[0],
+                scores.scorer.partition("(")[0],
+                scores.headline,
+                float(scores.values[0]),
+                None if np.isnan(low) else f"{low:.4f} – {high:.4f}",
+            )
+        )
+    return Table(
+        ("annotator", "metric", "figure", "score", f"{confidence * 100:g} % interval"),
+        tuple(rows),
+        title="Annotators as systems, against the other annotators",
+        name="annotators_as_systems",
+    )
 
 
 def self_check_table(results: Sequence[Sequence[Scores]]) -> Table:
     """Each annotator scored against the same annotator."""
-    rows = tuple((scores.systems[0], scores.scorer.partition("(")[0], scores.headline,
-                  float(scores.values[0])) for metric in results for scores in metric)
-    return Table(("annotator", "metric", "figure", "score"), rows, name="self_check",
-                 title="Self-check: every reference against itself",
-                 caption="less than a perfect score: the metric does not find its own gold again")
+    rows = tuple(
+        (
+            scores.systems[0],
+            scores.scorer.partition("(")[0],
+            scores.headline,
+            float(scores.values[0]),
+        )
+        for metric in results
+        for scores in metric
+    )
+    return Table(
+        ("annotator", "metric", "figure", "score"),
+        rows,
+        name="self_check",
+        title="Self-check: every reference against itself",
+        caption="less than a perfect score: the metric does not find its own gold again",
+    )
 
 
 def curve_table(points: Sequence[CurvePoint], systems: Sequence[str], scorer: str) -> Table:
     """Scores against the number of references."""
-    rows: list[tuple[Cell, ...]] = [
-        (p.references, p.subsets, *p.values) for p in points]
-    return Table(("references", "subsets", *systems), tuple(rows), name="curve",
-                 title=f"{scorer.partition('(')[0]} against the number of references",
-                 caption="mean over subsets of annotators, on sentences all of them corrected")
+    rows: list[tuple[Cell, ...]] = [(p.references, p.subsets, *p.values) for p in points]
+    return Table(
+        ("references", "subsets", *systems),
+        tuple(rows),
+        name="curve",
+        title=f"{scorer.partition('(')[0]} against the number of references",
+        caption="mean over subsets of annotators, on sentences all of them corrected",
+    )

@@ -9,19 +9,36 @@ from errata.report.table import Cell, Table
 from errata.reproduce import FindingResult, Reproduction, TableResult
 from errata.reproduce.verdict import VERDICTS
 
-__all__ = ["cell_table", "experiment_table", "finding_tables", "reproduction_tables",
-           "summary_table"]
+__all__ = [
+    "cell_table",
+    "experiment_table",
+    "finding_tables",
+    "reproduction_tables",
+    "summary_table",
+]
 
 
 def experiment_table(experiments: Iterable[Experiment]) -> Table:
     """What can be reproduced: papers, their tables and how many cells these have."""
-    rows = tuple((e.name, e.citation.partition(". ")[0], e.citation.split(". ")[1],
-                  ", ".join(t.name for t in e.tables), e.cells, len(e.findings))
-                 for e in experiments)
-    return Table(("experiment", "authors", "year", "tables", "cells", "findings"), rows,
-                 title="Published tables that can be recomputed", name="experiments",
-                 caption="errata reproduce NAME recomputes one of them, errata reproduce all "
-                         "all; cells count every way of recomputing")
+    rows = tuple(
+        (
+            e.name,
+            e.citation.partition(". ")[0],
+            e.citation.split(". ")[1],
+            ", ".join(t.name for t in e.tables),
+            e.cells,
+            len(e.findings),
+        )
+        for e in experiments
+    )
+    return Table(
+        ("experiment", "authors", "year", "tables", "cells", "findings"),
+        rows,
+        title="Published tables that can be recomputed",
+        name="experiments",
+        caption="errata reproduce NAME recomputes one of them, errata reproduce all "
+        "all; cells count every way of recomputing",
+    )
 
 
 def cell_table(result: TableResult, name: str) -> Table:
@@ -30,33 +47,67 @@ def cell_table(result: TableResult, name: str) -> Table:
     several = len(table.ways) > 1
     rows = []
     for cell in result.cells:
-        rows.append((*cell.key, *((cell.way,) if several else ()), cell.published,
-                     cell.recomputed, cell.difference, cell.verdict.name))
-    reasons = dict.fromkeys(f"{cell.verdict.name}: {cell.verdict.reason}"
-                            for cell in result.cells if cell.verdict.reason)
+        rows.append(
+            (
+                *cell.key,
+                *((cell.way,) if several else ()),
+                cell.published,
+                cell.recomputed,
+                cell.difference,
+                cell.verdict.name,
+            )
+        )
+    reasons = dict.fromkeys(
+        f"{cell.verdict.name}: {cell.verdict.reason}"
+        for cell in result.cells
+        if cell.verdict.reason
+    )
     size = len(table.cells)
-    return Table((*table.by, *(("from",) if several else ()), "published", "recomputed",
-                  "difference", "verdict"), tuple(rows),
-                 title=f"{name}, {table.origin}: {table.title}", name=f"{name}_{table.name}",
-                 caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)),
-                                    *reasons)),
-                 formats={"recomputed": ".6g", "difference": "+.3g"},
-                 rules=frozenset(range(size - 1, len(rows) - 1, size)))
+    return Table(
+        (
+            *table.by,
+            *(("from",) if several else ()),
+            "published",
+            "recomputed",
+            "difference",
+            "verdict",
+        ),
+        tuple(rows),
+        title=f"{name}, {table.origin}: {table.title}",
+        name=f"{name}_{table.name}",
+        caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)), *reasons)),
+        formats={"recomputed": ".6g", "difference": "+.3g"},
+        rules=frozenset(range(size - 1, len(rows) - 1, size)),
+    )
 
 
 def finding_tables(results: Sequence[FindingResult], name: str) -> list[Table]:
     """One table per finding: what is printed, what comes out."""
     tables = []
     for result in results:
-        rows = tuple((one.evidence.what, one.evidence.printed or None,
-                      one.recomputed,
-                      "not run" if one.confirmed is None else
-                      "confirmed" if one.confirmed else "NOT CONFIRMED")
-                     for one in result.evidence)
-        tables.append(Table(("evidence", "printed", "recomputed", "verdict"), rows,
-                            title=f"Finding, {name}: {result.finding.title}",
-                            name=f"{name}_finding_{result.finding.name}",
-                            caption=result.finding.text, formats={"recomputed": ".6g"}))
+        rows = tuple(
+            (
+                one.evidence.what,
+                one.evidence.printed or None,
+                one.recomputed,
+                "not run"
+                if one.confirmed is None
+                else "confirmed"
+                if one.confirmed
+                else "NOT CONFIRMED",
+            )
+            for one in result.evidence
+        )
+        tables.append(
+            Table(
+                ("evidence", "printed", "recomputed", "verdict"),
+                rows,
+                title=f"Finding, {name}: {result.finding.title}",
+                name=f"{name}_finding_{result.finding.name}",
+                caption=result.finding.text,
+                formats={"recomputed": ".6g"},
+            )
+        )
     return tables
 
 
@@ -68,17 +119,24 @@ def summary_table(results: Sequence[Reproduction]) -> Table:
         for table in result.tables:
             for way in table.table.ways:
                 counts = [table.count(verdict, way.origin) for verdict in VERDICTS]
-                rows.append((result.experiment.name, table.table.name, way.origin,
-                             sum(counts), *counts))
+                rows.append(
+                    (result.experiment.name, table.table.name, way.origin, sum(counts), *counts)
+                )
         rules.append(len(rows) - 1)
-    total = [sum(n for row in rows if isinstance(n := row[c], int))
-             for c in range(3, 4 + len(VERDICTS))]
+    total = [
+        sum(n for row in rows if isinstance(n := row[c], int)) for c in range(3, 4 + len(VERDICTS))
+    ]
     rows.append(("all", None, None, *total))
     findings = [one for result in results for f in result.findings for one in f.evidence]
     confirmed = sum(one.confirmed is True for one in findings)
-    return Table(("experiment", "table", "from", "cells", *VERDICTS), tuple(rows),
-                 title="Verdicts", name="summary", rules=frozenset(rules),
-                 caption=f"findings: {confirmed} of {len(findings)} pieces of evidence confirmed")
+    return Table(
+        ("experiment", "table", "from", "cells", *VERDICTS),
+        tuple(rows),
+        title="Verdicts",
+        name="summary",
+        rules=frozenset(rules),
+        caption=f"findings: {confirmed} of {len(findings)} pieces of evidence confirmed",
+    )
 
 
 def reproduction_tables(results: Sequence[Reproduction], *, summary: bool = False) -> list[Table]:

@@ -47,28 +47,52 @@ def score_table(scores: Scores, *, confidence: float = 0.95) -> Table:
     for s in scores.order:
         rank = 1 + int((scores.values > scores.values[s]).sum())
         interval = (Interval(*intervals[s].tolist()),) if sampled else ()
-        rows.append((rank, scores.systems[s], float(scores.values[s]), *interval,
-                     *(int(p[s]) if n in whole else float(p[s]) for n, p in scores.parts.items())))
+        rows.append(
+            (
+                rank,
+                scores.systems[s],
+                float(scores.values[s]),
+                *interval,
+                *(int(p[s]) if n in whole else float(p[s]) for n, p in scores.parts.items()),
+            )
+        )
     shown = (f"{confidence * 100:g} % interval",) if sampled else ()
     label = _label(scores)
-    return Table(("rank", "system", scores.headline, *shown, *scores.parts), tuple(rows),
-                 title=label, name=label, caption=_caption(scores), signature=scores.signature)
+    return Table(
+        ("rank", "system", scores.headline, *shown, *scores.parts),
+        tuple(rows),
+        title=label,
+        name=label,
+        caption=_caption(scores),
+        signature=scores.signature,
+    )
 
 
-def summary_table(results: Sequence[Scores], *, confidence: float = 0.95,
-                  signatures: bool = False) -> Table:
+def summary_table(
+    results: Sequence[Scores], *, confidence: float = 0.95, signatures: bool = False
+) -> Table:
     """Every metric side by side: score and interval, in the order of the first metric."""
     columns = ("system", *map(_heading, results))
     intervals = [scores.interval(confidence) for scores in results]
     rows: list[tuple[Cell, ...]] = [
-        (results[0].systems[s],
-         *(Estimate(float(scores.values[s]), *interval[s].tolist())
-           for scores, interval in zip(results, intervals, strict=True)))
-        for s in results[0].order]
+        (
+            results[0].systems[s],
+            *(
+                Estimate(float(scores.values[s]), *interval[s].tolist())
+                for scores, interval in zip(results, intervals, strict=True)
+            ),
+        )
+        for s in results[0].order
+    ]
     sampled = any(scores.resampled is not None for scores in results)
     what = f": score ± half the width of its {confidence * 100:g} % interval" if sampled else ""
-    return Table(columns, tuple(rows), title=f"Overview{what}", name="overview",
-                 caption="\n".join(map(_caption, results)) if signatures else "")
+    return Table(
+        columns,
+        tuple(rows),
+        title=f"Overview{what}",
+        name="overview",
+        caption="\n".join(map(_caption, results)) if signatures else "",
+    )
 
 
 def _heading(scores: Scores) -> str:
@@ -85,26 +109,41 @@ def sentence_table(scores: Scores) -> Table:
     assert scores.sentences is not None
     parts = scores.sentence_parts
     whole = {name for name, part in parts.items() if _whole(scores, name, part)}
-    columns = [part.astype(np.int64).tolist() if name in whole else part.tolist()
-               for name, part in parts.items()]
+    columns = [
+        part.astype(np.int64).tolist() if name in whole else part.tolist()
+        for name, part in parts.items()
+    ]
     values = scores.sentences.tolist()
     rows: list[tuple[Cell, ...]] = [
         (system, i + 1, values[s][i], *(column[s][i] for column in columns))
-        for s, system in enumerate(scores.systems) for i in range(scores.sentences.shape[1])]
+        for s, system in enumerate(scores.systems)
+        for i in range(scores.sentences.shape[1])
+    ]
     label = _label(scores)
-    return Table(("system", "sentence", scores.headline, *parts), tuple(rows),
-                 title=f"{label}, sentence by sentence", name=f"{label}_sentences",
-                 caption=_caption(scores), signature=scores.signature,
-                 formats=dict.fromkeys([n for n in parts if n not in whole], ".6g")
-                 | {scores.headline: ".4f"})
+    return Table(
+        ("system", "sentence", scores.headline, *parts),
+        tuple(rows),
+        title=f"{label}, sentence by sentence",
+        name=f"{label}_sentences",
+        caption=_caption(scores),
+        signature=scores.signature,
+        formats=dict.fromkeys([n for n in parts if n not in whole], ".6g")
+        | {scores.headline: ".4f"},
+    )
 
 
 def comparison_table(scores: Scores) -> Table:
     """Paired bootstrap p-values: small where the system of the row beats that of the column."""
     p = scores.p_values()
-    rows = tuple((scores.systems[a], *(None if a == b else float(p[a, b]) for b in scores.order))
-                 for a in scores.order)
-    return Table(("better than", *(scores.systems[b] for b in scores.order)), rows,
-                 title=f"{_label(scores)}: one-sided p-values of the paired bootstrap",
-                 name=f"{_label(scores)}_p_values", caption=f"signature: {scores.signature}",
-                 signature=scores.signature)
+    rows = tuple(
+        (scores.systems[a], *(None if a == b else float(p[a, b]) for b in scores.order))
+        for a in scores.order
+    )
+    return Table(
+        ("better than", *(scores.systems[b] for b in scores.order)),
+        rows,
+        title=f"{_label(scores)}: one-sided p-values of the paired bootstrap",
+        name=f"{_label(scores)}_p_values",
+        caption=f"signature: {scores.signature}",
+        signature=scores.signature,
+    )

@@ -17,18 +17,31 @@ def stress_table(card: StressCard) -> Table:
     headline, values = card.scores.headline, card.scores.values
     interval = f"{card.confidence * 100:g} % interval"
     rows: list[tuple[str | float | None, ...]] = [
-        (f"({card.base})", float(values[0]), None, None, None, None, None)]
+        (f"({card.base})", float(values[0]), None, None, None, None, None)
+    ]
     for p, perturbation in enumerate(card.perturbations):
         low, high = card.intervals[p]
-        rows.append((perturbation.name, float(values[p + 1]), float(card.changes[p]),
-                     None if low != low else f"{low:+.4f} – {high:+.4f}", card.verdicts[p],
-                     float(card.altered[p]), float(card.rewarded[p])))
-    return Table(("damage", headline, "change", interval, "score is", "altered", "rewarded"),
-                 tuple(rows), title=f"Stress card of {card.metric.partition('(')[0]}, "
-                 f"on {card.corpus}", name="stress", rules=frozenset({0}),
-                 formats={headline: ".4f", "change": "+.4f", "altered": ".0%", "rewarded": ".0%"},
-                 caption="altered: share of sentences the damage changes; rewarded: share of "
-                 f"these that score higher than before\nsignature: {card.scores.signature}")
+        rows.append(
+            (
+                perturbation.name,
+                float(values[p + 1]),
+                float(card.changes[p]),
+                None if low != low else f"{low:+.4f} – {high:+.4f}",
+                card.verdicts[p],
+                float(card.altered[p]),
+                float(card.rewarded[p]),
+            )
+        )
+    return Table(
+        ("damage", headline, "change", interval, "score is", "altered", "rewarded"),
+        tuple(rows),
+        title=f"Stress card of {card.metric.partition('(')[0]}, on {card.corpus}",
+        name="stress",
+        rules=frozenset({0}),
+        formats={headline: ".4f", "change": "+.4f", "altered": ".0%", "rewarded": ".0%"},
+        caption="altered: share of sentences the damage changes; rewarded: share of "
+        f"these that score higher than before\nsignature: {card.scores.signature}",
+    )
 
 
 def stress_plot(cards: Sequence[StressCard], form: str = "svg") -> bytes:
@@ -37,8 +50,9 @@ def stress_plot(cards: Sequence[StressCard], form: str = "svg") -> bytes:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("matplotlib, which draws plots,",
-                                "pip install 'errata[plot]'") from None
+        raise MissingExtraError(
+            "matplotlib, which draws plots,", "pip install 'errata[plot]'"
+        ) from None
     height = 0.4 * max(len(card.perturbations) for card in cards) + 1.2
     figure = Figure(figsize=(2 + 3.2 * len(cards), height), layout="constrained")
     axes = figure.subplots(1, len(cards), sharey=True, squeeze=False)[0]

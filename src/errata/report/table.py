@@ -115,17 +115,23 @@ def _as_data(table: Table) -> dict[str, Any]:
             return {key: plain(number) for key, number in cell._asdict().items()}
         return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
-    data: dict[str, Any] = {"name": table.name, "title": table.title, "caption": table.caption,
-                            "signature": table.signature}
+    data: dict[str, Any] = {
+        "name": table.name,
+        "title": table.title,
+        "caption": table.caption,
+        "signature": table.signature,
+    }
     return {key: value for key, value in data.items() if value} | {
         "columns": list(table.columns),
-        "rows": [dict(zip(table.columns, map(plain, row), strict=True)) for row in table.rows]}
+        "rows": [dict(zip(table.columns, map(plain, row), strict=True)) for row in table.rows],
+    }
 
 
 def _numeric(table: Table, column: int) -> bool:
     cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and all(isinstance(c, int | float | Estimate) and not isinstance(c, bool)
-                               for c in cells)
+    return bool(cells) and all(
+        isinstance(c, int | float | Estimate) and not isinstance(c, bool) for c in cells
+    )
 
 
 def _width(text: str) -> int:
@@ -134,8 +140,10 @@ def _width(text: str) -> int:
 
 def _terminal(table: Table, colour: bool) -> str:
     texts = [[table.text(c, cell) for c, cell in enumerate(row)] for row in table.rows]
-    widths = [max([_width(name), *(_width(row[c]) for row in texts)])
-              for c, name in enumerate(table.columns)]
+    widths = [
+        max([_width(name), *(_width(row[c]) for row in texts)])
+        for c, name in enumerate(table.columns)
+    ]
     right = [_numeric(table, c) for c in range(len(table.columns))]
 
     def line(cells: Sequence[str]) -> str:
@@ -164,8 +172,10 @@ def _tsv(table: Table) -> str:
             return ""
         return str(value).translate(_ONE_LINE)
 
-    widths = [max((len(found) for row in table.rows if isinstance(found := row[c], tuple)),
-                  default=1) for c in range(len(table.columns))]
+    widths = [
+        max((len(found) for row in table.rows if isinstance(found := row[c], tuple)), default=1)
+        for c in range(len(table.columns))
+    ]
     head: list[str] = []
     for name, width in zip(table.columns, widths, strict=True):
         head += [name] * (width != 2) + [f"{name} low", f"{name} high"] * (width > 1)
@@ -181,12 +191,35 @@ def _tsv(table: Table) -> str:
 # What ends a line or a cell, for programs that read lines as str.splitlines does too.
 _ONE_LINE = dict.fromkeys(map(ord, "\t\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 
-_LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-          "−": "$-$", "±": r"$\pm$", "α": r"$\alpha$", "β": r"$\beta$", "κ": r"$\kappa$",
-          "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$", "λ": r"$\lambda$", "≤": r"$\leq$",
-          "≥": r"$\geq$", "→": r"$\to$", "–": "--", "…": r"\ldots{}", "<": r"\textless{}",
-          ">": r"\textgreater{}", "|": r"\textbar{}"}
+_LATEX = {
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "κ": r"$\kappa$",
+    "ρ": r"$\rho$",
+    "σ": r"$\sigma$",
+    "τ": r"$\tau$",
+    "λ": r"$\lambda$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "→": r"$\to$",
+    "–": "--",
+    "…": r"\ldots{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
 
 
 # What Markdown would take as markup; an underscore inside a word is none.
@@ -198,8 +231,14 @@ def _latex(table: Table) -> str:
         return "".join(_LATEX.get(c, c) for c in text)
 
     spec = "".join("r" if _numeric(table, c) else "l" for c in range(len(table.columns)))
-    lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{spec}}}", r"\toprule",
-             " & ".join(map(clean, table.columns)) + r" \\", r"\midrule"]
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\begin{{tabular}}{{{spec}}}",
+        r"\toprule",
+        " & ".join(map(clean, table.columns)) + r" \\",
+        r"\midrule",
+    ]
     for position, row in enumerate(table.rows):
         lines.append(" & ".join(clean(table.text(c, v)) for c, v in enumerate(row)) + r" \\")
         if position in table.rules and position + 1 < len(table.rows):

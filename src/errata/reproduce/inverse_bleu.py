@@ -29,6 +29,7 @@ def inverse_bleu(corpus: Corpus, systems: Sequence[Hypotheses]) -> Scores:
         totals = counts.sum(axis=0)
         correct, total = totals[2:6], totals[6:10]
         brevity = min(0.0, 1 - float(h.sum()) / float(r.sum()))
-        values.append(0.0 if not correct.all() else
-                      float(np.exp(brevity + np.log(correct / total).mean())))
+        values.append(
+            0.0 if not correct.all() else float(np.exp(brevity + np.log(correct / total).mean()))
+        )
     return Scores("bleu-inverse", tuple(s.system for s in systems), np.array(values))

@@ -59,8 +59,7 @@ def pick(name: str, choices: Mapping[str, T]) -> T:
 class Material:
     """Data sets and scores by name; ``recipes`` say how an experiment's metrics were run."""
 
-    def __init__(self, extractor: str = "errant", tick: Callable[[], object] | None = None
-                 ) -> None:
+    def __init__(self, extractor: str = "errant", tick: Callable[[], object] | None = None) -> None:
         self.extractor = extractor
         self.tick = tick or (lambda: None)
         self.recipes: Mapping[str, Mapping[str, Any]] = {}
@@ -117,8 +116,10 @@ class Material:
             return self.keep("NUCLE", self._nucle)[name == "NUCLE-B"]
         if name in ("released-A", "released-B"):
             corpus = self.corpus("conll14-texts")
-            return self.keep(("text", name), lambda: [
-                refs[name == "released-B"].corrected("") for refs in corpus.references])
+            return self.keep(
+                ("text", name),
+                lambda: [refs[name == "released-B"].corrected("") for refs in corpus.references],
+            )
         if name == "source":
             return self.gold().sources
         for system in self.systems():
@@ -129,10 +130,13 @@ class Material:
     def _nucle(self) -> tuple[list[str], list[str]]:
         """Both annotators' texts; where one has no line, the text of the other."""
         gold = self.gold()
-        found = [{r.annotator: r.corrected(source) for r in refs}
-                 for source, refs in zip(gold.sources, gold.references, strict=True)]
-        first, second = ([texts.get(k, next(iter(texts.values()))) for texts in found]
-                         for k in (0, 1))
+        found = [
+            {r.annotator: r.corrected(source) for r in refs}
+            for source, refs in zip(gold.sources, gold.references, strict=True)
+        ]
+        first, second = (
+            [texts.get(k, next(iter(texts.values()))) for texts in found] for k in (0, 1)
+        )
         return first, second
 
     # Metrics
@@ -151,19 +155,23 @@ class Material:
     def _part(self, name: str, kept: list[int]) -> Corpus:
         gold = self.gold()
         if name == "NUCLE-edits":
-            return Corpus(tuple(gold.sources[i] for i in kept),
-                          tuple(gold.references[i] for i in kept), name)
+            return Corpus(
+                tuple(gold.sources[i] for i in kept), tuple(gold.references[i] for i in kept), name
+            )
         if not set(name.split("+")) <= {*REFERENCE_SETS, *sum(REFERENCE_SETS.values(), ())}:
             raise NotRun(f"the references {name} are not in the catalogue")
         names = [text for part in name.split("+") for text in REFERENCE_SETS.get(part, (part,))]
-        return Corpus.from_texts([gold.sources[i] for i in kept],
-                                 [[self.text(text)[i] for i in kept] for text in names],
-                                 name=name)
+        return Corpus.from_texts(
+            [gold.sources[i] for i in kept],
+            [[self.text(text)[i] for i in kept] for text in names],
+            name=name,
+        )
 
     def scores(self, metric: str, corpus: str, typo: str = "corrected") -> Scores:
         """The 13 systems scored with a metric of ours on a corpus by name."""
-        return self.keep(("scores", metric, corpus, typo),
-                         lambda: self._evaluate(metric, corpus, typo))
+        return self.keep(
+            ("scores", metric, corpus, typo), lambda: self._evaluate(metric, corpus, typo)
+        )
 
     def _evaluate(self, metric: str, corpus: str, typo: str) -> Scores:
         data = self.corpus(corpus, typo)
@@ -177,10 +185,13 @@ class Material:
 
     def released(self, metric: str) -> Scores:
         """The scores of a metric that Chollampatt & Ng released, with sentence scores."""
-        return self.keep(("released", metric), lambda: read_published_scores(
-            path("gecmetrics-scores", f"system_scores_metrics/{metric}.txt.gz"),
-            sentence_path=path("gecmetrics-scores",
-                               f"sentence_scores_metrics/{metric}.txt.gz")))
+        return self.keep(
+            ("released", metric),
+            lambda: read_published_scores(
+                path("gecmetrics-scores", f"system_scores_metrics/{metric}.txt.gz"),
+                sentence_path=path("gecmetrics-scores", f"sentence_scores_metrics/{metric}.txt.gz"),
+            ),
+        )
 
     # People
 
@@ -212,21 +223,33 @@ class Material:
         """Pairwise comparisons of judgments; ``released`` are those of Chollampatt & Ng."""
         if judgments == "released":
             file = pick(members, {"all": "expanded", "sample": "unexpanded"})
-            return self.keep(("comparisons", judgments, members), lambda: compare(read_judgments(
-                path("gecmetrics-scores", f"sentence_pairwiseranks_humans/{file}.csv.gz"))))
-        return self.keep(("comparisons", judgments, members),
-                         lambda: compare(self.judgments(judgments), members=members))
+            return self.keep(
+                ("comparisons", judgments, members),
+                lambda: compare(
+                    read_judgments(
+                        path("gecmetrics-scores", f"sentence_pairwiseranks_humans/{file}.csv.gz")
+                    )
+                ),
+            )
+        return self.keep(
+            ("comparisons", judgments, members),
+            lambda: compare(self.judgments(judgments), members=members),
+        )
 
     def ranked(self, judgments: str, ranker: str, resamples: int = 0) -> Scores:
         """Systems scored from judgments, resampled by pairs as published."""
-        return self.keep(("ranked", judgments, ranker, resamples), lambda: rank(
-            parse_ranker(ranker), self.comparisons(judgments), unit="pairs",
-            resamples=resamples))
+        return self.keep(
+            ("ranked", judgments, ranker, resamples),
+            lambda: rank(
+                parse_ranker(ranker), self.comparisons(judgments), unit="pairs", resamples=resamples
+            ),
+        )
 
     def printed(self, experiment: str, table: str) -> Mapping[tuple[str, ...], str | None]:
         """The printed cells of another experiment's table."""
-        for found in self.keep(("experiment", experiment),
-                               lambda: load_experiment(experiment)).tables:
+        for found in self.keep(
+            ("experiment", experiment), lambda: load_experiment(experiment)
+        ).tables:
             if found.name == table:
                 return found.cells
         raise Unknown(f"{experiment} has no table {table!r}")
@@ -234,5 +257,8 @@ class Material:
     def printed_scores(self, experiment: str, table: str) -> Scores:
         """A printed column of scores, one row a system."""
         cells = {key[0]: text for key, text in self.printed(experiment, table).items()}
-        return Scores(f"{experiment} {table}", tuple(cells),
-                      np.array([float(text or "nan") for text in cells.values()]))
+        return Scores(
+            f"{experiment} {table}",
+            tuple(cells),
+            np.array([float(text or "nan") for text in cells.values()]),
+        )

@@ -39,8 +39,12 @@ def human_scores(material: Material, human: str, people: str) -> Scores:
     if people == "released":
         from errata.io import read_published_scores
 
-        return material.keep(("human", human), lambda: read_published_scores(
-            path("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")))
+        return material.keep(
+            ("human", human),
+            lambda: read_published_scores(
+                path("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")
+            ),
+        )
     if people == "printed":
         table = pick(human, {"expected_wins": "table3b", "trueskill": "table3c"})
         return material.printed_scores("grundkiewicz15", table)
@@ -48,8 +52,9 @@ def human_scores(material: Material, human: str, people: str) -> Scores:
     return material.ranked("grundkiewicz15", ranker)
 
 
-def metric_scores(material: Material, metric: str, scores: str, *, references: str = "",
-                  typo: str = "corrected") -> Scores:
+def metric_scores(
+    material: Material, metric: str, scores: str, *, references: str = "", typo: str = "corrected"
+) -> Scores:
     """Scores of a metric by its recipe, as they were printed, or as they were released."""
     if scores == "released":
         return material.released(metric)
@@ -63,8 +68,11 @@ def metric_scores(material: Material, metric: str, scores: str, *, references: s
     def printed(values: Any) -> Any:
         return values * times if digits is None else np.round(values * times, digits)
 
-    return replace(found, values=printed(found.values), sentences=None
-                   if found.sentences is None else printed(found.sentences))
+    return replace(
+        found,
+        values=printed(found.values),
+        sentences=None if found.sentences is None else printed(found.sentences),
+    )
 
 
 def _at(position: str, names: Sequence[str]) -> str:
@@ -82,41 +90,65 @@ def _correlation(human: Scores, metric: Scores, kind: str, without: str = "") ->
 
 
 @measure
-def correlation(material: Material, metric: str, human: str, kind: str, people: str,
-                scores: str, without: str = "") -> float:
+def correlation(
+    material: Material,
+    metric: str,
+    human: str,
+    kind: str,
+    people: str,
+    scores: str,
+    without: str = "",
+) -> float:
     """A metric's scores of the systems against people's."""
-    return _correlation(human_scores(material, human, people),
-                        metric_scores(material, metric, scores), kind, without)
+    return _correlation(
+        human_scores(material, human, people),
+        metric_scores(material, metric, scores),
+        kind,
+        without,
+    )
 
 
 @measure
-def williams_p(material: Material, better: str, worse: str, human: str, kind: str, people: str,
-               scores: str) -> float:
+def williams_p(
+    material: Material, better: str, worse: str, human: str, kind: str, people: str, scores: str
+) -> float:
     """One-sided p of Williams' test that one metric agrees better with people than another."""
     h = human_scores(material, human, people)
-    a, b = (match_systems(h, metric_scores(material, metric, scores))[1].values
-            for metric in (better, worse))
+    a, b = (
+        match_systems(h, metric_scores(material, metric, scores))[1].values
+        for metric in (better, worse)
+    )
     return williams_test(h.values, a, b, kind=kind).p
 
 
 @measure
-def tau(material: Material, metric: str, members: str, convention: str, judgments: str,
-        scores: str) -> float:
+def tau(
+    material: Material, metric: str, members: str, convention: str, judgments: str, scores: str
+) -> float:
     """Agreement with people at sentence level under a convention of the field."""
     table = material.keep(
         ("confusion", metric, members, judgments, scores),
-        lambda: confusion(material.comparisons(judgments, members),
-                          metric_scores(material, metric, scores)))
+        lambda: confusion(
+            material.comparisons(judgments, members), metric_scores(material, metric, scores)
+        ),
+    )
     return float(pick(convention, CONVENTIONS)(table))
 
 
 @measure
-def example_score(material: Material, metric: str, example: str, hypothesis: str,
-                  examples: Mapping[str, Mapping[str, Any]]) -> float:
+def example_score(
+    material: Material,
+    metric: str,
+    example: str,
+    hypothesis: str,
+    examples: Mapping[str, Mapping[str, Any]],
+) -> float:
     """The score of one hypothesis of a worked example (source, edits of each reference)."""
     case = pick(example, examples)
-    corpus = Corpus((case["source"],), (tuple(
-        Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),))
+    corpus = Corpus(
+        (case["source"],),
+        (tuple(Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),),
+    )
     output = Hypotheses("A", (_at(hypothesis, case["hypotheses"]),))
     recipe = material.recipe(metric)
     value = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)["A"]
@@ -150,9 +182,15 @@ def place_of(material: Material, metric: str, system: str) -> int:
 
 
 @measure
-def printed_rank_correlation(material: Material, metric: str, experiment: str, table: str,
-                             human: str = "Human", kind: str = "spearman", move: str = ""
-                             ) -> float:
+def printed_rank_correlation(
+    material: Material,
+    metric: str,
+    experiment: str,
+    table: str,
+    human: str = "Human",
+    kind: str = "spearman",
+    move: str = "",
+) -> float:
     """Spearman's ρ of two printed columns of a table of rankings.
 
     ``move = "source/5"`` puts a system at another place of the metric's column first.
@@ -167,8 +205,9 @@ def printed_rank_correlation(material: Material, metric: str, experiment: str, t
         system, place = move.split("/")
         ranked = [name for name in ranked if name != system]
         ranked.insert(int(place) - 1, system)
-    return float(correlate("spearman", [people.index(s) for s in people],
-                           [ranked.index(s) for s in people]))
+    return float(
+        correlate("spearman", [people.index(s) for s in people], [ranked.index(s) for s in people])
+    )
 
 
 @measure
@@ -184,10 +223,15 @@ def napoles_rank(material: Material, metric: str, position: str) -> str:
 @measure
 def same_places(material: Material, metric: str, without: str) -> int:
     """How many systems stand where the printed ranking has them, one system left out of both."""
-    printed = [text for (_, column), text in material.printed("napoles15", "table2").items()
-               if column == metric and text != without]
-    return sum(system_at(material, metric, str(position), without) == name
-               for position, name in enumerate(printed, 1))
+    printed = [
+        text
+        for (_, column), text in material.printed("napoles15", "table2").items()
+        if column == metric and text != without
+    ]
+    return sum(
+        system_at(material, metric, str(position), without) == name
+        for position, name in enumerate(printed, 1)
+    )
 
 
 @measure
@@ -212,8 +256,9 @@ def _sakaguchi_released(material: Material, metric: str, references: str) -> Sco
 
 
 @measure
-def reference_correlation(material: Material, metric: str, references: str, kind: str,
-                          scores: str) -> float:
+def reference_correlation(
+    material: Material, metric: str, references: str, kind: str, scores: str
+) -> float:
     """Sakaguchi et al., Table 6: a metric with one reference set against people.
 
     People are the printed TrueSkill scores of Grundkiewicz et al. (2015, Table 3c).
@@ -236,15 +281,18 @@ def score_distance(material: Material, metric: str, references: str, typo: str) 
 
 
 @measure
-def reference_curve(material: Material, number: str, what: str, metric: str,
-                    texts: Sequence[str]) -> float:
+def reference_curve(
+    material: Material, number: str, what: str, metric: str, texts: Sequence[str]
+) -> float:
     """The mean (max, min) score of the 12 systems with so many references of ``texts``.
 
     All choices of so many texts are scored and their scores averaged.
     """
+
     def compute() -> Any:
-        each = [material.scores(metric, "+".join(chosen))
-                for chosen in combinations(texts, int(number))]
+        each = [
+            material.scores(metric, "+".join(chosen)) for chosen in combinations(texts, int(number))
+        ]
         rows = [i for i, name in enumerate(each[0].systems) if name != "INPUT"]
         return np.mean([scores.values[rows] for scores in each], axis=0)
 
@@ -254,8 +302,9 @@ def reference_curve(material: Material, number: str, what: str, metric: str,
 
 
 @measure
-def grundkiewicz_correlation(material: Material, metric: str, kind: str, people: str,
-                             scores: str) -> float:
+def grundkiewicz_correlation(
+    material: Material, metric: str, kind: str, people: str, scores: str
+) -> float:
     """Grundkiewicz et al., Table 5: M2 with several β, I-WAcc, BLEU and METEOR against people."""
     human = human_scores(material, "expected_wins", people)
     beta = float(metric.removeprefix("F")) if metric.startswith("F") else None
@@ -278,9 +327,14 @@ def _score_file(name: str) -> Scores:
     """System, then F0.5, P and R for M2, or one score."""
     rows = [line.split() for line in read_lines(path("grundkiewicz15", f"scores.{name}"))[0]]
     if name == "m2":
-        return Scores(name, tuple(row[0] for row in rows), np.array([float(r[1]) for r in rows]),
-                      parts={part: np.array([float(row[k]) for row in rows])
-                             for part, k in (("P", 2), ("R", 3))})
+        return Scores(
+            name,
+            tuple(row[0] for row in rows),
+            np.array([float(r[1]) for r in rows]),
+            parts={
+                part: np.array([float(row[k]) for row in rows]) for part, k in (("P", 2), ("R", 3))
+            },
+        )
     if any(len(row) != 2 for row in rows):
         raise InputError("not a file of system and score", path=f"scores.{name}")
     return Scores(name, tuple(row[0] for row in rows), np.array([float(r[1]) for r in rows]))

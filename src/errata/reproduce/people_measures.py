@@ -31,8 +31,10 @@ MARKS = ((0.01, "#"), (0.05, "+"), (0.10, "*"))
 def pairs(material: Material, judgments: str, members: str = "all", ties: str = "all") -> int:
     """How many comparisons there are: all of them, only ties, or none of these."""
     found = material.comparisons(judgments, members)
-    rows = pick(ties, {"all": np.ones(len(found), bool), "only": found.outcome == 0,
-                       "none": found.outcome != 0})
+    rows = pick(
+        ties,
+        {"all": np.ones(len(found), bool), "only": found.outcome == 0, "none": found.outcome != 0},
+    )
     return round(float(found.weight[rows].sum()))
 
 
@@ -49,13 +51,17 @@ def _judge(number: str) -> str:
 @measure
 def judge_count(material: Material, judge: str, what: str) -> int:
     """Grundkiewicz et al., Table 1: rankings and pairs of one judge, or in total."""
-    mine = [j for j in material.judgments("grundkiewicz15")
-            if judge == "total" or j.judge == _judge(judge)]
+    mine = [
+        j
+        for j in material.judgments("grundkiewicz15")
+        if judge == "total" or j.judge == _judge(judge)
+    ]
     if what == "rankings":
         return len(mine)
     members, _, ties = what.partition("-")
-    found = material.comparisons("grundkiewicz15",
-                                 pick(members, {"expanded": "all", "unexpanded": "sample"}))
+    found = material.comparisons(
+        "grundkiewicz15", pick(members, {"expanded": "all", "unexpanded": "sample"})
+    )
     assert found.judge is not None
     rows = np.ones(len(found), bool)
     if judge != "total":
@@ -76,13 +82,22 @@ def judge_kappa(material: Material, first: str, second: str) -> float:
 
 
 def _ranking(material: Material, judgments: str, ranker: str, resamples: int) -> Ranking:
-    return material.keep(("ranking", judgments, ranker, resamples),
-                         lambda: cluster(material.ranked(judgments, ranker, resamples)))
+    return material.keep(
+        ("ranking", judgments, ranker, resamples),
+        lambda: cluster(material.ranked(judgments, ranker, resamples)),
+    )
 
 
 @measure
-def ranking(material: Material, system: str, what: str, judgments: str, ranker: str,
-            resamples: int = 0, names: dict[str, str] | None = None) -> float | int | str:
+def ranking(
+    material: Material,
+    system: str,
+    what: str,
+    judgments: str,
+    ranker: str,
+    resamples: int = 0,
+    names: dict[str, str] | None = None,
+) -> float | int | str:
     """The score of a system by people, its range of ranks or its cluster."""
     system = (names or {}).get(system, system)
     place(what, ("score", "range", "cluster"))
@@ -104,12 +119,14 @@ def ranked_at(material: Material, position: str, judgments: str, ranker: str) ->
 
 
 @measure
-def ranking_correlation(material: Material, kind: str, first: str, second: str, ranker: str
-                        ) -> float:
+def ranking_correlation(
+    material: Material, kind: str, first: str, second: str, ranker: str
+) -> float:
     """Two human rankings of the same systems against each other.
 
     ``"printed"`` are the printed TrueSkill scores of Grundkiewicz et al. (Table 3c).
     """
+
     def scores(judgments: str) -> Scores:
         if judgments == "printed":
             return material.printed_scores("grundkiewicz15", "table3c")
@@ -122,8 +139,9 @@ def ranking_correlation(material: Material, kind: str, first: str, second: str, 
 @measure
 def head_to_head(material: Material, row: str, column: str, what: str) -> float | str:
     """Grundkiewicz et al., Table 3d: how often the column's system beat the row's, and its mark."""
-    found = material.keep("head_to_head",
-                          lambda: head_to_head_of(material.comparisons("grundkiewicz15")))
+    found = material.keep(
+        "head_to_head", lambda: head_to_head_of(material.comparisons("grundkiewicz15"))
+    )
     a, b = place(column, found.systems), place(row, found.systems)
     if what == "fraction":
         return float(found.fraction[a, b])
@@ -133,14 +151,20 @@ def head_to_head(material: Material, row: str, column: str, what: str) -> float 
 def _judges(material: Material, denominator: str) -> JudgeCorrelations:
     from errata.human import parse_ranker
 
-    return material.keep(("judges", denominator), lambda: judge_correlations(
-        material.comparisons("grundkiewicz15"),
-        parse_ranker(f"expected_wins(denominator={denominator})"), digits=4))
+    return material.keep(
+        ("judges", denominator),
+        lambda: judge_correlations(
+            material.comparisons("grundkiewicz15"),
+            parse_ranker(f"expected_wins(denominator={denominator})"),
+            digits=4,
+        ),
+    )
 
 
 @measure
-def judge_correlation(material: Material, first: str, second: str, kind: str = "",
-                      denominator: str = "beaten") -> float:
+def judge_correlation(
+    material: Material, first: str, second: str, kind: str = "", denominator: str = "beaten"
+) -> float:
     """Grundkiewicz et al., Table 6: rankings of two judges, of one and the ``rest``, or ``mean``.
 
     Without a kind ρ stands above the diagonal and r below it, as printed.
@@ -163,11 +187,17 @@ def judge_correlation(material: Material, first: str, second: str, kind: str = "
 @measure
 def label_fit(material: Material, judgments: str, offset: int) -> int:
     """In how many rankings the labels fit the outputs of the sentence so far further on."""
+
     def compute() -> object:
         if judgments == "ctrl":
             # All assignments, the rejected too: the labels are those of the task.
-            rows = list(read_judgments(path("sakaguchi16", "Ctrl_merged.csv"), labels="given",
-                                       statuses=("Approved", "Rejected")))
+            rows = list(
+                read_judgments(
+                    path("sakaguchi16", "Ctrl_merged.csv"),
+                    labels="given",
+                    statuses=("Approved", "Rejected"),
+                )
+            )
         else:
             rows = material.judgments(judgments)
         return fit_labels(rows, {s.system: s.sentences for s in material.systems()})
@@ -196,6 +226,7 @@ def assignments(material: Material) -> int:
 
 # Sakaguchi et al., Table 7
 
+
 def _published_experts() -> list[Judgment]:
     """Expert rankings as computeIAA.py reads them: the first of each line, its number less one."""
     found = []
@@ -203,8 +234,9 @@ def _published_experts() -> list[Judgment]:
         number, _, text = line.split("\t")
         groups, several = next(iter(ast.literal_eval(text).items()))
         names = tuple(tuple(group.split()) for group in groups.split("||"))
-        found += [Judgment("expert", int(number) - 1, names, tuple(map(int, ranks)))
-                  for ranks in several]
+        found += [
+            Judgment("expert", int(number) - 1, names, tuple(map(int, ranks))) for ranks in several
+        ]
     return found
 
 
@@ -215,30 +247,37 @@ def _decisions(material: Material, match: str) -> OutputPairs:
     """
     if match == "published":
         experts = _published_experts()
-        others = read_judgments(path("sakaguchi16", "Ctrl_merged.csv"), labels="given",
-                                statuses=("Approved", "Rejected"))
+        others = read_judgments(
+            path("sakaguchi16", "Ctrl_merged.csv"),
+            labels="given",
+            statuses=("Approved", "Rejected"),
+        )
         orientation = "presented"
     else:
         experts = material.judgments("grundkiewicz15")
         others = iter(material.judgments("ctrl-text"))
         orientation = "consistent"
-    everybody = ([replace(j, judge="expert") for j in experts]
-                 + [replace(j, judge="other") for j in others])
+    everybody = [replace(j, judge="expert") for j in experts] + [
+        replace(j, judge="other") for j in others
+    ]
     return output_pairs(everybody, orientation=orientation)
 
 
 @measure
-def expert_kappa(material: Material, judges: str, weights: str, match: str = "published"
-                 ) -> float:
+def expert_kappa(material: Material, judges: str, weights: str, match: str = "published") -> float:
     """κ within experts, within others, pooled over both, or across the two groups only."""
     found: OutputPairs = material.keep(("decisions", match), lambda: _decisions(material, match))
-    return material.keep(("expert_kappa", judges, weights, match),
-                         lambda: _group_kappa(found, judges, weights, match)).value
+    return material.keep(
+        ("expert_kappa", judges, weights, match),
+        lambda: _group_kappa(found, judges, weights, match),
+    ).value
 
 
 def _group_kappa(found: OutputPairs, judges: str, weights: str, match: str) -> Kappa:
-    tallies = {name: found.select(found.judge == found.judges.index(name)).tallies()
-               for name in ("expert", "other")}
+    tallies = {
+        name: found.select(found.judge == found.judges.index(name)).tallies()
+        for name in ("expert", "other")
+    }
     if match == "published":
         # Only outputs that two experts and two others judged, as in the paper.
         both = (tallies["expert"].sum(1) >= 2) & (tallies["other"].sum(1) >= 2)
@@ -248,4 +287,3 @@ def _group_kappa(found: OutputPairs, judges: str, weights: str, match: str) -> K
     table = tallies["expert"] + tallies["other"] if judges == "both" else pick(judges, tallies)
     within = (table.T @ table - np.diag(table.sum(0))) / 2
     return kappa(within, weights=weights)
-

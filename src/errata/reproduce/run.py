@@ -13,8 +13,15 @@ from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import MEASURES, load_measures
 from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
 
-__all__ = ["Cell", "EvidenceResult", "FindingResult", "Reproduction", "TableResult",
-           "check_measures", "reproduce"]
+__all__ = [
+    "Cell",
+    "EvidenceResult",
+    "FindingResult",
+    "Reproduction",
+    "TableResult",
+    "check_measures",
+    "reproduce",
+]
 
 Progress = Callable[[int, int], None]
 
@@ -40,8 +47,7 @@ class TableResult:
 
     def count(self, verdict: str, way: str | None = None) -> int:
         """How many cells have this verdict."""
-        return sum(cell.verdict.name == verdict and way in (None, cell.way)
-                   for cell in self.cells)
+        return sum(cell.verdict.name == verdict and way in (None, cell.way) for cell in self.cells)
 
 
 @dataclass(frozen=True)
@@ -78,13 +84,17 @@ class Reproduction:
     @property
     def mismatches(self) -> int:
         """Cells that should match and do not, and evidence that is not confirmed."""
-        return (sum(cell.verdict.fails for result in self.tables for cell in result.cells)
-                + sum(one.confirmed is False for result in self.findings
-                      for one in result.evidence))
+        return sum(cell.verdict.fails for result in self.tables for cell in result.cells) + sum(
+            one.confirmed is False for result in self.findings for one in result.evidence
+        )
 
 
-def reproduce(experiments: Sequence[Experiment], *, extractor: str = "errant",
-              progress: Progress | None = None) -> tuple[Reproduction, ...]:
+def reproduce(
+    experiments: Sequence[Experiment],
+    *,
+    extractor: str = "errant",
+    progress: Progress | None = None,
+) -> tuple[Reproduction, ...]:
     """Recompute published tables; data sets come from `errata.datasets`.
 
     Work that several tables need is done once. ``extractor`` types errors where a table needs
@@ -111,8 +121,11 @@ def check_measures(experiment: Experiment) -> None:
     load_measures()
     for table in experiment.tables:
         for way in table.ways:
-            _check(f"{experiment.name}, {table.name}", table.measure,
-                   {**way.arguments, **dict.fromkeys(table.by)})
+            _check(
+                f"{experiment.name}, {table.name}",
+                table.measure,
+                {**way.arguments, **dict.fromkeys(table.by)},
+            )
     for finding in experiment.findings:
         for one in finding.evidence:
             _check(f"{experiment.name}, {finding.name}", one.measure, one.arguments)
@@ -120,24 +133,35 @@ def check_measures(experiment: Experiment) -> None:
 
 def _check(where: str, measure: str, arguments: Mapping[str, Any]) -> None:
     if measure not in MEASURES:
-        raise InputError(f"{where}: there is no measure {measure!r}",
-                         remedy=f"known: {', '.join(sorted(MEASURES))}")
+        raise InputError(
+            f"{where}: there is no measure {measure!r}",
+            remedy=f"known: {', '.join(sorted(MEASURES))}",
+        )
     wanted = inspect.signature(MEASURES[measure])
     try:
         wanted.bind(None, **arguments)
     except TypeError as error:
-        raise InputError(f"{where}: {measure}: {error}", remedy="its arguments are "
-                         + ", ".join(list(wanted.parameters)[1:])) from None
+        raise InputError(
+            f"{where}: {measure}: {error}",
+            remedy="its arguments are " + ", ".join(list(wanted.parameters)[1:]),
+        ) from None
 
 
 def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -> Reproduction:
     material.recipes = experiment.recipes
-    tables = tuple(TableResult(table, tuple(
-        _cell(table, way, key, material, step) for way in table.ways for key in table.cells))
-        for table in experiment.tables)
-    findings = tuple(FindingResult(finding, tuple(
-        _evidence(one, material, step) for one in finding.evidence))
-        for finding in experiment.findings)
+    tables = tuple(
+        TableResult(
+            table,
+            tuple(
+                _cell(table, way, key, material, step) for way in table.ways for key in table.cells
+            ),
+        )
+        for table in experiment.tables
+    )
+    findings = tuple(
+        FindingResult(finding, tuple(_evidence(one, material, step) for one in finding.evidence))
+        for finding in experiment.findings
+    )
     return Reproduction(experiment, tables, findings)
 
 
@@ -145,18 +169,28 @@ def _compute(measure: str, material: Material, arguments: Mapping[str, Any], wha
     try:
         value: Value = MEASURES[measure](material, **arguments)
     except Unknown as unknown:
-        raise InputError(f"{what}: {measure}: {unknown}", remedy="check the names of the row, "
-                         "the column and the arguments") from None
+        raise InputError(
+            f"{what}: {measure}: {unknown}",
+            remedy="check the names of the row, the column and the arguments",
+        ) from None
     return value
 
 
-def _cell(table: PublishedTable, way: Way, key: tuple[str, ...], material: Material,
-          step: Callable[[], None]) -> Cell:
+def _cell(
+    table: PublishedTable,
+    way: Way,
+    key: tuple[str, ...],
+    material: Material,
+    step: Callable[[], None],
+) -> Cell:
     printed = table.cells[key]
     try:
-        value = _compute(table.measure, material,
-                         {**way.arguments, **dict(zip(table.by, key, strict=True))},
-                         f"table {table.name}")
+        value = _compute(
+            table.measure,
+            material,
+            {**way.arguments, **dict(zip(table.by, key, strict=True))},
+            f"table {table.name}",
+        )
     except (NotRun, MissingExtraError) as reason:
         step()
         return Cell(key, way.origin, printed, None, None, Verdict("not run", str(reason)))

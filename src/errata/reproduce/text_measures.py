@@ -69,8 +69,9 @@ def _weights(material: Material, weights: str, types: str) -> list[KindDifficult
 
 
 @measure
-def difficulty(material: Material, what: str, weights: str, kind: str = "", types: str = "gold"
-               ) -> float | int:
+def difficulty(
+    material: Material, what: str, weights: str, kind: str = "", types: str = "gold"
+) -> float | int:
     """Mean weight, SD or number of the gold errors of annotator 0, of one kind or of all."""
     rows = _weights(material, weights, types)
     if kind:

@@ -11,8 +11,15 @@ from errata.datasets.published import Known, Way
 __all__ = ["VERDICTS", "Verdict", "difference", "judge", "shown"]
 
 Value = float | int | str
-VERDICTS = ("exact", "within rounding", "within tolerance", "differs (known)", "not printed",
-            "not run", "MISMATCH")
+VERDICTS = (
+    "exact",
+    "within rounding",
+    "within tolerance",
+    "differs (known)",
+    "not printed",
+    "not run",
+    "MISMATCH",
+)
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,10 @@ def shown(value: Value, like: str, rounding: str = "half") -> str:
         return str(value)
     # A figure that is half of a last digit but for its last bits is meant to be that half.
     exact = Decimal(repr(float(f"{value:.12g}")))
-    rounded = exact.quantize(Decimal(1).scaleb(printed.as_tuple().exponent),  # type: ignore[arg-type]
-                             ROUND_HALF_EVEN if rounding == "half" else ROUND_DOWN)
+    rounded = exact.quantize(
+        Decimal(1).scaleb(printed.as_tuple().exponent),  # type: ignore[arg-type]
+        ROUND_HALF_EVEN if rounding == "half" else ROUND_DOWN,
+    )
     return format(rounded, "f")
 
 
@@ -66,8 +75,9 @@ def _agrees(value: Value, printed: str, rounding: str) -> bool:
     return text == printed if a is None or b is None else a == b
 
 
-def judge(value: Value, printed: str | None, way: Way, known: Known | None = None,
-          rounding: str = "half") -> Verdict:
+def judge(
+    value: Value, printed: str | None, way: Way, known: Known | None = None, rounding: str = "half"
+) -> Verdict:
     """Compare a recomputed value with the printed text.
 
     Exact is what rounds (or, in a table that truncates, truncates) to the printed digits. A
