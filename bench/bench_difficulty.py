@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import errata.extract as extraction
+import errata.edits as extraction
 from errata.data import Hypotheses
 from errata.difficulty import by_kind, map_difficulty
+from errata.edits import extract_all
 from errata.evaluation import evaluate
-from errata.extract import extract_all
 from errata.io import read_hypotheses_m2, read_m2, read_text
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.errant import Errant

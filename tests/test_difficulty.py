@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.align import aligned_edits
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
 from errata.difficulty import (
     agreement,
@@ -24,6 +23,7 @@ from errata.difficulty import (
     retyped,
     weight_intervals,
 )
+from errata.edits.aligned import aligned_edits
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2

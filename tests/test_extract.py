@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import errata.extract as extraction
+import errata.edits as extraction
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.difficulty import by_kind, map_difficulty, retyped
-from errata.errors import InputError, MissingExtraError
-from errata.extract import (
+from errata.edits import (
     classify_all,
     extract,
     extract_all,
@@ -21,6 +20,7 @@ from errata.extract import (
     extractor_version,
     reextract,
 )
+from errata.errors import InputError, MissingExtraError
 from errata.io import read_m2
 from errata.io.cache import BlobCache
 from errata.metrics.difficulty import Difficulty
@@ -168,7 +168,7 @@ def test_without_errant(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    from errata.extract import errant
+    from errata.edits import errant
 
     errant.version.cache_clear()
     errant._annotator.cache_clear()
@@ -184,7 +184,7 @@ def test_without_errant(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.errant
 def test_equals_errant_itself(english: str, sentences: tuple[list[str], list[str]]) -> None:
     """Batched parses from disk give what ERRANT's own loop gives, one sentence at a time."""
-    from errata.extract.errant import _annotator
+    from errata.edits.errant import _annotator
 
     sources, targets = sentences
     found = extract_all(sources, targets, extractor=english)
@@ -206,7 +206,7 @@ def test_equals_errant_itself(english: str, sentences: tuple[list[str], list[str
 def test_parses_and_edits_come_from_disk_the_second_time(
     english: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from errata.extract import errant
+    from errata.edits import errant
 
     first = extract_all(["He go home ."], ["He goes home ."], extractor=english)
     assert first == [(Edit(1, 2, "goes", "R:VERB:SVA"),)]
@@ -247,7 +247,7 @@ def test_processes_give_the_same(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    from errata.extract import errant
+    from errata.edits import errant
 
     one = extract_all(*sentences, extractor=english, processes=1)
     monkeypatch.setattr(extraction, "_memory", {})
@@ -270,7 +270,7 @@ def test_the_version_names_everything(english: str) -> None:
     assert version.startswith("errant:3.")
     assert ",spacy:3." in version
     assert ",core_web_" in version
-    from errata.extract.errant import _annotator
+    from errata.edits.errant import _annotator
 
     meta = _annotator(english.partition(":")[2]).nlp.meta
     assert version.endswith(f",{meta['name']}:{meta['version']}")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.edits import classify_all, extract_hypotheses
 from errata.errors import InputError
-from errata.extract import classify_all, extract_hypotheses
 from errata.metrics.chunks import (
     CORRECT,
     IGNORED,

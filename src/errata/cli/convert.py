@@ -175,7 +175,7 @@ def _with_edits(corpus: Corpus, extractor: str) -> Corpus:
     from functools import partial
 
     from errata.cli.common import Progress
-    from errata.extract import extract_all
+    from errata.edits import extract_all
     from errata.io.parallel import with_edits
 
     with Progress("edits") as progress:
@@ -184,7 +184,7 @@ def _with_edits(corpus: Corpus, extractor: str) -> Corpus:
 
 def _write_found_anew(corpus: Corpus, extractor: str, output: str | None) -> None:
     from errata.cli.common import Progress
-    from errata.extract import reextract
+    from errata.edits import reextract
     from errata.io import write_m2
 
     with Progress("edits") as progress:

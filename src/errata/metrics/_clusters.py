@@ -39,7 +39,7 @@ class Cluster(NamedTuple):
 def changes_of(source: Words, reference: Reference, tokenise: str) -> list[Change]:
     """The edits of a reference; those of a reference given as text come from an alignment."""
     if reference.edits is None:
-        from errata.align import aligned_edits
+        from errata.edits.aligned import aligned_edits
 
         assert reference.text is not None
         edits = aligned_edits(source, reference.text.split())

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
+from errata.edits import extract_all, extract_hypotheses, extractor_version, split_extractor
 from errata.errors import InputError
-from errata.extract import extract_all, extract_hypotheses, extractor_version, split_extractor
 from errata.io.weights import read_weights
 from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
 from errata.metrics.choice import choose_alone, choose_running

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import InputError
-from errata.extract import (
+from errata.edits import (
     extract_all,
     extract_hypotheses,
     extractor_version,
     reextract,
     split_extractor,
 )
+from errata.errors import InputError
 from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
 from errata.metrics.choice import choose_alone, choose_running
 
@@ -73,7 +73,7 @@ class Errant(Metric):
     (``M:DET``), without the operation (``DET``) or as operation only (``M:``); ``size`` keeps
     edits of at most one token on both sides (``"single"``) or the others (``"multi"``);
     ``gold="reextracted"`` replaces the annotators' spans and kinds by the extractor's, so that a
-    perfect system reaches 1; ``extractor`` finds the edits of text (see `errata.extract`);
+    perfect system reaches 1; ``extractor`` finds the edits of text (see `errata.edits`);
     ``alternatives="any"`` accepts each of several gold corrections, where ERRANT compares the
     unsplit string ``a||b``; ``duplicates=True`` counts an edit that stands twice in the file
     twice, as ERRANT does.

@@ -96,7 +96,7 @@ def _with_aligned(corpus: Corpus, references: Sequence[Reference]) -> tuple[tupl
     ]
     if not bare:
         return tuple(reference.edits or () for reference in references)
-    from errata.align import extract_aligned
+    from errata.edits.aligned import extract_aligned
 
     aligned = iter(extract_aligned(*zip(*bare, strict=True)))
     return tuple(next(aligned) if r.edits is None else r.edits for r in references)

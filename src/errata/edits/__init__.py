@@ -1,6 +1,6 @@
 """Edits from a sentence and its correction, by the name of an extractor.
 
-``aligned`` needs nothing and knows no language (`errata.align`); ``errant`` runs the ERRANT
+``aligned`` needs nothing and knows no language (`errata.edits.aligned`); ``errant`` runs the ERRANT
 package with a spaCy pipeline for English, ``errant:PIPELINE`` with the pipeline of that name or
 path. All give the same `errata.data.Edit`, typed ``M:``, ``U:`` or ``R:`` and a kind.
 """
@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from errata.align import aligned_kinds, extract_aligned
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
+from errata.edits.aligned import aligned_kinds, extract_aligned
 from errata.errors import InputError
 
 __all__ = [
@@ -69,7 +69,7 @@ def extract_all(
         if base == "aligned":
             found = extract_aligned([s for s, _ in missing], [t for _, t in missing])
         else:
-            from errata.extract import errant
+            from errata.edits import errant
 
             found = errant.annotate(missing, pipeline, progress, processes)
         fresh = dict(zip(missing, found, strict=True))
@@ -102,7 +102,7 @@ def classify_all(
         ]
         kinds = iter(aligned_kinds([old for old, _ in flat], [new for _, new in flat]))
     else:
-        from errata.extract import errant
+        from errata.edits import errant
 
         kinds = iter(errant.classify(sources, edits, pipeline))
     return [tuple(replace(e, kind=next(kinds)) for e in several) for several in edits]
@@ -187,6 +187,6 @@ def extractor_version(extractor: str) -> str:
     base, pipeline = split_extractor(extractor)
     if base == "aligned":
         return "aligned"
-    from errata.extract import errant
+    from errata.edits import errant
 
     return errant.version(pipeline)
