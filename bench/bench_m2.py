@@ -25,7 +25,7 @@ from errata.data import Corpus, Hypotheses, Reference
 from errata.evaluation import evaluate
 from errata.kernels import maxmatch
 from errata.metrics.m2 import M2
-from errata.metrics.m2_edits import LIMIT, gold_edits
+from errata.metrics.m2.matching import LIMIT, gold_edits
 
 ROOT = Path(__file__).resolve().parents[1]
 OFFICIAL = 400  # seconds of processor time nusnlp/m2scorer needs for the 13 systems, 271 for NTHU

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.kernels import m2_counts, maxmatch
-from errata.metrics.m2_edits import LIMIT, gold_edits, match_edits
+from errata.metrics.m2.matching import LIMIT, gold_edits, match_edits
 from pure import load_pure
 from slow_maxmatch import Graph, edit_path, official_counts
 

@@ -893,7 +893,7 @@ def propose(
 
     Hypothesis tokens ``left:right`` replace source tokens ``start:end``. The references of
     sentence ``i`` are ``first[i]:first[i + 1]``; ``gold`` holds their edits (see
-    `errata.metrics.m2_edits.GoldEdits`). ``limit`` bounds the arcs of one pair.
+    `errata.metrics.m2.matching.GoldEdits`). ``limit`` bounds the arcs of one pair.
     """
     gold_at: cython.longlong[::1] = gold[0]
     gold_start: cython.int[::1] = gold[1]

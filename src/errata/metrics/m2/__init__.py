@@ -13,7 +13,7 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.errors import InputError
 from errata.kernels import m2_counts
 from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
-from errata.metrics.m2_edits import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
+from errata.metrics.m2.matching import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
 
 __all__ = ["M2", "SentenceEdits", "optimal_choice"]
 
