@@ -21,7 +21,7 @@ from errata.data import Corpus, Hypotheses
 from errata.evaluation import count_systems, evaluate
 from errata.kernels import threeway
 from errata.metrics import parse
-from errata.metrics._columns import prepare_nomix
+from errata.metrics.imeasure.columns import prepare_nomix
 
 OFFICIAL = 38 * 60  # processor seconds of the official program, nomix, all systems
 LONGEST = 332

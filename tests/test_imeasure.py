@@ -23,12 +23,12 @@ from errata.errors import InputError
 from errata.evaluation import count_systems, draw_totals, evaluate, pick
 from errata.io.m2 import parse_m2, read_m2
 from errata.metrics import _columns, _mix, parse
-from errata.metrics._clusters import Change, clusters_of, nomix_references, splice
-from errata.metrics._columns import align_all, kept
-from errata.metrics._quotient import best_mixture, possible_mixtures
-from errata.metrics._treebank import treebank_tokens
 from errata.metrics.base import Floats
 from errata.metrics.imeasure import IMeasure
+from errata.metrics.imeasure.best_mixture import best_mixture, possible_mixtures
+from errata.metrics.imeasure.columns import align_all, kept
+from errata.metrics.imeasure.corrections import Change, clusters_of, nomix_references, splice
+from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.testing import check_metric
 
 GOLDEN = Path(__file__).parent / "golden" / "imeasure_edge_cases.json"

@@ -6,7 +6,7 @@ one from each stage is a reference. Between stages stand nodes; node m has a poi
 (i, j), the least, over all references up to the node and all partial alignments ending at
 (i, j), of the cost of the alignment minus that of the best one through the points X of all nodes
 before. The stages are taken one after the other, so that the work grows with the sum of the
-options and not with their product. See `errata.metrics._mix` for what follows from it.
+options and not with their product. See `errata.metrics.imeasure.mixtures` for what follows from it.
 
 Only points that lie in a band of the source-hypothesis table are looked at.
 """

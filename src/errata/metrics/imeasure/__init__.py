@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics._columns import (
+from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+from errata.metrics.imeasure.columns import (
     STATISTICS,
     count_mix,
     count_nomix,
@@ -21,8 +22,7 @@ from errata.metrics._columns import (
     prepare_mix,
     prepare_nomix,
 )
-from errata.metrics._treebank import treebank_tokens
-from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+from errata.metrics.imeasure.treebank import treebank_tokens
 
 __all__ = ["IMeasure"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from errata.data import Reference
-from errata.metrics._treebank import treebank_tokens
+from errata.metrics.imeasure.treebank import treebank_tokens
 
 __all__ = ["Change", "Cluster", "clusters_of", "nomix_references", "splice"]
 

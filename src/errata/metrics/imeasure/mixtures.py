@@ -18,7 +18,7 @@ picks. V and W are found stage by stage (`errata.kernels.cuts`): work grows with
 texts, not of references. Where X does not hold the strict minimum of V + W the node is given up,
 and V and W are found again, until all nodes hold; see docs/metrics/imeasure.md for the proof.
 
-What lies between nodes is enumerated; `errata.metrics._quotient` finds the best combination.
+What lies between nodes is enumerated; `errata.metrics.imeasure.best_mixture` finds the best combination.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.kernels import cuts
-from errata.metrics._clusters import Change, Cluster, splice
+from errata.metrics.imeasure.corrections import Change, Cluster, splice
 
 __all__ = ["Chain", "Ids", "Numbered", "chain_of", "common_cuts", "numbered", "stages_of"]
 
