@@ -29,8 +29,8 @@ from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2
 from errata.io.weights import read_weights, write_weights
 from errata.kernels import chunks as kernel
-from errata.metrics.chunks import CORRECT, MODIFIED, chunk_references, compare_chunks
 from errata.metrics.difficulty import Difficulty, weight
+from errata.metrics.difficulty.chunks import CORRECT, MODIFIED, chunk_references, compare_chunks
 from pure import load_pure
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "difficulty.json").read_text())
@@ -421,7 +421,7 @@ def test_the_kernel_gives_the_same_uncompiled(
     flags = compare_chunks(corpus, chunks, edits, matching=matching)
     pure = load_pure("chunks")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("errata.metrics.chunks.kernel", pure)
+        patch.setattr("errata.metrics.difficulty.chunks.kernel", pure)
         again = chunk_references(corpus)
         np.testing.assert_array_equal(chunks.rows, again.rows)
         np.testing.assert_array_equal(chunks.bounds, again.bounds)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.edits import classify_all, extract_hypotheses
 from errata.errors import InputError
-from errata.metrics.chunks import (
+from errata.metrics.difficulty import Difficulty, weight
+from errata.metrics.difficulty.chunks import (
     CORRECT,
     IGNORED,
     MODIFIED,
@@ -21,7 +22,6 @@ from errata.metrics.chunks import (
     chunk_references,
     joined_counts,
 )
-from errata.metrics.difficulty import Difficulty, weight
 from errata.metrics.errant import gold_edits
 
 __all__ = [

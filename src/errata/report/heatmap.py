@@ -20,7 +20,7 @@ import numpy as np
 from errata.data import Edit
 from errata.difficulty import DifficultyMap
 from errata.errors import InputError
-from errata.metrics.chunks import MODIFIED
+from errata.metrics.difficulty.chunks import MODIFIED
 from errata.report.heatmap_page import PAGE, SCRIPT, STYLE
 
 __all__ = ["Piece", "Row", "colour", "heat_map", "parse_range", "rows", "weights_from"]
