@@ -15,7 +15,7 @@ from conll_texts import read_conll
 from errata.data import Corpus, Tokens, Vocabulary
 from errata.errors import InputError
 from errata.kernels import ngrams as compiled
-from errata.ngrams import (
+from errata.metrics.ngrams import (
     Overlaps,
     check_references,
     closest_lengths,

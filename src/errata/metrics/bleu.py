@@ -14,7 +14,7 @@ import numpy as np
 from errata.data import Corpus, Hypotheses, Tokens, Vocabulary
 from errata.errors import InputError
 from errata.metrics.base import Floats, Metric, metric, ratio
-from errata.ngrams import check_references, closest_lengths, corrections, overlaps
+from errata.metrics.ngrams import check_references, closest_lengths, corrections, overlaps
 
 __all__ = ["BLEU"]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.metrics.base import Floats, Ints, Metric, metric
-from errata.ngrams import overlaps, per_reference, reference_tokens
+from errata.metrics.ngrams import overlaps, per_reference, reference_tokens
 
 __all__ = ["GLEU"]
 

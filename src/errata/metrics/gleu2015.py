@@ -12,7 +12,7 @@ import numpy as np
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.metrics.base import Floats, Metric, metric
-from errata.ngrams import closest_lengths, overlaps, reference_tokens
+from errata.metrics.ngrams import closest_lengths, overlaps, reference_tokens
 
 __all__ = ["GLEU2015"]
 

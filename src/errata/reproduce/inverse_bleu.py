@@ -8,7 +8,7 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses, Scores
 from errata.metrics.bleu import BLEU
-from errata.ngrams import closest_lengths, reference_tokens
+from errata.metrics.ngrams import closest_lengths, reference_tokens
 
 __all__ = ["inverse_bleu"]
 
