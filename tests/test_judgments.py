@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.human import compare
-from errata.io.appraise import parse_appraise, render_appraise
 from errata.io.judgments import parse_jsonl, read_judgments, render_jsonl, write_judgments
-from errata.io.labels import fit_labels
-from errata.io.pairwise import parse_pairwise, render_pairwise
+from errata.io.judgments.appraise import parse_appraise, render_appraise
+from errata.io.judgments.labels import fit_labels
+from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
 from human_data import (
     data_file,
     grundkiewicz,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.pairwise import MEMBERS, ORDERS, ranked_systems
+from errata.io.judgments.pairwise import MEMBERS, ORDERS, ranked_systems
 
 __all__ = ["KEEP", "MEMBERS", "UNITS", "Comparisons", "Counts", "Outcome", "check_unit", "compare"]
 

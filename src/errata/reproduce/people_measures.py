@@ -16,7 +16,7 @@ from errata.human.clusters import Ranking, cluster
 from errata.human.judges import JudgeCorrelations, judge_correlations
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
-from errata.io.labels import fit_labels, same_text
+from errata.io.judgments.labels import fit_labels, same_text
 from errata.meta.correlation import correlate
 from errata.meta.systems import match_systems
 from errata.reproduce.material import Material, Unknown, pick, place

@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.checks import Repeats, whole_number
+from errata.io.judgments.fields import Repeats, whole_number
 
 __all__ = ["parse_appraise", "render_appraise"]
 

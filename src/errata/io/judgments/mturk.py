@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.checks import Repeats, is_duration, unique_columns, whole_number
-from errata.io.labels import Outputs, require_fit, same_text
+from errata.io.judgments.fields import Repeats, is_duration, unique_columns, whole_number
+from errata.io.judgments.labels import Outputs, require_fit, same_text
 
 __all__ = ["LABELS", "parse_mturk"]
 

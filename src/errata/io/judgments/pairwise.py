@@ -17,7 +17,7 @@ import numpy as np
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.checks import Repeats, unique_columns, whole_number
+from errata.io.judgments.fields import Repeats, unique_columns, whole_number
 
 __all__ = ["MEMBERS", "ORDERS", "parse_pairwise", "ranked_systems", "render_pairwise"]
 

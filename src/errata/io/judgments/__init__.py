@@ -23,12 +23,12 @@ import numpy as np
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.appraise import parse_appraise, render_appraise
-from errata.io.checks import LARGEST, Repeats, is_duration
 from errata.io.files import shown_name, write_lines
-from errata.io.labels import Outputs, require_fit
-from errata.io.mturk import parse_mturk
-from errata.io.pairwise import parse_pairwise, render_pairwise
+from errata.io.judgments.appraise import parse_appraise, render_appraise
+from errata.io.judgments.fields import LARGEST, Repeats, is_duration
+from errata.io.judgments.labels import Outputs, require_fit
+from errata.io.judgments.mturk import parse_mturk
+from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
 from errata.io.stream import peek, stream_lines
 
 __all__ = [
@@ -68,7 +68,7 @@ def read_judgments(
     the number of the first sentence in the file (SEEDA counts from 1). ``leave_out`` names judges
     whose rankings do not count. With ``outputs`` (system -> sentences) the groups are compared
     with them and refused where they do not fit, unless ``labels`` says otherwise; ``statuses``
-    and ``labels="text"`` are for MTurk files (see `errata.io.mturk.parse_mturk`).
+    and ``labels="text"`` are for MTurk files (see `errata.io.judgments.mturk.parse_mturk`).
     """
     name = shown_name(path)
     start, lines = peek(stream_lines(path))
@@ -294,7 +294,7 @@ def write_judgments(
     """Write judgments as JSONL, Appraise XML or pairwise CSV (gzip for ``.gz``).
 
     JSONL keeps everything and counts sentences from 0. ``members``, ``order``, ``names`` and
-    ``rng`` are for pairwise CSV (see `errata.io.pairwise.render_pairwise`).
+    ``rng`` are for pairwise CSV (see `errata.io.judgments.pairwise.render_pairwise`).
     """
     if form == "jsonl":
         lines = render_jsonl(judgments)
