@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
-from errata.io.guard import _likeness, check_lines, check_systems
-from errata.io.lint import check_characters, check_corpus
+from errata.io.checks.characters import check_characters, check_corpus
+from errata.io.checks.lines import _likeness, check_lines, check_systems
 
 WORDS = [
     "river",

@@ -63,7 +63,7 @@ def command(
     if not (files or gold or source):
         raise click.UsageError("nothing to check; name some files")
     from errata.io import check_files
-    from errata.io.findings import summarise
+    from errata.io.checks.findings import summarise
 
     checked = check_files(files, gold=gold, source=source, references=refs, missing=missing)
     shown = checked.findings if everything else tuple(summarise(checked.findings))

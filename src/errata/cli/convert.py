@@ -111,7 +111,7 @@ def _convert(
     if m2 is not None:
         if refs:
             raise click.UsageError("--refs belongs to --source")
-        from errata.io.findings import raise_or_warn
+        from errata.io.checks.findings import raise_or_warn
         from errata.io.m2 import scan_m2
 
         file = scan_m2(m2)

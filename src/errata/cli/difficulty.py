@@ -235,7 +235,7 @@ def _corpus(
     """The corpus with the annotators asked for, and a remark on who they are."""
     from errata.datasets import sample_corpus
     from errata.io import read_corpus
-    from errata.io.load import keep_annotators
+    from errata.io.corpus import keep_annotators
 
     if sample and (gold or source or refs):
         raise InputError("--sample takes no files", remedy="leave out either of them")
@@ -267,8 +267,8 @@ def _systems(
     outputs: tuple[str, ...], names: str | None, corpus: Corpus, sample: bool
 ) -> list[Hypotheses]:
     from errata.datasets import sample_systems
-    from errata.io.findings import raise_or_warn
-    from errata.io.load import scan_hypotheses
+    from errata.io.checks.findings import raise_or_warn
+    from errata.io.corpus import scan_hypotheses
 
     if sample and not outputs:
         return list(sample_systems())

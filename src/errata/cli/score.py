@@ -184,7 +184,7 @@ def load(
     compatible: bool = False,
 ) -> tuple[Corpus, list[Hypotheses]]:
     """The corpus and the systems that the options name."""
-    from errata.io.load import keep_annotators, read_corpus, read_hypotheses, split_name
+    from errata.io.corpus import keep_annotators, read_corpus, read_hypotheses, split_name
 
     if sample:
         if outputs or gold or source or refs:

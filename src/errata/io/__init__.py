@@ -1,10 +1,10 @@
 """Readers and writers; nothing is dropped or repaired silently."""
 
-from errata.io.check import Checked, check_files
-from errata.io.findings import Finding, raise_or_warn
-from errata.io.guard import check_alignment
+from errata.io.checks.findings import Finding, raise_or_warn
+from errata.io.checks.lines import check_alignment
+from errata.io.corpus import read_corpus, read_hypotheses, read_hypotheses_m2
 from errata.io.judgments import read_judgments, write_judgments
-from errata.io.load import read_corpus, read_hypotheses, read_hypotheses_m2
+from errata.io.linter import Checked, check_files
 from errata.io.m2 import read_m2, write_m2
 from errata.io.scores import read_published_scores, read_scores, write_scores
 from errata.io.text import read_text, write_text

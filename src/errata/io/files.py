@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from errata.errors import InputError
-from errata.io.findings import Finding
+from errata.io.checks.findings import Finding
 
 __all__ = ["decode", "odd_breaks", "read_bytes", "read_lines", "write_lines"]
 

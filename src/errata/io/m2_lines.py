@@ -8,7 +8,7 @@ from sys import intern
 
 from errata.data import Edit
 from errata.errors import InputError
-from errata.io.findings import Finding
+from errata.io.checks.findings import Finding
 
 __all__ = ["Reading", "check_order", "read_edit"]
 

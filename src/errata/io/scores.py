@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from errata.data import Scores
 from errata.errors import InputError
+from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.files import decode, read_bytes, read_lines, shown_name, write_lines
-from errata.io.findings import Finding, raise_or_warn
 
 __all__ = ["read_any_scores", "read_published_scores", "read_scores", "write_scores"]
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 
 from errata.errors import InputError
+from errata.io.checks.findings import raise_or_warn
 from errata.io.files import read_lines, write_lines
-from errata.io.findings import raise_or_warn
 
 __all__ = ["read_text", "write_text"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
+from errata.io.checks.findings import raise_or_warn
 from errata.io.files import read_lines, shown_name, write_lines
-from errata.io.findings import raise_or_warn
 
 __all__ = ["read_weights", "write_weights"]
 

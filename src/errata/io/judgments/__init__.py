@@ -100,7 +100,7 @@ def read_judgments(
 
 def read_outputs(*paths: PathLike) -> Outputs:
     """The outputs of systems, by name: text files (also ``name=path``), or folders of them."""
-    from errata.io.load import read_hypotheses
+    from errata.io.corpus import read_hypotheses
 
     files: list[PathLike] = []
     for path in paths:

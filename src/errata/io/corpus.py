@@ -9,9 +9,9 @@ from pathlib import Path
 
 from errata.data import Corpus, Hypotheses, Reference, apply_edits
 from errata.errors import DataWarning, InputError
+from errata.io.checks.findings import Finding, raise_or_warn
+from errata.io.checks.lines import check_alignment, check_lines, check_sources
 from errata.io.files import read_lines, shown_name
-from errata.io.findings import Finding, raise_or_warn
-from errata.io.guard import check_alignment, check_lines, check_sources
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
 from errata.io.text import read_text
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from errata.data import Corpus
-from errata.io.findings import Finding, Severity
+from errata.io.checks.findings import Finding, Severity
 
 __all__ = ["check_characters", "check_conventions", "check_corpus"]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses, Reference
 from errata.errors import InputError
-from errata.io.findings import Finding, Severity
-from errata.io.lint import check_characters, check_conventions
+from errata.io.checks.characters import check_characters, check_conventions
+from errata.io.checks.findings import Finding, Severity
 
 __all__ = ["check_alignment", "check_lines", "check_sources", "check_systems"]
 
