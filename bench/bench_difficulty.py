@@ -17,13 +17,13 @@ from typing import TypeVar
 
 import errata.edits as extraction
 from errata.data import Hypotheses
-from errata.difficulty import by_kind, map_difficulty
 from errata.edits import extract_all
 from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2, read_text
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.errant import Errant
 from errata.report.heatmap import heat_map
+from errata.studies.hard_errors import by_kind, map_difficulty
 
 T = TypeVar("T")
 

@@ -12,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.difficulty import (
+from errata.edits.aligned import aligned_edits
+from errata.errors import InputError
+from errata.evaluation import evaluate
+from errata.io import read_hypotheses_m2, read_m2
+from errata.io.weights import read_weights, write_weights
+from errata.kernels import chunks as kernel
+from errata.metrics.difficulty import Difficulty, weight
+from errata.metrics.difficulty.chunks import CORRECT, MODIFIED, chunk_references, compare_chunks
+from errata.studies.hard_errors import (
     agreement,
     by_kind,
     errors,
@@ -23,14 +31,6 @@ from errata.difficulty import (
     retyped,
     weight_intervals,
 )
-from errata.edits.aligned import aligned_edits
-from errata.errors import InputError
-from errata.evaluation import evaluate
-from errata.io import read_hypotheses_m2, read_m2
-from errata.io.weights import read_weights, write_weights
-from errata.kernels import chunks as kernel
-from errata.metrics.difficulty import Difficulty, weight
-from errata.metrics.difficulty.chunks import CORRECT, MODIFIED, chunk_references, compare_chunks
 from pure import load_pure
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "difficulty.json").read_text())

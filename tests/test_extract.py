@@ -11,7 +11,6 @@ import pytest
 
 import errata.edits as extraction
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
-from errata.difficulty import by_kind, map_difficulty, retyped
 from errata.edits import (
     classify_all,
     extract,
@@ -24,6 +23,7 @@ from errata.errors import InputError, MissingExtraError
 from errata.io import read_m2
 from errata.io.cache import BlobCache
 from errata.metrics.difficulty import Difficulty
+from errata.studies.hard_errors import by_kind, map_difficulty, retyped
 
 # Table 4 of Gotou et al. (2020): mean weight, SD, frequency.
 TABLE_4 = {

@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 import pytest
 
 from errata.data import Corpus, Hypotheses
-from errata.difficulty import DifficultyMap, map_difficulty
 from errata.errors import DataWarning, InputError
 from errata.metrics.difficulty import Difficulty
 from errata.report.heatmap import Piece, colour, heat_map, parse_range, rows
 from errata.report.heatmap_plain import heat_map_picture, heat_map_text
+from errata.studies.hard_errors import DifficultyMap, map_difficulty
 
 NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--'
 

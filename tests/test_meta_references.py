@@ -14,7 +14,8 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus
 from errata.errors import InputError
-from errata.meta.references import (
+from errata.metrics import parse
+from errata.studies.reference_sets import (
     Operations,
     annotators_as_systems,
     operations,
@@ -22,7 +23,6 @@ from errata.meta.references import (
     self_check,
     study_references,
 )
-from errata.metrics import parse
 from test_cli import errata
 from toy import Toy
 

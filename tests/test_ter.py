@@ -14,7 +14,7 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from errata.data import Vocabulary
 from errata.errors import DataWarning
-from errata.meta.ter import edit_counts
+from errata.studies.ter import edit_counts
 from pure import load_pure
 
 words = st.lists(st.sampled_from("abcde"), max_size=14)

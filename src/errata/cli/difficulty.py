@@ -16,9 +16,9 @@ from errata.errors import InputError
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
-    from errata.difficulty import DifficultyMap
     from errata.metrics.difficulty import Difficulty
     from errata.report.table import Table
+    from errata.studies.hard_errors import DifficultyMap
 
 __all__ = ["command"]
 
@@ -181,8 +181,8 @@ def command(
     hard errors weigh more, the difficulty of each kind of error, the hardest and easiest errors,
     and how alike the systems are; --map writes a page to look at.
     """
-    from errata.difficulty import map_difficulty, retyped
     from errata.metrics.difficulty import Difficulty
+    from errata.studies.hard_errors import map_difficulty, retyped
 
     metric = Difficulty(
         weights=weights,
@@ -362,11 +362,11 @@ def _tables(
     confidence: float,
     seed: int,
 ) -> list[Table]:
-    from errata.difficulty import by_kind, weight_intervals
     from errata.evaluation import evaluate
     from errata.report import difficulty as tables
     from errata.report.heatmap import weights_from
     from errata.report.scores import score_table
+    from errata.studies.hard_errors import by_kind, weight_intervals
 
     shown = []
     if systems:

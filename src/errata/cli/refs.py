@@ -60,9 +60,9 @@ def command(
     """
     from errata.cli.score import load
     from errata.io import read_corpus
-    from errata.meta import references as study
     from errata.metrics import parse
     from errata.report import references as report
+    from errata.studies import reference_sets as study
 
     if sample or outputs:
         corpus, systems = load(outputs, gold, source, refs, sample, (), missing)

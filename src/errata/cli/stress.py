@@ -73,7 +73,7 @@ def command(
     """
     from errata.metrics import parse
     from errata.report.stress import stress_plot, stress_table
-    from errata.stress import stress
+    from errata.studies.stress import stress
 
     image = plot.suffix.lower().lstrip(".") if plot is not None else ""
     if plot is not None and image not in IMAGES:

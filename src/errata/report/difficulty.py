@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from errata.difficulty import (
+from errata.report.table import Cell, Interval, Table
+from errata.studies.hard_errors import (
     DifficultyMap,
     Error,
     KindDifficulty,
@@ -16,7 +17,6 @@ from errata.difficulty import (
     missed,
     only,
 )
-from errata.report.table import Cell, Interval, Table
 
 __all__ = [
     "agreement_table",

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from errata.data import Edit
-from errata.difficulty import DifficultyMap
 from errata.errors import InputError
 from errata.metrics.difficulty.chunks import MODIFIED
 from errata.report.heatmap_page import PAGE, SCRIPT, STYLE
+from errata.studies.hard_errors import DifficultyMap
 
 __all__ = ["Piece", "Row", "colour", "heat_map", "parse_range", "rows", "weights_from"]
 

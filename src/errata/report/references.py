@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from errata.data import Scores
-from errata.meta.references import CurvePoint, ReferenceStudy
 from errata.report.table import Cell, Table
+from errata.studies.reference_sets import CurvePoint, ReferenceStudy
 
 __all__ = ["annotator_table", "curve_table", "self_check_table", "study_tables"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from errata.errors import MissingExtraError
 from errata.report.table import Table
-from errata.stress import StressCard
+from errata.studies.stress import StressCard
 
 __all__ = ["stress_plot", "stress_table"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.datasets.fetch import path
-from errata.difficulty import KindDifficulty, by_kind, map_difficulty, retyped
-from errata.meta.ter import edit_counts
 from errata.metrics.difficulty import Difficulty
 from errata.reproduce.material import Material, NotRun, pick
 from errata.reproduce.measures import measure
+from errata.studies.hard_errors import KindDifficulty, by_kind, map_difficulty, retyped
+from errata.studies.ter import edit_counts
 
 __all__: list[str] = []
 

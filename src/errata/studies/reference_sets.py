@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses, Reference, Scores
 from errata.errors import InputError
 from errata.evaluation import evaluate
-from errata.meta.ter import edit_counts
 from errata.metrics.base import Metric
+from errata.studies.ter import edit_counts
 
 __all__ = [
     "CurvePoint",
