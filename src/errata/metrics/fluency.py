@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.lm import Memo, Options, open_model
 from errata.metrics.base import Floats, Metric, metric, ratio
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
+from errata.models import Memo, Options, open_model
 
 __all__ = ["Fluency", "Harper"]
 
@@ -63,7 +63,7 @@ class Fluency(Metric):
     def _embedder(self) -> Memo | None:
         if self.embeddings == "none":
             return None
-        from errata.lm.embedding import open_minilm
+        from errata.models.embedding import open_minilm
 
         return open_minilm()
 
@@ -149,7 +149,7 @@ class Harper(Metric):
         return "errors removed"
 
     def _opened(self) -> Memo:
-        from errata.lm.harper import open_harper
+        from errata.models.harper import open_harper
 
         return open_harper(self.dialect, self.tokenized)
 

@@ -23,8 +23,8 @@ from rapidfuzz.distance import Indel
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.lm import Memo, Options, open_model, perplexity
 from errata.metrics.base import Floats, Metric, metric, ratio
+from errata.models import Memo, Options, open_model, perplexity
 
 __all__ = ["Scribendi", "levenshtein_distance_ratio", "token_sort_ratio"]
 
@@ -59,7 +59,7 @@ def levenshtein_distance_ratio(source: str, hypothesis: str) -> float:
 class Scribendi(Metric):
     """+1, 0 or -1 per sentence, by perplexity and likeness to the source.
 
-    ``model`` is ``gpt2`` as in the paper, or any other of `errata.lm.open_model`. ``perplexity``
+    ``model`` is ``gpt2`` as in the paper, or any other of `errata.models.open_model`. ``perplexity``
     is the paper's mean over tokens, or ``sum``: the log-probability of the whole sentence, which
     does not prefer texts that fall into more tokens (``can not`` over ``cannot``). ``rounding``
     see `token_sort_ratio`. ``total`` is the paper's sum, or the mean over sentences, which can be

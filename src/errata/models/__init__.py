@@ -2,7 +2,7 @@
 
 ``gpt2`` (or any causal model by hub name, folder or GGUF file), ``smollm2`` and ``trigram`` are
 ours; other packages add models with an entry point in the group ``errata.language_models``, and
-a program with `register`. Results are kept on disk, see `errata.lm.cache`.
+a program with `register`. Results are kept on disk, see `errata.models.cache`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 
 from errata.errors import InputError
-from errata.lm.base import LanguageModel, Options, in_batches, perplexity
-from errata.lm.cache import Cache, Memo, default_cache, forget, shared
+from errata.models.base import LanguageModel, Options, in_batches, perplexity
+from errata.models.cache import Cache, Memo, default_cache, forget, shared
 
 __all__ = [
     "Cache",
@@ -79,16 +79,16 @@ def _new(name: str, options: Options, cache: Cache) -> LanguageModel:
     if name in _registered:
         return _registered[name](options)
     if name == "smollm2":
-        from errata.lm.causal import open_smollm2
+        from errata.models.causal import open_smollm2
 
         return open_smollm2(options, cache)
     if name == "trigram":
-        from errata.lm.trigram import TrigramModel
+        from errata.models.trigram import TrigramModel
 
         return TrigramModel(options)
     for plugin in entry_points(group="errata.language_models", name=name):
         factory: Factory = plugin.load()
         return factory(options)
-    from errata.lm.causal import CausalModel
+    from errata.models.causal import CausalModel
 
     return CausalModel(name, options, cache)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError, MissingExtraError
-from errata.lm.base import Floats, load_extra, require
-from errata.lm.cache import Cache, Memo, default_cache, shared
+from errata.models.base import Floats, load_extra, require
+from errata.models.cache import Cache, Memo, default_cache, shared
 
 __all__ = ["open_minilm"]
 
@@ -68,7 +68,7 @@ def _load() -> tuple[Any, Any]:
     assert spec is not None
     assert spec.origin is not None
     folder = str(Path(spec.origin).parent / "model")
-    from errata.lm.causal import quiet
+    from errata.models.causal import quiet
 
     with quiet():
         return (

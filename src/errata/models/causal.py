@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError, MissingExtraError
-from errata.lm.base import Floats, Options, load_extra, require
-from errata.lm.cache import Cache, folder_digest
+from errata.models.base import Floats, Options, load_extra, require
+from errata.models.cache import Cache, folder_digest
 
 __all__ = ["CausalModel", "open_smollm2", "quiet"]
 
@@ -75,7 +75,7 @@ class CausalModel:
     def log_probs(self, sentences: Sequence[str]) -> Floats:
         """Summed log-probability and number of tokens of each sentence, in one forward pass.
 
-        `errata.lm.open_model` makes the batches, by length.
+        `errata.models.open_model` makes the batches, by length.
         """
         if not sentences:
             return np.zeros((0, 2))
