@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from errata.models.base import Floats, Options
+from errata.models.language import Floats, Options
 
 BAD = {"go", "sit", "likes", "have", "school", "goes"}
 

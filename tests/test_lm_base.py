@@ -13,7 +13,7 @@ import pytest
 import errata.models as lm
 from errata.errors import InputError, MissingExtraError
 from errata.models import Options, in_batches, perplexity
-from errata.models.base import Floats, require
+from errata.models.language import Floats, require
 from fake_lm import FakeModel
 
 

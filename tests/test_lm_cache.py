@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from errata.errors import InputError
 from errata.models import Memo, default_cache
-from errata.models.base import Floats
-from errata.models.cache import Cache, folder_digest
+from errata.models.language import Floats
+from errata.models.memo import Cache, folder_digest
 from fake_lm import FakeModel
 
 
@@ -152,7 +152,7 @@ def test_an_interrupt_loses_nothing_that_was_computed(cache: Cache) -> None:
 WRITER = """
 import sys, numpy as np
 from pathlib import Path
-from errata.models.cache import Cache
+from errata.models.memo import Cache
 cache, who, n = Cache(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
 for i in range(n):
     # Every fourth sentence is one that all processes write.

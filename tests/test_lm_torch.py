@@ -23,8 +23,8 @@ from errata.evaluation import evaluate
 from errata.metrics.fluency import Fluency
 from errata.metrics.scribendi import Scribendi
 from errata.models import Options, open_model, perplexity
-from errata.models.cache import Cache
 from errata.models.causal import CausalModel
+from errata.models.memo import Cache
 
 pytestmark = pytest.mark.lm
 SENTENCES = ["a b c", "b", "c c c c a a", "", "a a", "b c a b c a b c a b c"]

@@ -14,7 +14,7 @@ from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
 from errata.metrics import parse
 from errata.models import Options, open_model, perplexity
-from errata.models.base import Floats
+from errata.models.language import Floats
 from errata.models.trigram import UNKNOWN, TrigramModel, words
 from errata.testing import check_metric
 

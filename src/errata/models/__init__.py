@@ -2,7 +2,7 @@
 
 ``gpt2`` (or any causal model by hub name, folder or GGUF file), ``smollm2`` and ``trigram`` are
 ours; other packages add models with an entry point in the group ``errata.language_models``, and
-a program with `register`. Results are kept on disk, see `errata.models.cache`.
+a program with `register`. Results are kept on disk, see `errata.models.memo`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 
 from errata.errors import InputError
-from errata.models.base import LanguageModel, Options, in_batches, perplexity
-from errata.models.cache import Cache, Memo, default_cache, forget, shared
+from errata.models.language import LanguageModel, Options, in_batches, perplexity
+from errata.models.memo import Cache, Memo, default_cache, forget, shared
 
 __all__ = [
     "Cache",

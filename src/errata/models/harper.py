@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError
-from errata.models.base import Floats, load_extra, require
-from errata.models.cache import Cache, Memo, default_cache, shared
+from errata.models.language import Floats, load_extra, require
+from errata.models.memo import Cache, Memo, default_cache, shared
 
 __all__ = ["DIALECTS", "detokenize", "open_harper"]
 

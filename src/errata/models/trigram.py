@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError
-from errata.models.base import Floats, Options, load_extra, require
+from errata.models.language import Floats, Options, load_extra, require
 
 __all__ = ["TrigramModel", "words"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from errata.errors import InputError
 from errata.io.cache import BlobCache, cache_folder
-from errata.models.base import Floats, Progress, in_batches
+from errata.models.language import Floats, Progress, in_batches
 
 __all__ = ["Cache", "Memo", "default_cache", "folder_digest", "forget", "shared"]
 
