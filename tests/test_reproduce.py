@@ -19,8 +19,8 @@ from errata.datasets.published import (
     read_experiment,
 )
 from errata.errors import InputError
-from errata.report.reproduction import experiment_table, reproduction_tables
 from errata.report.table import render
+from errata.report.tables.reproduction import experiment_table, reproduction_tables
 from errata.reproduce import Reproduction, reproduce
 from errata.reproduce.material import Material
 from errata.reproduce.measures import MEASURES, load_measures

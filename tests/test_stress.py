@@ -20,7 +20,7 @@ from errata.errors import InputError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.metrics import BUILTIN, parse
 from errata.metrics.base import Floats, Ints
-from errata.report.stress import stress_plot, stress_table
+from errata.report.tables.stress import stress_plot, stress_table
 from errata.studies.stress import PERTURBATIONS, Perturbation, stress
 from fake_lm import FakeModel
 from toy import Toy

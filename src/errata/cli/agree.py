@@ -66,7 +66,7 @@ def command(
     from errata import human
     from errata.human.agreement import agreement
     from errata.human.judges import judge_correlations
-    from errata.report.human import agreement_tables, correlation_table
+    from errata.report.tables.rankings import agreement_tables, correlation_table
 
     ranker = human.parse_ranker(method)
     read = list(load_judgments(judgments, **options))

@@ -318,8 +318,8 @@ def _draw(
     sentences: str | None,
 ) -> None:
     from errata.io.document import write_document
-    from errata.report.heatmap import heat_map, parse_range
-    from errata.report.heatmap_plain import heat_map_picture, heat_map_text
+    from errata.report.heatmap.pieces import heat_map, parse_range
+    from errata.report.heatmap.pieces.plain import heat_map_picture, heat_map_text
 
     chosen = parse_range(sentences, len(found.corpus)) if sentences else None
     if page:
@@ -363,9 +363,9 @@ def _tables(
     seed: int,
 ) -> list[Table]:
     from errata.evaluation import evaluate
-    from errata.report import difficulty as tables
-    from errata.report.heatmap import weights_from
-    from errata.report.scores import score_table
+    from errata.report.heatmap.pieces import weights_from
+    from errata.report.tables import difficulty as tables
+    from errata.report.tables.scores import score_table
     from errata.studies.hard_errors import by_kind, weight_intervals
 
     shown = []

@@ -251,7 +251,7 @@ def _system_tables(
     seed: int,
 ) -> list[Table]:
     from errata.meta import systems
-    from errata.report import meta as report
+    from errata.report.tables import correlations as report
 
     found = systems.system_level(
         people, results, over=over, common=common, resamples=resamples, rng=seed
@@ -279,7 +279,7 @@ def _sentence_tables(
     seed: int,
 ) -> list[Table]:
     from errata.meta.sentences import sentence_levels
-    from errata.report import meta as report
+    from errata.report.tables import correlations as report
 
     scored = [scores for scores in results if scores.sentences is not None]
     if not scored:
@@ -309,8 +309,8 @@ def _draw(
     if scatter is None and map_file is None:
         return
     from errata.meta.systems import p_value_matrix
-    from errata.report import meta_plots as plots
-    from errata.report.meta import short_names
+    from errata.report.figures import correlations as plots
+    from errata.report.tables.correlations import short_names
 
     if scatter is not None:
         plots.save_figure(plots.scatter_plot(people, results, outliers=outliers), scatter)

@@ -85,7 +85,7 @@ def command(
     """
     from errata import human
     from errata.human import planning
-    from errata.report.human import next_pairs_table, plan_tables
+    from errata.report.tables.rankings import next_pairs_table, plan_tables
 
     ranker = human.parse_ranker(method)
     read = list(load_judgments(judgments, **options))

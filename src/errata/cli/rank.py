@@ -104,8 +104,8 @@ def command(
     """
     from errata import human
     from errata.human.clusters import cluster
-    from errata.report.human import head_to_head_table, ranking_table
-    from errata.report.plots import figure_form, ranking_plot, save_figure
+    from errata.report.figures.ranking import figure_form, ranking_plot, save_figure
+    from errata.report.tables.rankings import head_to_head_table, ranking_table
 
     if plot is not None:
         figure_form(plot)  # before the work, not after it

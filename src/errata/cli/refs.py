@@ -61,7 +61,7 @@ def command(
     from errata.cli.score import load
     from errata.io import read_corpus
     from errata.metrics import parse
-    from errata.report import references as report
+    from errata.report.tables import reference_sets as report
     from errata.studies import reference_sets as study
 
     if sample or outputs:

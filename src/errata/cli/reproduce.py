@@ -36,7 +36,7 @@ def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: s
     errata data).
     """
     from errata.datasets.published import experiment_names, load_experiment
-    from errata.report import reproduction as report
+    from errata.report.tables import reproduction as report
 
     if not experiments:
         emit(report.experiment_table(map(load_experiment, experiment_names())), form)

@@ -115,7 +115,7 @@ def command(
     """
     from errata.evaluation import evaluate
     from errata.metrics import parse
-    from errata.report import scores as tables
+    from errata.report.tables import scores as tables
 
     chosen = [parse(text) for text in metrics or (("errant",) if by_type else DEFAULT_METRICS)]
     corpus, systems = load(outputs, gold, source, refs, sample, annotators, missing, compatible)
@@ -151,7 +151,7 @@ def _by_type(
     metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], tier: int
 ) -> list[Table]:
     from errata.metrics.errant import Errant, scores_by_type
-    from errata.report.errant import type_table
+    from errata.report.tables.kinds import type_table
 
     tables = []
     for metric in metrics:

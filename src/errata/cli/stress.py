@@ -72,7 +72,7 @@ def command(
     the references of the built-in sample are damaged.
     """
     from errata.metrics import parse
-    from errata.report.stress import stress_plot, stress_table
+    from errata.report.tables.stress import stress_plot, stress_table
     from errata.studies.stress import stress
 
     image = plot.suffix.lower().lstrip(".") if plot is not None else ""

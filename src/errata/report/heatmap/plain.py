@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from errata.errors import DataWarning, InputError, MissingExtraError
-from errata.report.heatmap import Piece, Row, colour, rows
+from errata.report.heatmap.pieces import Piece, Row, colour, rows
 from errata.studies.hard_errors import DifficultyMap
 
 if TYPE_CHECKING:

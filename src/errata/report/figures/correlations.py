@@ -12,7 +12,7 @@ from errata.data import Scores
 from errata.errors import InputError
 from errata.meta.correlation import pearson, spearman
 from errata.meta.systems import match_systems
-from errata.report.plots import new_figure, save_figure
+from errata.report.figures.ranking import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
