@@ -22,7 +22,7 @@ from errata.human.agreement import (
     output_pairs,
     pooled_kappa,
 )
-from errata.human.judges import judge_correlations
+from errata.human.judge_rankings import judge_correlations
 from errata.io.judgments import read_judgments
 from human_data import grundkiewicz, grundkiewicz_comparisons, sakaguchi_file, submissions
 

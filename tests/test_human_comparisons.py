@@ -16,8 +16,8 @@ from errata.data import Judgment
 from errata.errors import InputError
 from errata.human import compare, head_to_head
 from errata.human import comparisons as module
+from errata.human.bootstrap import bootstrap_counts
 from errata.human.comparisons import UNITS, Comparisons, Outcome
-from errata.human.resample import bootstrap_counts
 from human_data import grundkiewicz, grundkiewicz_comparisons, judgments
 
 some_judgments = st.lists(judgments(), max_size=12)

@@ -65,7 +65,7 @@ def command(
     """
     from errata import human
     from errata.human.agreement import agreement
-    from errata.human.judges import judge_correlations
+    from errata.human.judge_rankings import judge_correlations
     from errata.report.tables.rankings import agreement_tables, correlation_table
 
     ranker = human.parse_ranker(method)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from importlib import import_module
 
 from errata.errors import InputError
-from errata.human.base import Ranker, rank
 from errata.human.comparisons import Comparisons, Counts, compare
-from errata.human.versus import head_to_head
+from errata.human.head_to_head import head_to_head
+from errata.human.ranking import Ranker, rank
 from errata.parameters import build, parse_arguments
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.base import Ranker, ranker
 from errata.human.comparisons import Comparisons, Counts, Floats
+from errata.human.ranking import Ranker, ranker
 
 __all__ = ["BradleyTerry"]
 

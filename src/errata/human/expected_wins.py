@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from errata.human.base import Ranker, ranker
 from errata.human.comparisons import Counts, Floats
+from errata.human.ranking import Ranker, ranker
 
 __all__ = ["ExpectedWins", "NetWins"]
 

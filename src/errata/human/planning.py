@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from errata.data import Judgment, Scores
 from errata.errors import InputError
-from errata.human.base import Ranker
+from errata.human.bootstrap import count_resamples
 from errata.human.comparisons import Comparisons, Floats
-from errata.human.resample import count_resamples
+from errata.human.ranking import Ranker
 
 __all__ = ["NextPairs", "Plan", "next_pairs", "plan", "seconds_per_ranking"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.base import Progress, Ranker, ranker
 from errata.human.comparisons import Comparisons, Counts, Floats
+from errata.human.ranking import Progress, Ranker, ranker
 
 __all__ = ["TrueSkill", "TrueSkillMeanField"]
 

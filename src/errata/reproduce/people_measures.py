@@ -13,7 +13,7 @@ from errata.datasets.fetch import path
 from errata.human import head_to_head as head_to_head_of
 from errata.human.agreement import Kappa, OutputPairs, agreement, kappa, output_pairs
 from errata.human.clusters import Ranking, cluster
-from errata.human.judges import JudgeCorrelations, judge_correlations
+from errata.human.judge_rankings import JudgeCorrelations, judge_correlations
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.io.judgments.labels import fit_labels, same_text

@@ -7,9 +7,9 @@ import numpy as np
 from errata.data import Scores
 from errata.human.agreement import Agreement
 from errata.human.clusters import Ranking
-from errata.human.judges import JudgeCorrelations
+from errata.human.head_to_head import HeadToHead
+from errata.human.judge_rankings import JudgeCorrelations
 from errata.human.planning import NextPairs, Plan
-from errata.human.versus import HeadToHead
 from errata.report.table import Cell, Table
 
 __all__ = [

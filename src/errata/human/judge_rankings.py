@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from errata.errors import InputError
-from errata.human.base import Ranker
 from errata.human.clusters import places
 from errata.human.comparisons import Comparisons, Counts, Floats
 from errata.human.expected_wins import ExpectedWins
+from errata.human.ranking import Ranker
 
 __all__ = ["JudgeCorrelations", "judge_correlations"]
 

@@ -17,8 +17,8 @@ import numpy as np
 from errata import __version__
 from errata.data import Scores
 from errata.errors import InputError
+from errata.human.bootstrap import bootstrap_counts
 from errata.human.comparisons import Comparisons, Counts, Floats
-from errata.human.resample import bootstrap_counts
 from errata.parameters import Parameterised
 
 __all__ = ["Ranker", "rank", "ranker"]
@@ -101,7 +101,7 @@ def rank(
     ``"sentences"`` (the default: other sentences might have been chosen); ``"judges"``.
     ``value="data"`` reports the score of the data, ``"mean"`` the mean over the resamples, as the
     published Expected Wins are. ``balanced`` draws every unit equally often over all resamples
-    (see `errata.human.resample.bootstrap_counts`), which takes most of the chance out of that
+    (see `errata.human.bootstrap.bootstrap_counts`), which takes most of the chance out of that
     mean; sampled TrueSkill with pairs cannot. ``progress`` is called with (done, total) where it
     takes long.
 
