@@ -64,7 +64,7 @@ def test_the_bootstrap_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch) ->
     corpus, systems = corpus_of(50)
     picked = [pick(c, Toy().choose(c)) for c in count_systems(Toy(), corpus, systems)]
     whole = bootstrap(Toy(), picked, 30, 3)
-    monkeypatch.setattr("errata.resampling.BLOCK", 120)
+    monkeypatch.setattr("errata.numbers.BLOCK", 120)
     np.testing.assert_array_equal(bootstrap(Toy(), picked, 30, 3), whole)
 
 

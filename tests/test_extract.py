@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import errata.edits as extraction
+from errata.cache import BlobCache
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.edits import (
     classify_all,
@@ -21,7 +22,6 @@ from errata.edits import (
 )
 from errata.errors import InputError, MissingExtraError
 from errata.io import read_m2
-from errata.io.cache import BlobCache
 from errata.metrics.difficulty import Difficulty
 from errata.studies.hard_errors import by_kind, map_difficulty, retyped
 

@@ -11,8 +11,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.errors import InputError
-from errata.meta.correlation import (
+from errata.correlation import (
     correlate,
     kendall,
     pairwise_accuracy,
@@ -21,6 +20,7 @@ from errata.meta.correlation import (
     soft_pairwise_accuracy,
     spearman,
 )
+from errata.errors import InputError
 from errata.meta.significance import (
     detectable_difference,
     holm,

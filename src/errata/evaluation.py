@@ -18,7 +18,7 @@ from errata import __version__
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
 from errata.metrics.base import Floats, Ints, Metric
-from errata.resampling import BLOCK, bootstrap_weights
+from errata.numbers import BLOCK, bootstrap_weights
 
 __all__ = [
     "bootstrap",

@@ -20,9 +20,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from errata.cache import BlobCache, cache_folder
 from errata.data import Edit, apply_edits
 from errata.errors import InputError, MissingExtraError
-from errata.io.cache import BlobCache, cache_folder
 from errata.io.files import read_lines
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.human.comparisons import Comparisons, Counts, Floats, check_unit
-from errata.resampling import BLOCK, bootstrap_weights
+from errata.numbers import BLOCK, bootstrap_weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from errata.data import Scores
 from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons
-from errata.resampling import bootstrap_weights
+from errata.numbers import bootstrap_weights
 
 __all__ = [
     "CONVENTIONS",

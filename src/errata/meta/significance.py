@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from errata.correlation import correlate, pearson, ranks
 from errata.errors import InputError
-from errata.meta.correlation import correlate, pearson, ranks
 
 __all__ = [
     "Williams",

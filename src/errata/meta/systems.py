@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.correlation import CORRELATIONS, correlate, soft_pairwise_accuracy
 from errata.data import Scores
 from errata.errors import InputError
-from errata.meta.correlation import CORRELATIONS, correlate, soft_pairwise_accuracy
 from errata.meta.significance import (
     detectable_difference,
     holm_pairs,

@@ -1,6 +1,6 @@
 """Numbers per sentence on disk, so that no sentence goes through a model twice.
 
-The file is one of `errata.io.cache`. What is kept is written batch by batch, so a run that was
+The file is one of `errata.cache`. What is kept is written batch by batch, so a run that was
 interrupted or killed goes on where it stopped.
 """
 
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from errata.cache import BlobCache, cache_folder
 from errata.errors import InputError
-from errata.io.cache import BlobCache, cache_folder
 from errata.models.language import Floats, Progress, in_batches
 
 __all__ = ["Cache", "Memo", "default_cache", "folder_digest", "forget", "shared"]

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from errata.correlation import correlate
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
 from errata.datasets.fetch import path
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.files import read_lines
-from errata.meta.correlation import correlate
 from errata.meta.sentences import CONVENTIONS, confusion
 from errata.meta.significance import williams_test
 from errata.meta.systems import match_systems, without_systems

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from errata.correlation import correlate
 from errata.data import Judgment, Scores
 from errata.datasets.fetch import path
 from errata.human import head_to_head as head_to_head_of
@@ -17,7 +18,6 @@ from errata.human.judge_rankings import JudgeCorrelations, judge_correlations
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.io.judgments.labels import fit_labels, same_text
-from errata.meta.correlation import correlate
 from errata.meta.systems import match_systems
 from errata.reproduce.material import Material, Unknown, pick, place
 from errata.reproduce.measures import measure

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.correlation import pearson, spearman
 from errata.data import Scores
 from errata.errors import InputError
-from errata.meta.correlation import pearson, spearman
 from errata.meta.systems import match_systems
 from errata.report.figures.ranking import new_figure, save_figure
 
