@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from errata.datasets.catalogue import catalogue
-from errata.datasets.published import (
+from errata.errors import InputError
+from errata.report.table import render
+from errata.report.tables.reproduction import experiment_table, reproduction_tables
+from errata.reproduce import Reproduction, reproduce
+from errata.reproduce.experiment import (
     Known,
     Way,
     experiment_names,
@@ -18,10 +22,6 @@ from errata.datasets.published import (
     parse_experiment,
     read_experiment,
 )
-from errata.errors import InputError
-from errata.report.table import render
-from errata.report.tables.reproduction import experiment_table, reproduction_tables
-from errata.reproduce import Reproduction, reproduce
 from errata.reproduce.material import Material
 from errata.reproduce.measures import MEASURES, load_measures
 from errata.reproduce.run import check_measures

@@ -35,8 +35,8 @@ def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: s
     experiments are listed. The data sets come from ERRATA_DATA, the cache or the network (see
     errata data).
     """
-    from errata.datasets.published import experiment_names, load_experiment
     from errata.report.tables import reproduction as report
+    from errata.reproduce.experiment import experiment_names, load_experiment
 
     if not experiments:
         emit(report.experiment_table(map(load_experiment, experiment_names())), form)

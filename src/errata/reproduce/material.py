@@ -11,7 +11,6 @@ import numpy as np
 from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.datasets import load_conll14, load_conll14_systems, load_conll14_texts
 from errata.datasets.fetch import path
-from errata.datasets.published import load_experiment
 from errata.errors import DataWarning, ErrataError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.human import Comparisons, compare, parse_ranker, rank
@@ -19,6 +18,7 @@ from errata.io import read_published_scores, read_text
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.metrics import parse
+from errata.reproduce.experiment import load_experiment
 from errata.reproduce.inverse_bleu import inverse_bleu
 
 __all__ = ["REFERENCE_SETS", "Material", "NotRun", "Unknown", "pick", "place"]

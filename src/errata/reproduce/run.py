@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from errata.datasets.published import Evidence, Experiment, Finding, PublishedTable, Way
 from errata.errors import InputError, MissingExtraError
+from errata.reproduce.experiment import Evidence, Experiment, Finding, PublishedTable, Way
 from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import MEASURES, load_measures
 from errata.reproduce.verdict import Value, Verdict, difference, judge, shown

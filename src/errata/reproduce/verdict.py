@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal, InvalidOperation
 
-from errata.datasets.published import Known, Way
+from errata.reproduce.experiment import Known, Way
 
 __all__ = ["VERDICTS", "Verdict", "difference", "judge", "shown"]
 

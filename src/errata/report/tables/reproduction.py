@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from errata.datasets.published import Experiment
 from errata.report.table import Cell, Table
 from errata.reproduce import FindingResult, Reproduction, TableResult
+from errata.reproduce.experiment import Experiment
 from errata.reproduce.verdict import VERDICTS
 
 __all__ = [

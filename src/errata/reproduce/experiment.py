@@ -136,7 +136,7 @@ def experiment_names() -> tuple[str, ...]:
     >>> experiment_names()
     ('chollampatt18', 'gotou20', 'grundkiewicz15', 'napoles15', 'sakaguchi16')
     """
-    folder = files("errata.datasets") / "experiments"
+    folder = files("errata.reproduce") / "experiments"
     return tuple(
         sorted(
             entry.name.removesuffix(".toml")
@@ -155,7 +155,7 @@ def load_experiment(name: str) -> Experiment:
             f"there is no experiment {name!r}",
             remedy=f"known: {', '.join(experiment_names())}, all, or a .toml file",
         )
-    source = files("errata.datasets") / "experiments" / f"{name}.toml"
+    source = files("errata.reproduce") / "experiments" / f"{name}.toml"
     return parse_experiment(source.read_text(encoding="utf-8"), f"{name}.toml")
 
 
