@@ -7,12 +7,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from errata.report.heatmap.pieces.plain import heat_map_picture, heat_map_text
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning, InputError
 from errata.metrics.difficulty import Difficulty
 from errata.report.heatmap.pieces import Piece, colour, heat_map, parse_range, rows
+from errata.report.heatmap.plain import heat_map_picture, heat_map_text
 from errata.studies.hard_errors import DifficultyMap, map_difficulty
 
 NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--'

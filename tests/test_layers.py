@@ -10,10 +10,11 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "errata"
 LAYERS = [
     {"errors"},
-    {"data", "parameters", "resampling"},
-    {"kernels", "align", "extract", "ngrams", "io", "lm", "datasets"},
+    {"data", "parameters", "numbers", "correlation", "cache"},
+    {"kernels", "edits", "io", "models", "datasets"},
     {"metrics", "human"},
-    {"evaluation", "meta", "stress", "testing", "difficulty", "reproduce"},
+    {"evaluation", "meta"},
+    {"studies", "reproduce", "testing"},
     {"report"},
     {"cli"},
     {"__main__"},

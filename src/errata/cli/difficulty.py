@@ -319,7 +319,7 @@ def _draw(
 ) -> None:
     from errata.io.document import write_document
     from errata.report.heatmap.pieces import heat_map, parse_range
-    from errata.report.heatmap.pieces.plain import heat_map_picture, heat_map_text
+    from errata.report.heatmap.plain import heat_map_picture, heat_map_text
 
     chosen = parse_range(sentences, len(found.corpus)) if sentences else None
     if page:

@@ -1,0 +1,1 @@
+"""What is done with several systems, corpora or reference sets at once."""

@@ -1,0 +1,1 @@
+"""What is looked at in every file: findings, characters, lines that do not belong together."""

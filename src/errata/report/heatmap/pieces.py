@@ -1,7 +1,7 @@
 """The difficulty heat map: sentences in which hard errors are deep red and false alarms blue.
 
 Here the map is taken apart into pieces and put into one HTML file that needs nothing else: no
-network, no other file, every text escaped. `errata.report.heatmap.pieces.plain` draws the same pieces in
+network, no other file, every text escaped. `errata.report.heatmap.plain` draws the same pieces in
 a terminal or as a picture.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from errata.data import Edit
 from errata.errors import InputError
 from errata.metrics.difficulty.chunks import MODIFIED
-from errata.report.heatmap.pieces.page import PAGE, SCRIPT, STYLE
+from errata.report.heatmap.page import PAGE, SCRIPT, STYLE
 from errata.studies.hard_errors import DifficultyMap
 
 __all__ = ["Piece", "Row", "colour", "heat_map", "parse_range", "rows", "weights_from"]

@@ -1,0 +1,1 @@
+"""Results as tables of typed cells, one module per kind of result."""
