@@ -65,8 +65,8 @@ def corrected_text(
 def with_edits(corpus: Corpus, extract: Extractor) -> Corpus:
     """Turn the references of a corpus that are texts into edits.
 
-    ``extract(sources, targets)`` finds the edits of many sentences, `errata.edits.aligned.extract_aligned`
-    for instance. References that have edits keep them.
+    ``extract(sources, targets)`` finds the edits of many sentences, as
+    `errata.edits.aligned.extract_aligned` does. References that have edits keep them.
     """
     pairs = [
         (i, k)

@@ -59,10 +59,10 @@ def levenshtein_distance_ratio(source: str, hypothesis: str) -> float:
 class Scribendi(Metric):
     """+1, 0 or -1 per sentence, by perplexity and likeness to the source.
 
-    ``model`` is ``gpt2`` as in the paper, or any other of `errata.models.open_model`. ``perplexity``
-    is the paper's mean over tokens, or ``sum``: the log-probability of the whole sentence, which
-    does not prefer texts that fall into more tokens (``can not`` over ``cannot``). ``rounding``
-    see `token_sort_ratio`. ``total`` is the paper's sum, or the mean over sentences, which can be
+    ``model`` is ``gpt2`` as in the paper, or any other of `errata.models.open_model`.
+    ``perplexity`` is the paper's mean over tokens, or ``sum``: the log-probability of the whole
+    sentence, which does not prefer texts that fall into more tokens (``can not`` over ``cannot``).
+    ``rounding`` see `token_sort_ratio`. ``total`` is the paper's sum, or the mean over sentences, which can be
     compared between test sets. Perplexities are computed for changed sentences only, and an
     empty one is infinite: emptying a sentence, or filling an empty one, is -1. White space at the
     end of a sentence is no part of it (the public reimplementations read with ``rstrip``).

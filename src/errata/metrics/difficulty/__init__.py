@@ -169,7 +169,7 @@ class Difficulty(Metric):
         return weighted(corpus, chunks, solved, len(systems), tuple(h.system for h in systems), "")
 
     def compare(self, corpus: Corpus, chunks: Chunks, hypotheses: Hypotheses) -> Flags:
-        """What a system did to each gold chunk (see `errata.metrics.difficulty.chunks.compare_chunks`)."""
+        """What a system did to each gold chunk (see `compare_chunks`)."""
         edits = extract_hypotheses(corpus, hypotheses, extractor=self.extractor)
         return compare_chunks(corpus, chunks, edits, matching=self.matching, ignore=self.ignore)
 

@@ -18,7 +18,7 @@ picks. V and W are found stage by stage (`errata.kernels.cuts`): work grows with
 texts, not of references. Where X does not hold the strict minimum of V + W the node is given up,
 and V and W are found again, until all nodes hold; see docs/metrics/imeasure.md for the proof.
 
-What lies between nodes is enumerated; `errata.metrics.imeasure.best_mixture` finds the best combination.
+What lies between nodes is enumerated; `errata.metrics.imeasure.best_mixture` finds the best.
 """
 
 from __future__ import annotations

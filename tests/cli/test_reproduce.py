@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from test_reproduce import SMALL
+from small_experiment import SMALL
 
 
 def errata(*arguments: str, data: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -96,7 +96,7 @@ def test_errors(arguments: tuple[str, ...], message: str) -> None:
 
 def test_real_data_tampered(tmp_path: Path, data_sets: Path) -> None:
     """A shipped file with one printed cell changed, on the real data."""
-    text = (files("errata.datasets") / "experiments" / "grundkiewicz15.toml").read_text("utf-8")
+    text = (files("errata.reproduce") / "experiments" / "grundkiewicz15.toml").read_text("utf-8")
     first = text.index("[[table]]")
     table = text[first : text.index("[[table]]", first + 1)]
     head = text[:first]

@@ -16,7 +16,7 @@ from errata.cli import COMMANDS, cli
 from errata.errors import ErrataError
 from errata.metrics import BUILTIN, parse
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 IDS = [str(p.relative_to(ROOT)) for p in PAGES]
 

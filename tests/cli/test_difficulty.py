@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "difficulty.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
 
 
 def run(*arguments: object, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:

@@ -33,7 +33,7 @@ from errata.studies.hard_errors import (
 )
 from pure import load_pure
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "difficulty.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
 NAMES = [
     "AMU",
     "CAMB",

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
+from command import errata
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus
 from errata.errors import InputError
@@ -23,7 +24,6 @@ from errata.studies.reference_sets import (
     self_check,
     study_references,
 )
-from test_cli import errata
 from toy import Toy
 
 words = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)
@@ -126,7 +126,7 @@ def test_command_from_files(tmp_path: Path) -> None:
     for name, text in (("s", "He go .\n"), ("r", "He goes .\n")):
         (tmp_path / name).write_text(text)
     result = errata(
-        "refs", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"), check=False
+        "refs", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"), code=None
     )
     assert result.returncode == 2
     assert "one reference set" in result.stderr

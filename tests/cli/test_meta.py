@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from test_cli import errata
+from command import errata
 
 NAMES = ["system_level", "pairs", "leave_one_out", "sentence_level"]
 
@@ -149,7 +149,7 @@ def test_plots(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], problem: str) -> None:
-    result = errata("meta", *arguments, check=False)
+    result = errata("meta", *arguments, code=None)
     assert result.returncode == 2
     assert problem in result.stderr
 
@@ -164,7 +164,7 @@ def test_sentence_level_needs_judgments(tmp_path: Path) -> None:
         str(tmp_path / "s.tsv"),
         "--level",
         "sentence",
-        check=False,
+        code=None,
     )
     assert result.returncode == 2
     assert "sentence level needs judgments" in result.stderr

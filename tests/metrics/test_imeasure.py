@@ -31,7 +31,7 @@ from errata.metrics.imeasure.corrections import Change, clusters_of, nomix_refer
 from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.testing import check_metric
 
-GOLDEN = Path(__file__).parent / "golden" / "imeasure_edge_cases.json"
+GOLDEN = Path(__file__).parents[1] / "golden" / "imeasure_edge_cases.json"
 SYSTEMS = [
     "AMU",
     "CAMB",

@@ -26,47 +26,7 @@ from errata.reproduce.material import Material
 from errata.reproduce.measures import MEASURES, load_measures
 from errata.reproduce.run import check_measures
 from errata.reproduce.verdict import VERDICTS, difference, judge, shown
-
-SMALL = '''
-name = "small"
-title = "A small experiment"
-citation = "Nobody. 2025. Nothing. Nowhere."
-data = []
-
-[[table]]
-name = "one"
-title = "Spearman's rho from printed rankings"
-origin = "Table 3"
-measure = "printed_rank_correlation"
-by = ["metric", "kind"]
-arguments = { experiment = "napoles15", table = "table2" }
-matrix = """
-        spearman  pearson
-M2      0.429     0.358
-BLEU    -0.225    -
-GLEU_0  ?         -
-"""
-    [[table.way]]
-    from = "print"
-    [[table.known]]
-    from = "print"
-    reason = "a slip"
-    matrix = """
-          spearman
-    BLEU  -0.187
-    """
-
-[[finding]]
-name = "slip"
-title = "A slip"
-text = "It is one."
-    [[finding.evidence]]
-    what = "rho of BLEU"
-    measure = "printed_rank_correlation"
-    arguments = { metric = "BLEU", experiment = "napoles15", table = "table2" }
-    printed = "-0.225"
-    found = "-0.187"
-'''
+from small_experiment import SMALL
 
 
 def run(text: str) -> Reproduction:
@@ -316,7 +276,7 @@ def test_all_papers(results: dict[str, Reproduction]) -> None:
 @pytest.mark.slow
 def test_documentation(results: dict[str, Reproduction]) -> None:
     """The page shows the verdicts and the evidence of a run; ERRANT's types aside."""
-    page = (Path(__file__).parents[1] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
     tables = reproduction_tables([results[name] for name in experiment_names()], summary=True)
     lines = [
         line

@@ -22,7 +22,7 @@ from errata.models.harper import detokenize
 from errata.testing import check_metric
 from fake_lm import FakeModel
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "scribendi.json").read_text("utf-8"))
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "scribendi.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ def test_the_correlations_on_the_page_follow_from_its_table() -> None:
     """docs/metrics/scribendi.md: r and ρ with the published human scores, 12 and 13 systems."""
     from scipy.stats import pearsonr, spearmanr
 
-    page = (Path(__file__).parents[1] / "docs" / "metrics" / "scribendi.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "metrics" / "scribendi.md").read_text("utf-8")
     cells = [
         [cell.strip().replace("−", "-") for cell in line.split("|")[1:-1]]
         for line in page.splitlines()

@@ -228,7 +228,7 @@ def test_the_command_on_files(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_what_the_command_prints() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "stress.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "stress.md").read_text("utf-8")
     assert f"$ errata stress gleu\n{run('gleu').stdout}```" in page
 
 

@@ -19,7 +19,7 @@ from errata.datasets.sample import SAMPLE_SYSTEMS, sample_file
 from errata.io import check_alignment, read_text, write_m2
 from errata.io.judgments import write_judgments
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "src/errata/datasets/sample"
 KINDS = re.compile(
     r"(M|R|U):(ADJ(:FORM)?|ADV|CONJ|CONTR|DET|MORPH|NOUN(:(INFL|NUM|POSS))?|ORTH|"

@@ -24,7 +24,7 @@ from errata.metrics import parse
 from errata.metrics.m2 import M2, optimal_choice
 from errata.metrics.m2.matching import shrink
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "m2_edge_cases.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "m2_edge_cases.json").read_text())
 OPTIONS = {"--beta": ("beta", float), "--max_unchanged_words": ("max_unchanged", int)}
 
 
@@ -247,9 +247,10 @@ def test_threads_and_chunks_change_nothing(conll: tuple[Corpus, dict[str, Hypoth
 def test_compiled_and_plain_agree_on_real_sentences(
     conll: tuple[Corpus, dict[str, Hypotheses]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from test_maxmatch import plain_kernels
+
     from errata.metrics.m2 import matching as m2_edits
     from pure import load_pure
-    from test_maxmatch import plain_kernels
 
     corpus, systems = conll
     part, output = corpus[20:120], systems["NTHU"][20:120]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from command import errata
 from errata.cli import COMMANDS
 
 HEAVY = (
@@ -25,23 +26,6 @@ HEAVY = (
     "cython",
     "Cython",
 )
-
-
-def errata(
-    *arguments: str, check: bool = True, stdin: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user does."""
-    result = subprocess.run(
-        [sys.executable, "-m", "errata", *arguments],
-        capture_output=True,
-        text=True,
-        input=stdin,
-        check=False,
-        encoding="utf-8",
-    )
-    if check:
-        assert result.returncode == 0, result.stderr
-    return result
 
 
 @pytest.mark.parametrize(
@@ -81,7 +65,7 @@ def test_version() -> None:
 
 
 def test_unknown_command() -> None:
-    result = errata("scoer", check=False)
+    result = errata("scoer", code=None)
     assert result.returncode == 2
     assert "No such command" in result.stderr
 
@@ -245,7 +229,7 @@ def test_sentences() -> None:
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], problem: str) -> None:
-    result = errata(*arguments, check=False)
+    result = errata(*arguments, code=None)
     assert result.returncode == 2
     assert problem in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
@@ -256,7 +240,7 @@ def test_wrong_line_counts_are_refused(tmp_path: Path) -> None:
     (tmp_path / "gold.m2").write_text("S a b\n\nS c d\n")
     (tmp_path / "short.txt").write_text("a b\n")
     result = errata(
-        "score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "short.txt"), check=False
+        "score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "short.txt"), code=None
     )
     assert result.returncode == 2
     assert "short.txt" in result.stderr
@@ -286,7 +270,7 @@ def test_two_systems_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -
         str(tmp_path / "gold.m2"),
         str(tmp_path / "x.txt"),
         f"x={tmp_path / 'y.txt'}",
-        check=False,
+        code=None,
     )
     assert result.returncode == 2
     assert "'x'" in result.stderr
@@ -324,7 +308,7 @@ def test_too_little_memory_is_one_clear_line(tmp_path: Path) -> None:
         str(tmp_path / "s"),
         "-m",
         "imeasure",
-        check=False,
+        code=None,
     )
     assert result.returncode == 2
     assert "one sentence a line" in result.stderr
@@ -336,14 +320,14 @@ def test_too_little_memory_is_one_clear_line(tmp_path: Path) -> None:
 )
 def test_a_text_given_as_gold(tmp_path: Path, gold: str, problem: str) -> None:
     (tmp_path / "g").write_text(gold)
-    result = errata("score", "--gold", str(tmp_path / "g"), str(tmp_path / "g"), check=False)
+    result = errata("score", "--gold", str(tmp_path / "g"), str(tmp_path / "g"), code=None)
     assert result.returncode == 2
     assert problem in result.stderr
 
 
 def test_no_references_at_all(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("a b\n")
-    result = errata("score", "--source", str(tmp_path / "s"), str(tmp_path / "s"), check=False)
+    result = errata("score", "--source", str(tmp_path / "s"), str(tmp_path / "s"), code=None)
     assert result.returncode == 2
     assert "--refs" in result.stderr
 
@@ -353,7 +337,7 @@ def test_odd_gold_is_read_as_the_official_scorer_reads_it_on_request(tmp_path: P
     (tmp_path / "gold.m2").write_text("S a b c\nS d e f\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\n\n")
     (tmp_path / "out.txt").write_text("a x c\nd e f\n")
     files = ("score", "--gold", str(tmp_path / "gold.m2"), str(tmp_path / "out.txt"), "-m", "m2")
-    refused = errata(*files, check=False)
+    refused = errata(*files, code=None)
     assert refused.returncode == 2
     row = json.loads(errata(*files, "--compatible", "--json").stdout)["tables"][0]["rows"][0]
     assert (row["correct"], row["proposed"], row["gold"]) == (1, 1, 2)

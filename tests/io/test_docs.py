@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 MODULES = ("check", "files", "guard", "lint", "load", "m2", "m2_lines", "scores")
 # Where a code stands among the arguments of a call, by the name of what is called.
 POSITION = {"Finding": 5, "warn": 1}

@@ -12,7 +12,9 @@ import pytest
 from errata.meta.sentences import CONVENTIONS
 from errata.meta.significance import williams
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "meta.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "golden" / "meta.json").read_text(encoding="utf-8")
+)
 NAMES = {
     "noties": "noties",
     "hties": "hties",

@@ -26,7 +26,7 @@ from errata.metrics.base import Floats
 from errata.metrics.gleu import GLEU, expected_gleu, official_draws
 from errata.testing import check_metric
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 OFFICIAL = GLEU(references="official")
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
 GROUP = st.tuples(SENTENCE, SENTENCE, st.lists(SENTENCE, min_size=1, max_size=3))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).resolve().parents[1] / "src" / "errata"
+SRC = Path(__file__).resolve().parents[2] / "src" / "errata"
 LAYERS = [
     {"errors"},
     {"data", "parameters", "numbers", "correlation", "cache"},
