@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from errata.errors import InputError
+from errata.numbers import Floats, ratio
 
 __all__ = [
     "CORRELATIONS",
@@ -25,8 +26,6 @@ __all__ = [
     "spearman",
 ]
 
-Floats = NDArray[np.float64]
-
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Floats:
     """Pearson's r over the last axis.
@@ -37,7 +36,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Floats:
     a, b = (_centred(np.asarray(v, np.float64)) for v in (x, y))
     top = (a * b).sum(-1)
     bottom = np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
-    r = np.divide(top, bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0)
+    r = ratio(top, bottom)
     return np.asarray(np.clip(r, -1, 1), np.float64)
 
 
@@ -82,10 +81,7 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
     """
     a, b = _signs(x), _signs(y)
     bottom = np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
-    tau = np.divide(
-        (a * b).sum(-1), bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0
-    )
-    return np.asarray(tau, np.float64)
+    return ratio((a * b).sum(-1), bottom)
 
 
 def pairwise_accuracy(x: ArrayLike, y: ArrayLike) -> Floats:

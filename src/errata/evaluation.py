@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -17,8 +17,8 @@ import numpy as np
 from errata import __version__
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
-from errata.metrics.base import Floats, Ints, Metric
-from errata.numbers import BLOCK, bootstrap_weights
+from errata.metrics.base import Metric
+from errata.numbers import BLOCK, Floats, Ints, Progress, bootstrap_weights
 
 __all__ = [
     "bootstrap",
@@ -29,8 +29,6 @@ __all__ = [
     "pick",
     "sentence_scores",
 ]
-
-Progress = Callable[[int, int], None]
 
 
 def evaluate(

@@ -1,20 +1,101 @@
-"""Bootstrap resamples as weights, in blocks that fit into memory."""
+"""Numbers as all of Errata uses them: their types, careful division, intervals, bootstrap weights.
+
+Every array of scores is `Floats`, every array of positions or counts `Ints`; whatever takes long
+tells a `Progress` how far it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BLOCK", "bootstrap_weights"]
+__all__ = [
+    "BLOCK",
+    "Bools",
+    "Estimate",
+    "Floats",
+    "Interval",
+    "Ints",
+    "Progress",
+    "Seed",
+    "bootstrap_weights",
+    "percentiles",
+    "ratio",
+    "seed_name",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Progress = Callable[[int, int], None]  # called with (done, total)
+Seed = int | np.random.Generator
+
+
+class Interval(NamedTuple):
+    """From where to where a number may lie."""
+
+    low: float
+    high: float
+
+
+class Estimate(NamedTuple):
+    """A number with its interval."""
+
+    value: float
+    low: float
+    high: float
+
 
 BLOCK = 4_000_000  # numbers held at a time where a matrix is made in blocks
 
 
+def ratio(numerator: ArrayLike, denominator: ArrayLike, empty: float = np.nan) -> Floats:
+    """Divide, with ``empty`` where the denominator is 0.
+
+    >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]), 1.0).tolist()
+    [0.5, 1.0]
+    """
+    below = np.asarray(denominator, np.float64)
+    nothing = below == 0
+    return np.where(nothing, empty, np.asarray(numerator) / np.where(nothing, 1.0, below))
+
+
+def percentiles(resampled: Floats, confidence: float = 0.95) -> Floats:
+    """The middle ``confidence`` of resamples along the first axis: ``[..., (low, high)]``.
+
+    Resamples without a value (NaN) are left out; NaN where none has one.
+
+    >>> percentiles(np.arange(101.0), 0.9).round(9).tolist()
+    [5.0, 95.0]
+    """
+    tail = (1 - confidence) / 2
+    if not np.isnan(resampled).any():
+        return np.moveaxis(np.quantile(resampled, [tail, 1 - tail], axis=0), 0, -1)
+    columns = resampled.reshape(len(resampled), -1).T
+    bounds = [
+        np.quantile(known, [tail, 1 - tail])
+        if len(known := column[~np.isnan(column)])
+        else [np.nan, np.nan]
+        for column in columns
+    ]
+    return np.array(bounds, np.float64).reshape(*resampled.shape[1:], 2)
+
+
+def seed_name(rng: Seed) -> str:
+    """What a signature says of a seed: a generator cannot be named.
+
+    >>> seed_name(7), seed_name(np.random.default_rng(7))
+    ('7', 'generator')
+    """
+    return str(rng) if isinstance(rng, int) else "generator"
+
+
 def bootstrap_weights(
-    units: int, resamples: int, rng: int | np.random.Generator, *, size: int | None = None
-) -> Iterator[NDArray[np.float64]]:
+    units: int, resamples: int, rng: Seed, *, size: int | None = None
+) -> Iterator[Floats]:
     """How often each unit is drawn in each resample, ``[resample, unit]``, block by block.
 
     Every resample draws ``size`` units with replacement, as many as there are by default.

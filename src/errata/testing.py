@@ -16,7 +16,8 @@ import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.evaluation import evaluate, join_counts
-from errata.metrics.base import Floats, Metric, build, parse_arguments
+from errata.metrics.base import Metric, build, parse_arguments
+from errata.numbers import Floats
 
 __all__ = ["check_metric", "example_corpus", "example_systems"]
 

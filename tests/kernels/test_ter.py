@@ -75,7 +75,7 @@ def test_long_texts_as_sacrebleu() -> None:
 def test_progress_and_repeats() -> None:
     seen: list[tuple[int, int]] = []
     pairs = [("a b", "b a")] * 3 + [("a", "a")]
-    counts = edit_counts(pairs, processes=1, progress=lambda done, all_: seen.append((done, all_)))
+    counts = edit_counts(pairs, threads=1, progress=lambda done, all_: seen.append((done, all_)))
     assert counts.tolist() == [1, 1, 1, 0]
     assert seen[-1] == (2, 2)
 

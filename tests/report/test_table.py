@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.errors import InputError
-from errata.report.table import FORMATS, Estimate, Interval, Table, render
+from errata.numbers import Estimate, Interval
+from errata.report.table import FORMATS, Table, render
 
 TABLE = Table(
     ("system", "F_0.5", "n", "ok"),

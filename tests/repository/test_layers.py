@@ -10,7 +10,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[2] / "src" / "errata"
 LAYERS = [
     {"errors"},
-    {"data", "parameters", "numbers", "correlation", "cache"},
+    {"data", "parameters", "numbers", "correlation", "workers", "cache"},
     {"kernels", "edits", "io", "models", "datasets"},
     {"metrics", "human"},
     {"evaluation", "meta"},

@@ -102,7 +102,7 @@ def test_expert_rewrites(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> No
     sets = [read_text(fetch.path("sakaguchi16", f"expert_minimal{x}")) for x in "AB"]
     keep = [i for i in range(len(sets[0])) if i + 1 not in merged]
     texts = [[s[i] for i in keep] for s in sets]
-    study = study_references(Corpus.from_texts(texts[0], texts), processes=1)
+    study = study_references(Corpus.from_texts(texts[0], texts), threads=1)
     assert len(keep) == 1278
     assert round(100 * study.pairs[0].identical, 1) == 38.7
     assert round(study.pairs[0].ster, 3) == 1.674

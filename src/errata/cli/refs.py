@@ -82,12 +82,7 @@ def command(
     with Progress("TER") as progress:
         tables = report.study_tables(
             study.study_references(
-                corpus,
-                names=names,
-                lowercase=not cased,
-                worst=worst,
-                processes=os.cpu_count() or 1,
-                progress=progress,
+                corpus, names=names, lowercase=not cased, worst=worst, progress=progress
             )
         )
     tables.append(

@@ -8,12 +8,13 @@ path. All give the same `errata.data.Edit`, typed ``M:``, ``U:`` or ``R:`` and a
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.edits.aligned import aligned_kinds, extract_aligned
 from errata.errors import InputError
+from errata.numbers import Progress
 
 __all__ = [
     "EXTRACTORS",
@@ -28,7 +29,6 @@ __all__ = [
 EXTRACTORS = ("aligned", "errant")
 DETECTED = ("UNK",)  # kinds of edits that say where an error is and not what it should be
 REMEMBERED = 200_000  # pairs of sentences whose edits are kept in memory
-Progress = Callable[[int, int], None]
 
 _memory: dict[tuple[str, str, str], tuple[Edit, ...]] = {}
 _lock = threading.Lock()

@@ -24,6 +24,7 @@ from errata.cache import BlobCache, cache_folder
 from errata.data import Edit, apply_edits
 from errata.errors import InputError, MissingExtraError
 from errata.io.files import read_lines
+from errata.numbers import Progress
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -33,7 +34,6 @@ __all__ = ["annotate", "classify", "version"]
 DEFAULT_PIPELINE = "en_core_web_sm"  # the one errant.load("en") loads
 BATCH = 128  # sentences a process works on at a time
 WORTH_PROCESSES = 4 * BATCH  # loading the pipeline once more costs about two seconds
-Progress = Callable[[int, int], None]
 Pair = tuple[str, str]
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.human.comparisons import Floats
+from errata.numbers import Floats
 
 __all__ = [
     "Agreement",

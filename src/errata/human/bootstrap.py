@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.comparisons import Comparisons, Counts, Floats, check_unit
-from errata.numbers import BLOCK, bootstrap_weights
+from errata.human.comparisons import Comparisons, Counts, check_unit
+from errata.numbers import BLOCK, Floats, bootstrap_weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.comparisons import Comparisons, Counts, Floats
+from errata.human.comparisons import Comparisons, Counts
 from errata.human.ranking import Ranker, ranker
+from errata.numbers import Floats
 
 __all__ = ["BradleyTerry"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from errata.data import Scores
 from errata.errors import InputError
-from errata.human.comparisons import Floats
+from errata.numbers import Floats
 
 __all__ = ["Ranking", "cluster", "places", "rank_ranges", "trimmed"]
 

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.io.judgments.pairwise import MEMBERS, ORDERS, ranked_systems
+from errata.numbers import Floats
 
 __all__ = ["KEEP", "MEMBERS", "UNITS", "Comparisons", "Counts", "Outcome", "check_unit", "compare"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+Column = NDArray[np.int32]  # half the memory of 64 bits, for millions of comparisons
 UNITS = ("pairs", "rankings", "sentences", "judges")
 KEEP = ("everything", *UNITS)
 Speakers = tuple[list[int], list[int], list[float]]
@@ -70,13 +70,13 @@ class Comparisons:
 
     systems: tuple[str, ...]
     judges: tuple[str, ...]
-    first: Ints
-    second: Ints
+    first: Column
+    second: Column
     outcome: NDArray[np.int8]
     weight: Floats
-    judge: Ints | None
-    sentence: Ints | None
-    ranking: Ints | None
+    judge: Column | None
+    sentence: Column | None
+    ranking: Column | None
     rankings: int
     context: tuple[str, ...] = ()
 
@@ -114,7 +114,7 @@ class Comparisons:
             add((forth, Outcome.TIE), (back, Outcome.TIE)),
         )
 
-    def _column(self, unit: str) -> Ints:
+    def _column(self, unit: str) -> Column:
         column = {"rankings": self.ranking, "sentences": self.sentence, "judges": self.judge}[unit]
         if column is None:
             raise InputError(
@@ -134,7 +134,7 @@ class Comparisons:
     def select(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Comparisons:
         """Some of the rows; systems and judges keep their numbers."""
 
-        def pick(column: Ints | None) -> Ints | None:
+        def pick(column: Column | None) -> Column | None:
             return None if column is None else column[rows]
 
         return replace(

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from errata.human.comparisons import Counts, Floats
+from errata.human.comparisons import Counts
 from errata.human.ranking import Ranker, ranker
+from errata.numbers import Floats, ratio
 
 __all__ = ["ExpectedWins", "NetWins"]
 
@@ -40,7 +41,7 @@ class ExpectedWins(Ranker):
     def score(self, counts: Counts) -> Floats:
         won = counts.wins + counts.ties if self.ties == "won" else counts.wins
         games = won + counts.wins.swapaxes(-1, -2)
-        share = np.divide(won, games, out=np.zeros_like(games), where=games > 0)
+        share = ratio(won, games, 0.0)
         if self.denominator == "all":
             opponents = np.full(share.shape[:-1], max(1, share.shape[-1] - 1), np.float64)
         else:
@@ -67,6 +68,6 @@ class NetWins(Ranker):
         games = counts.games
         net = counts.wins - counts.wins.swapaxes(-1, -2)
         met = games > 0
-        share = np.divide(net, games, out=np.zeros_like(games), where=met)
+        share = ratio(net, games, 0.0)
         mean: Floats = share.sum(axis=-1) / np.maximum(1, met.sum(axis=-1))
         return mean

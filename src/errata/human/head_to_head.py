@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from errata.human.comparisons import Comparisons, Counts, Floats
+from errata.human.comparisons import Comparisons, Counts
+from errata.numbers import Floats, ratio
 
 __all__ = ["HeadToHead", "head_to_head"]
 
@@ -37,7 +38,7 @@ def head_to_head(comparisons: Comparisons) -> HeadToHead:
     wins, losses = counts.wins, counts.wins.T
     decided = wins + losses
     some = decided > 0
-    fraction = np.divide(wins, decided, out=np.full_like(wins, np.nan), where=some)
+    fraction = ratio(wins, decided)
     few, all_ = np.floor(np.minimum(wins, losses)), np.round(decided).astype(np.int64)
     p = np.minimum(1, 2 * bdtr(few, all_, 0.5))
     return HeadToHead(comparisons.systems, counts, fraction, np.where(some, p, np.nan))

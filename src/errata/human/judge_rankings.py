@@ -8,9 +8,10 @@ import numpy as np
 
 from errata.errors import InputError
 from errata.human.clusters import places
-from errata.human.comparisons import Comparisons, Counts, Floats
+from errata.human.comparisons import Comparisons, Counts
 from errata.human.expected_wins import ExpectedWins
 from errata.human.ranking import Ranker
+from errata.numbers import Floats
 
 __all__ = ["JudgeCorrelations", "judge_correlations"]
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from errata.data import Judgment, Scores
 from errata.errors import InputError
 from errata.human.bootstrap import count_resamples
-from errata.human.comparisons import Comparisons, Floats
+from errata.human.comparisons import Comparisons
 from errata.human.ranking import Ranker
+from errata.numbers import Floats
 
 __all__ = ["NextPairs", "Plan", "next_pairs", "plan", "seconds_per_ranking"]
 

@@ -8,7 +8,6 @@ its parameters, and its repr is its signature and what `errata.human.parse_ranke
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar, dataclass_transform
 
@@ -18,13 +17,13 @@ from errata import __version__
 from errata.data import Scores
 from errata.errors import InputError
 from errata.human.bootstrap import bootstrap_counts
-from errata.human.comparisons import Comparisons, Counts, Floats
+from errata.human.comparisons import Comparisons, Counts
+from errata.numbers import Floats, Progress
 from errata.parameters import Parameterised
 
 __all__ = ["Ranker", "rank", "ranker"]
 
 T = TypeVar("T")
-Progress = Callable[[int, int], None]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.comparisons import Comparisons, Counts, Floats
-from errata.human.ranking import Progress, Ranker, ranker
+from errata.human.comparisons import Comparisons, Counts
+from errata.human.ranking import Ranker, ranker
+from errata.numbers import Floats, Progress
+from errata.workers import in_order, parts
 
 __all__ = ["TrueSkill", "TrueSkillMeanField"]
 
@@ -139,7 +140,7 @@ class TrueSkillMeanField(_WMT):
                 )
             return 2 * means[0] - means[1]
 
-        return np.concatenate(in_threads(run, len(shares.games), threads, progress))
+        return np.concatenate(_in_portions(run, len(shares.games), threads, progress))
 
 
 @ranker
@@ -236,23 +237,22 @@ class TrueSkill(_WMT):
             )
             return means
 
-        return np.concatenate(in_threads(run, self.runs, threads, progress))
+        return np.concatenate(_in_portions(run, self.runs, threads, progress))
 
     def context(self, comparisons: Comparisons, unit: str) -> tuple[str, ...]:
         return () if unit == "pairs" else ("resamples by trueskill_meanfield",)
 
 
-def in_threads(
-    run: Callable[[slice], Any], jobs: int, threads: int | None, progress: Progress | None
-) -> list[Any]:
+def _in_portions(
+    run: Callable[[slice], Floats], jobs: int, threads: int | None, progress: Progress | None
+) -> list[Floats]:
     """Call ``run`` with consecutive parts of ``range(jobs)``, several at a time; keep the order."""
     workers = min(threads or os.cpu_count() or 1, jobs)
-    size = max(1, min(25, jobs // (4 * workers)))  # small: none waits long for the slowest
-    parts = [slice(start, min(jobs, start + size)) for start in range(0, jobs, size)]
-    results = []
-    with ThreadPoolExecutor(workers) as pool:
-        for part, result in zip(parts, pool.map(run, parts), strict=True):
-            results.append(result)
-            if progress is not None:
-                progress(part.stop, jobs)
-    return results
+    step = max(1, min(25, jobs // (4 * workers)))  # small: none waits long for the slowest
+    return in_order(
+        run,
+        parts(jobs, step),
+        threads=threads,
+        progress=progress,
+        size=lambda part: int(part.stop - part.start),
+    )

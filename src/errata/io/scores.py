@@ -13,17 +13,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata.data import Scores
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.files import decode, read_bytes, read_lines, shown_name, write_lines
+from errata.numbers import Floats
 
 __all__ = ["read_any_scores", "read_published_scores", "read_scores", "write_scores"]
 
 PathLike = str | os.PathLike[str]
-Floats = NDArray[np.float64]
 _FORMAT = "errata scores 1"
 
 

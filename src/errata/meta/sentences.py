@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from errata.data import Scores
 from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons
-from errata.numbers import bootstrap_weights
+from errata.numbers import Estimate, Floats, bootstrap_weights, ratio
 
 __all__ = [
     "CONVENTIONS",
     "Calibrated",
     "Convention",
-    "Interval",
     "SentenceLevel",
     "calibrated_accuracy",
     "chance",
@@ -37,7 +36,6 @@ __all__ = [
     "sentence_levels",
 ]
 
-Floats = NDArray[np.float64]
 Convention = Callable[[Floats], Floats]
 
 # Position in the 3x3 table: human and metric say -1 (second better), 0 (tie), +1 (first better).
@@ -64,49 +62,41 @@ def _parts(table: Floats) -> Parts:
     )
 
 
-def _divide(top: Floats, bottom: Floats) -> Floats:
-    some = bottom > 0
-    out = np.full(np.shape(bottom), np.nan)
-    return np.asarray(np.divide(top, bottom, out=out, where=some), np.float64)
-
-
 def no_ties(table: Floats) -> Floats:
     """Chollampatt & Ng's NoTies, the WMT 2014 tau: human ties are left out, metric ties count 0."""
     p = _parts(table)
-    return _divide(p.agree - p.disagree, p.agree + p.disagree + p.metric_tie)
+    return ratio(p.agree - p.disagree, p.agree + p.disagree + p.metric_tie)
 
 
 def human_ties(table: Floats) -> Floats:
     """Chollampatt & Ng's HTies: a tie on both sides counts +1, on one side 0."""
     p = _parts(table)
-    return _divide(p.agree + p.both_tie - p.disagree, table.sum((-1, -2)))
+    return ratio(p.agree + p.both_tie - p.disagree, table.sum((-1, -2)))
 
 
 def wmt12(table: Floats) -> Floats:
     """WMT 2012: human ties are left out, a metric tie counts as wrong."""
     p = _parts(table)
-    return _divide(p.agree - p.disagree - p.metric_tie, p.agree + p.disagree + p.metric_tie)
+    return ratio(p.agree - p.disagree - p.metric_tie, p.agree + p.disagree + p.metric_tie)
 
 
 def wmt13(table: Floats) -> Floats:
     """WMT 2013: ties on either side are left out."""
     p = _parts(table)
-    return _divide(p.agree - p.disagree, p.agree + p.disagree)
+    return ratio(p.agree - p.disagree, p.agree + p.disagree)
 
 
 def tau_b(table: Floats) -> Floats:
     """Kendall's tau-b over all pairs, corrected for ties on either side."""
     p = _parts(table)
     decided = p.agree + p.disagree
-    return _divide(
-        p.agree - p.disagree, np.sqrt((decided + p.metric_tie) * (decided + p.human_tie))
-    )
+    return ratio(p.agree - p.disagree, np.sqrt((decided + p.metric_tie) * (decided + p.human_tie)))
 
 
 def accuracy(table: Floats) -> Floats:
     """Share of pairs with the same sign; a tie must be a tie on both sides (acc_eq)."""
     p = _parts(table)
-    return _divide(p.agree + p.both_tie, table.sum((-1, -2)))
+    return ratio(p.agree + p.both_tie, table.sum((-1, -2)))
 
 
 CONVENTIONS: dict[str, Convention] = {
@@ -232,15 +222,6 @@ def human_ceiling(comparisons: Comparisons) -> Floats:
     return (table + table[::-1, ::-1]) / 2
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A value with its bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-
-
 def resample(
     comparisons: Comparisons,
     scores: Scores,
@@ -332,7 +313,7 @@ def seeda_accuracy(comparisons: Comparisons, scores: Scores) -> float:
     later = np.where(names[comparisons.first] > names[comparisons.second], 1, -1)
     table = _table(comparisons, np.where(sign == 0, later, sign).astype(np.int8))
     p = _parts(table)
-    return float(_divide(p.agree, p.agree + p.disagree))
+    return float(ratio(p.agree, p.agree + p.disagree))
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +326,7 @@ class SentenceLevel:
 
     metric: str
     convention: str
-    value: Interval
+    value: Estimate
     floor: float
     ceiling: float
     table: Floats
@@ -378,7 +359,7 @@ def sentence_level(
     return SentenceLevel(
         scores.scorer,
         convention,
-        Interval(float(function(table)), float(low), float(high)),
+        Estimate(float(function(table)), float(low), float(high)),
         float(function(chance(table))),
         float(function(human_ceiling(comparisons))),
         table,
@@ -422,11 +403,11 @@ def sentence_levels(
             )
             if name == "calibrated":
                 value = calibrated_accuracy(comparisons, scores).accuracy
-                level = replace(level, convention=name, value=Interval(value, np.nan, np.nan))
+                level = replace(level, convention=name, value=Estimate(value, np.nan, np.nan))
             elif name == "seeda":
                 value = seeda_accuracy(comparisons, scores)
                 level = replace(
-                    level, convention=name, floor=0.5, value=Interval(value, np.nan, np.nan)
+                    level, convention=name, floor=0.5, value=Estimate(value, np.nan, np.nan)
                 )
             found.append(level)
     return found

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from errata.correlation import correlate, pearson, ranks
 from errata.errors import InputError
+from errata.numbers import Floats
 
 __all__ = [
     "Williams",
@@ -20,7 +21,6 @@ __all__ = [
     "williams_test",
 ]
 
-Floats = NDArray[np.float64]
 EXACT = 16  # up to so many systems every swap is tried, not sampled
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata.correlation import CORRELATIONS, correlate, soft_pairwise_accuracy
 from errata.data import Scores
@@ -18,6 +17,7 @@ from errata.meta.significance import (
     permutation_test,
     williams_test,
 )
+from errata.numbers import Floats
 
 __all__ = [
     "OVER",
@@ -34,7 +34,6 @@ __all__ = [
     "without_systems",
 ]
 
-Floats = NDArray[np.float64]
 OVER = ("systems", "sentences", "judgments", "both")
 FEW = 20  # below so many systems the smallest difference that can be told is stated
 

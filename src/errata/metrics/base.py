@@ -12,21 +12,19 @@ what `parse` reads.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
+from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import Parameterised, build, parse_arguments
 
 __all__ = ["Floats", "Ints", "Metric", "build", "f_beta", "metric", "parse_arguments", "ratio"]
 
 T = TypeVar("T")
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -96,19 +94,13 @@ class Metric(Parameterised, ABC):
         return self.parts(picked)
 
     def prepare(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        progress: Callable[[int, int], None] | None = None,
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
     ) -> None:
         """Do, before anything is counted, what is cheaper for all systems at once."""
         return
 
     def adapt(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        progress: Callable[[int, int], None] | None = None,
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
     ) -> Corpus:
         """The corpus as this metric counts it beside these systems; itself for most metrics.
 
@@ -124,12 +116,6 @@ class Metric(Parameterised, ABC):
     def notes(self, corpus: Corpus) -> tuple[str, ...]:
         """What a reader of the scores should know (a limit that was hit, say)."""
         return ()
-
-
-def ratio(numerator: Floats, denominator: Floats, empty: float) -> Floats:
-    """Divide, with ``empty`` where the denominator is 0."""
-    safe = np.where(denominator == 0, 1.0, denominator)
-    return np.where(denominator == 0, empty, numerator / safe)
 
 
 def f_beta(precision: Floats, recall: Floats, beta: float) -> Floats:

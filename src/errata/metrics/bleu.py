@@ -13,8 +13,9 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses, Tokens, Vocabulary
 from errata.errors import InputError
-from errata.metrics.base import Floats, Metric, metric, ratio
+from errata.metrics.base import Metric, metric
 from errata.metrics.ngrams import check_references, closest_lengths, corrections, overlaps
+from errata.numbers import Floats, ratio
 
 __all__ = ["BLEU"]
 

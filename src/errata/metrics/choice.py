@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from errata.metrics.base import Floats, Ints
+from errata.numbers import Floats, Ints
 
 __all__ = ["choose_alone", "choose_running"]
 

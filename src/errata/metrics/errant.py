@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,9 @@ from errata.edits import (
     split_extractor,
 )
 from errata.errors import InputError
-from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+from errata.metrics.base import Metric, f_beta, metric
 from errata.metrics.choice import choose_alone, choose_running
+from errata.numbers import Floats, Ints, Progress, ratio
 
 __all__ = ["Errant", "TypeScores", "gold_edits", "scores_by_type"]
 
@@ -113,10 +114,7 @@ class Errant(Metric):
         return f"F{self.beta:g}"
 
     def prepare(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        progress: Callable[[int, int], None] | None = None,
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
     ) -> None:
         """Extract the edits of all systems in one go, which ERRANT can do in processes."""
         texts = [h for h in systems if h.edits is None]

@@ -6,19 +6,18 @@ these has been validated against people as a metric of correction; they are for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Floats, Metric, metric, ratio
+from errata.metrics.base import Metric, metric
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import Memo, Options, open_model
+from errata.numbers import Floats, Progress, ratio
 
 __all__ = ["Fluency", "Harper"]
-
-Progress = Callable[[int, int], None]
 
 
 @metric

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Floats, Ints, Metric, metric
+from errata.metrics.base import Metric, metric
 from errata.metrics.ngrams import overlaps, per_reference, reference_tokens
+from errata.numbers import Floats, Ints
 
 __all__ = ["GLEU"]
 

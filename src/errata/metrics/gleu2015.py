@@ -11,8 +11,9 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Floats, Metric, metric
+from errata.metrics.base import Metric, metric
 from errata.metrics.ngrams import closest_lengths, overlaps, reference_tokens
+from errata.numbers import Floats
 
 __all__ = ["GLEU2015"]
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Tokens
 from errata.errors import InputError
 from errata.kernels import ngrams as kernel
+from errata.numbers import Floats, Ints
 
 __all__ = [
     "Overlaps",
@@ -26,9 +27,6 @@ __all__ = [
     "per_reference",
     "reference_tokens",
 ]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

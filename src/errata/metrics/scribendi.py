@@ -14,7 +14,7 @@ token sort ratio; LDR = 1 - LD / (|s| + |h|) over characters, with substitutions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +23,9 @@ from rapidfuzz.distance import Indel
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Floats, Metric, metric, ratio
+from errata.metrics.base import Metric, metric
 from errata.models import Memo, Options, open_model, perplexity
+from errata.numbers import Floats, Progress, ratio
 
 __all__ = ["Scribendi", "levenshtein_distance_ratio", "token_sort_ratio"]
 
@@ -62,10 +63,10 @@ class Scribendi(Metric):
     ``model`` is ``gpt2`` as in the paper, or any other of `errata.models.open_model`.
     ``perplexity`` is the paper's mean over tokens, or ``sum``: the log-probability of the whole
     sentence, which does not prefer texts that fall into more tokens (``can not`` over ``cannot``).
-    ``rounding`` see `token_sort_ratio`. ``total`` is the paper's sum, or the mean over sentences, which can be
-    compared between test sets. Perplexities are computed for changed sentences only, and an
-    empty one is infinite: emptying a sentence, or filling an empty one, is -1. White space at the
-    end of a sentence is no part of it (the public reimplementations read with ``rstrip``).
+    ``rounding`` see `token_sort_ratio`. ``total`` is the paper's sum, or the mean over sentences,
+    which can be compared between test sets. Perplexities are computed for changed sentences only,
+    and an empty one is infinite: emptying a sentence, or filling an empty one, is -1. White space
+    at the end of a sentence is no part of it (the public reimplementations read with ``rstrip``).
 
     Statistics: sentences improved (+1), unchanged (0), worsened (-1: no lower perplexity) and
     strayed (-1: too far from the source); then, for the sentence view, TSR, LDR, whether
@@ -117,10 +118,7 @@ class Scribendi(Metric):
         )
 
     def prepare(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        progress: Callable[[int, int], None] | None = None,
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
     ) -> None:
         """Give every distinct sentence that changed to the model once, all systems together."""
         needed: dict[str, None] = {}

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError, MissingExtraError
-from errata.models.language import Floats, Options, load_extra, require
+from errata.models.language import Options, load_extra, require
 from errata.models.memo import Cache, folder_digest
+from errata.numbers import Floats
 
 __all__ = ["CausalModel", "open_smollm2", "quiet"]
 

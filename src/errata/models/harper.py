@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError
-from errata.models.language import Floats, load_extra, require
+from errata.models.language import load_extra, require
 from errata.models.memo import Cache, Memo, default_cache, shared
+from errata.numbers import Floats
 
 __all__ = ["DIALECTS", "detokenize", "open_harper"]
 

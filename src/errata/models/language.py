@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata.errors import InputError, MissingExtraError
+from errata.numbers import Floats, Progress
 
 __all__ = [
     "Floats",
@@ -28,9 +28,6 @@ __all__ = [
     "perplexity",
     "require",
 ]
-
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 
 
 class LanguageModel(Protocol):

@@ -16,7 +16,8 @@ import numpy as np
 
 from errata.cache import BlobCache, cache_folder
 from errata.errors import InputError
-from errata.models.language import Floats, Progress, in_batches
+from errata.models.language import in_batches
+from errata.numbers import Floats, Progress
 
 __all__ = ["Cache", "Memo", "default_cache", "folder_digest", "forget", "shared"]
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError
-from errata.models.language import Floats, Options, load_extra, require
+from errata.models.language import Options, load_extra, require
+from errata.numbers import Floats
 
 __all__ = ["TrigramModel", "words"]
 

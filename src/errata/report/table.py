@@ -10,30 +10,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import east_asian_width
 
 from errata.errors import InputError
+from errata.numbers import Estimate, Interval
 
-__all__ = ["FORMATS", "Cell", "Estimate", "Interval", "Table", "render"]
-
-
-class Interval(NamedTuple):
-    """From where to where a number may lie; two columns in TSV, a list in JSON."""
-
-    low: float
-    high: float
-
-
-class Estimate(NamedTuple):
-    """A number with its interval in one cell, shown as ± half the width of the interval.
-
-    JSON and TSV keep all three numbers.
-    """
-
-    value: float
-    low: float
-    high: float
+__all__ = ["FORMATS", "Cell", "Table", "render"]
 
 
 Cell = str | int | float | bool | Interval | Estimate | None

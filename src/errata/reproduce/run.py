@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from errata.errors import InputError, MissingExtraError
+from errata.numbers import Progress
 from errata.reproduce.experiment import Evidence, Experiment, Finding, PublishedTable, Way
 from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import MEASURES, load_measures
@@ -22,8 +23,6 @@ __all__ = [
     "check_measures",
     "reproduce",
 ]
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

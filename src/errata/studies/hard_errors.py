@@ -23,6 +23,7 @@ from errata.metrics.difficulty.chunks import (
     joined_counts,
 )
 from errata.metrics.errant import gold_edits
+from errata.numbers import Floats, percentiles
 
 __all__ = [
     "DifficultyMap",
@@ -38,8 +39,6 @@ __all__ = [
     "retyped",
     "weight_intervals",
 ]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +234,7 @@ def by_kind(
         low = high = float("nan")
         if shares is not None:
             means = _as_weights(found, shares @ found.right[:, members].astype(float)).mean(axis=1)
-            low, high = _bounds(means, confidence)
+            low, high = percentiles(means, confidence)
         rows.append(
             KindDifficulty(
                 kind,
@@ -264,9 +263,9 @@ def weight_intervals(
     shares = _resampled_shares(found, resamples, rng)
     step = max(1, 4_000_000 // resamples)
     blocks = [
-        _bounds(
+        percentiles(
             _as_weights(found, shares @ found.right[:, list(members[k : k + step])]), confidence
-        ).T
+        )
         for k in range(0, len(members), step)
     ]
     return np.concatenate([*blocks, np.zeros((0, 2))])
@@ -290,11 +289,6 @@ def _resampled_shares(
 def _as_weights(found: DifficultyMap, solved: Floats) -> Floats:
     m = found.metric
     return weight(solved, found.systems_counted, m.a, m.b, m.c)
-
-
-def _bounds(values: Floats, confidence: float) -> Floats:
-    tail = (1 - confidence) / 2
-    return np.asarray(np.quantile(values, [tail, 1 - tail], axis=0))
 
 
 def only(found: DifficultyMap, system: str) -> list[Error]:

@@ -8,12 +8,12 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses, Reference, Scores
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.metrics.base import Metric
+from errata.numbers import Floats, Progress, ratio
 from errata.studies.ter import edit_counts
 
 __all__ = [
@@ -31,8 +31,6 @@ __all__ = [
     "study_references",
 ]
 
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 SUBSETS = 20  # subsets of annotators tried for one point of the curve
 
 
@@ -151,7 +149,7 @@ def study_references(
     names: Sequence[str] | None = None,
     lowercase: bool = True,
     worst: int = 5,
-    processes: int = 1,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> ReferenceStudy:
     """Compare the reference sets of a corpus with the source and with each other.
@@ -164,7 +162,7 @@ def study_references(
     sources = [" ".join(source.split()) for source in corpus.sources]
     jobs = {(a, b): sorted(texts[a].keys() & texts[b].keys()) for a, b in combinations(texts, 2)}
     flat = [(texts[a][i], texts[b][i]) for (a, b), both in jobs.items() for i in both]
-    counts = edit_counts(flat, lowercase=lowercase, processes=processes, progress=progress)
+    counts = edit_counts(flat, lowercase=lowercase, threads=threads, progress=progress)
     distance = np.zeros(len(sources))
     compared = np.zeros(len(sources))
     pairs, start = [], 0
@@ -216,7 +214,7 @@ def _disagreements(
     worst: int,
 ) -> tuple[Disagreement, ...]:
     lengths = np.array([max(1, len(source.split())) for source in sources])
-    mean = np.divide(distance, compared * lengths, out=np.zeros(len(sources)), where=compared > 0)
+    mean = ratio(distance, compared * lengths, 0.0)
     order = np.argsort(-mean, kind="stable")[:worst]
     return tuple(
         Disagreement(

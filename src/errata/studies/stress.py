@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
-from errata.evaluation import Progress, evaluate
+from errata.evaluation import evaluate
 from errata.metrics.base import Metric
+from errata.numbers import Floats, Progress, percentiles
 
 __all__ = ["PERTURBATIONS", "Perturbation", "StressCard", "stress"]
 
@@ -138,12 +138,12 @@ class StressCard:
     perturbations: tuple[Perturbation, ...]
     scores: Scores
     confidence: float
-    intervals: NDArray[np.float64]
-    altered: NDArray[np.float64]
-    rewarded: NDArray[np.float64]
+    intervals: Floats
+    altered: Floats
+    rewarded: Floats
 
     @property
-    def changes(self) -> NDArray[np.float64]:
+    def changes(self) -> Floats:
         """Damaged minus undamaged score, per perturbation."""
         return np.asarray(self.scores.values[1:] - self.scores.values[0])
 
@@ -237,10 +237,7 @@ def _first_reference(corpus: Corpus) -> Hypotheses:
     )
 
 
-def _difference_intervals(scores: Scores, confidence: float) -> NDArray[np.float64]:
+def _difference_intervals(scores: Scores, confidence: float) -> Floats:
     if scores.resampled is None:
         return np.full((len(scores) - 1, 2), np.nan)
-    tail = (1 - confidence) / 2
-    differences = scores.resampled[:, 1:] - scores.resampled[:, :1]
-    bounds: NDArray[np.float64] = np.quantile(differences, [tail, 1 - tail], axis=0)
-    return bounds.T
+    return percentiles(scores.resampled[:, 1:] - scores.resampled[:, :1], confidence)

@@ -6,48 +6,43 @@ in a small part of its time.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Vocabulary
 from errata.kernels import ter as kernel
+from errata.numbers import Progress
+from errata.workers import in_order, parts
 
 __all__ = ["edit_counts"]
 
 Pair = tuple[str, str]
-CHUNK = 500  # pairs a thread takes at a time
+BATCH = 500  # pairs a thread takes at a time
 
 
 def edit_counts(
     pairs: Sequence[Pair],
     *,
     lowercase: bool = True,
-    processes: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[np.int64]:
     """How many insertions, deletions, substitutions and shifts turn each text into the other.
 
     The first of a pair is TER's hypothesis, the second its reference; tokens are what blanks
     separate. ``lowercase`` folds the case first, as Tercom does unless told otherwise.
-    ``processes`` is how many threads work at a time (default: all cores).
+    ``threads`` defaults to the number of cores.
 
     >>> edit_counts([("a b c d", "c d a b"), ("a b", "A b")]).tolist()
     [1, 0]
     """
     folded = [(a.lower(), b.lower()) if lowercase else (a, b) for a, b in pairs]
     distinct = list(dict.fromkeys(folded))
-    blocks = [distinct[i : i + CHUNK] for i in range(0, len(distinct), CHUNK)]
-    counts: list[int] = []
-    with ThreadPoolExecutor(processes or os.cpu_count() or 1) as pool:
-        for block in pool.map(_count, blocks):
-            counts += block.tolist()
-            if progress is not None:
-                progress(len(counts), len(distinct))
-    known = dict(zip(distinct, counts, strict=True))
+    blocks = [distinct[part] for part in parts(len(distinct), BATCH)]
+    counts = in_order(_count, blocks, threads=threads, progress=progress, size=len)
+    known = dict(zip(distinct, np.concatenate([*counts, np.zeros(0, np.int64)]), strict=True))
     return np.array([known[pair] for pair in folded], np.int64)
 
 

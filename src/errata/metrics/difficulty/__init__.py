@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from errata.data import Corpus, Hypotheses
 from errata.edits import extract_all, extract_hypotheses, extractor_version, split_extractor
 from errata.errors import InputError
 from errata.io.weights import read_weights
-from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+from errata.metrics.base import Metric, f_beta, metric
 from errata.metrics.choice import choose_alone, choose_running
 from errata.metrics.difficulty.chunks import (
     CORRECT,
@@ -28,6 +28,7 @@ from errata.metrics.difficulty.chunks import (
     joined_counts,
 )
 from errata.metrics.errant import gold_edits
+from errata.numbers import Floats, Ints, Progress, ratio
 
 __all__ = ["Difficulty", "classify", "weight"]
 
@@ -130,10 +131,7 @@ class Difficulty(Metric):
         return f"F{self.beta:g}" if self.measure == "F" else "A"
 
     def prepare(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        progress: Callable[[int, int], None] | None = None,
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
     ) -> None:
         """Extract the edits of all systems in one go, which ERRANT can do in processes."""
         texts = [h for h in systems if h.edits is None]
@@ -145,10 +143,7 @@ class Difficulty(Metric):
         )
 
     def adapt(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        progress: Callable[[int, int], None] | None = None,
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
     ) -> Corpus:
         """The corpus with its weights: counted from the systems, or read from the file.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+from errata.metrics.base import Metric, f_beta, metric
 from errata.metrics.imeasure.columns import (
     STATISTICS,
     count_mix,
@@ -23,6 +23,7 @@ from errata.metrics.imeasure.columns import (
     prepare_nomix,
 )
 from errata.metrics.imeasure.treebank import treebank_tokens
+from errata.numbers import Floats, Ints, ratio
 
 __all__ = ["IMeasure"]
 

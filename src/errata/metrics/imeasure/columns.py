@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses, Tokens
 from errata.kernels import threeway
-from errata.metrics.base import Floats, Ints
 from errata.metrics.imeasure.best_mixture import Vector, best_mixture, possible_mixtures
 from errata.metrics.imeasure.corrections import clusters_of, nomix_references
 from errata.metrics.imeasure.mixtures import Ids, Numbered, chain_of, numbered, stages_of
+from errata.numbers import Floats, Ints
 
 __all__ = ["STATISTICS", "count_mix", "count_nomix", "kept", "prepare_mix", "prepare_nomix"]
 

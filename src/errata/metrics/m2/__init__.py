@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Edit, Hypotheses
 from errata.errors import InputError
 from errata.kernels import m2_counts
-from errata.metrics.base import Floats, Ints, Metric, f_beta, metric, ratio
+from errata.metrics.base import Metric, f_beta, metric
 from errata.metrics.m2.matching import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
+from errata.numbers import Floats, Ints, ratio
 
 __all__ = ["M2", "SentenceEdits", "optimal_choice"]
 

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata.correlation import pearson, spearman
 from errata.data import Scores
 from errata.errors import InputError
 from errata.meta.systems import match_systems
+from errata.numbers import Floats
 from errata.report.figures.ranking import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["save_figure", "scatter_plot", "significance_map"]
-
-Floats = NDArray[np.float64]
 
 
 def scatter_plot(

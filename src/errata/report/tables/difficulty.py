@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from errata.report.table import Cell, Interval, Table
+from errata.numbers import Interval
+from errata.report.table import Cell, Table
 from errata.studies.hard_errors import (
     DifficultyMap,
     Error,

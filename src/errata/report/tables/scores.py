@@ -9,8 +9,8 @@ import numpy as np
 from errata.data import Scores
 from errata.errors import ErrataError
 from errata.metrics import parse
-from errata.metrics.base import Floats
-from errata.report.table import Cell, Estimate, Interval, Table
+from errata.numbers import Estimate, Floats, Interval
+from errata.report.table import Cell, Table
 
 __all__ = ["comparison_table", "score_table", "score_tables", "sentence_table", "summary_table"]
 
