@@ -21,3 +21,10 @@ def load_pure(name: str) -> ModuleType:
         sys.modules[alias] = module
         spec.loader.exec_module(module)
     return sys.modules[alias]
+
+
+def load_maxmatch() -> ModuleType:
+    """The MaxMatch kernel with the one it calls for long sentences, both as plain Python."""
+    module = load_pure("maxmatch")
+    module.propose_long = load_pure("maxmatch_long").propose_long  # type: ignore[attr-defined]
+    return module

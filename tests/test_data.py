@@ -18,6 +18,7 @@ from errata.data import (
     Scores,
     Vocabulary,
     apply_edits,
+    short_names,
 )
 from errata.errors import InputError
 
@@ -66,11 +67,11 @@ def test_corpora_are_checked() -> None:
 
 def test_corpora_can_be_cut() -> None:
     corpus = Corpus.from_texts([f"s{i} a" for i in range(2500)], [[f"r{i}" for i in range(2500)]])
-    assert [len(chunk) for chunk in corpus.chunks] == [1024, 1024, 452]
-    assert corpus.chunks[1].vocabulary is corpus.vocabulary
-    assert sum((c.sources for c in corpus.chunks), ()) == corpus.sources
+    assert [len(chunk) for chunk in corpus.batches] == [1024, 1024, 452]
+    assert corpus.batches[1].vocabulary is corpus.vocabulary
+    assert sum((c.sources for c in corpus.batches), ()) == corpus.sources
     small = corpus[:3]
-    assert small.chunks == (small,)
+    assert small.batches == (small,)
     assert not corpus.has_gold_edits
 
 
@@ -132,21 +133,55 @@ def test_paired_p_values() -> None:
     np.testing.assert_allclose(p, [[3 / 5, 2.5 / 5], [3.5 / 5, 3 / 5]])
 
 
-def test_scores_in_a_notebook_are_escaped() -> None:
+def test_references_stand_in_the_order_of_their_annotators() -> None:
+    zero, one = Reference(0, ()), Reference(1, text="b")
+    corpus = Corpus(("a",), ((one, zero),))
+    assert corpus.references == ((zero, one),)
+    assert corpus.annotators == (0, 1)
+
+
+def test_what_is_derived_is_made_once_and_goes_with_the_corpus() -> None:
+    corpus = Corpus(("a",), ((Reference(3, ()),),))
+    made: list[int] = []
+    for _ in range(2):
+        assert corpus.derived("x", lambda: made.append(1) or "y") == "y"
+    assert made == [1]
+    assert "x" not in corpus[:]._derived
+
+
+def test_a_selection_keeps_all_that_scores_hold() -> None:
     scores = Scores(
-        "m2()",
+        "m2(beta=0.5)",
         ("A", "B"),
-        np.array([0.5, 0.5]),
-        notes=("look <here>",),
-        parts={"P": np.array([1.0, 2 / 3]), "gold": np.array([12.0, 1234567.0])},
-        counts=frozenset(["gold"]),
-    )._repr_html_()
-    assert scores.count("<td>1</td>") == 2  # equal scores share a rank
-    for cell in ("1.0000", "0.6667", "12", "1234567"):
-        assert f"<td>{cell}</td>" in scores
-    assert scores.index("<caption") < scores.index("<thead>")
-    assert "look &lt;here&gt;" in scores
-    page = Scores("m<b>", ("<script>",), np.array([0.5]))._repr_html_()
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
-    assert "0.5000" in page
+        np.array([0.3, 0.4]),
+        np.array([[0.1, 0.2], [0.3, 0.4]]),
+        {"gold": np.array([129, 7])},
+        np.array([[0.3, 0.4]] * 3),
+        {"annotator": np.array([[0, 1], [1, 0]])},
+        "F0.5",
+        ("references:1",),
+        ("a note",),
+        "m2",
+        "m2(beta=0.5)",
+    )
+    one = scores.without("A")
+    assert one.systems == ("B",)
+    assert one.parts["gold"].tolist() == [7]
+    assert one.parts["gold"].dtype.kind == "i"
+    assert one.resampled is not None
+    assert one.resampled.shape == (3, 1)
+    assert one.sentence_parts["annotator"].tolist() == [[1, 0]]
+    for name in ("scorer", "headline", "context", "notes", "name", "label"):
+        assert getattr(one, name) == getattr(scores, name)
+    with pytest.raises(InputError, match="knows no system 'C'"):
+        scores.select(["C"])
+
+
+def test_short_names_are_as_long_as_they_must_be() -> None:
+    def named(scorer: str, label: str) -> Scores:
+        return Scores(scorer, (), np.zeros(0), name="m2", label=label)
+
+    first, second = named("m2(beta=0.5)", "m2"), named("m2(beta=1.0)", "m2(beta=1.0)")
+    assert short_names([first]) == ("m2",)
+    assert short_names([first, second]) == ("m2", "m2(beta=1.0)")
+    assert short_names([first, named("m2(beta=2.0)", "m2")]) == ("m2(beta=0.5)", "m2(beta=2.0)")

@@ -7,32 +7,39 @@ Tokens are what whitespace separates. No file is touched here.
 
 from __future__ import annotations
 
-import html
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
+from errata.numbers import Floats, Ints, percentiles
 
 __all__ = [
     "Corpus",
     "Edit",
+    "Entry",
     "Hypotheses",
     "Judgment",
+    "MemberOrder",
+    "Members",
     "Reference",
     "Scores",
     "Tokens",
     "Vocabulary",
     "apply_edits",
+    "short_names",
 ]
 
-CHUNK = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
+T = TypeVar("T")
+Members = Literal["all", "sample", "expected"]
+MemberOrder = Literal["name", "given"]
+BATCH = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +197,10 @@ class Vocabulary:
 class Corpus:
     """Learner sentences with, for each, the references of one or more annotators.
 
-    Sentences may have different numbers of references, and none where a metric needs none.
-    All batches made through one corpus share its vocabulary. ``kept`` names the annotators where
-    the references of others were left out.
+    Sentences may have different numbers of references, and none where a metric needs none; those
+    of a sentence stand in the order of their annotators, however they were given. All batches
+    made through one corpus share its vocabulary. ``kept`` names the annotators where the
+    references of others were left out. What follows from a corpus is kept with it (`derived`).
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     >>> len(corpus), corpus.most_references
@@ -204,6 +212,12 @@ class Corpus:
     name: str = "corpus"
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
     kept: tuple[int, ...] = field(default=(), kw_only=True)
+    _derived: dict[Hashable, Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _deriving: threading.RLock = field(
+        default_factory=threading.RLock, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if len(self.sources) != len(self.references):
@@ -211,24 +225,10 @@ class Corpus:
                 f"{len(self.sources)} sources but {len(self.references)} sets of references",
                 remedy="give one tuple of references per source",
             )
-        for i, (source, references) in enumerate(zip(self.sources, self.references, strict=True)):
-            annotators = [reference.annotator for reference in references]
-            if len(set(annotators)) < len(annotators):
-                raise InputError(
-                    f"sentence {i} has two references of one annotator",
-                    remedy="number the annotators of a sentence differently",
-                )
-            length = -1
-            for reference in references:
-                for edit in reference.edits or ():
-                    if length < 0:
-                        length = len(source.split())
-                    if edit.end > length:
-                        raise InputError(
-                            f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
-                            f"of {length} tokens",
-                            remedy="check offsets and tokenisation",
-                        )
+        ordered = tuple(_in_order(references) for references in self.references)
+        object.__setattr__(self, "references", ordered)
+        for i, (source, references) in enumerate(zip(self.sources, ordered, strict=True)):
+            _check_references(i, source, references)
 
     @classmethod
     def from_texts(
@@ -261,16 +261,40 @@ class Corpus:
 
     def __getitem__(self, which: slice) -> Corpus:
         """A part of the corpus that shares its vocabulary."""
-        return Corpus(
-            self.sources[which], self.references[which], self.name, self.vocabulary, kept=self.kept
+        return replace(self, sources=self.sources[which], references=self.references[which])
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` gives, made once for this corpus and kept for as long as it lives.
+
+        A corpus never changes, so what follows from it can stay with it: every system that is
+        scored asks for the same gold edits, n-grams and chunks. Threads wait for one another.
+
+        >>> corpus = Corpus.from_texts(["a b"])
+        >>> corpus.derived("words", lambda: 2), corpus.derived("words", lambda: 3)
+        (2, 2)
+        """
+        with self._deriving:
+            if key not in self._derived:
+                self._derived[key] = make()
+        value: T = self._derived[key]
+        return value
+
+    @property
+    def batches(self) -> tuple[Corpus, ...]:
+        """The corpus in parts of at most 1,024 sentences: what threads work on."""
+        if len(self) <= BATCH:
+            return (self,)
+        return self.derived(
+            "batches", lambda: tuple(self[i : i + BATCH] for i in range(0, len(self), BATCH))
         )
 
-    @cached_property
-    def chunks(self) -> tuple[Corpus, ...]:
-        """The corpus in parts of at most 1,024 sentences: what threads work on."""
-        if len(self) <= CHUNK:
-            return (self,)
-        return tuple(self[i : i + CHUNK] for i in range(0, len(self), CHUNK))
+    @property
+    def annotators(self) -> tuple[int, ...]:
+        """The numbers of all annotators, in order."""
+        return self.derived(
+            "annotators",
+            lambda: tuple(sorted({r.annotator for refs in self.references for r in refs})),
+        )
 
     @property
     def most_references(self) -> int:
@@ -282,10 +306,10 @@ class Corpus:
         """Whether every reference comes with edits (M2) and not only as text."""
         return all(r.edits is not None for refs in self.references for r in refs)
 
-    @cached_property
+    @property
     def source_tokens(self) -> Tokens:
         """The sources as integers."""
-        return self.vocabulary.intern(self.sources)
+        return self.derived("source tokens", lambda: self.vocabulary.intern(self.sources))
 
     def keep_annotators(self, *annotators: int) -> Corpus:
         """The same corpus with the references of these annotators only.
@@ -298,13 +322,36 @@ class Corpus:
             kept = tuple(r for r in references if r.annotator in annotators)
             return kept or (Reference(annotators[0], (), implied=True),)
 
-        return Corpus(
-            self.sources,
-            tuple(map(keep, self.references)),
-            self.name,
-            self.vocabulary,
-            kept=tuple(sorted(set(annotators))),
+        return replace(
+            self, references=tuple(map(keep, self.references)), kept=tuple(sorted(set(annotators)))
         )
+
+
+def _in_order(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+    """The references of one sentence in the order of their annotators."""
+    if len(references) < 2:
+        return references
+    return tuple(sorted(references, key=lambda reference: reference.annotator))
+
+
+def _check_references(i: int, source: str, references: tuple[Reference, ...]) -> None:
+    annotators = [reference.annotator for reference in references]
+    if len(set(annotators)) < len(annotators):
+        raise InputError(
+            f"sentence {i} has two references of one annotator",
+            remedy="number the annotators of a sentence differently",
+        )
+    length = -1
+    for reference in references:
+        for edit in reference.edits or ():
+            if length < 0:
+                length = len(source.split())
+            if edit.end > length:
+                raise InputError(
+                    f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
+                    f"of {length} tokens",
+                    remedy="check offsets and tokenisation",
+                )
 
 
 @dataclass(frozen=True)
@@ -330,6 +377,15 @@ class Hypotheses:
         return Hypotheses(
             self.system, self.sentences[which], None if self.edits is None else self.edits[which]
         )
+
+
+class Entry(NamedTuple):
+    """A system in a ranking: its rank, the number of its output, and how much it counts."""
+
+    system: str
+    rank: int
+    group: int
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +420,33 @@ class Judgment:
         if any(rank is not None and rank < 1 for rank in self.ranks):
             raise InputError(f"judgment {self.item or '?'} of {self.judge}: ranks start at 1")
 
+    def entries(
+        self,
+        members: Members = "all",
+        order: MemberOrder = "given",
+        rng: np.random.Generator | None = None,
+    ) -> list[Entry]:
+        """The systems that were ranked: output by output, or in the order of their names.
+
+        Of the ``members`` of a shared output speak ``"all"``, one drawn at random
+        (``"sample"``), or all with the weight that makes them one (``"expected"``).
+
+        >>> Judgment("ann", 0, (("A", "B"), ("C",)), (2, 1)).entries("expected")[0]
+        Entry(system='A', rank=2, group=0, weight=0.5)
+        """
+        found: list[Entry] = []
+        for g, (group, rank) in enumerate(zip(self.groups, self.ranks, strict=True)):
+            if rank is None:
+                continue
+            if members == "sample":
+                assert rng is not None, "a sample needs rng"
+                pick = int(rng.integers(len(group))) if len(group) > 1 else 0
+                found.append(Entry(group[pick], rank, g, 1.0))
+            else:
+                weight = 1.0 if members == "all" else 1 / len(group)
+                found += [Entry(name, rank, g, weight) for name in group]
+        return sorted(found) if order == "name" else found
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -374,9 +457,10 @@ class Scores:
     ``resampled[b, s]`` the overall score in bootstrap resample ``b``, the same sentences (or
     judgments) for every system, so that intervals and paired tests read the same numbers;
     ``sentence_parts`` holds further figures ``[system, sentence]``.
-    ``scorer`` is the signature of the metric or ranker; ``context`` what else decided the
-    numbers (sentences, references, seed, version); ``notes`` what the user should know;
-    ``counts`` names the parts that count something.
+    Parts that count something are whole numbers. ``scorer`` is the signature of the metric or
+    ranker, ``name`` its bare name and ``label`` that with the parameters that are not as usual;
+    ``context`` is what else decided the numbers (sentences, references, seed, version);
+    ``notes`` what the user should know.
 
     >>> Scores("m2()", ("A", "B"), np.array([0.3, 0.4])).order
     (1, 0)
@@ -384,15 +468,16 @@ class Scores:
 
     scorer: str
     systems: tuple[str, ...]
-    values: NDArray[np.float64]
-    sentences: NDArray[np.float64] | None = None
-    parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    resampled: NDArray[np.float64] | None = None
-    sentence_parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    values: Floats
+    sentences: Floats | None = None
+    parts: Mapping[str, Floats | Ints] = field(default_factory=dict)
+    resampled: Floats | None = None
+    sentence_parts: Mapping[str, Floats | Ints] = field(default_factory=dict)
     headline: str = "score"
     context: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    counts: frozenset[str] = frozenset()
+    name: str = ""
+    label: str = ""
 
     def __post_init__(self) -> None:
         n = len(self.systems)
@@ -414,6 +499,8 @@ class Scores:
             raise InputError(f"{self.scorer}: {n} systems but arrays of shapes {shapes}")
         for name in ("parts", "sentence_parts"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        object.__setattr__(self, "name", self.name or self.scorer)
+        object.__setattr__(self, "label", self.label or self.name)
 
     def __len__(self) -> int:
         return len(self.systems)
@@ -430,19 +517,53 @@ class Scores:
         return tuple(np.argsort(-self.values, kind="stable").tolist())
 
     @property
+    def ranks(self) -> tuple[int, ...]:
+        """The rank of each system; equal scores share one, and the next is counted on from it."""
+        return tuple(1 + int((self.values > value).sum()) for value in self.values)
+
+    def select(self, systems: Sequence[str]) -> Scores:
+        """The scores of these systems, in this order.
+
+        >>> Scores("m2()", ("A", "B"), np.array([0.3, 0.4])).select(["B"]).values.tolist()
+        [0.4]
+        """
+        at = [self._position(system) for system in systems]
+        return replace(
+            self,
+            systems=tuple(systems),
+            values=self.values[at],
+            sentences=None if self.sentences is None else self.sentences[at],
+            parts={name: part[at] for name, part in self.parts.items()},
+            resampled=None if self.resampled is None else self.resampled[:, at],
+            sentence_parts={name: part[at] for name, part in self.sentence_parts.items()},
+        )
+
+    def without(self, *systems: str) -> Scores:
+        """The scores of all systems but these."""
+        for system in systems:
+            self._position(system)
+        return self.select([system for system in self.systems if system not in systems])
+
+    def _position(self, system: str) -> int:
+        if system not in self.systems:
+            raise InputError(
+                f"{self.scorer} knows no system {system!r}",
+                remedy=f"it has: {', '.join(self.systems)}",
+            )
+        return self.systems.index(system)
+
+    @property
     def signature(self) -> str:
         """Everything that decided the numbers, in one line."""
         return " | ".join((self.scorer, *self.context))
 
-    def interval(self, confidence: float = 0.95) -> NDArray[np.float64]:
+    def interval(self, confidence: float = 0.95) -> Floats:
         """Percentile bootstrap interval: ``[system, (low, high)]``; NaN without resamples."""
         if self.resampled is None:
             return np.full((len(self), 2), np.nan)
-        tail = (1 - confidence) / 2
-        low_high: NDArray[np.float64] = np.quantile(self.resampled, [tail, 1 - tail], axis=0)
-        return low_high.T
+        return percentiles(self.resampled, confidence)
 
-    def p_values(self) -> NDArray[np.float64]:
+    def p_values(self) -> Floats:
         """Paired bootstrap: ``p[a, b]``, one-sided, small where ``a`` is better than ``b``.
 
         The share of resamples in which ``a`` does not beat ``b`` (ties count half), with the
@@ -454,31 +575,20 @@ class Scores:
         worse = (a < b).sum(0) + 0.5 * (a == b).sum(0)
         return np.asarray((worse + 1) / (len(self.resampled) + 1), np.float64)
 
-    def _repr_html_(self) -> str:
-        low_high = self.interval()
-        head = [
-            "",
-            "system",
-            self.headline,
-            *(["95 %"] if self.resampled is not None else []),
-            *self.parts,
-        ]
-        rows = []
-        for s in self.order:
-            rank = 1 + int((self.values > self.values[s]).sum())
-            cells = [str(rank), self.systems[s], f"{self.values[s]:.4f}"]
-            if self.resampled is not None:
-                cells.append(f"{low_high[s, 0]:.4f} – {low_high[s, 1]:.4f}")
-            cells += [
-                f"{part[s]:.10g}" if name in self.counts else f"{part[s]:.4f}"
-                for name, part in self.parts.items()
-            ]
-            rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
-        below = "<br>".join(map(html.escape, (self.signature, *self.notes)))
-        return (
-            f'<table><caption style="caption-side:bottom">{below}</caption><thead><tr>'
-            + "".join(f"<th>{html.escape(h)}</th>" for h in head)
-            + "</tr></thead><tbody><tr>"
-            + "</tr><tr>".join(rows)
-            + "</tr></tbody></table>"
-        )
+
+def short_names(scorers: Sequence[Scores]) -> tuple[str, ...]:
+    """Names for headings: bare where that is enough, then labels, then whole signatures.
+
+    >>> short_names([Scores("m2(beta=1)", (), np.zeros(0), name="m2"),
+    ...              Scores("gleu()", (), np.zeros(0), name="gleu")])
+    ('m2', 'gleu')
+    """
+    spellings = [
+        [scores.name for scores in scorers],
+        [scores.label for scores in scorers],
+        [scores.scorer for scores in scorers],
+    ]
+    return tuple(
+        next((names[i] for names in spellings if names.count(names[i]) == 1), spellings[-1][i])
+        for i in range(len(scorers))
+    )

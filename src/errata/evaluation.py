@@ -75,11 +75,14 @@ def evaluate(
         systems=tuple(h.system for h in systems),
         values=np.array(values),
         sentences=np.stack([scores for scores, _ in alone]),
-        parts=_gather(parts),
-        sentence_parts=_gather([more for _, more in alone]),
+        parts=_counts(_gather(parts), metric.counted),
+        sentence_parts=_counts(
+            _gather([more for _, more in alone]), metric.counted | {"annotator"}
+        ),
         resampled=bootstrap(metric, picked, resamples, rng) if resamples else None,
         headline=metric.headline,
-        counts=metric.counted | {"annotator"},
+        name=metric.name,
+        label=metric.label,
         context=(
             *metric.context(corpus),
             f"sentences:{len(corpus)}",
@@ -126,10 +129,20 @@ def _annotators(corpus: Corpus, positions: Floats) -> Floats:
     """The numbers of the annotators whose references were taken; NaN where none was."""
     return np.array(
         [
-            np.nan if at < 0 else sorted(r.annotator for r in refs)[int(at)]
+            np.nan if at < 0 else refs[int(at)].annotator
             for refs, at in zip(corpus.references, positions.tolist(), strict=True)
         ]
     )
+
+
+def _counts(parts: dict[str, Floats], counted: frozenset[str]) -> dict[str, Floats | Ints]:
+    """Parts that count something as whole numbers, where they are whole."""
+    return {
+        name: part.astype(np.int64)
+        if name in counted and bool((part == np.round(part)).all())
+        else part
+        for name, part in parts.items()
+    }
 
 
 def _gather(rows: list[dict[str, Floats]]) -> dict[str, Floats]:
@@ -147,11 +160,11 @@ def count_systems(
     """The counts ``[sentence, reference, k]`` of every system, chunk by chunk, in threads."""
     metric.prepare(corpus, systems, progress)
     corpus = metric.adapt(corpus, systems, progress)
-    starts = np.cumsum([0, *map(len, corpus.chunks)])
+    starts = np.cumsum([0, *map(len, corpus.batches)])
     jobs = [
         (chunk, hypotheses[int(a) : int(b)])
         for hypotheses in systems
-        for chunk, a, b in zip(corpus.chunks, starts[:-1], starts[1:], strict=True)
+        for chunk, a, b in zip(corpus.batches, starts[:-1], starts[1:], strict=True)
     ]
     done, lock = 0, threading.Lock()
 
@@ -170,7 +183,7 @@ def count_systems(
     else:
         with ThreadPoolExecutor(workers) as pool:
             parts = list(pool.map(run, jobs))
-    n = len(corpus.chunks)
+    n = len(corpus.batches)
     return [join_counts(parts[i : i + n]) for i in range(0, len(parts), n)]
 
 

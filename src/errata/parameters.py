@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 from errata.errors import ErrataError, InputError
 
-__all__ = ["Parameterised", "build", "parse_arguments"]
+__all__ = ["Parameterised", "build", "name_in", "parse_arguments", "require"]
 
 
 class Parameterised:
@@ -39,6 +39,19 @@ class Parameterised:
                 f"{self.name}: {parameter}={value!r} is unknown",
                 remedy=f"use one of {', '.join(map(repr, allowed))}",
             )
+
+
+def require(what: str, value: object, words: Any) -> None:
+    """Refuse a value that is none of a closed set of words, given as a ``Literal``.
+
+    >>> from typing import Literal
+    >>> require("unit", "pairs", Literal["pairs", "judges"])
+    """
+    allowed = get_args(words)
+    if value not in allowed:
+        raise InputError(
+            f"{what} {value!r} is unknown", remedy=f"use one of {', '.join(map(repr, allowed))}"
+        )
 
 
 P = TypeVar("P", bound=Parameterised)
@@ -77,6 +90,18 @@ def parse_arguments(
         except ValueError:
             raise problem from None
     return node.func.id, arguments
+
+
+def name_in(signature: str) -> str:
+    """The bare name in a signature; what is no signature is a name itself.
+
+    >>> name_in("m2(beta=1)"), name_in("my metric")
+    ('m2', 'my metric')
+    """
+    try:
+        return parse_arguments(signature)[0]
+    except InputError:
+        return signature
 
 
 def build(cls: type[P], arguments: dict[str, Any]) -> P:

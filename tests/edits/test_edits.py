@@ -16,9 +16,9 @@ from errata.edits import (
     classify_all,
     extract,
     extract_all,
-    extract_hypotheses,
+    extract_systems,
     extractor_version,
-    reextract,
+    with_edits,
 )
 from errata.errors import InputError, MissingExtraError
 from errata.io import read_m2
@@ -52,11 +52,6 @@ TABLE_4 = {
     "NOUN:INFL": (0.208, 0.246, 6),
     "VERB:INFL": (0.062, 0.088, 2),
 }
-
-
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction, "_memory", {})
 
 
 @pytest.fixture(scope="session")
@@ -98,11 +93,15 @@ def test_a_pair_is_worked_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extraction, "extract_aligned", counted)
     extract_all(["a", "a", "b"], ["x", "x", "b"])
     assert calls == [2]
-    assert extract_all(["a"], ["x"]) == [(Edit(0, 1, "x", "R:OTHER"),)]
-    assert calls == [2]
-    monkeypatch.setattr(extraction, "REMEMBERED", 1)
-    extract_all(["c", "d"], ["x", "x"])
-    assert len(extraction._memory) == 2  # the old ones went
+    corpus = Corpus.from_texts(["a", "a", "b"])
+    systems = [Hypotheses("A", ("x", "x", "b")), Hypotheses("B", ("x", "y", "b"))]
+    found = extract_systems(corpus, systems)
+    assert calls == [2, 3]  # a-x, b-b and a-y
+    assert found[0].edits == ((Edit(0, 1, "x", "R:OTHER"),),) * 2 + ((),)
+    assert extract_systems(corpus, systems) == found
+    assert calls == [2, 3, 0]  # kept with the corpus
+    assert extract_systems(corpus[:], systems) == found
+    assert calls == [2, 3, 0, 3]
 
 
 def test_sources_and_targets_must_pair_up() -> None:
@@ -113,14 +112,17 @@ def test_sources_and_targets_must_pair_up() -> None:
 def test_own_edits_of_a_system_are_kept() -> None:
     corpus = Corpus.from_texts(["a b"])
     own = ((Edit(0, 2, "x y", "mine"),),)
-    assert extract_hypotheses(corpus, Hypotheses("A", ("x y",), own)) == own
-    assert len(extract_hypotheses(corpus, Hypotheses("A", ("x y",)))[0]) == 2
+    systems = [Hypotheses("A", ("x y",), own), Hypotheses("B", ("x y",))]
+    mine, found = (h.edits for h in extract_systems(corpus, systems))
+    assert mine == own
+    assert found is not None
+    assert len(found[0]) == 2
 
 
 def test_gold_found_anew_keeps_what_only_detects() -> None:
     gold = (Edit(0, 2, "He goes", "Vt"), Edit(3, 4, "", "UNK"))
     corpus = Corpus(("He go home thing",), ((Reference(2, gold),),))
-    again = reextract(corpus).references[0][0]
+    again = with_edits(corpus, "reextracted").references[0][0]
     assert again == Reference(2, (Edit(1, 2, "goes", "R:INFL"), Edit(3, 4, "", "UNK")))
 
 
@@ -221,7 +223,6 @@ def test_parses_and_edits_come_from_disk_the_second_time(
         raise AssertionError("the edits are on disk")
 
     monkeypatch.setattr(errant, "_parse_batch", counted)
-    monkeypatch.setattr(extraction, "_memory", {})
     with monkeypatch.context() as patch:
         patch.setattr(errant, "_annotate", never)
         patch.setattr(errant, "_annotator", never)  # not even spaCy is loaded
@@ -250,7 +251,6 @@ def test_processes_give_the_same(
     from errata.edits import errant
 
     one = extract_all(*sentences, extractor=english, processes=1)
-    monkeypatch.setattr(extraction, "_memory", {})
     monkeypatch.setattr(errant, "WORTH_PROCESSES", 10)
     monkeypatch.setattr(errant, "BATCH", 16)
     monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / "another"))

@@ -260,7 +260,7 @@ def test_misuse() -> None:
     ):
         with pytest.raises(InputError, match="too large"):
             compare([huge])
-    with pytest.raises(InputError, match="unknown members 'some'"):
+    with pytest.raises(InputError, match="members 'some' is unknown"):
         compare([], members="some")
     with pytest.raises(InputError, match="unknown unit 'weeks'"):
         bootstrap_counts(data, "weeks", 10, 0)

@@ -7,7 +7,16 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ("check", "files", "guard", "lint", "load", "m2", "m2_lines", "scores")
+MODULES = (
+    "linter",
+    "files",
+    "checks/lines",
+    "checks/characters",
+    "corpus",
+    "m2",
+    "m2_lines",
+    "scores",
+)
 # Where a code stands among the arguments of a call, by the name of what is called.
 POSITION = {"Finding": 5, "warn": 1}
 
@@ -23,7 +32,7 @@ def codes_in_source() -> set[str]:
                     argument = node.args[POSITION[name]]
                     if isinstance(argument, ast.Constant):
                         found.add(argument.value)
-            if isinstance(node, ast.Tuple) and module == "lint":  # tables of checks
+            if isinstance(node, ast.Tuple) and module == "checks/characters":  # tables of checks
                 found |= {
                     e.value
                     for e in node.elts

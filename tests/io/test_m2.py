@@ -372,7 +372,6 @@ def test_whatever_is_written_reads_back_or_is_refused(
         (Corpus((), ()), "without sentences"),
         (Corpus(("a\nb",), ((Reference(0, ()),),)), "line end"),
         (Corpus(("a\r",), ((Reference(0, ()),),)), "line end"),
-        (Corpus(("a",), ((Reference(1, ()), Reference(0, ())),)), "not sorted"),
         (Corpus(("a",), ((Reference(1, (), implied=True),),)), "implied"),
         *(
             (Corpus(("a",), ((Reference(0, (edit,)),),)), "M2 cannot hold")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.kernels import m2_counts, maxmatch
 from errata.metrics.m2.matching import LIMIT, gold_edits, match_edits
-from pure import load_pure
+from pure import load_maxmatch, load_pure
 from slow_maxmatch import Graph, edit_path, official_counts
 
 Case = tuple[str, str, list[Edit], int]
@@ -42,12 +42,6 @@ def propose(case: Case, limit: int = LISTED, kernel: ModuleType = maxmatch) -> P
     )
     assert offsets.tolist() == [0, len(found)]
     return [tuple(row) for row in found.tolist()]
-
-
-def plain_kernels() -> ModuleType:
-    module = load_pure("maxmatch")
-    module.propose_long = load_pure("maxmatch_long").propose_long  # type: ignore[attr-defined]
-    return module
 
 
 def adversarial_case(rng: random.Random, longest: int = 7) -> Case:
@@ -147,7 +141,7 @@ def test_edits_turn_the_source_into_the_hypothesis(limit: int) -> None:
 def test_plain_python_agrees_with_compiled(limit: int) -> None:
     if not maxmatch.__file__.endswith(".so"):
         pytest.skip("not compiled")
-    rng, plain = random.Random(30), plain_kernels()
+    rng, plain = random.Random(30), load_maxmatch()
     for _ in range(400):
         case = adversarial_case(rng, 9)
         assert propose(case, limit, plain) == propose(case, limit)
@@ -169,7 +163,7 @@ def test_plain_python_agrees_on_a_batch_that_outgrows_its_room() -> None:
     )
     for limit in (LISTED, 20_000, 300, STATES):
         compiled = maxmatch.propose(*arguments, limit)
-        plain = plain_kernels().propose(*arguments, limit)
+        plain = load_maxmatch().propose(*arguments, limit)
         for a, b in zip(compiled, plain, strict=True):
             np.testing.assert_array_equal(a, b)
 
@@ -336,7 +330,7 @@ def test_long_sentences_of_few_words() -> None:
         assert propose((source, "b " + source, [Edit(0, 0, "b")], 2)) == [(0, 0, 0, 1)]
 
 
-@pytest.mark.parametrize("kernel", [maxmatch, plain_kernels()], ids=["compiled", "plain"])
+@pytest.mark.parametrize("kernel", [maxmatch, load_maxmatch()], ids=["compiled", "plain"])
 @pytest.mark.parametrize("limit", [LISTED, STATES])
 def test_many_unchanged_words(limit: int, kernel: ModuleType) -> None:
     source = " ".join(f"w{i}" for i in range(100))

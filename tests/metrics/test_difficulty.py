@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
+from errata.edits import retyped
 from errata.edits.aligned import aligned_edits
 from errata.errors import InputError
 from errata.evaluation import evaluate
@@ -19,7 +20,13 @@ from errata.io import read_hypotheses_m2, read_m2
 from errata.io.weights import read_weights, write_weights
 from errata.kernels import chunks as kernel
 from errata.metrics.difficulty import Difficulty, weight
-from errata.metrics.difficulty.chunks import CORRECT, MODIFIED, chunk_references, compare_chunks
+from errata.metrics.difficulty.chunks import (
+    CORRECT,
+    IGNORED,
+    MODIFIED,
+    chunk_references,
+    compare_chunks,
+)
 from errata.studies.hard_errors import (
     agreement,
     by_kind,
@@ -28,7 +35,6 @@ from errata.studies.hard_errors import (
     map_difficulty,
     missed,
     only,
-    retyped,
     weight_intervals,
 )
 from pure import load_pure
@@ -164,7 +170,8 @@ def test_the_published_weights_of_eight_systems(conll14: Path, data_sets: Path) 
     assert round(float(found.weights[~right].mean()), 4) == 0.0129
     assert (found.weights[~right] != 0).sum() == 2869
     kinds = by_kind(
-        map_difficulty(retyped(corpus, "aligned"), [], Difficulty(weights=str(path))), tier=2
+        map_difficulty(retyped(corpus, "aligned", IGNORED), [], Difficulty(weights=str(path))),
+        tier=2,
     )
     assert sum(row.frequency for row in kinds) == 2379
     assert {row.kind for row in kinds} == {"ORTH", "PUNCT", "OTHER", "SPACE", "WO", "SPELL", "INFL"}

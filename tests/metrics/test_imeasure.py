@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gc
 import gzip
 import json
 import random
@@ -22,11 +21,12 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import InputError
 from errata.evaluation import count_systems, draw_totals, evaluate, pick
 from errata.io.m2 import parse_m2, read_m2
-from errata.metrics import _columns, _mix, parse
+from errata.metrics import parse
 from errata.metrics.base import Floats
 from errata.metrics.imeasure import IMeasure
+from errata.metrics.imeasure import mixtures as mixing
 from errata.metrics.imeasure.best_mixture import best_mixture, possible_mixtures
-from errata.metrics.imeasure.columns import align_all, kept
+from errata.metrics.imeasure.columns import align_all
 from errata.metrics.imeasure.corrections import Change, clusters_of, nomix_references, splice
 from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.testing import check_metric
@@ -310,7 +310,7 @@ def random_case(rng: random.Random) -> tuple[Corpus, str]:
     "seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in range(1, 6))]
 )
 def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_mix, "FEW", 0)
+    monkeypatch.setattr(mixing, "FEW", 0)
     rng = random.Random(seed)
     cut = 0
     for _ in range(1000 if seed else 200):
@@ -323,15 +323,15 @@ def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) 
         counts = metric.count(corpus, Hypotheses("A", (output,)))[0, 0]
         assert counts[7] == 0
         assert tuple(counts[:7]) == enumerated(corpus, output, Fraction(weight)), (corpus, output)
-        chain = kept(corpus, ("mix", "none"), lambda: pytest.fail("made twice"))[0]
-        stages, _ = _mix.stages_of(chain, tuple(corpus.vocabulary.intern([output])[0].tolist()))
+        chain = corpus.derived(("mix", "none"), lambda: pytest.fail("made twice"))[0]
+        stages, _ = mixing.stages_of(chain, tuple(corpus.vocabulary.intern([output])[0].tolist()))
         cut += sum(len(stage.texts) > 1 for stage in stages) > 1
     assert cut > 25  # many are cut into parts that are chosen apart
 
 
 def test_mixtures_by_running_totals_equal_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Corpora of several sentences: each takes the mixture best for what is summed so far."""
-    monkeypatch.setattr(_mix, "FEW", 0)
+    monkeypatch.setattr(mixing, "FEW", 0)
     rng = random.Random(12)
     metric = IMeasure(references="mix", tokenise="none", choice="corpus")
     options = otherwise = 0
@@ -395,8 +395,8 @@ def test_every_mixture_that_totals_can_make_the_best_is_kept() -> None:
 
 def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """With too many texts to try, the counts are right but the choice is marked as unproven."""
-    monkeypatch.setattr(_mix, "FEW", 0)
-    monkeypatch.setattr(_mix, "MOST", 6)
+    monkeypatch.setattr(mixing, "FEW", 0)
+    monkeypatch.setattr(mixing, "MOST", 6)
     rng = random.Random(9)
     metric = IMeasure(references="mix", tokenise="none")
     unproven = below = 0
@@ -418,7 +418,7 @@ def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_hopeless_output_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """An output that has nothing to do with a long, much corrected sentence."""
-    monkeypatch.setattr(_mix, "STEPS", 1 << 20)
+    monkeypatch.setattr(mixing, "STEPS", 1 << 20)
     n = 120
     source = " ".join(str(i % 7) for i in range(n))
     references = tuple(
@@ -496,17 +496,6 @@ def test_nothing_in_nothing_out() -> None:
         assert scores.sentences is not None
         # An empty sentence left alone is right; a reference never loses its last token.
         np.testing.assert_array_equal(scores.sentences[0], [1.0, 1.0, -1.0])
-
-
-def test_what_is_kept_goes_with_the_corpus() -> None:
-    gc.collect()
-    before = len(_columns._kept)
-    corpus = Corpus.from_texts(["a b"], [["a c"]])
-    assert kept(corpus, "x", lambda: [1]) is kept(corpus, "x", lambda: [2])
-    assert len(_columns._kept) == before + 1
-    del corpus
-    gc.collect()
-    assert len(_columns._kept) == before
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_the_thirteen_systems_of_conll_2014(
         return real(self, sentences)
 
     monkeypatch.setattr(TrigramModel, "log_probs", count)
-    lm.cache.forget("trigram")
+    lm.memo.forget("trigram")
     scores = evaluate(parse("scribendi(model=trigram)"), corpus, systems, resamples=0)
     assert dict(scores) == CONLL14
     changed = {
@@ -119,7 +119,7 @@ def test_the_thirteen_systems_of_conll_2014(
     again = evaluate(parse("scribendi(model=trigram, total=mean)"), corpus, systems, resamples=0)
     assert len(asked) == len(changed)
     assert_allclose(again.values, scores.values / 1312)
-    lm.cache.forget("trigram")
+    lm.memo.forget("trigram")
 
 
 def test_the_page_shows_these_figures() -> None:

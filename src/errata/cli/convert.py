@@ -12,6 +12,7 @@ from errata.report.table import Table
 
 if TYPE_CHECKING:
     from errata.data import Corpus
+    from errata.edits import Gold
     from errata.io.m2 import M2File
 
 __all__ = ["command"]
@@ -112,14 +113,14 @@ def _convert(
         if refs:
             raise click.UsageError("--refs belongs to --source")
         from errata.io.checks.findings import raise_or_warn
-        from errata.io.m2 import scan_m2
+        from errata.io.m2 import scan_m2, write_m2
 
         file = scan_m2(m2)
         raise_or_warn(file.findings)
         if extractor is not None:
             if annotator is not None or only_source or copy_missing or missing is not None:
                 raise click.UsageError("--extract makes M2; the other options make texts")
-            _write_found_anew(file.corpus, extractor, output)
+            write_m2(_with_edits(file.corpus, "reextracted", extractor), output or "-")
             return [(output or "-", len(file.corpus))]
         paths = _write_texts(file, output, annotator, only_source, missing, copy_missing)
         return [(path, len(file.corpus)) for path in paths]
@@ -127,10 +128,11 @@ def _convert(
         raise click.UsageError("--annotator, --only-source and --copy-missing belong to M2 to text")
     if not refs:
         raise click.UsageError("give at least one --refs")
-    from errata.io import read_corpus, write_m2
+    from errata.io.corpus import read_corpus
+    from errata.io.m2 import write_m2
 
     corpus = read_corpus(source=source, references=refs, missing=missing)
-    write_m2(_with_edits(corpus, extractor or "aligned"), output or "-")
+    write_m2(_with_edits(corpus, "as_is", extractor or "aligned"), output or "-")
     return [(output or "-", len(corpus))]
 
 
@@ -145,7 +147,7 @@ def _write_texts(
     from errata.io.parallel import corrected_text
     from errata.io.text import write_text
 
-    annotators = sorted({r.annotator for refs in file.corpus.references for r in refs})
+    annotators = file.corpus.annotators
     if only_source:
         write_text(file.corpus.sources, output or "-")
     elif annotator is not None:
@@ -170,23 +172,10 @@ def _write_texts(
     return [output or "-"]
 
 
-def _with_edits(corpus: Corpus, extractor: str) -> Corpus:
-    """References as edits found by an extractor."""
-    from functools import partial
-
+def _with_edits(corpus: Corpus, gold: Gold, extractor: str) -> Corpus:
+    """References as edits, found by an extractor where they are missing or asked for anew."""
     from errata.cli.common import Progress
-    from errata.edits import extract_all
-    from errata.io.parallel import with_edits
+    from errata.edits import with_edits, without_texts
 
     with Progress("edits") as progress:
-        return with_edits(corpus, partial(extract_all, extractor=extractor, progress=progress))
-
-
-def _write_found_anew(corpus: Corpus, extractor: str, output: str | None) -> None:
-    from errata.cli.common import Progress
-    from errata.edits import reextract
-    from errata.io import write_m2
-
-    with Progress("edits") as progress:
-        found = reextract(corpus, extractor=extractor, progress=progress)
-    write_m2(found, output or "-")
+        return without_texts(with_edits(corpus, gold, extractor, progress))

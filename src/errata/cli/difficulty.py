@@ -181,8 +181,9 @@ def command(
     hard errors weigh more, the difficulty of each kind of error, the hardest and easiest errors,
     and how alike the systems are; --map writes a page to look at.
     """
+    from errata.edits import retyped, with_edits
     from errata.metrics.difficulty import Difficulty
-    from errata.studies.hard_errors import map_difficulty, retyped
+    from errata.studies.hard_errors import map_difficulty
 
     metric = Difficulty(
         weights=weights,
@@ -199,9 +200,7 @@ def command(
     with Progress("edits") as progress:
         corpus = metric.adapt(corpus, systems, progress)
     if types != "as_is":
-        from errata.metrics.errant import gold_edits
-
-        corpus = retyped(gold_edits(corpus, metric.gold, extractor), types, metric.ignore)
+        corpus = retyped(with_edits(corpus, metric.gold, extractor), types, metric.ignore)
         metric = replace(metric, gold="as_is")
     found = map_difficulty(corpus, systems, metric)
     if write_weights:
@@ -240,7 +239,7 @@ def _corpus(
     if sample and (gold or source or refs):
         raise InputError("--sample takes no files", remedy="leave out either of them")
     corpus = sample_corpus() if sample else read_corpus(gold=gold, source=source, references=refs)
-    known = sorted({r.annotator for several in corpus.references for r in several})
+    known = corpus.annotators
     if not known:
         raise InputError("the corpus has no references", remedy="give --gold or --refs")
     if annotator == "all":

@@ -149,10 +149,8 @@ def command(
     comparisons = _comparisons(judgments, sample, members, seed)
     people = _human_scores(comparisons, human, ranker, unit, resamples, seed)
     if without:
-        from errata.meta.systems import without_systems
-
-        results = [without_systems(scores, without) for scores in results]
-        people = without_systems(people, without)
+        results = [scores.without(*without) for scores in results]
+        people = people.without(*without)
         comparisons = comparisons.without(*without) if comparisons else None
     tables: list[Table] = []
     if level != "sentence":

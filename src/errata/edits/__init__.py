@@ -7,9 +7,9 @@ path. All give the same `errata.data.Edit`, typed ``M:``, ``U:`` or ``R:`` and a
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.edits.aligned import aligned_kinds, extract_aligned
@@ -21,17 +21,16 @@ __all__ = [
     "classify_all",
     "extract",
     "extract_all",
-    "extract_hypotheses",
+    "extract_systems",
     "extractor_version",
-    "reextract",
+    "retyped",
+    "with_edits",
+    "without_texts",
 ]
 
 EXTRACTORS = ("aligned", "errant")
 DETECTED = ("UNK",)  # kinds of edits that say where an error is and not what it should be
-REMEMBERED = 200_000  # pairs of sentences whose edits are kept in memory
-
-_memory: dict[tuple[str, str, str], tuple[Edit, ...]] = {}
-_lock = threading.Lock()
+Gold = Literal["as_is", "reextracted"]
 
 
 def extract(source: str, target: str, *, extractor: str = "aligned") -> tuple[Edit, ...]:
@@ -62,27 +61,15 @@ def extract_all(
             remedy="give one target per source",
         )
     pairs = list(zip(sources, targets, strict=True))
-    with _lock:
-        known = {pair: _memory[extractor, *pair] for pair in pairs if (extractor, *pair) in _memory}
-    missing = [pair for pair in dict.fromkeys(pairs) if pair not in known]
-    if missing:
-        if base == "aligned":
-            found = extract_aligned([s for s, _ in missing], [t for _, t in missing])
-        else:
-            from errata.edits import errant
+    distinct = list(dict.fromkeys(pairs))
+    if base == "aligned":
+        found = extract_aligned([s for s, _ in distinct], [t for _, t in distinct])
+    else:
+        from errata.edits import errant
 
-            found = errant.annotate(missing, pipeline, progress, processes)
-        fresh = dict(zip(missing, found, strict=True))
-        _remember(extractor, fresh)
-        known.update(fresh)
+        found = errant.annotate(distinct, pipeline, progress, processes)
+    known = dict(zip(distinct, found, strict=True))
     return [known[pair] for pair in pairs]
-
-
-def _remember(extractor: str, found: dict[tuple[str, str], tuple[Edit, ...]]) -> None:
-    with _lock:
-        if len(_memory) + len(found) > REMEMBERED:
-            _memory.clear()
-        _memory.update({(extractor, *pair): edits for pair, edits in found.items()})
 
 
 def classify_all(
@@ -108,35 +95,96 @@ def classify_all(
     return [tuple(replace(e, kind=next(kinds)) for e in several) for several in edits]
 
 
-def reextract(
-    corpus: Corpus, *, extractor: str = "aligned", progress: Progress | None = None
+def with_edits(
+    corpus: Corpus,
+    gold: Gold = "as_is",
+    extractor: str = "aligned",
+    progress: Progress | None = None,
 ) -> Corpus:
-    """The corpus with every reference's edits found anew by the extractor.
+    """The corpus with edits for every reference; kept with the corpus.
 
-    Gold spans and kinds become comparable with a system's, so that a perfect system gets full
-    marks. Edits that only detect an error (``UNK``) are kept and not carried out, as in ERRANT's
-    ``errant_m2 -auto``; of the others the first alternatives are (also of NUCLE's ``Um``, which
-    ``errant_m2`` leaves out: reference texts have them).
+    ``gold="as_is"`` keeps the edits that are there and finds those of references that come as
+    text. ``"reextracted"`` finds all anew, so that gold spans and kinds become comparable with a
+    system's and a perfect system gets full marks. Edits that only detect an error (``UNK``) are
+    kept then and not carried out, as in ERRANT's ``errant_m2 -auto``; of the others the first
+    alternatives are (also of NUCLE's ``Um``, which ``errant_m2`` leaves out: reference texts have
+    them).
+
+    >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
+    >>> with_edits(corpus).references[0][0].edits
+    (Edit(start=1, end=2, replacement='goes', kind='R:INFL'),)
     """
-    flat = [
+    if gold == "as_is" and corpus.has_gold_edits:
+        return corpus
+    return corpus.derived(
+        ("edits", gold, extractor), lambda: _with_edits(corpus, gold, extractor, progress)
+    )
+
+
+def _with_edits(corpus: Corpus, gold: Gold, extractor: str, progress: Progress | None) -> Corpus:
+    todo = [
         (source, *_corrected(source, r))
         for source, refs in zip(corpus.sources, corpus.references, strict=True)
         for r in refs
+        if gold == "reextracted" or r.edits is None
     ]
     found = iter(
         extract_all(
-            [s for s, _, _ in flat], [t for _, t, _ in flat], extractor=extractor, progress=progress
+            [s for s, _, _ in todo], [t for _, t, _ in todo], extractor=extractor, progress=progress
         )
     )
-    kept = iter([detected for _, _, detected in flat])
-    references = tuple(
-        tuple(
-            Reference(r.annotator, _merged(next(found), next(kept)), r.text, r.implied)
-            for r in refs
-        )
-        for refs in corpus.references
+    detected = iter([edits for _, _, edits in todo])
+    return replace(
+        corpus,
+        references=tuple(
+            tuple(
+                replace(r, edits=_merged(next(found), next(detected)))
+                if gold == "reextracted" or r.edits is None
+                else r
+                for r in refs
+            )
+            for refs in corpus.references
+        ),
     )
-    return Corpus(corpus.sources, references, corpus.name, corpus.vocabulary)
+
+
+def without_texts(corpus: Corpus) -> Corpus:
+    """The corpus with references as edits only, as an M2 file holds them."""
+    return replace(
+        corpus,
+        references=tuple(
+            tuple(r if r.edits is None else replace(r, text=None) for r in refs)
+            for refs in corpus.references
+        ),
+    )
+
+
+def retyped(corpus: Corpus, extractor: str, keep: Sequence[str] = ()) -> Corpus:
+    """The corpus with the same gold edits under the kinds that an extractor gives them.
+
+    Edits of the kinds ``keep`` keep them.
+
+    >>> gold = Corpus(("He go home .",), ((Reference(0, (Edit(1, 2, "goes", "SVA"),)),),))
+    >>> retyped(gold, "aligned").references[0][0].edits
+    (Edit(start=1, end=2, replacement='goes', kind='R:INFL'),)
+    """
+    flat = [
+        (source, r)
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+        for r in refs
+    ]
+    edits = [tuple(sorted(r.edits or (), key=lambda e: (e.start, e.end))) for _, r in flat]
+    typed = [tuple(e for e in several if e.kind not in keep) for several in edits]
+    found = iter(classify_all([s for s, _ in flat], typed, extractor=extractor))
+    references = []
+    for (_, r), several in zip(flat, edits, strict=True):
+        named = iter(next(found))
+        renamed = tuple(e if e.kind in keep else next(named) for e in several)
+        references.append(replace(r, edits=renamed))
+    left = iter(references)
+    return replace(
+        corpus, references=tuple(tuple(next(left) for _ in refs) for refs in corpus.references)
+    )
 
 
 def _corrected(source: str, reference: Reference) -> tuple[str, tuple[Edit, ...]]:
@@ -152,19 +200,43 @@ def _merged(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[Edit, 
     return tuple(sorted((*found, *detected), key=lambda e: (e.start, e.end))) if detected else found
 
 
-def extract_hypotheses(
+def extract_systems(
     corpus: Corpus,
-    hypotheses: Hypotheses,
+    systems: Sequence[Hypotheses],
     *,
     extractor: str = "aligned",
     progress: Progress | None = None,
-) -> tuple[tuple[Edit, ...], ...]:
-    """A system's edits: its own where the output came as M2, found by the extractor otherwise."""
-    if hypotheses.edits is not None:
-        return hypotheses.edits
-    return tuple(
-        extract_all(corpus.sources, hypotheses.sentences, extractor=extractor, progress=progress)
+) -> list[Hypotheses]:
+    """The outputs with their edits: their own where they came as M2, found elsewhere.
+
+    What was found stays with the corpus, so that no pair of sentences is worked on twice; all
+    systems are given to the extractor together, which ERRANT can share out among processes.
+    """
+    split_extractor(extractor)
+    known: dict[tuple[str, str], tuple[Edit, ...]] = corpus.derived(("extracted", extractor), dict)
+    bare = [h for h in systems if h.edits is None]
+    for hypotheses in bare:
+        if len(hypotheses) != len(corpus):
+            raise InputError(
+                f"{len(corpus)} sources but {len(hypotheses)} sentences of {hypotheses.system}",
+                remedy="give one sentence per source",
+            )
+    pairs = dict.fromkeys(
+        pair for h in bare for pair in zip(corpus.sources, h.sentences, strict=True)
     )
+    missing = [pair for pair in pairs if pair not in known]
+    found = extract_all(
+        [s for s, _ in missing], [t for _, t in missing], extractor=extractor, progress=progress
+    )
+    known.update(zip(missing, found, strict=True))
+    return [
+        h
+        if h.edits is not None
+        else replace(
+            h, edits=tuple(known[pair] for pair in zip(corpus.sources, h.sentences, strict=True))
+        )
+        for h in systems
+    ]
 
 
 def split_extractor(extractor: str) -> tuple[str, str]:

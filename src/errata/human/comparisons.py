@@ -13,21 +13,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Judgment
+from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
-from errata.io.judgments.pairwise import MEMBERS, ORDERS, ranked_systems
 from errata.numbers import Floats
+from errata.parameters import require
 
-__all__ = ["KEEP", "MEMBERS", "UNITS", "Comparisons", "Counts", "Outcome", "check_unit", "compare"]
+__all__ = ["UNITS", "Comparisons", "Counts", "Outcome", "check_unit", "compare"]
 
 Column = NDArray[np.int32]  # half the memory of 64 bits, for millions of comparisons
 UNITS = ("pairs", "rankings", "sentences", "judges")
-KEEP = ("everything", *UNITS)
+Unit = Literal["pairs", "rankings", "sentences", "judges"]
+Keep = Literal["everything", "pairs", "rankings", "sentences", "judges"]
 Speakers = tuple[list[int], list[int], list[float]]
 CHUNK = 2_000  # judgments turned into columns at a time; few, as many objects are slow to collect
 WAITING = 200_000  # comparisons that gather before they are merged
@@ -177,9 +178,9 @@ def check_unit(unit: str) -> None:
 def compare(
     judgments: Iterable[Judgment],
     *,
-    members: str = "all",
-    order: str = "name",
-    keep: str = "everything",
+    members: Members = "all",
+    order: MemberOrder = "name",
+    keep: Keep = "everything",
     rng: int | np.random.Generator = 0,
 ) -> Comparisons:
     """Turn rankings into pairwise comparisons.
@@ -200,13 +201,9 @@ def compare(
     >>> compare([ranking], members="expected").weight.tolist()
     [0.5, 0.5]
     """
-    for name, value, known in (
-        ("members", members, MEMBERS),
-        ("keep", keep, KEEP),
-        ("order", order, ORDERS),
-    ):
-        if value not in known:
-            raise InputError(f"unknown {name} {value!r}", remedy=f"use one of {', '.join(known)}")
+    require("members", members, Members)
+    require("keep", keep, Keep)
+    require("order", order, MemberOrder)
     columns = _Columns(members, order, np.random.default_rng(rng))
     tables: list[Table] = []
     waiting = 0
@@ -241,7 +238,7 @@ def _chunks(judgments: Iterable[Judgment]) -> Iterator[list[Judgment]]:
 class _Columns:
     """Numbers systems, judges and rankings while judgments stream past."""
 
-    def __init__(self, members: str, order: str, rng: np.random.Generator) -> None:
+    def __init__(self, members: Members, order: MemberOrder, rng: np.random.Generator) -> None:
         self.members, self.order, self.rng = members, order, rng
         self.systems: dict[str, int] = {}
         self.judges: dict[str, int] = {}
@@ -303,7 +300,7 @@ class _Columns:
         return known
 
     def _listed(self, judgment: Judgment) -> Speakers:
-        entries = ranked_systems(judgment, self.members, self.order, self.rng)
+        entries = judgment.entries(self.members, self.order, self.rng)
         number = self.systems
         return (
             [number.setdefault(name, len(number)) for name, *_ in entries],

@@ -136,6 +136,8 @@ def rank(
     )
     return Scores(
         scorer=repr(ranker),
+        name=ranker.name,
+        label=ranker.label,
         systems=comparisons.systems,
         values=values,
         resampled=resampled,

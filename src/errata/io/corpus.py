@@ -101,7 +101,7 @@ def _parallel(
 
 def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
     """The references of these annotators only; warns of sentences they did not annotate."""
-    known = sorted({r.annotator for refs in corpus.references for r in refs})
+    known = corpus.annotators
     for annotator in annotators:
         if annotator not in known:
             raise InputError(

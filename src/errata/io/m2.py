@@ -290,8 +290,6 @@ def format_m2(corpus: Corpus, path: str = "<text>") -> list[str]:
     for i, (source, references) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
         if "\n" in source or source.endswith("\r"):
             raise _unwritable(i, "its source holds a line end", path)
-        if [r.annotator for r in references] != sorted({r.annotator for r in references}):
-            raise _unwritable(i, "its references are not sorted by annotator", path)
         lines.append(f"S {source}")
         length = len(source.split())
         if not references:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-
-from errata.data import Corpus, Edit, Reference
 from errata.errors import InputError
 from errata.io.m2 import M2File
 
-__all__ = ["corrected_text", "with_edits"]
-
-Extractor = Callable[[Sequence[str], Sequence[str]], Sequence[tuple[Edit, ...]]]
+__all__ = ["corrected_text"]
 
 
 def corrected_text(
@@ -24,12 +18,11 @@ def corrected_text(
     so. A sentence without edits stays exactly as it is, spaces included.
     """
     corpus = file.corpus
-    if all(r.annotator != annotator for refs in corpus.references for r in refs):
-        known = sorted({r.annotator for refs in corpus.references for r in refs})
+    if annotator not in corpus.annotators:
         raise InputError(
             f"no annotator {annotator}",
             path=file.path,
-            remedy=f"there are: {', '.join(map(str, known))}",
+            remedy=f"there are: {', '.join(map(str, corpus.annotators))}",
         )
     lines = []
     for number, source, references in zip(
@@ -60,25 +53,3 @@ def corrected_text(
                 )
         lines.append(text)
     return tuple(lines)
-
-
-def with_edits(corpus: Corpus, extract: Extractor) -> Corpus:
-    """Turn the references of a corpus that are texts into edits.
-
-    ``extract(sources, targets)`` finds the edits of many sentences, as
-    `errata.edits.aligned.extract_aligned` does. References that have edits keep them.
-    """
-    pairs = [
-        (i, k)
-        for i, refs in enumerate(corpus.references)
-        for k, r in enumerate(refs)
-        if r.edits is None
-    ]
-    found = extract(
-        [corpus.sources[i] for i, _ in pairs],
-        [corpus.references[i][k].text or "" for i, k in pairs],
-    )
-    references = [list(refs) for refs in corpus.references]
-    for (i, k), edits in zip(pairs, found, strict=True):
-        references[i][k] = Reference(references[i][k].annotator, edits)
-    return replace(corpus, references=tuple(map(tuple, references)))

@@ -18,7 +18,8 @@ from errata.data import Scores
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.files import decode, read_bytes, read_lines, shown_name, write_lines
-from errata.numbers import Floats
+from errata.numbers import Floats, Ints
+from errata.parameters import name_in
 
 __all__ = ["read_any_scores", "read_published_scores", "read_scores", "write_scores"]
 
@@ -76,7 +77,8 @@ def _as_json(scores: Scores) -> list[str]:
         "headline": scores.headline,
         "context": list(scores.context),
         "notes": list(scores.notes),
-        "counts": sorted(scores.counts),
+        "name": scores.name,
+        "label": scores.label,
         "systems": list(scores.systems),
         "values": _plain(scores.values),
         "parts": {name: _plain(part) for name, part in scores.parts.items()},
@@ -114,15 +116,16 @@ def _from_json(path: PathLike) -> Scores:
             systems=systems,
             values=_array(data["values"], (n,)),
             sentences=_array_or_none(data["sentences"], (n, -1)),
-            parts={_string(key): _array(part, (n,)) for key, part in data["parts"].items()},
+            parts={_string(key): _part(part, (n,)) for key, part in data["parts"].items()},
             resampled=_array_or_none(data["resampled"], (-1, n)),
             sentence_parts={
-                _string(key): _array(part, (n, -1)) for key, part in data["sentence_parts"].items()
+                _string(key): _part(part, (n, -1)) for key, part in data["sentence_parts"].items()
             },
             headline=_string(data["headline"]),
             context=_strings(data["context"]),
             notes=_strings(data["notes"]),
-            counts=frozenset(_strings(data.get("counts", []))),
+            name=_string(data["name"]),
+            label=_string(data["label"]),
         )
     except InputError as error:
         raise InputError(error.problem, path=name, remedy=error.remedy) from None
@@ -157,6 +160,14 @@ def _array(values: Any, shape: tuple[int, ...]) -> Floats:
     ):
         raise ValueError(f"numbers of shape {array.shape} and not {shape}")
     return array
+
+
+def _part(values: Any, shape: tuple[int, ...]) -> Floats | Ints:
+    """A part: whole numbers where all were written as such."""
+    array = _array(values, shape)
+    flat = values if len(shape) == 1 else [value for row in values for value in row]
+    whole = bool(flat) and all(type(value) is int for value in flat)
+    return array.astype(np.int64) if whole else array
 
 
 def _array_or_none(values: Any, shape: tuple[int, ...]) -> Floats | None:
@@ -259,12 +270,14 @@ def _from_tsv(path: PathLike) -> Scores:
     def table(column: str) -> Floats:
         return _sentence_table(systems, single[column], name)
 
+    scorer = scorers.pop()
     return Scores(
-        scorers.pop(),
+        scorer,
         systems,
         np.array([overall[columns[0]][s] for s in systems]),
         table(columns[0]) if single[columns[0]] else None,
         headline=columns[0],
+        name=name_in(scorer),
         parts={
             c: np.array([overall[c].get(s, math.nan) for s in systems])
             for c in columns[1:]

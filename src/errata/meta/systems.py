@@ -28,10 +28,8 @@ __all__ = [
     "leave_one_out",
     "match_systems",
     "p_value_matrix",
-    "select_systems",
     "system_level",
     "windows",
-    "without_systems",
 ]
 
 OVER = ("systems", "sentences", "judgments", "both")
@@ -98,35 +96,7 @@ def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tup
             f"{human.scorer} and {metric.scorer} share {len(shared)} systems",
             remedy="use the same system names on both sides",
         )
-    return select_systems(human, shared), select_systems(metric, shared)
-
-
-def select_systems(scores: Scores, names: Sequence[str]) -> Scores:
-    """The scores of these systems, in this order."""
-    at = [scores.systems.index(name) for name in names]
-    return Scores(
-        scores.scorer,
-        tuple(names),
-        scores.values[at],
-        None if scores.sentences is None else scores.sentences[at],
-        {name: part[at] for name, part in scores.parts.items()},
-        None if scores.resampled is None else scores.resampled[:, at],
-        {name: part[at] for name, part in scores.sentence_parts.items()},
-        scores.headline,
-        scores.context,
-        scores.notes,
-    )
-
-
-def without_systems(scores: Scores, names: Sequence[str]) -> Scores:
-    """The scores of all systems but these."""
-    for name in names:
-        if name not in scores.systems:
-            raise InputError(
-                f"{scores.scorer} knows no system {name!r}",
-                remedy=f"it has: {', '.join(scores.systems)}",
-            )
-    return select_systems(scores, [name for name in scores.systems if name not in names])
+    return human.select(shared), metric.select(shared)
 
 
 def system_level(

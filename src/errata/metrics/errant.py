@@ -8,56 +8,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import (
+    Gold,
     extract_all,
-    extract_hypotheses,
+    extract_systems,
     extractor_version,
-    reextract,
     split_extractor,
+    with_edits,
 )
 from errata.errors import InputError
 from errata.metrics.base import Metric, f_beta, metric
 from errata.metrics.choice import choose_alone, choose_running
 from errata.numbers import Floats, Ints, Progress, ratio
 
-__all__ = ["Errant", "TypeScores", "gold_edits", "scores_by_type"]
+__all__ = ["Errant", "TypeScores", "scores_by_type"]
 
 Keyed = dict[Hashable, list[str]]
-
-
-def gold_edits(corpus: Corpus, gold: str, extractor: str) -> Corpus:
-    """The corpus with edits for every reference: as they are, or found anew.
-
-    References that come as text only have their edits extracted in either case.
-    """
-    if gold == "reextracted" or not any(
-        r.edits is not None for refs in corpus.references for r in refs
-    ):
-        return reextract(corpus, extractor=extractor)
-    if corpus.has_gold_edits:
-        return corpus
-    flat = [
-        (source, r)
-        for source, refs in zip(corpus.sources, corpus.references, strict=True)
-        for r in refs
-        if r.edits is None
-    ]
-    found = iter(
-        extract_all([s for s, _ in flat], [r.corrected(s) for s, r in flat], extractor=extractor)
-    )
-    return Corpus(
-        corpus.sources,
-        tuple(
-            tuple(
-                r if r.edits is not None else Reference(r.annotator, next(found), r.text)
-                for r in refs
-            )
-            for refs in corpus.references
-        ),
-        corpus.name,
-        corpus.vocabulary,
-    )
 
 
 @metric
@@ -91,7 +58,7 @@ class Errant(Metric):
     only: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     size: str = "all"
-    gold: str = "as_is"
+    gold: Gold = "as_is"
     extractor: str = "aligned"
     alternatives: str = "literal"
     duplicates: bool = False
@@ -175,8 +142,8 @@ class Errant(Metric):
 
     def _compare(self, corpus: Corpus, hypotheses: Hypotheses) -> list[list[dict[str, list[int]]]]:
         """[TP, FP, FN] by kind, for every sentence and reference."""
-        corpus = gold_edits(corpus, self.gold, self.extractor)
-        proposed = extract_hypotheses(corpus, hypotheses, extractor=self.extractor)
+        corpus = with_edits(corpus, self.gold, self.extractor)
+        proposed = extract_systems(corpus, [hypotheses], extractor=self.extractor)[0].edits or ()
         result = []
         for edits, references in zip(proposed, corpus.references, strict=True):
             mine = self._keyed(edits, alternatives=False)

@@ -17,7 +17,7 @@ from errata.evaluation import evaluate
 from errata.io.files import read_lines
 from errata.meta.sentences import CONVENTIONS, confusion
 from errata.meta.significance import williams_test
-from errata.meta.systems import match_systems, without_systems
+from errata.meta.systems import match_systems
 from errata.metrics import parse
 from errata.metrics.base import f_beta
 from errata.reproduce.material import Material, NotRun, Unknown, pick, place
@@ -84,7 +84,7 @@ def _at(position: str, names: Sequence[str]) -> str:
 
 def _correlation(human: Scores, metric: Scores, kind: str, without: str = "") -> float:
     if without:
-        human, metric = without_systems(human, [without]), without_systems(metric, [without])
+        human, metric = human.without(without), metric.without(without)
     h, m = match_systems(human, metric)
     return float(correlate(kind, h.values, m.values))
 

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.datasets.fetch import path
+from errata.edits import retyped
 from errata.metrics.difficulty import Difficulty
+from errata.metrics.difficulty.chunks import IGNORED
 from errata.reproduce.material import Material, NotRun, pick
 from errata.reproduce.measures import measure
-from errata.studies.hard_errors import KindDifficulty, by_kind, map_difficulty, retyped
+from errata.studies.hard_errors import KindDifficulty, by_kind, map_difficulty
 from errata.studies.ter import edit_counts
 
 __all__: list[str] = []
@@ -61,7 +63,7 @@ def _weights(material: Material, weights: str, types: str) -> list[KindDifficult
     def compute() -> list[KindDifficulty]:
         gold = material.gold().keep_annotators(0)
         if types == "errant":
-            gold = retyped(gold, material.extractor)
+            gold = retyped(gold, material.extractor, IGNORED)
         metric = Difficulty(weights=str(path("gts-weights", weights)))
         return by_kind(map_difficulty(gold, [], metric), tier=2)
 

@@ -9,20 +9,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.edits import classify_all, extract_hypotheses
+from errata.data import Corpus, Edit, Hypotheses
+from errata.edits import extract_systems, with_edits
 from errata.errors import InputError
 from errata.metrics.difficulty import Difficulty, weight
 from errata.metrics.difficulty.chunks import (
     CORRECT,
-    IGNORED,
     MODIFIED,
     Chunks,
     WeightedCorpus,
     chunk_references,
     joined_counts,
 )
-from errata.metrics.errant import gold_edits
 from errata.numbers import Floats, percentiles
 
 __all__ = [
@@ -36,7 +34,6 @@ __all__ = [
     "map_difficulty",
     "missed",
     "only",
-    "retyped",
     "weight_intervals",
 ]
 
@@ -109,36 +106,6 @@ class KindDifficulty:
     high: float
 
 
-def retyped(corpus: Corpus, extractor: str, ignore: Sequence[str] = IGNORED) -> Corpus:
-    """The corpus with the same gold edits under the kinds that an extractor gives them.
-
-    Edits of the kinds ``ignore`` keep them, so that they are left out of chunks as before.
-    """
-    flat = [
-        (source, r)
-        for source, refs in zip(corpus.sources, corpus.references, strict=True)
-        for r in refs
-    ]
-    edits = [tuple(sorted(r.edits or (), key=lambda e: (e.start, e.end))) for _, r in flat]
-    typed = [tuple(e for e in several if e.kind not in ignore) for several in edits]
-    found = iter(classify_all([s for s, _ in flat], typed, extractor=extractor))
-    references = []
-    for (_, r), several in zip(flat, edits, strict=True):
-        named = iter(next(found))
-        references.append(
-            Reference(
-                r.annotator,
-                tuple(e if e.kind in ignore else next(named) for e in several),
-                r.text,
-                r.implied,
-            )
-        )
-    left = iter(references)
-    return replace(
-        corpus, references=tuple(tuple(next(left) for _ in refs) for refs in corpus.references)
-    )
-
-
 def map_difficulty(
     corpus: Corpus, systems: Sequence[Hypotheses], metric: Difficulty | None = None
 ) -> DifficultyMap:
@@ -160,7 +127,7 @@ def map_difficulty(
             remedy="name one output per system, or give --weights",
         )
     corpus = metric.adapt(corpus, systems)
-    gold = gold_edits(corpus, metric.gold, metric.extractor)
+    gold = with_edits(corpus, metric.gold, metric.extractor)
     chunks = chunk_references(gold, metric.ignore)
     flags = [metric.compare(gold, chunks, hypotheses) for hypotheses in systems]
     stacked = np.stack(flags) if flags else np.zeros((0, len(chunks.rows)), np.int8)
@@ -172,7 +139,7 @@ def map_difficulty(
         metric,
         gold,
         tuple(h.system for h in systems),
-        tuple(extract_hypotheses(gold, h, extractor=metric.extractor) for h in systems),
+        tuple(h.edits or () for h in extract_systems(gold, systems, extractor=metric.extractor)),
         chunks,
         stacked,
         solved,

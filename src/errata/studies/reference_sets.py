@@ -119,7 +119,7 @@ class ReferenceStudy:
 
 def annotators_of(corpus: Corpus) -> tuple[int, ...]:
     """The annotators of a corpus in order of their numbers."""
-    found = sorted({r.annotator for refs in corpus.references for r in refs})
+    found = list(corpus.annotators)
     if not found:
         raise InputError(f"{corpus.name} has no references", remedy="give --gold or --refs")
     return tuple(found)

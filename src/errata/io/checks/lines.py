@@ -357,7 +357,7 @@ def _check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
                 "unchanged",
             )
         ]
-    annotators = {r.annotator for refs in corpus.references for r in refs}
+    annotators = corpus.annotators
     for annotator in sorted(annotators):
         references = ([r for r in refs if r.annotator == annotator] for refs in corpus.references)
         pairs = zip(corpus.sources, references, hypotheses.sentences, strict=True)

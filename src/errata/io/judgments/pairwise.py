@@ -15,14 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from errata.data import Judgment
+from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
 from errata.io.judgments.fields import Repeats, unique_columns, whole_number
 
-__all__ = ["MEMBERS", "ORDERS", "parse_pairwise", "ranked_systems", "render_pairwise"]
+__all__ = ["parse_pairwise", "render_pairwise"]
 
-MEMBERS = ("all", "sample", "expected")
-ORDERS = ("name", "given")
 HEADER = (
     "srclang",
     "trglang",
@@ -35,30 +33,7 @@ HEADER = (
     "system2rank",
     "rankingID",
 )
-Entry = tuple[str, int, int, float]
 _number = lru_cache(10_000)(whole_number)  # the same few are read again and again
-
-
-def ranked_systems(
-    judgment: Judgment, members: str, order: str, rng: np.random.Generator
-) -> list[Entry]:
-    """The systems a ranking ranks, each with its rank, the number of its output and its weight.
-
-    ``members`` and ``order`` are those of `errata.human.compare`.
-    """
-    entries: list[Entry] = []
-    for g, (group, rank) in enumerate(zip(judgment.groups, judgment.ranks, strict=True)):
-        if rank is None:
-            continue
-        if members == "sample":
-            pick = int(rng.integers(len(group))) if len(group) > 1 else 0
-            entries.append((group[pick], rank, g, 1.0))
-        else:
-            weight = 1.0 if members == "all" else 1 / len(group)
-            entries += [(name, rank, g, weight) for name in group]
-    if order == "name":
-        entries.sort()
-    return entries
 
 
 def parse_pairwise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
@@ -239,8 +214,8 @@ def _judgment(
 def render_pairwise(
     judgments: Iterable[Judgment],
     *,
-    members: str = "all",
-    order: str = "name",
+    members: Members = "all",
+    order: MemberOrder = "name",
     rng: int | np.random.Generator = 0,
     base: int = 0,
     names: str = "{}",
@@ -270,7 +245,7 @@ def render_pairwise(
     yield line(HEADER)
     for number, judgment in enumerate(judgments, 1):
         sentence = judgment.sentence + base
-        entries = ranked_systems(judgment, members, order, generator)
+        entries = judgment.entries(members, order, generator)
         for (a, rank_a, *_), (b, rank_b, *_) in combinations(entries, 2):
             yield line(
                 (

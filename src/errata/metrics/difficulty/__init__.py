@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.edits import extract_all, extract_hypotheses, extractor_version, split_extractor
+from errata.edits import (
+    Gold,
+    extract_all,
+    extract_systems,
+    extractor_version,
+    split_extractor,
+    with_edits,
+)
 from errata.errors import InputError
 from errata.io.weights import read_weights
 from errata.metrics.base import Metric, f_beta, metric
@@ -27,7 +34,6 @@ from errata.metrics.difficulty.chunks import (
     compare_chunks,
     joined_counts,
 )
-from errata.metrics.errant import gold_edits
 from errata.numbers import Floats, Ints, Progress, ratio
 
 __all__ = ["Difficulty", "classify", "weight"]
@@ -102,7 +108,7 @@ class Difficulty(Metric):
     beta: float = 0.5
     measure: str = "F"
     matching: str = "released"
-    gold: str = "as_is"
+    gold: Gold = "as_is"
     extractor: str = "aligned"
     ignore: tuple[str, ...] = IGNORED
 
@@ -156,7 +162,7 @@ class Difficulty(Metric):
         if self.leave_out and len(systems) < 2:
             raise InputError("difficulty: leave_out needs at least two systems")
         self.prepare(corpus, systems, progress)
-        corpus = gold_edits(corpus, self.gold, self.extractor)
+        corpus = with_edits(corpus, self.gold, self.extractor)
         chunks = chunk_references(corpus, self.ignore)
         solved = np.zeros(len(chunks.rows), np.intc)
         for hypotheses in systems:
@@ -165,7 +171,7 @@ class Difficulty(Metric):
 
     def compare(self, corpus: Corpus, chunks: Chunks, hypotheses: Hypotheses) -> Flags:
         """What a system did to each gold chunk (see `compare_chunks`)."""
-        edits = extract_hypotheses(corpus, hypotheses, extractor=self.extractor)
+        edits = extract_systems(corpus, [hypotheses], extractor=self.extractor)[0].edits or ()
         return compare_chunks(corpus, chunks, edits, matching=self.matching, ignore=self.ignore)
 
     def chunk_weights(
@@ -184,7 +190,7 @@ class Difficulty(Metric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         weighted_corpus = corpus
-        corpus = gold_edits(corpus, self.gold, self.extractor)
+        corpus = with_edits(corpus, self.gold, self.extractor)
         chunks = chunk_references(corpus, self.ignore)
         flags = self.compare(corpus, chunks, hypotheses)
         w = self.chunk_weights(weighted_corpus, chunks, flags, hypotheses.system)
@@ -274,7 +280,7 @@ class Difficulty(Metric):
                 remedy="choose the annotator they were made for (--annotator 0)",
             )
         digest = hashlib.sha256(b" ".join(n.astype("<i4").tobytes() for n in counts)).hexdigest()
-        corpus = gold_edits(corpus, self.gold, self.extractor)
+        corpus = with_edits(corpus, self.gold, self.extractor)
         chunks = chunk_references(corpus, self.ignore)
         for i, (n, size) in enumerate(zip(counts, np.diff(chunks.bounds), strict=True)):
             if len(n) != size:

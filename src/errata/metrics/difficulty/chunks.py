@@ -95,12 +95,8 @@ def chunk_references(corpus: Corpus, ignore: Sequence[str] = IGNORED) -> Chunks:
     >>> chunk_references(corpus).rows[:, :2].tolist()
     [[0, 0], [0, 1], [1, 1], [1, 2], [2, 2]]
     """
-    # A corpus never changes, so its chunks can stay with it: every system asks for them.
-    kept: dict[tuple[str, ...], Chunks] = corpus.__dict__.setdefault("_chunks_of", {})
-    key = tuple(ignore)
-    if key not in kept:
-        kept[key] = _chunk_references(corpus, ignore)
-    return kept[key]
+    key = ("chunks", tuple(ignore))
+    return corpus.derived(key, lambda: _chunk_references(corpus, ignore))
 
 
 def _chunk_references(corpus: Corpus, ignore: Sequence[str]) -> Chunks:

@@ -18,7 +18,6 @@ from errata.metrics.imeasure.columns import (
     STATISTICS,
     count_mix,
     count_nomix,
-    kept,
     prepare_mix,
     prepare_nomix,
 )
@@ -106,9 +105,9 @@ class IMeasure(Metric):
         """
         key = self.references, self.tokenise
         if self.references == "mix":
-            chains = kept(corpus, key, lambda: prepare_mix(corpus, self.tokenise))
+            chains = corpus.derived(key, lambda: prepare_mix(corpus, self.tokenise))
             return count_mix(corpus, chains, hypotheses, self.weight, self.choice)
-        prepared = kept(corpus, key, lambda: prepare_nomix(corpus, self.tokenise))
+        prepared = corpus.derived(key, lambda: prepare_nomix(corpus, self.tokenise))
         return count_nomix(corpus, prepared, hypotheses)
 
     def choose(self, counts: Floats) -> Ints:

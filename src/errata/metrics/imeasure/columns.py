@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -19,7 +15,7 @@ from errata.metrics.imeasure.corrections import clusters_of, nomix_references
 from errata.metrics.imeasure.mixtures import Ids, Numbered, chain_of, numbered, stages_of
 from errata.numbers import Floats, Ints
 
-__all__ = ["STATISTICS", "count_mix", "count_nomix", "kept", "prepare_mix", "prepare_nomix"]
+__all__ = ["STATISTICS", "count_mix", "count_nomix", "prepare_mix", "prepare_nomix"]
 
 STATISTICS = (
     "unchanged",
@@ -45,23 +41,6 @@ class Prepared:
     base: Floats
 
 
-_kept: dict[int, tuple[weakref.ref[Corpus], dict[object, object]]] = {}
-_lock = threading.Lock()
-
-
-def kept(corpus: Corpus, key: object, make: Callable[[], T]) -> T:
-    """What ``make`` gives, made once for a corpus and kept for as long as the corpus lives."""
-    with _lock:
-        entry = _kept.get(id(corpus))
-        if entry is None or entry[0]() is not corpus:
-            forget = partial(_kept.pop, id(corpus))
-            entry = (weakref.ref(corpus, forget), {})
-            _kept[id(corpus)] = entry
-    if key not in entry[1]:
-        entry[1][key] = make()
-    return entry[1][key]  # type: ignore[return-value]
-
-
 def prepare_nomix(corpus: Corpus, tokenise: str) -> Prepared:
     """Carry out the gold edits and align the references with their sources.
 
@@ -70,8 +49,7 @@ def prepare_nomix(corpus: Corpus, tokenise: str) -> Prepared:
     """
     owners, columns, sentences = [], [], []
     for i, (source, given) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
-        references = sorted(given, key=lambda reference: reference.annotator)
-        corrected = nomix_references(tuple(source.split()), references, tokenise)
+        corrected = nomix_references(tuple(source.split()), given, tokenise)
         for words in dict.fromkeys(corrected):
             owners.append(i)
             columns.append(corrected.index(words))

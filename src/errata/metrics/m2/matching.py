@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
+from errata.edits import with_edits
 from errata.errors import InputError
 from errata.kernels import m2_counts, maxmatch
 
@@ -75,31 +76,16 @@ def gold_edits(corpus: Corpus, duplicates: str) -> Gold:
     References without edits get them by token alignment. Unless ``duplicates="official"``, an
     edit that changes the same tokens in the same way as an earlier one counts as one with it.
     """
-    kept: dict[str, Gold] = vars(corpus).setdefault("_gold_edits", {})
-    if duplicates not in kept:
-        sorted_references = [sorted(refs, key=lambda r: r.annotator) for refs in corpus.references]
-        references = tuple(r for refs in sorted_references for r in refs)
-        edits = _with_aligned(corpus, references)
-        if duplicates == "once":
-            edits = tuple(map(_without_repeats, edits))
-        first = np.cumsum([0, *map(len, sorted_references)], dtype=np.int64)
-        kept[duplicates] = Gold(first, references, edits, _pack(corpus, edits))
-    return kept[duplicates]
+    return corpus.derived(("m2 gold", duplicates), lambda: _gold(corpus, duplicates))
 
 
-def _with_aligned(corpus: Corpus, references: Sequence[Reference]) -> tuple[tuple[Edit, ...], ...]:
-    bare = [
-        (source, reference.text or "")
-        for source, refs in zip(corpus.sources, corpus.references, strict=True)
-        for reference in sorted(refs, key=lambda r: r.annotator)
-        if reference.edits is None
-    ]
-    if not bare:
-        return tuple(reference.edits or () for reference in references)
-    from errata.edits.aligned import extract_aligned
-
-    aligned = iter(extract_aligned(*zip(*bare, strict=True)))
-    return tuple(next(aligned) if r.edits is None else r.edits for r in references)
+def _gold(corpus: Corpus, duplicates: str) -> Gold:
+    references = tuple(r for refs in with_edits(corpus).references for r in refs)
+    edits = tuple(reference.edits or () for reference in references)
+    if duplicates == "once":
+        edits = tuple(map(_without_repeats, edits))
+    first = np.cumsum([0, *map(len, corpus.references)], dtype=np.int64)
+    return Gold(first, references, edits, _pack(corpus, edits))
 
 
 def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:

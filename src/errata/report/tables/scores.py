@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from errata.data import Scores
-from errata.errors import ErrataError
-from errata.metrics import parse
-from errata.numbers import Estimate, Floats, Interval
+from errata.numbers import Estimate, Interval
 from errata.report.table import Cell, Table
 
 __all__ = ["comparison_table", "score_table", "score_tables", "sentence_table", "summary_table"]
@@ -21,19 +17,6 @@ def score_tables(results: Sequence[Scores], *, confidence: float = 0.95) -> list
     return tables if len(tables) == 1 else [summary_table(results, confidence=confidence), *tables]
 
 
-def _label(scores: Scores) -> str:
-    """The scorer with the parameters that are not as usual, as ``m2(beta=1.0)``."""
-    try:
-        return parse(scores.scorer).label
-    except ErrataError:  # people, or a metric that is not installed here
-        return scores.scorer.partition("(")[0]
-
-
-def _whole(scores: Scores, name: str, values: Floats) -> bool:
-    """Whether figures are counts without fractions."""
-    return name in scores.counts and bool((values == np.round(values)).all())
-
-
 def _caption(scores: Scores) -> str:
     return "\n".join((f"signature: {scores.signature}", *(f"note: {n}" for n in scores.notes)))
 
@@ -42,10 +25,9 @@ def score_table(scores: Scores, *, confidence: float = 0.95) -> Table:
     """Systems as rows, best first, with interval and parts; equal scores share a rank."""
     intervals = scores.interval(confidence)
     sampled = scores.resampled is not None
-    whole = {name for name, part in scores.parts.items() if _whole(scores, name, part)}
     rows: list[tuple[Cell, ...]] = []
     for s in scores.order:
-        rank = 1 + int((scores.values > scores.values[s]).sum())
+        rank = scores.ranks[s]
         interval = (Interval(*intervals[s].tolist()),) if sampled else ()
         rows.append(
             (
@@ -53,11 +35,11 @@ def score_table(scores: Scores, *, confidence: float = 0.95) -> Table:
                 scores.systems[s],
                 float(scores.values[s]),
                 *interval,
-                *(int(p[s]) if n in whole else float(p[s]) for n, p in scores.parts.items()),
+                *(part[s].item() for part in scores.parts.values()),
             )
         )
     shown = (f"{confidence * 100:g} % interval",) if sampled else ()
-    label = _label(scores)
+    label = scores.label
     return Table(
         ("rank", "system", scores.headline, *shown, *scores.parts),
         tuple(rows),
@@ -97,7 +79,7 @@ def summary_table(
 
 def _heading(scores: Scores) -> str:
     """Metric and what its score is called, once where both are the same word."""
-    label = _label(scores)
+    label = scores.label
     name, bracket, parameters = label.partition("(")
     if name == scores.headline.lower():
         return scores.headline + bracket + parameters
@@ -108,18 +90,14 @@ def sentence_table(scores: Scores) -> Table:
     """One row per system and sentence (numbered from 1): score and parts."""
     assert scores.sentences is not None
     parts = scores.sentence_parts
-    whole = {name for name, part in parts.items() if _whole(scores, name, part)}
-    columns = [
-        part.astype(np.int64).tolist() if name in whole else part.tolist()
-        for name, part in parts.items()
-    ]
+    columns = [part.tolist() for part in parts.values()]
     values = scores.sentences.tolist()
     rows: list[tuple[Cell, ...]] = [
         (system, i + 1, values[s][i], *(column[s][i] for column in columns))
         for s, system in enumerate(scores.systems)
         for i in range(scores.sentences.shape[1])
     ]
-    label = _label(scores)
+    label = scores.label
     return Table(
         ("system", "sentence", scores.headline, *parts),
         tuple(rows),
@@ -127,7 +105,7 @@ def sentence_table(scores: Scores) -> Table:
         name=f"{label}_sentences",
         caption=_caption(scores),
         signature=scores.signature,
-        formats=dict.fromkeys([n for n in parts if n not in whole], ".6g")
+        formats=dict.fromkeys([n for n, p in parts.items() if p.dtype.kind == "f"], ".6g")
         | {scores.headline: ".4f"},
     )
 
@@ -142,8 +120,8 @@ def comparison_table(scores: Scores) -> Table:
     return Table(
         ("better than", *(scores.systems[b] for b in scores.order)),
         rows,
-        title=f"{_label(scores)}: one-sided p-values of the paired bootstrap",
-        name=f"{_label(scores)}_p_values",
+        title=f"{scores.label}: one-sided p-values of the paired bootstrap",
+        name=f"{scores.label}_p_values",
         caption=f"signature: {scores.signature}",
         signature=scores.signature,
     )
