@@ -18,7 +18,7 @@ import numpy as np
 from common import best_of, data_folder, read_conll14, shown
 
 from errata.data import Corpus, Hypotheses
-from errata.evaluation import count_systems, evaluate
+from errata.evaluation import evaluate
 from errata.kernels import threeway
 from errata.metrics import parse
 from errata.metrics.imeasure.columns import prepare_nomix
@@ -48,8 +48,8 @@ def longest(corpus: Corpus, systems: list[Hypotheses]) -> None:
     outputs = [h[LONGEST : LONGEST + 1] for h in systems]
     for text in ("imeasure", "imeasure(references=mix)"):
         metric = parse(text)
-        count_systems(metric, one, outputs, threads=1)
-        times = best_of(3, lambda m=metric: count_systems(m, one, outputs, threads=1))
+        metric.count_all(one, outputs, threads=1)
+        times = best_of(3, lambda m=metric: m.count_all(one, outputs, threads=1))
         print(f"{text}: sentence {LONGEST}, 13 systems {shown(times)}")
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from errata.data import Corpus, Hypotheses, Reference
+from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import InputError
-from errata.evaluation import bootstrap, count_systems, draw_totals, evaluate, join_counts, pick
+from errata.evaluation import bootstrap, chosen_counts, draw_totals, evaluate, scores_of
+from errata.metrics import parse
+from errata.metrics.base import join_counts
 from errata.testing import example_corpus, example_systems
 from toy import Toy
 
@@ -19,11 +21,11 @@ def corpus_of(n: int) -> tuple[Corpus, list[Hypotheses]]:
     return corpus, [Hypotheses("half", half), Hypotheses("none", tuple(sources))]
 
 
-def test_the_order_of_chunks_is_kept_by_threads() -> None:
+def test_the_order_of_batches_is_kept_by_threads() -> None:
     corpus, systems = corpus_of(3000)
     seen: list[tuple[int, int]] = []
-    counts = count_systems(
-        Toy(), corpus, systems, threads=3, progress=lambda done, total: seen.append((done, total))
+    counts = Toy().count_all(
+        corpus, systems, threads=3, progress=lambda done, total: seen.append((done, total))
     )
     np.testing.assert_array_equal(counts[0][:, 0, 0], np.arange(3000) % 2)
     assert seen[-1] == (6000, 6000)
@@ -62,7 +64,7 @@ def test_the_bootstrap_has_the_right_spread() -> None:
 
 def test_the_bootstrap_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, systems = corpus_of(50)
-    picked = [pick(c, Toy().choose(c)) for c in count_systems(Toy(), corpus, systems)]
+    picked = [chosen_counts(c, Toy().choose(c)) for c in Toy().count_all(corpus, systems)]
     whole = bootstrap(Toy(), picked, 30, 3)
     monkeypatch.setattr("errata.numbers.BLOCK", 120)
     np.testing.assert_array_equal(bootstrap(Toy(), picked, 30, 3), whole)
@@ -77,7 +79,7 @@ def test_draws_are_summed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
         [sum(counts[i, c] for i, c in enumerate(draw) if c >= 0) for draw in choice]
     )
     np.testing.assert_allclose(draw_totals(counts, choice), expected)
-    np.testing.assert_allclose(pick(counts, choice).sum(0), expected.mean(0))
+    np.testing.assert_allclose(chosen_counts(counts, choice).sum(0), expected.mean(0))
     monkeypatch.setattr("errata.evaluation.BLOCK", 40)
     np.testing.assert_allclose(draw_totals(counts, choice), expected)
 
@@ -106,3 +108,35 @@ def test_joining_fills_missing_references() -> None:
 def test_bad_input(corpus: Corpus, systems: list[Hypotheses], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         evaluate(Toy(), corpus, systems)
+
+
+def test_counts_made_elsewhere_give_the_same_scores() -> None:
+    corpus, systems = example_corpus(), example_systems()
+    counts = [
+        join_counts([Toy().count(corpus[a:b], h[a:b]) for a, b in ((0, 4), (4, 6))])
+        for h in systems
+    ]
+    made = scores_of(Toy(), corpus, systems, counts, resamples=20)
+    whole = evaluate(Toy(), corpus, systems, resamples=20)
+    assert made.signature == whole.signature
+    for name in ("values", "sentences", "resampled"):
+        np.testing.assert_array_equal(getattr(made, name), getattr(whole, name))
+    with pytest.raises(InputError, match="counts of 2 systems for 3"):
+        scores_of(Toy(), corpus, systems, counts[:2])
+    with pytest.raises(InputError, match=r"do not fit 6 sentences and 2 statistics"):
+        scores_of(Toy(), corpus, systems, [each[:-1] for each in counts])
+
+
+def test_the_annotator_taken_is_named_whatever_the_order_of_references() -> None:
+    one = Reference(1, (Edit(0, 1, "B"),))
+    corpus = Corpus(("a",), ((one, Reference(0, (Edit(0, 1, "C"),))),))
+    for metric in ("m2", "errant", "difficulty", "imeasure"):
+        scores = evaluate(parse(metric), corpus, [Hypotheses("A", ("B",))], resamples=0)
+        assert scores.sentence_parts["annotator"].tolist() == [[1]], metric
+
+
+def test_a_signature_says_whose_references_were_kept() -> None:
+    corpus = example_corpus().keep_annotators(0)
+    for metric in ("difficulty(gold=reextracted)", "errant(gold=reextracted)", "m2"):
+        scores = evaluate(parse(metric), corpus, example_systems(), resamples=0)
+        assert "references:1 of annotator 0" in scores.context, metric

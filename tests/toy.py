@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Floats, Ints, Metric, metric
+from errata.metrics.base import Metric, metric
+from errata.numbers import Floats, Ints
 
 
 @metric

@@ -1,4 +1,4 @@
-"""What metrics and rankers share: a frozen dataclass whose repr is its signature and can be read.
+"""What metrics, rankers and models share: values that print as they are read, known by name.
 
 ``name(a=1, b='x')`` is what users write, what a table prints and what builds the object again.
 """
@@ -6,45 +6,95 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import fields
-from typing import Any, ClassVar, TypeVar, get_args
+from collections.abc import Callable
+from dataclasses import Field, dataclass, fields
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from errata.errors import ErrataError, InputError
 
-__all__ = ["Parameterised", "build", "name_in", "parse_arguments", "require"]
+__all__ = [
+    "Parameterised",
+    "Registry",
+    "build",
+    "name_in",
+    "parameterised",
+    "parse_arguments",
+    "require",
+]
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def parameterised(cls: type[T]) -> type[T]:
+    """Make a class a value with parameters: a frozen, keyword-only dataclass with our repr."""
+    return dataclass(frozen=True, kw_only=True, repr=False)(cls)
 
 
 class Parameterised:
-    """Something with a name and parameters (its fields), printed as it is written."""
+    """Something with a name and parameters (its fields), printed as it is written.
+
+    A field whose type is a ``Literal`` takes only those words. A field that decides no number (a
+    device, a batch size) is declared with ``compare=False`` and is no part of the signature.
+    """
 
     name: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        for parameter, words in _closed_sets(type(self)).items():
+            value = getattr(self, parameter)
+            if value not in words:
+                raise InputError(
+                    f"{self.name}: {parameter}={value!r} is unknown",
+                    remedy=f"use one of {', '.join(map(repr, words))}",
+                )
+
     def __repr__(self) -> str:
-        return f"{self.name}({', '.join(f'{n}={v!r}' for n, v in self._parameters())})"
+        arguments = [f"{f.name}={getattr(self, f.name)!r}" for f in _signed(self)]
+        return f"{self.name}({', '.join(arguments)})"
 
     @property
     def label(self) -> str:
         """A short name: only the parameters that differ from their defaults."""
-        defaults = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
-        shown = [f"{n}={v!r}" for n, v in self._parameters() if v != defaults[n]]
+        shown = [
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in _signed(self)
+            if getattr(self, f.name) != f.default
+        ]
         return self.name + (f"({', '.join(shown)})" if shown else "")
 
-    def _parameters(self) -> list[tuple[str, Any]]:
-        return [(f.name, getattr(self, f.name)) for f in fields(self)]  # type: ignore[arg-type]
 
-    def _check_choice(self, parameter: str, allowed: tuple[str, ...]) -> None:
-        value = getattr(self, parameter)
-        if value not in allowed:
-            raise InputError(
-                f"{self.name}: {parameter}={value!r} is unknown",
-                remedy=f"use one of {', '.join(map(repr, allowed))}",
-            )
+def _signed(value: Any) -> list[Field[Any]]:
+    """The fields that decide numbers and so belong in the signature."""
+    return [field for field in fields(value) if field.compare]
+
+
+@cache
+def _closed_sets(cls: type) -> dict[str, tuple[Any, ...]]:
+    """The words that each field of a ``Literal`` type takes."""
+    return {
+        name: get_args(hint)
+        for name, hint in get_type_hints(cls).items()
+        if get_origin(hint) is Literal
+    }
 
 
 def require(what: str, value: object, words: Any) -> None:
     """Refuse a value that is none of a closed set of words, given as a ``Literal``.
 
-    >>> from typing import Literal
     >>> require("unit", "pairs", Literal["pairs", "judges"])
     """
     allowed = get_args(words)
@@ -127,3 +177,65 @@ def build(cls: type[P], arguments: dict[str, Any]) -> P:
         raise
     except (TypeError, ValueError) as error:
         raise InputError(f"{cls.name}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Registry(Generic[T]):
+    """Things known by name: ours as ``module:attribute``, imported on use, and plug-ins.
+
+    Other packages add theirs with an entry point in ``group``; ``accepts`` says whether what an
+    entry point loads is such a thing, ``must`` what it has to be.
+    """
+
+    what: str
+    builtin: dict[str, str]
+    group: str
+    accepts: Callable[[object], bool]
+    must: str
+    example: str = ""
+
+    def names(self) -> list[str]:
+        """All known names: ours, then those of installed plug-ins."""
+        plugins = {plugin.name for plugin in entry_points(group=self.group)}
+        return [*self.builtin, *sorted(plugins - set(self.builtin))]
+
+    def find(self, name: str) -> T | None:
+        """What stands behind a name; None where it is not known."""
+        if name in self.builtin:
+            module, _, attribute = self.builtin[name].partition(":")
+            found: T = getattr(import_module(module), attribute)
+            return found
+        for plugin in entry_points(group=self.group, name=name):
+            return self._load(plugin)
+        return None
+
+    def get(self, name: str) -> T:
+        """What stands behind a name, which must be known."""
+        found = self.find(name)
+        if found is None:
+            raise InputError(
+                f"there is no {self.what} {name!r}", remedy=f"known: {', '.join(self.names())}"
+            )
+        return found
+
+    def parse(self, text: str) -> Any:
+        """Read one from its signature: ``parse(repr(x)) == x``."""
+        name, arguments = parse_arguments(text, self.what, self.example)
+        cls: Any = self.get(name)
+        return build(cls, arguments)
+
+    def _load(self, plugin: EntryPoint) -> T:
+        """The thing of a plug-in; whatever is wrong with it, the message names its package."""
+        package = plugin.dist.name if plugin.dist else "an installed package"
+        try:
+            loaded = plugin.load()
+        except Exception as error:
+            raise InputError(
+                f"the {self.what} {plugin.name!r} of {package} cannot be loaded from "
+                f"{plugin.value}: {error}",
+                remedy=f"mend or uninstall {package}",
+            ) from error
+        if not self.accepts(loaded):
+            raise InputError(f"{plugin.value} of {package} is not a {self.what}", remedy=self.must)
+        thing: T = loaded
+        return thing

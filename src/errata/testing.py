@@ -11,13 +11,15 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, fields
+from typing import get_args
 
 import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.evaluation import evaluate, join_counts
-from errata.metrics.base import Metric, build, parse_arguments
+from errata.evaluation import evaluate
+from errata.metrics.base import Columns, Metric, join_counts
 from errata.numbers import Floats
+from errata.parameters import build, parse_arguments
 
 __all__ = ["check_metric", "example_corpus", "example_systems"]
 
@@ -86,10 +88,13 @@ def check_metric(metric: Metric) -> None:
     """Raise AssertionError, saying what is wrong, where a metric breaks the contract."""
     corpus, systems = example_corpus(), example_systems()
     _check_value(metric)
+    _check_single(metric)
     for hypotheses in systems:
         counts = _check_counts(metric, corpus, hypotheses)
-        _check_choice(metric, counts)
-        _check_score(metric, counts)
+        for reading in (metric, metric.single):
+            _check_choice(reading, counts)
+            _check_score(reading, counts)
+    _check_together(metric, corpus, systems)
     _check_evaluation(metric, corpus, systems)
 
 
@@ -105,12 +110,21 @@ def _check_value(metric: Metric) -> None:
     _require(build(type(metric), arguments) == metric, metric, "repr must be readable again")
     _require(hash(copy.deepcopy(metric)) == hash(metric), metric, "equal metrics hash alike")
     _require(pickle.loads(pickle.dumps(metric)) == metric, metric, "must survive pickling")
+    _require(metric.columns in get_args(Columns), metric, f"columns must be one of {Columns}")
     for field in fields(metric):  # type: ignore[arg-type]
         try:
             setattr(metric, field.name, getattr(metric, field.name))
         except FrozenInstanceError:
             continue
         raise AssertionError(f"{metric!r}: field {field.name} is not frozen; use @metric")
+
+
+def _check_single(metric: Metric) -> None:
+    single = metric.single
+    _require(type(single) is type(metric), metric, "single must be the same kind of metric")
+    _require(single.single == single, metric, "single.single must be single")
+    _require(single.statistics == metric.statistics, metric, "single must read the same counts")
+    _require(single.columns == metric.columns, metric, "single must read the same columns")
 
 
 def _check_counts(metric: Metric, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
@@ -153,29 +167,26 @@ def _check_counts(metric: Metric, corpus: Corpus, hypotheses: Hypotheses) -> Flo
 
 
 def _check_choice(metric: Metric, counts: Floats) -> None:
-    for name, choose in (("choose", metric.choose), ("choose_sentences", metric.choose_sentences)):
-        before = counts.copy()
-        choice = choose(counts)
-        np.testing.assert_array_equal(
-            counts, before, f"{metric!r}: {name} must not change the counts"
-        )
-        np.testing.assert_array_equal(
-            choice, choose(counts), f"{metric!r}: {name} must be repeatable"
-        )
-        _require(
-            choice.ndim == 2 and choice.shape[1] == len(counts) and len(choice) >= 1,
-            metric,
-            f"{name} must return [draw, sentence], not {choice.shape}",
-        )
-        _require(np.issubdtype(choice.dtype, np.integer), metric, f"{name} must return integers")
-        _require(
-            (choice >= -1).all() and (choice < counts.shape[1]).all(),
-            metric,
-            f"{name} chose a reference that is not there",
-        )
-        rows = np.broadcast_to(np.arange(len(counts)), choice.shape)
-        taken = counts[rows, choice][choice >= 0]
-        _require(not np.isnan(taken).any(), metric, f"{name} chose a missing reference")
+    before = counts.copy()
+    choice = metric.choose(counts)
+    np.testing.assert_array_equal(counts, before, f"{metric!r}: choose must not change the counts")
+    np.testing.assert_array_equal(
+        choice, metric.choose(counts), f"{metric!r}: choose must be repeatable"
+    )
+    _require(
+        choice.ndim == 2 and choice.shape[1] == len(counts) and len(choice) >= 1,
+        metric,
+        f"choose must return [draw, sentence], not {choice.shape}",
+    )
+    _require(np.issubdtype(choice.dtype, np.integer), metric, "choose must return integers")
+    _require(
+        (choice >= -1).all() and (choice < counts.shape[1]).all(),
+        metric,
+        "choose chose a reference that is not there",
+    )
+    rows = np.broadcast_to(np.arange(len(counts)), choice.shape)
+    taken = counts[rows, choice][choice >= 0]
+    _require(not np.isnan(taken).any(), metric, "choose chose a missing reference")
 
 
 def _check_score(metric: Metric, counts: Floats) -> None:
@@ -202,22 +213,45 @@ def _check_score(metric: Metric, counts: Floats) -> None:
     )
     for name, part in metric.parts(totals).items():
         _require(part.shape == scores.shape, metric, f"part {name} must have the scores' shape")
-    picked = np.nan_to_num(counts[:, 0])
-    _require(
-        metric.score_sentences(picked).shape == (len(picked),),
-        metric,
-        "score_sentences must return a score for each sentence",
-    )
-    for name, part in metric.sentence_parts(picked).items():
+        _require(part.dtype.kind in "fi", metric, f"part {name} must be float or whole numbers")
+        one = metric.parts(totals[:1])[name]
+        _require(one.dtype == part.dtype, metric, f"part {name} must stay what it is, whole or not")
+
+
+def _check_together(metric: Metric, corpus: Corpus, systems: tuple[Hypotheses, ...]) -> None:
+    together = metric.count_all(corpus, systems, threads=2)
+    _require(len(together) == len(systems), metric, "count_all must count every system")
+    for hypotheses, counts in zip(systems, together, strict=True):
         _require(
-            part.shape == (len(picked),),
+            counts.shape[::2] == (len(corpus), len(metric.statistics)),
             metric,
-            f"sentence part {name} must have a figure for each sentence",
+            "count_all must give counts of count's shape",
+        )
+        np.testing.assert_array_equal(
+            counts,
+            metric.count_all(corpus, systems[::-1], threads=1)[::-1][systems.index(hypotheses)],
+            f"{metric!r}: count_all must not depend on the order of systems, nor on threads",
+        )
+    fewer = metric.count_all(corpus, systems[:2])
+    if not all(map(_equal, fewer, together)):
+        return  # its systems meet: what one counts depends on the others
+    for hypotheses, counts in zip(systems, together, strict=True):
+        _require(
+            _equal(counts, metric.count(corpus, hypotheses)),
+            metric,
+            "count_all must count what count does where systems do not meet",
         )
 
 
+def _equal(a: Floats, b: Floats) -> bool:
+    return bool(np.array_equal(a, b, equal_nan=True))
+
+
 def _check_evaluation(metric: Metric, corpus: Corpus, systems: tuple[Hypotheses, ...]) -> None:
-    for name, lines in (("context", metric.context(corpus)), ("notes", metric.notes(corpus))):
+    for name, lines in (
+        ("context", metric.context(corpus, systems)),
+        ("notes", metric.notes(corpus, systems)),
+    ):
         _require(
             isinstance(lines, tuple) and not any("\n" in line for line in lines),
             metric,

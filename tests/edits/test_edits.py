@@ -18,12 +18,15 @@ from errata.edits import (
     extract_all,
     extract_systems,
     extractor_version,
+    retyped,
     with_edits,
 )
 from errata.errors import InputError, MissingExtraError
 from errata.io import read_m2
 from errata.metrics.difficulty import Difficulty
-from errata.studies.hard_errors import by_kind, map_difficulty, retyped
+from errata.metrics.difficulty.chunks import IGNORED
+from errata.metrics.difficulty.map import map_difficulty
+from errata.studies.hard_errors import by_kind
 
 # Table 4 of Gotou et al. (2020): mean weight, SD, frequency.
 TABLE_4 = {
@@ -354,7 +357,7 @@ def test_gold_found_anew_can_have_other_kinds(english: str, tmp_path: Path) -> N
 def test_table_4_with_errants_types(english: str, conll14: Path, data_sets: Path) -> None:
     """Our gold retyped with today's ERRANT beside the paper's (an older ERRANT and spaCy)."""
     path = next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt"))
-    corpus = retyped(read_m2(conll14 / "conll14st-test.m2").keep_annotators(0), english)
+    corpus = retyped(read_m2(conll14 / "conll14st-test.m2").keep_annotators(0), english, IGNORED)
     rows = by_kind(map_difficulty(corpus, [], Difficulty(weights=str(path))), tier=2)
     assert sum(row.frequency for row in rows) == sum(f for _, _, f in TABLE_4.values()) == 2379
     assert {row.kind for row in rows} == set(TABLE_4)

@@ -273,7 +273,7 @@ def test_every_ranker_ranks() -> None:
             for i in range(60)
         ]
     )
-    for name in RANKERS:
+    for name in RANKERS.builtin:
         for unit in ("pairs", "rankings", "sentences", "judges"):
             scores = rank(parse_ranker(name), data, unit=unit, resamples=20)
             assert scores.systems == ("A", "B", "C", "D")

@@ -111,7 +111,7 @@ def test_equals_sacrebleu(
     wanted = whole.corpus_score(list(output.sentences), sets)
     assert scores["A"] == pytest.approx(wanted.score, rel=1e-12, abs=1e-12)
     assert scores.parts["BP"][0] == pytest.approx(wanted.bp, rel=1e-12)
-    assert bleu.context(corpus)[0] == f"sacrebleu:{whole.get_signature()}"
+    assert bleu.context(corpus, ())[0] == f"sacrebleu:{whole.get_signature()}"
     assert scores.sentences is not None
     alone = theirs(effective=True)
     np.testing.assert_allclose(
@@ -120,7 +120,9 @@ def test_equals_sacrebleu(
         rtol=1e-12,
         atol=1e-12,
     )
-    assert bleu.context(corpus)[1].removeprefix("sentence scores:") in str(alone.get_signature())
+    assert bleu.context(corpus, ())[1].removeprefix("sentence scores:") in str(
+        alone.get_signature()
+    )
 
 
 def test_the_signature_is_passed_on() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints
 from typing import Any
 
@@ -10,8 +12,10 @@ import pytest
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError, MissingExtraError
-from errata.metrics import BUILTIN, metric_class, metric_names, parse
-from errata.metrics.base import Floats, Ints, Metric
+from errata.metrics import METRICS, parse
+from errata.metrics.base import Metric, whole
+from errata.numbers import Floats, Ints, Progress
+from errata.parameters import Parameterised, name_in
 from errata.testing import check_metric, example_corpus, example_systems
 from toy import Toy
 
@@ -19,6 +23,7 @@ VARIANTS = [
     "m2",
     "m2(beta=1)",
     "m2(choice=optimal)",
+    "m2(sentences=last)",
     "m2(choice=last)",
     "m2(max_unchanged=0)",
     "errant",
@@ -63,11 +68,37 @@ def test_keeps_the_contract(text: str) -> None:
         pytest.skip(str(missing))
 
 
-@pytest.mark.parametrize("name", BUILTIN)
+@pytest.mark.parametrize("name", METRICS.builtin)
 def test_every_metric_is_in_the_suite(name: str) -> None:
-    assert any(text.partition("(")[0] == name for text in VARIANTS)
-    assert metric_class(name).name == name
-    assert metric_class(name).__doc__
+    assert any(name_in(text) == name for text in VARIANTS)
+    assert METRICS.get(name).name == name
+    assert METRICS.get(name).__doc__
+
+
+OPTIONAL = ("choose", "parts", "single", "columns", "count_all", "headline", "context", "notes")
+
+
+def test_the_contract_has_twelve_members_and_no_more() -> None:
+    own = {name for name in vars(Metric) if not name.startswith("_")}
+    assert own == {"statistics", "count", "score", *OPTIONAL}
+    assert {name for name in Metric.__annotations__ if not name.startswith("_")} == set()
+    assert Metric.__abstractmethods__ == {"statistics", "count", "score"}  # and a name
+    assert "name" in Parameterised.__annotations__
+
+
+@pytest.mark.parametrize("member", OPTIONAL)
+def test_no_member_is_there_for_one_metric(member: str) -> None:
+    overriding = [n for n in METRICS.builtin if member in vars(METRICS.get(n))]
+    assert len(overriding) > 1
+
+
+@pytest.mark.parametrize("name", METRICS.builtin)
+def test_every_override_says_what_it_does(name: str) -> None:
+    cls = METRICS.get(name)
+    for member in ("statistics", "count", "score", *OPTIONAL):
+        if member in vars(cls):
+            own = vars(cls)[member]
+            assert (own.fget if isinstance(own, property) else own).__doc__, member
 
 
 def test_a_sound_metric_passes() -> None:
@@ -121,22 +152,85 @@ class ChoosesByChance(Toy):
 
 
 class SumsSentences(Toy):
-    def score_sentences(self, picked: Floats) -> Floats:
-        return self.score(picked.sum(axis=0))
+    def score(self, totals: Floats) -> Floats:
+        return super().score(totals.sum(axis=0)) if totals.ndim > 1 else super().score(totals)
 
 
 class ScoresNoSentence(Toy):
-    def score_sentences(self, picked: Floats) -> Floats:
-        return np.full(len(picked), np.nan)
+    def choose(self, counts: Floats) -> Ints:
+        return np.full((1, len(counts)), -1)
 
 
-class SentencePartsOfAnotherShape(Toy):
-    def sentence_parts(self, picked: Floats) -> dict[str, Floats]:
-        return {"equal": picked}
+class PartsOfAnotherShape(Toy):
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        return {"equal": totals}
+
+
+class PartsWholeByChance(Toy):
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        equal = totals[..., 0]
+        return {"equal": whole(equal) if len(totals) == 1 else equal}
+
+
+class PartsOfWords(Toy):
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        return {"equal": totals[..., 0].astype(str)}  # type: ignore[dict-item]
+
+
+class NeverSingle(Toy):
+    @property
+    def single(self) -> Toy:
+        return replace(self, weight=self.weight + 1)
+
+
+class AnotherSingle(Toy):
+    @property
+    def single(self) -> Toy:
+        return Toy()
+
+
+class CountsOthers(Toy):
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        return [2 * self.count(corpus, h) for h in systems]
+
+
+class CountsByPlace(Toy):
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        return [(k + 1) * self.count(corpus, h) for k, h in enumerate(systems)]
+
+
+class CountsTooFew(Toy):
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        return super().count_all(corpus, systems[1:])
+
+
+class ColumnsOfItsOwn(Toy):
+    columns = "judges"  # type: ignore[assignment]
 
 
 class SpellsContext(Toy):
-    def context(self, corpus: Corpus) -> tuple[str, ...]:
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         return "abc"  # type: ignore[return-value]
 
 
@@ -155,9 +249,17 @@ class NameOfTwoWords(Toy):
         (LikesErrors, "must not score below"),
         (ChangesCounts, "choose must not change the counts"),
         (ChoosesByChance, "choose must be repeatable"),
-        (SumsSentences, "score_sentences must return a score for each sentence"),
+        (SumsSentences, "score must map"),
         (ScoresNoSentence, "some sentence must have a score"),
-        (SentencePartsOfAnotherShape, "sentence part equal must have a figure for each sentence"),
+        (PartsOfAnotherShape, "part equal must have the scores' shape"),
+        (PartsWholeByChance, "part equal must stay what it is"),
+        (PartsOfWords, "part equal must be float or whole"),
+        (NeverSingle, "single.single must be single"),
+        (AnotherSingle, "single must be the same kind of metric"),
+        (CountsOthers, "count_all must count what count does"),
+        (CountsByPlace, "must not depend on the order of systems"),
+        (CountsTooFew, "count_all must count every system"),
+        (ColumnsOfItsOwn, "columns must be one of"),
         (SpellsContext, "context must be a tuple"),
         (NameOfTwoWords, "name must be one word"),
     ],
@@ -195,7 +297,7 @@ def test_label_shows_what_differs() -> None:
 @pytest.fixture
 def plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entry points as an installed package would declare them."""
-    import errata.metrics as registry
+    import errata.parameters as registry
 
     points = EntryPoints(
         EntryPoint(name, value, "errata.metrics")
@@ -215,8 +317,8 @@ def plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("plug_ins")
 def test_plug_ins_are_found() -> None:
-    assert metric_names().count("toy") == 1
-    assert metric_names().count("m2") == 1
+    assert METRICS.names().count("toy") == 1
+    assert METRICS.names().count("m2") == 1
     assert parse("toy(weight=2)").label == "toy(weight=2.0)"
     assert type(parse("m2")).__module__ == "errata.metrics.m2"
 

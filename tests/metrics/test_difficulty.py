@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command import errata
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
 from errata.edits import retyped
 from errata.edits.aligned import aligned_edits
@@ -19,7 +20,7 @@ from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2
 from errata.io.weights import read_weights, write_weights
 from errata.kernels import chunks as kernel
-from errata.metrics.difficulty import Difficulty, weight
+from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.chunks import (
     CORRECT,
     IGNORED,
@@ -27,12 +28,12 @@ from errata.metrics.difficulty.chunks import (
     chunk_references,
     compare_chunks,
 )
+from errata.metrics.difficulty.map import DifficultyMap, map_difficulty, weight
 from errata.studies.hard_errors import (
-    agreement,
     by_kind,
+    correction_agreement,
     errors,
     everyone_but,
-    map_difficulty,
     missed,
     only,
     weight_intervals,
@@ -99,7 +100,7 @@ def test_the_released_demo(demo: Two) -> None:
         assert round(beta1[name], 4) == row["F1"]
     found = map_difficulty(corpus, systems)
     assert [
-        n.astype(int).tolist() for n in np.split(found.solved, found.chunks.bounds[1:-1])
+        n.astype(int).tolist() for n in np.split(found.tally.solved, found.chunks.bounds[1:-1])
     ] == GOLDEN["n_correct"]
     assert {
         r.kind: [round(r.mean, 2), round(r.sd, 2), r.frequency] for r in by_kind(found)
@@ -130,7 +131,7 @@ def test_example_3_of_the_paper(matching: str) -> None:
         )
     ]
     found = map_difficulty(corpus, systems, Difficulty(matching=matching))
-    assert found.solved[[2, 5, 7]].tolist() == [1, 1, 3]
+    assert found.tally.solved[[2, 5, 7]].tolist() == [1, 1, 3]
     np.testing.assert_allclose(found.weights[[2, 5, 7]], [2 / 3, 2 / 3, 0], atol=1e-15)
     assert found.right[2, 4]  # footnote 3: the dummy that `talking` covers counts as matched
 
@@ -152,7 +153,9 @@ def test_the_weight_file_of_thirteen_systems(conll: Two, oracles: Path, tmp_path
     corpus, systems = conll
     found = map_difficulty(corpus.keep_annotators(0), systems)
     write_weights(
-        13, np.split(found.solved.astype(int), found.chunks.bounds[1:-1]), tmp_path / "weights.txt"
+        13,
+        np.split(found.tally.solved.astype(int), found.chunks.bounds[1:-1]),
+        tmp_path / "weights.txt",
     )
     with gzip.open(oracles / "difficulty" / "weights_13sys.txt.gz", "rt") as file:
         assert (tmp_path / "weights.txt").read_text() == file.read()
@@ -213,19 +216,27 @@ def test_weight_files_of_another_length(demo: Two, tmp_path: Path) -> None:
         evaluate(Difficulty(weights=str(tmp_path / "w.txt")), *demo, resamples=0)
 
 
-def test_weights_can_come_from_other_systems(demo: Two) -> None:
+def with_weights_of(found: DifficultyMap, path: Path) -> Difficulty:
+    """The metric with the weights of these systems, for others."""
+    counts = np.split(found.tally.solved.astype(int), found.chunks.bounds[1:-1])
+    write_weights(found.tally.systems, counts, path)
+    return Difficulty(weights=str(path))
+
+
+def test_weights_can_come_from_other_systems(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
-    weighted = Difficulty().adapt(corpus, systems)
-    alone = evaluate(Difficulty(), weighted, systems[:1], resamples=0)
+    metric = with_weights_of(map_difficulty(corpus, systems), tmp_path / "w.txt")
+    alone = evaluate(metric, corpus, systems[:1], resamples=0)
     assert round(alone["0"], 4) == GOLDEN["weighted"]["0"]["F05"]
 
 
-def test_leaving_a_system_out_of_its_own_weights(demo: Two) -> None:
+def test_leaving_a_system_out_of_its_own_weights(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
     scores = evaluate(Difficulty(leave_out=True), corpus, systems, resamples=0)
     for k, system in enumerate(systems):
-        others = Difficulty().adapt(corpus, systems[:k] + systems[k + 1 :])
-        alone = evaluate(Difficulty(), others, [system], resamples=0)
+        others = map_difficulty(corpus, systems[:k] + systems[k + 1 :])
+        metric = with_weights_of(others, tmp_path / "w.txt")
+        alone = evaluate(metric, corpus, [system], resamples=0)
         assert scores[system.system] == alone[system.system]
     with pytest.raises(InputError, match="at least two"):
         evaluate(Difficulty(leave_out=True), corpus, systems[:1], resamples=0)
@@ -259,7 +270,7 @@ def test_several_references_choose_per_sentence() -> None:
     scores = evaluate(Difficulty(), corpus, systems, resamples=0)
     assert scores["A"] == scores["B"] == 1.0
     assert scores.sentence_parts["annotator"].tolist() == [[1], [0], [0]]
-    assert [len(n) for n in Difficulty().adapt(corpus, systems).solved[0]] == [7, 7]  # type: ignore[attr-defined]
+    assert np.diff(map_difficulty(corpus, systems).chunks.bounds).tolist() == [7, 7]
 
 
 def test_perfect_correction_scores_one_whatever_the_weights(conll: Two) -> None:
@@ -490,7 +501,7 @@ def test_everyone_but_one() -> None:
 
 
 def test_agreement_between_systems(demo: Two) -> None:
-    kappa, jaccard = agreement(map_difficulty(*demo))
+    kappa, jaccard = correction_agreement(map_difficulty(*demo))
     # 0 corrects errors 0, 2, 3, 4 and 1 corrects 1, 2, 4: alike on 2, 4 (both) and 5 (neither).
     assert jaccard[0, 1] == pytest.approx(2 / 5)
     observed, expected = 3 / 6, (4 / 6) * (3 / 6) + (2 / 6) * (3 / 6)
@@ -499,13 +510,13 @@ def test_agreement_between_systems(demo: Two) -> None:
     np.testing.assert_array_equal(kappa, kappa.T)
 
 
-def test_intervals_of_weights_resample_the_systems(demo: Two) -> None:
+def test_intervals_of_weights_resample_the_systems(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
     found = map_difficulty(corpus, systems)
     chunks = [e.chunk for e in errors(found)]
     low_high = weight_intervals(found, chunks, resamples=4000, rng=1)
     # n of 3 systems: the bootstrap distribution of a weight is 1 - Binomial(3, n/3) / 3.
-    for (low, high), n in zip(low_high, found.solved[chunks], strict=True):
+    for (low, high), n in zip(low_high, found.tally.solved[chunks], strict=True):
         assert (low, high) == {0: (1, 1), 1: (0, 1), 3: (0, 0)}[int(n)]
     rows = by_kind(found, tier=1, resamples=500, rng=1)
     assert {r.kind for r in rows} == {"M", "R", "U"}
@@ -515,7 +526,7 @@ def test_intervals_of_weights_resample_the_systems(demo: Two) -> None:
     assert again == rows
     with pytest.raises(InputError, match="systems behind the weights"):
         weight_intervals(map_difficulty(corpus, systems, Difficulty(weights="none")), chunks)
-    others = map_difficulty(Difficulty().adapt(corpus, systems), systems[:1])
+    others = map_difficulty(corpus, systems[:1], with_weights_of(found, tmp_path / "w.txt"))
     with pytest.raises(InputError, match="systems behind the weights"):
         weight_intervals(others, chunks)
 
@@ -535,3 +546,20 @@ def test_nothing_to_weigh_with() -> None:
     corpus = Corpus.from_texts(["a"], [["b"]])
     with pytest.raises(InputError, match="systems or a weight file"):
         map_difficulty(corpus, [])
+
+
+def test_every_system_is_compared_with_the_gold_once(
+    demo: Two, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Scores, tables and the heat map of `errata difficulty` are readings of one comparison."""
+    from errata.metrics.difficulty import chunks
+
+    real, calls = chunks.kernel.compare, []
+
+    def counted(*arguments: object) -> object:
+        calls.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(chunks.kernel, "compare", counted, raising=False)
+    errata("difficulty", "--sample", "--map", tmp_path / "map.html", "--resamples", "10")
+    assert len(calls) == 5

@@ -220,5 +220,5 @@ def test_text_references_need_no_m2() -> None:
 
 def test_comparing_kinds_of_two_origins_is_noted() -> None:
     corpus = Corpus.from_texts(["a"], [["b"]])
-    assert Errant(types=True).notes(corpus)
-    assert not Errant(types=True, gold="reextracted").notes(corpus)
+    assert Errant(types=True).notes(corpus, ())
+    assert not Errant(types=True, gold="reextracted").notes(corpus, ())

@@ -19,7 +19,7 @@ import pytest
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import InputError
-from errata.evaluation import count_systems, draw_totals, evaluate, pick
+from errata.evaluation import chosen_counts, draw_totals, evaluate
 from errata.io.m2 import parse_m2, read_m2
 from errata.metrics import parse
 from errata.metrics.base import Floats
@@ -93,7 +93,7 @@ def test_edge_cases_as_the_official_program(
         counts = metric.count(corpus, Hypotheses("A", tuple(lines)))
         choice = metric.choose(counts)
         for totals, expected in (
-            (pick(counts, choice), case[mode]["sentences"][aspect]),
+            (chosen_counts(counts, choice), case[mode]["sentences"][aspect]),
             (draw_totals(counts, choice), [case[mode]["overall"][aspect]]),
         ):
             found = {**metric.parts(totals), "I": metric.score(totals)}
@@ -123,7 +123,7 @@ def systems(folder: Path) -> list[Hypotheses]:
 @cache
 def counted(gold: Path, folder: Path, mode: str) -> tuple[Corpus, list[Floats]]:
     corpus = read_m2(gold / "conll14st-test.m2")
-    return corpus, count_systems(IMeasure(references=mode), corpus, systems(folder))
+    return corpus, IMeasure(references=mode).count_all(corpus, systems(folder))
 
 
 def readings(mode: str, picked: Floats) -> dict[str, Floats]:
@@ -156,7 +156,7 @@ def test_every_sentence_as_the_official_program(
 ) -> None:
     _, counts = counted(conll14, submissions, mode)
     metric = IMeasure(references=mode)
-    found = [readings(mode, pick(each, metric.choose(each))) for each in counts]
+    found = [readings(mode, chosen_counts(each, metric.choose(each))) for each in counts]
     seen = 0
     with gzip.open(oracles / "imeasure" / f"sentences_{file}.tsv.gz", "rt") as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
@@ -226,7 +226,7 @@ def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path
     untouched = evaluate(IMeasure(tokenise="none"), corpus, [ipn], resamples=0)
     assert round(100 * untouched["IPN"], 2) == -3.17
     assert untouched.notes == ()
-    assert "9 different gold corrections" in IMeasure().notes(corpus)[0]
+    assert "9 different gold corrections" in IMeasure().notes(corpus, ())[0]
 
 
 def rank(vector: tuple[int, ...], w: Fraction) -> tuple[Fraction, ...]:
@@ -358,7 +358,7 @@ def test_mixtures_by_running_totals_equal_enumeration(monkeypatch: pytest.Monkey
             options = max(options, counts.shape[1])
             alone = IMeasure(references="mix", tokenise="none").count(corpus, outputs)
             np.testing.assert_array_equal(
-                pick(counts, metric.choose_sentences(counts)), alone[:, 0]
+                chosen_counts(counts, metric.single.choose(counts)), alone[:, 0]
             )
             otherwise += tuple(alone[:, 0, :7].sum(axis=0)) != total
     assert options > 2

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
-from errata.evaluation import count_systems, evaluate
+from errata.evaluation import evaluate
 from errata.io import read_hypotheses, read_m2
 from errata.io.m2 import parse_m2
 from errata.metrics import parse
@@ -50,10 +50,7 @@ def test_edge_cases(case: dict[str, Any]) -> None:
     m2 = metric_of(case["options"], duplicates="official")
     counts = m2.count(corpus, hypotheses)
     choice = m2.choose(counts)[0]
-    ids = [
-        sorted(r.annotator for r in refs)[k]
-        for refs, k in zip(corpus.references, choice, strict=True)
-    ]
+    ids = [refs[k].annotator for refs, k in zip(corpus.references, choice, strict=True)]
     assert ids == case["annotators"]
     totals = counts[np.arange(len(corpus)), choice].sum(axis=0)
     assert totals.tolist() == [case["correct"], case["proposed"], case["gold"]]
@@ -128,26 +125,20 @@ def test_every_sentence_of_every_system(
     corpus, systems = conll
     rows = read_oracle(oracles / "m2" / "sentences.tsv")
     assert len(rows) == 17_056
-    m2, last = M2(), M2(choice="last")
+    m2, last = M2(), M2(sentences="last")
     for name in sorted({row["system"] for row in rows}):
         mine = [row for row in rows if row["system"] == name]
         assert [int(row["sid"]) for row in mine] == list(range(1312))
         counts = m2.count(corpus, systems[name])
-        for prefix, choice in (
-            ("", m2.choose(counts)[0]),
-            ("iso_", m2.choose_sentences(counts)[0]),
-        ):
-            ids = [
-                sorted(r.annotator for r in refs)[k]
-                for refs, k in zip(corpus.references, choice, strict=True)
-            ]
+        for prefix, choice in (("", m2.choose(counts)[0]), ("iso_", m2.single.choose(counts)[0])):
+            ids = [refs[k].annotator for refs, k in zip(corpus.references, choice, strict=True)]
             column = "iso_annotator" if prefix else "chosen_annotator"
             assert ids == [int(row[column]) for row in mine]
             expected = [[int(row[prefix + x]) for x in m2.statistics] for row in mine]
             np.testing.assert_array_equal(counts[np.arange(1312), choice], expected)
         for metric, column in ((m2, "iso_F0.5"), (last, "last_annotator_F0.5")):
-            choice = metric.choose_sentences(counts)[0]
-            scores = metric.score_sentences(counts[np.arange(1312), choice])
+            choice = metric.single.choose(counts)[0]
+            scores = metric.single.score(counts[np.arange(1312), choice])
             np.testing.assert_allclose(
                 scores, [float(row[column]) for row in mine], rtol=1e-12, atol=1e-12
             )
@@ -210,12 +201,7 @@ def test_options(
 
 @pytest.mark.parametrize(
     ("system", "choice", "expected"),
-    [
-        ("AMU", "isolated", "0.3500"),
-        ("CAMB", "isolated", "0.3730"),
-        ("CUUI", "isolated", "0.3675"),
-        ("AMU", "last", "0.3501"),
-    ],
+    [("AMU", "isolated", "0.3500"), ("CAMB", "isolated", "0.3730"), ("CUUI", "isolated", "0.3675")],
 )
 def test_choices(
     system: str, choice: str, expected: str, conll: tuple[Corpus, dict[str, Hypotheses]]
@@ -223,6 +209,14 @@ def test_choices(
     corpus, systems = conll
     scores = evaluate(M2(choice=choice), corpus, [systems[system]], resamples=0)
     assert f"{scores.values[0]:.4f}" == expected
+
+
+def test_sentences_are_chosen_by_themselves(conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
+    corpus, systems = conll
+    scores = evaluate(M2(sentences="last"), corpus, [systems["AMU"]], resamples=0)
+    assert f"{scores.values[0]:.4f}" == "0.3501"  # as sequential: the corpus is not concerned
+    last = [refs[-1].annotator for refs in corpus.references]
+    assert scores.sentence_parts["annotator"].tolist() == [last]
 
 
 def test_optimal_is_never_worse(conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
@@ -241,7 +235,7 @@ def test_threads_and_chunks_change_nothing(conll: tuple[Corpus, dict[str, Hypoth
     amu = systems["AMU"]
     whole = M2().count(corpus, amu)
     for threads in (1, 2):
-        np.testing.assert_array_equal(count_systems(M2(), corpus, [amu], threads=threads)[0], whole)
+        np.testing.assert_array_equal(M2().count_all(corpus, [amu], threads=threads)[0], whole)
 
 
 def test_compiled_and_plain_agree_on_real_sentences(
@@ -324,7 +318,7 @@ def test_missing_references_are_never_chosen() -> None:
     for choice in ("sequential", "optimal", "isolated", "last"):
         m2 = M2(choice=choice)
         assert m2.choose(counts)[0].tolist() == [-1, 1, 0, -1]
-        assert m2.choose_sentences(counts)[0].tolist() == [-1, 1, 0, -1]
+        assert m2.single.choose(counts)[0].tolist() == [-1, 1, 0, -1]
 
 
 @pytest.mark.parametrize(
@@ -385,13 +379,13 @@ def test_text_references_are_aligned_and_the_signature_says_so() -> None:
     texts = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
     output = Hypotheses("A", ("He goes home now .", "Fine ."))
     assert M2().count(texts, output).tolist() == [[[1, 2, 1]], [[0, 0, 0]]]
-    assert M2().context(texts) == ("edits:aligned",)
+    assert M2().context(texts, ()) == ("edits:aligned",)
     edits = (Reference(0, (Edit(1, 2, "goes"),)), Reference(0, ()))
     gold = Corpus(texts.sources, tuple((r,) for r in edits))
-    assert M2().context(gold) == ("edits:gold",)
+    assert M2().context(gold, ()) == ("edits:gold",)
     np.testing.assert_array_equal(M2().count(gold, output), M2().count(texts, output))
     mixed = Corpus(texts.sources, ((edits[0],), texts.references[1]))
-    assert M2().context(mixed) == ("edits:gold+aligned",)
+    assert M2().context(mixed, ()) == ("edits:gold+aligned",)
     np.testing.assert_array_equal(M2().count(mixed, output), M2().count(texts, output))
 
 

@@ -16,7 +16,8 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.metrics import parse
-from errata.metrics.fluency import Fluency, Harper
+from errata.metrics.fluency import Fluency
+from errata.metrics.harper import Harper
 from errata.metrics.scribendi import Scribendi, levenshtein_distance_ratio, token_sort_ratio
 from errata.models.harper import detokenize
 from errata.testing import check_metric
@@ -223,8 +224,8 @@ def test_bad_parameters(text: str, problem: str) -> None:
 
 def test_the_defaults_are_the_papers() -> None:
     assert repr(Scribendi()) == (
-        "scribendi(model='gpt2', revision='', dtype='float32', device='auto', batch_size=32, "
-        "perplexity='mean', threshold=0.8, rounding='none', total='sum')"
+        "scribendi(model='gpt2', revision='', dtype='float32', "
+        "perplexity='mean', threshold=0.8, rounding='none', total='sum', level='corpus')"
     )
 
 

@@ -115,7 +115,7 @@ def test_names_that_cannot_be_registered(name: str) -> None:
 
 def test_plug_ins_are_found_through_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
     class Point:
-        name = "plugged"
+        name, value, dist = "plugged", "package:FakeModel", None
 
         def load(self) -> type[FakeModel]:
             return FakeModel
@@ -124,7 +124,7 @@ def test_plug_ins_are_found_through_entry_points(monkeypatch: pytest.MonkeyPatch
         assert group == "errata.language_models"
         return [Point()] if name in (None, "plugged") else []
 
-    monkeypatch.setattr(lm, "entry_points", entry_points)
+    monkeypatch.setattr("errata.parameters.entry_points", entry_points)
     assert "plugged" in lm.model_names()
     assert lm.open_model("plugged").log_probs(["He go ."]).tolist() == [[-5.0, 2.0]]
 

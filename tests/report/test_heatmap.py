@@ -11,9 +11,9 @@ import pytest
 from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning, InputError
 from errata.metrics.difficulty import Difficulty
+from errata.metrics.difficulty.map import DifficultyMap, map_difficulty
 from errata.report.heatmap.pieces import Piece, colour, heat_map, parse_range, rows
 from errata.report.heatmap.plain import heat_map_picture, heat_map_text
-from errata.studies.hard_errors import DifficultyMap, map_difficulty
 
 NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--'
 

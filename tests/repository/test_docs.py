@@ -14,7 +14,7 @@ import pytest
 
 from errata.cli import COMMANDS, cli
 from errata.errors import ErrataError
-from errata.metrics import BUILTIN, parse
+from errata.metrics import METRICS, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -79,7 +79,7 @@ def test_commands_exist_with_these_options(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_metrics_written_in_the_docs_can_be_read(page: Path) -> None:
-    names = "|".join(BUILTIN)
+    names = "|".join(METRICS.builtin)
     for text in set(re.findall(rf"`((?:{names})\([^`]*\))`", page.read_text(encoding="utf-8"))):
         if "..." not in text and "…" not in text:
             try:
@@ -95,7 +95,7 @@ def test_every_metric_and_command_has_its_page() -> None:
     pages = list((ROOT / "docs" / "metrics").glob("*.md"))
     missing = [
         name
-        for name in BUILTIN
+        for name in METRICS.builtin
         if not any(
             page.stem == name or f"`{name}`" in page.read_text(encoding="utf-8") for page in pages
         )

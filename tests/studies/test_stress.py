@@ -18,7 +18,7 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.errors import InputError, MissingExtraError
 from errata.evaluation import evaluate
-from errata.metrics import BUILTIN, parse
+from errata.metrics import METRICS, parse
 from errata.metrics.base import Floats, Ints
 from errata.report.tables.stress import stress_plot, stress_table
 from errata.studies.stress import PERTURBATIONS, Perturbation, stress
@@ -155,7 +155,7 @@ def test_bad_input() -> None:
         stress(Toy(), bare, Hypotheses("A", ("a",)))
 
 
-@pytest.mark.parametrize("name", BUILTIN)
+@pytest.mark.parametrize("name", METRICS.builtin)
 def test_every_metric_has_a_card(name: str) -> None:
     lm.register("fake", FakeModel)
     metric = parse(f"{name}(model=fake)" if name in ("scribendi", "fluency") else name)

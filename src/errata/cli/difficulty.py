@@ -17,8 +17,8 @@ from errata.errors import InputError
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
     from errata.metrics.difficulty import Difficulty
+    from errata.metrics.difficulty.map import DifficultyMap
     from errata.report.table import Table
-    from errata.studies.hard_errors import DifficultyMap
 
 __all__ = ["command"]
 
@@ -183,7 +183,7 @@ def command(
     """
     from errata.edits import retyped, with_edits
     from errata.metrics.difficulty import Difficulty
-    from errata.studies.hard_errors import map_difficulty
+    from errata.metrics.difficulty.map import map_difficulty
 
     metric = Difficulty(
         weights=weights,
@@ -198,11 +198,12 @@ def command(
     corpus, remark = _corpus(gold, source, refs, sample, annotator)
     systems = _systems(outputs, names, corpus, sample)
     with Progress("edits") as progress:
-        corpus = metric.adapt(corpus, systems, progress)
-    if types != "as_is":
-        corpus = retyped(with_edits(corpus, metric.gold, extractor), types, metric.ignore)
-        metric = replace(metric, gold="as_is")
-    found = map_difficulty(corpus, systems, metric)
+        if types == "as_is":
+            found = map_difficulty(corpus, systems, metric, progress=progress)
+        else:
+            typed = retyped(with_edits(corpus, metric.gold, extractor), types, metric.ignore)
+            plain = replace(metric, gold="as_is")
+            found = replace(map_difficulty(typed, systems, plain, progress=progress), metric=metric)
     if write_weights:
         _write_weights(found, write_weights)
     if page or figure or terminal:
@@ -305,8 +306,8 @@ def _write_weights(found: DifficultyMap, path: str) -> None:
         raise InputError(
             "a weight file holds one annotator's weights", remedy="choose one with --annotator"
         )
-    counts = np.split(found.solved.astype(int), found.chunks.bounds[1:-1])
-    write_weights(found.systems_counted, counts, path)
+    counts = np.split(found.tally.solved.astype(int), found.chunks.bounds[1:-1])
+    write_weights(found.tally.systems, counts, path)
 
 
 def _draw(
@@ -361,7 +362,7 @@ def _tables(
     confidence: float,
     seed: int,
 ) -> list[Table]:
-    from errata.evaluation import evaluate
+    from errata.evaluation import scores_of
     from errata.report.heatmap.pieces import weights_from
     from errata.report.tables import difficulty as tables
     from errata.report.tables.scores import score_table
@@ -369,7 +370,8 @@ def _tables(
 
     shown = []
     if systems:
-        scores = evaluate(metric, corpus, systems, resamples=resamples, rng=seed)
+        counts = [found.counts(s) for s in range(len(systems))]
+        scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=seed)
         shown.append(score_table(scores, confidence=confidence))
     many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
     shown.append(

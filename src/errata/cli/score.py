@@ -150,6 +150,7 @@ def command(
 def _by_type(
     metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], tier: int
 ) -> list[Table]:
+    from errata.edits import extract_systems
     from errata.metrics.errant import Errant, scores_by_type
     from errata.report.tables.kinds import type_table
 
@@ -161,7 +162,9 @@ def _by_type(
                 remedy="--by-type goes with -m errant",
             )
         with Progress(metric.name) as progress:
-            metric.prepare(corpus, systems, progress)
+            systems = extract_systems(
+                corpus, systems, extractor=metric.extractor, progress=progress
+            )
             tables += [
                 type_table(
                     scores_by_type(metric, corpus, system, tier=tier),

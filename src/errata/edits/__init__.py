@@ -23,6 +23,7 @@ __all__ = [
     "extract_all",
     "extract_systems",
     "extractor_version",
+    "kind_at",
     "retyped",
     "with_edits",
     "without_texts",
@@ -237,6 +238,19 @@ def extract_systems(
         )
         for h in systems
     ]
+
+
+def kind_at(kind: str, tier: int) -> str:
+    """A kind of edit by operation (``tier`` 1), without it (2), or in full (3).
+
+    Kinds without an operation (``UNK``) stay as they are.
+
+    >>> [kind_at("R:VERB:SVA", tier) for tier in (1, 2, 3)], kind_at("UNK", 1)
+    (['R', 'VERB:SVA', 'R:VERB:SVA'], 'UNK')
+    """
+    if tier not in (1, 2, 3):
+        raise InputError(f"tier {tier} is unknown", remedy="use 1, 2 or 3")
+    return kind if kind[1:2] != ":" else {1: kind[:1], 2: kind[2:], 3: kind}[tier]
 
 
 def split_extractor(extractor: str) -> tuple[str, str]:

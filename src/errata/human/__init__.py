@@ -1,17 +1,17 @@
 """What people said of systems: comparisons, rankers, ranges, agreement and planning.
 
-Rankers are known by name and imported when they are asked for.
+Rankers are known by name and imported when they are asked for; other packages add theirs with an
+entry point in the group ``errata.rankers``.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from dataclasses import is_dataclass
 
-from errata.errors import InputError
 from errata.human.comparisons import Comparisons, Counts, compare
 from errata.human.head_to_head import head_to_head
 from errata.human.ranking import Ranker, rank
-from errata.parameters import build, parse_arguments
+from errata.parameters import Registry
 
 __all__ = [
     "RANKERS",
@@ -24,13 +24,25 @@ __all__ = [
     "rank",
 ]
 
-RANKERS = {
-    "expected_wins": "errata.human.expected_wins:ExpectedWins",
-    "trueskill": "errata.human.trueskill:TrueSkill",
-    "trueskill_meanfield": "errata.human.trueskill:TrueSkillMeanField",
-    "bradley_terry": "errata.human.bradley_terry:BradleyTerry",
-    "net_wins": "errata.human.expected_wins:NetWins",
-}
+
+def _is_ranker(loaded: object) -> bool:
+    return isinstance(loaded, type) and issubclass(loaded, Ranker) and is_dataclass(loaded)
+
+
+RANKERS: Registry[type[Ranker]] = Registry(
+    what="ranker",
+    builtin={
+        "expected_wins": "errata.human.expected_wins:ExpectedWins",
+        "trueskill": "errata.human.trueskill:TrueSkill",
+        "trueskill_meanfield": "errata.human.trueskill:TrueSkillMeanField",
+        "bradley_terry": "errata.human.bradley_terry:BradleyTerry",
+        "net_wins": "errata.human.expected_wins:NetWins",
+    },
+    group="errata.rankers",
+    accepts=_is_ranker,
+    must="it must be a Ranker with @ranker",
+    example="expected_wins(denominator='all')",
+)
 
 
 def parse_ranker(text: str) -> Ranker:
@@ -39,9 +51,5 @@ def parse_ranker(text: str) -> Ranker:
     >>> parse_ranker("expected_wins(denominator=beaten)")
     expected_wins(denominator='beaten', ties='ignored')
     """
-    name, arguments = parse_arguments(text, "ranker", "expected_wins(denominator='all')")
-    if name not in RANKERS:
-        raise InputError(f"there is no ranker {name!r}", remedy=f"known: {', '.join(RANKERS)}")
-    module, _, attribute = RANKERS[name].partition(":")
-    cls: type[Ranker] = getattr(import_module(module), attribute)
-    return build(cls, arguments)
+    found: Ranker = RANKERS.parse(text)
+    return found

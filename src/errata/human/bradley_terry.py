@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +36,11 @@ class BradleyTerry(Ranker):
     """
 
     name: ClassVar[str] = "bradley_terry"
-    ties: str = "davidson"
+    ties: Literal["davidson", "rao_kupper", "half", "ignored"] = "davidson"
     prior: float = 0.0
 
     def __post_init__(self) -> None:
-        self._check_choice("ties", ("davidson", "rao_kupper", "half", "ignored"))
+        super().__post_init__()
         if not self.prior >= 0:
             raise InputError(f"{self.name}: prior={self.prior} is below 0")
 

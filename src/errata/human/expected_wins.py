@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -27,16 +27,12 @@ class ExpectedWins(Ranker):
     """
 
     name: ClassVar[str] = "expected_wins"
-    denominator: str = "all"
-    ties: str = "ignored"
+    denominator: Literal["all", "beaten"] = "all"
+    ties: Literal["ignored", "won"] = "ignored"
 
     @property
     def headline(self) -> str:
         return "Expected Wins"
-
-    def __post_init__(self) -> None:
-        self._check_choice("denominator", ("all", "beaten"))
-        self._check_choice("ties", ("ignored", "won"))
 
     def score(self, counts: Counts) -> Floats:
         won = counts.wins + counts.ties if self.ties == "won" else counts.wins

@@ -8,8 +8,6 @@ its parameters, and its repr is its signature and what `errata.human.parse_ranke
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -19,17 +17,12 @@ from errata.errors import InputError
 from errata.human.bootstrap import bootstrap_counts
 from errata.human.comparisons import Comparisons, Counts
 from errata.numbers import Floats, Progress
-from errata.parameters import Parameterised
+from errata.parameters import Parameterised, parameterised
 
 __all__ = ["Ranker", "rank", "ranker"]
 
-T = TypeVar("T")
 
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def ranker(cls: type[T]) -> type[T]:
-    """Make a class a ranker: a frozen, keyword-only dataclass with `Parameterised`'s repr."""
-    return dataclass(frozen=True, kw_only=True, repr=False)(cls)
+ranker = parameterised
 
 
 class Ranker(Parameterised, ABC):

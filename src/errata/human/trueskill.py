@@ -46,6 +46,7 @@ class _WMT(Ranker):
     spread: float = 40.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not (
             self.sigma > 0
             and self.tau >= 0

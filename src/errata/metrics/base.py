@@ -6,31 +6,39 @@ summed statistics. Corpus scores, sentence scores, bootstrap intervals and distr
 read the same counts (see `errata.evaluation`).
 
 A metric is a frozen dataclass: its fields are its parameters, and its repr is its signature and
-what `parse` reads.
+what `errata.parse` reads. It says four things (`name`, `statistics`, `count`, `score`), and eight
+more where it differs from what most metrics do; there is nothing else to override.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, TypeVar, dataclass_transform
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from errata.data import Corpus, Hypotheses
 from errata.numbers import Floats, Ints, Progress, ratio
-from errata.parameters import Parameterised, build, parse_arguments
+from errata.parameters import Parameterised, parameterised
+from errata.workers import in_order
 
-__all__ = ["Floats", "Ints", "Metric", "build", "f_beta", "metric", "parse_arguments", "ratio"]
+__all__ = [
+    "Columns",
+    "Metric",
+    "by_name",
+    "count_each",
+    "f_beta",
+    "join_counts",
+    "metric",
+    "precision_recall",
+    "stacked",
+    "whole",
+]
 
-T = TypeVar("T")
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def metric(cls: type[T]) -> type[T]:
-    """Make a class a metric: a frozen, keyword-only dataclass with `Metric`'s repr."""
-    return dataclass(frozen=True, kw_only=True, repr=False)(cls)
+Columns = Literal["annotators", "readings", "none"]
+metric = parameterised
 
 
 class Metric(Parameterised, ABC):
@@ -40,26 +48,22 @@ class Metric(Parameterised, ABC):
     in the counts and are never chosen.
     """
 
-    needs_references: ClassVar[bool] = True
+    # What every metric says.
 
     @property
     @abstractmethod
     def statistics(self) -> tuple[str, ...]:
         """The names of the sufficient statistics, in the order of the last axis of `count`."""
 
-    @property
-    def headline(self) -> str:
-        """The name of what `score` returns, as a table heads it."""
-        return self.name
-
-    @property
-    def by_annotator(self) -> bool:
-        """Whether the second axis of `count` is the annotators, in the order of their numbers."""
-        return True
-
     @abstractmethod
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Sufficient statistics ``[sentence, reference, k]``; a missing reference is NaN."""
+
+    @abstractmethod
+    def score(self, totals: Floats) -> Floats:
+        """The score of summed statistics, ``[..., k] -> [...]``; higher is better."""
+
+    # What it says where it differs.
 
     def choose(self, counts: Floats) -> Ints:
         """The reference each sentence takes: ``[draw, sentence]``; -1 takes none.
@@ -68,54 +72,123 @@ class Metric(Parameterised, ABC):
         """
         return np.zeros((1, counts.shape[0]), np.int64)
 
-    @abstractmethod
-    def score(self, totals: Floats) -> Floats:
-        """The score of summed statistics, ``[..., k] -> [...]``; higher is better."""
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """Further figures of the same totals (P, R, counts...), in the order to be shown.
 
-    def parts(self, totals: Floats) -> dict[str, Floats]:
-        """Further figures of the same totals (P, R, counts...), in the order to be shown."""
+        What counts something is given as whole numbers.
+        """
         return {}
 
     @property
-    def counted(self) -> frozenset[str]:
-        """Which parts count something and are shown without decimals where they are whole."""
-        return frozenset(self.statistics)
+    def single(self) -> Self:
+        """The same metric, set for single sentences: it reads the same counts."""
+        return self
 
-    def choose_sentences(self, counts: Floats) -> Ints:
-        """The choice of reference when every sentence is scored alone; as in the corpus."""
-        return self.choose(counts)
+    @property
+    def columns(self) -> Columns:
+        """What the second axis of `count` is.
 
-    def score_sentences(self, picked: Floats) -> Floats:
-        """The score of single sentences where it differs from `score` (smoothing)."""
-        return self.score(picked)
-
-    def sentence_parts(self, picked: Floats) -> dict[str, Floats]:
-        """Further figures of single sentences, shown beside their scores."""
-        return self.parts(picked)
-
-    def prepare(
-        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
-    ) -> None:
-        """Do, before anything is counted, what is cheaper for all systems at once."""
-        return
-
-    def adapt(
-        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
-    ) -> Corpus:
-        """The corpus as this metric counts it beside these systems; itself for most metrics.
-
-        What is counted may depend on the systems scored together (difficulty weights do); it
-        then travels with the corpus and its parts. Adapting an adapted corpus changes nothing.
+        ``"annotators"``, in the order of their numbers; other ``"readings"`` of the references,
+        mixed or merged; or ``"none"``, where the metric needs no references.
         """
-        return corpus
+        return "annotators"
 
-    def context(self, corpus: Corpus) -> tuple[str, ...]:
-        """What of this corpus decided the numbers and belongs in the signature."""
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """The counts of every system; here what is cheaper, or only known, for all at once."""
+        return count_each(self.count, corpus, systems, threads=threads, progress=progress)
+
+    @property
+    def headline(self) -> str:
+        """The name of what `score` returns, as a table heads it."""
+        return self.name
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """What of these data decided the numbers and belongs in the signature."""
         return ()
 
-    def notes(self, corpus: Corpus) -> tuple[str, ...]:
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """What a reader of the scores should know (a limit that was hit, say)."""
         return ()
+
+
+def count_each(
+    count: Callable[[Corpus, Hypotheses], Floats],
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Floats]:
+    """Count every system by itself, batch by batch, in threads."""
+    batches = corpus.batches
+    starts = np.cumsum([0, *map(len, batches)]).tolist()
+    jobs = [
+        (batch, hypotheses[a:b])
+        for hypotheses in systems
+        for batch, a, b in zip(batches, starts[:-1], starts[1:], strict=True)
+    ]
+    parts = in_order(
+        lambda job: count(*job),
+        jobs,
+        threads=threads,
+        progress=progress,
+        size=lambda job: len(job[0]),
+    )
+    n = len(batches)
+    return [join_counts(parts[i : i + n]) for i in range(0, len(parts), n)]
+
+
+def join_counts(parts: Sequence[Floats]) -> Floats:
+    """Put counts of consecutive batches together; missing references are NaN.
+
+    >>> join_counts([np.ones((1, 1, 3)), np.ones((2, 2, 3))]).shape
+    (3, 2, 3)
+    """
+    if len(parts) == 1:
+        return parts[0]
+    most = max(part.shape[1] for part in parts)
+    padded = [
+        np.pad(part, ((0, 0), (0, most - part.shape[1]), (0, 0)), constant_values=np.nan)
+        for part in parts
+    ]
+    return np.concatenate(padded)
+
+
+def by_name(statistics: Sequence[str], totals: Floats) -> dict[str, Floats]:
+    """Statistics by their names instead of their places.
+
+    >>> by_name(("TP", "FP"), np.array([3.0, 1.0]))["FP"].item()
+    1.0
+    """
+    return {name: totals[..., k] for k, name in enumerate(statistics)}
+
+
+def stacked(statistics: Sequence[str], columns: Mapping[str, ArrayLike]) -> Floats:
+    """The counts of one reading, ``[sentence, 1, k]``, from columns by name."""
+    return np.stack([np.asarray(columns[name], np.float64) for name in statistics], axis=-1)[
+        :, None, :
+    ]
+
+
+def whole(count: Floats) -> Ints:
+    """A count as whole numbers."""
+    return np.rint(count).astype(np.int64)
+
+
+def precision_recall(tp: Floats, fp: Floats, fn: Floats, empty: float) -> tuple[Floats, Floats]:
+    """``P = TP / (TP + FP)`` and ``R = TP / (TP + FN)``, ``empty`` where nothing is there.
+
+    >>> [x.item() for x in precision_recall(*np.array([3.0, 1.0, 0.0]), 1.0)]
+    [0.75, 1.0]
+    """
+    return ratio(tp, tp + fp, empty), ratio(tp, tp + fn, empty)
 
 
 def f_beta(precision: Floats, recall: Floats, beta: float) -> Floats:

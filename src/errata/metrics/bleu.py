@@ -6,21 +6,29 @@ the score is vectorised. The tests hold both equal to sacrebleu's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from errata.data import Corpus, Hypotheses, Tokens, Vocabulary
 from errata.errors import InputError
-from errata.metrics.base import Metric, metric
-from errata.metrics.ngrams import check_references, closest_lengths, corrections, overlaps
-from errata.numbers import Floats, ratio
+from errata.metrics.base import Columns, Metric, metric
+from errata.metrics.ngrams import (
+    check_references,
+    closest_lengths,
+    corrections,
+    overlaps,
+    reference_tokens,
+)
+from errata.numbers import Floats, Ints, ratio
 
 __all__ = ["BLEU"]
 
 # Tokenisers of sacrebleu that need neither a download nor a further package.
-TOKENIZERS = ("none", "13a", "intl", "char", "zh")
+Tokenizer = Literal["none", "13a", "intl", "char", "zh"]
+HYPOTHESIS, REFERENCE = 0, 1  # where the lengths stand among the statistics
 SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}  # Chen & Cherry (2014), sacrebleu's defaults
 
 
@@ -41,8 +49,11 @@ class BLEU(Metric):
     of floor (0 stands for 0.1) and add-k (0 stands for 1).
     ``n``: the longest n-gram N.
 
-    Sentence scores use the same smoothing and, as sacrebleu advises, the effective order: orders
-    that the hypothesis is too short for are left out.
+    ``effective``: leave out orders that the hypothesis is too short for, as sacrebleu advises for
+    single sentences, which are always scored so.
+    ``brevity``: ``"inverse"`` is what the script of Sakaguchi et al. (2016) did by mistake: it
+    punishes hypotheses longer than the reference, and takes the first of two references equally
+    close in length.
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     >>> bleu = BLEU()
@@ -53,15 +64,16 @@ class BLEU(Metric):
 
     name = "bleu"
 
-    tokenize: str = "none"
+    tokenize: Tokenizer = "none"
     lowercase: bool = False
-    smooth: str = "exp"
+    smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
     smooth_value: float = 0.0
     n: int = 4
+    effective: bool = False
+    brevity: Literal["fixed", "inverse"] = "fixed"
 
     def __post_init__(self) -> None:
-        self._check_choice("tokenize", TOKENIZERS)
-        self._check_choice("smooth", ("exp", "floor", "add-k", "none"))
+        super().__post_init__()
         if self.n < 1:
             raise InputError(f"bleu: n={self.n} must be at least 1")
         if self.smooth_value < 0 or (self.smooth_value and self.smooth not in SMOOTH_VALUES):
@@ -89,44 +101,23 @@ class BLEU(Metric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Statistics with the references merged: one column."""
         first = check_references(corpus)
-        # Tokens of our own making do not belong into the corpus's vocabulary.
-        plain = self.tokenize == "none" and not self.lowercase
-        vocabulary = corpus.vocabulary if plain else Vocabulary()
+        vocabulary, references = self._references(corpus)
         hypothesis = vocabulary.intern(self._prepare(hypotheses.sentences))
-        references = vocabulary.intern(self._prepare(corrections(corpus)))
         h = hypothesis.lengths
         no_source = Tokens(np.zeros(0, np.int32), np.zeros(len(h) + 1, np.int64))
         found = overlaps(no_source, hypothesis, references, first, order=self.n, merged=True)
         counts = np.empty((len(h), 1, 2 + 2 * self.n))
-        counts[:, 0, 0] = h
-        counts[:, 0, 1] = closest_lengths(h, references.lengths, first, shorter=True)
+        counts[:, 0, HYPOTHESIS] = h
+        counts[:, 0, REFERENCE] = closest_lengths(
+            h, references.lengths, first, shorter=self.brevity == "fixed"
+        )
         counts[:, 0, 2 : 2 + self.n] = found.matched
         counts[:, 0, 2 + self.n :] = np.maximum(0, h[:, None] - np.arange(self.n))
         return counts
 
     def score(self, totals: Floats) -> Floats:
         """Corpus BLEU of summed statistics."""
-        return self._score(totals, effective=False)
-
-    def parts(self, totals: Floats) -> dict[str, Floats]:
-        """The n-gram precisions, unsmoothed, in percent, and the brevity penalty."""
-        correct, total = totals[..., 2 : 2 + self.n], totals[..., 2 + self.n :]
-        precisions = 100 * ratio(correct, total, 0.0)
-        return {**{f"p{n + 1}": precisions[..., n] for n in range(self.n)}, "BP": _brevity(totals)}
-
-    def score_sentences(self, picked: Floats) -> Floats:
-        """Sentence BLEU: the same smoothing, effective order."""
-        return self._score(picked, effective=True)
-
-    def context(self, corpus: Corpus) -> tuple[str, ...]:
-        """The signature of sacrebleu, and where its signature for single sentences differs."""
-        numbers = {len(references) for references in corpus.references}
-        scorer = self._sacrebleu()
-        scorer.num_refs = numbers.pop() if len(numbers) == 1 else -1
-        return f"sacrebleu:{scorer.get_signature()}", "sentence scores:eff:yes"
-
-    def _score(self, totals: Floats, effective: bool) -> Floats:
-        correct, total = totals[..., 2 : 2 + self.n], totals[..., 2 + self.n :]
+        correct, total = self._matches(totals)
         value = self.smooth_value or SMOOTH_VALUES.get(self.smooth, 0.0)
         hopeless = ~(correct > 0).any(axis=-1)
         if self.smooth == "add-k":
@@ -139,11 +130,62 @@ class BLEU(Metric):
         elif self.smooth == "floor":
             correct = np.where(missed, value, correct)
         precision = np.where(known, ratio(correct, total, 0.0), 0.0)
-        order = np.maximum(1, known.sum(axis=-1)) if effective else self.n
-        used = known | (not effective)
+        order = np.maximum(1, known.sum(axis=-1)) if self.effective else self.n
+        used = known | (not self.effective)
         zero = hopeless | (used & (precision == 0)).any(axis=-1)
         logs = np.where(used, np.log(np.where(precision > 0, precision, 1.0)), 0.0).sum(axis=-1)
-        return np.where(zero, 0.0, 100 * _brevity(totals) * np.exp(logs / order))
+        return np.where(zero, 0.0, 100 * self._brevity(totals) * np.exp(logs / order))
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """The n-gram precisions, unsmoothed, in percent, and the brevity penalty."""
+        correct, total = self._matches(totals)
+        precisions = 100 * ratio(correct, total, 0.0)
+        return {
+            **{f"p{n + 1}": precisions[..., n] for n in range(self.n)},
+            "BP": self._brevity(totals),
+        }
+
+    @property
+    def single(self) -> Self:
+        """Sentence BLEU: the same smoothing, effective order."""
+        return replace(self, effective=True)
+
+    @property
+    def columns(self) -> Columns:
+        """All references merged into one reading."""
+        return "readings"
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """The signature of sacrebleu, and where its signature for single sentences differs."""
+        numbers = {len(references) for references in corpus.references}
+        scorer = self._sacrebleu()
+        scorer.num_refs = numbers.pop() if len(numbers) == 1 else -1
+        if self.brevity == "inverse":  # which sacrebleu does not know
+            return ()
+        return f"sacrebleu:{scorer.get_signature()}", "sentence scores:eff:yes"
+
+    def _matches(self, totals: Floats) -> tuple[Floats, Floats]:
+        """Matches and n-grams by order."""
+        return totals[..., 2 : 2 + self.n], totals[..., 2 + self.n :]
+
+    def _brevity(self, totals: Floats) -> Floats:
+        h, r = totals[..., HYPOTHESIS], totals[..., REFERENCE]
+        if self.brevity == "inverse":
+            h, r = r, h
+        short = np.exp(np.minimum(0.0, 1 - ratio(r, h, 0.0)))
+        return np.where((h == 0) & (r > 0), 0.0, short)
+
+    def _references(self, corpus: Corpus) -> tuple[Vocabulary, Tokens]:
+        """The references as this metric tokenises them, once for all systems."""
+        if self.tokenize == "none" and not self.lowercase:
+            return corpus.vocabulary, reference_tokens(corpus)[0]
+
+        def make() -> tuple[Vocabulary, Tokens]:
+            # Tokens of our own making do not belong into the corpus's vocabulary.
+            vocabulary = Vocabulary()
+            return vocabulary, vocabulary.intern(self._prepare(corrections(corpus)))
+
+        return corpus.derived(("bleu", self.tokenize, self.lowercase), make)
 
     def _prepare(self, sentences: Iterable[str]) -> Iterable[str]:
         if self.lowercase:
@@ -163,9 +205,3 @@ class BLEU(Metric):
             smooth_value=self.smooth_value or None,
             max_ngram_order=self.n,
         )
-
-
-def _brevity(totals: Floats) -> Floats:
-    h, r = totals[..., 0], totals[..., 1]
-    short = np.exp(np.minimum(0.0, 1 - ratio(r, h, 0.0)))
-    return np.where((h == 0) & (r > 0), 0.0, short)

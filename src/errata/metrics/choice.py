@@ -8,34 +8,27 @@ import numpy as np
 
 from errata.numbers import Floats, Ints
 
-__all__ = ["choose_alone", "choose_running"]
+__all__ = ["best_references"]
 
 Score = Callable[[Sequence[float]], float]
 
 
-def choose_running(counts: Floats, score: Score) -> Ints:
+def best_references(counts: Floats, score: Score, *, alone: bool) -> Ints:
     """Sentence by sentence, the reference with the best score of all sentences so far.
 
-    Statistics start with TP, FP, FN; equal scores go to the higher TP, then the lower FP, then
-    the lower FN, then the earlier reference, as in ERRANT.
+    ``alone`` forgets the sentences before. Statistics start with TP, FP, FN; equal scores go to
+    the higher TP, then the lower FP, then the lower FN, then the earlier reference, as in ERRANT.
     """
     if counts.shape[1] == 1:
         return np.zeros((1, len(counts)), np.int64)
-    totals = [0.0] * counts.shape[2]
+    nothing = [0.0] * counts.shape[2]
+    totals = nothing
     chosen = []
     for rows in counts.tolist():
         best = _best(rows, totals, score)
         chosen.append(best)
-        totals = [t + x for t, x in zip(totals, rows[best], strict=True)]
-    return np.array([chosen], np.int64).reshape(1, len(counts))
-
-
-def choose_alone(counts: Floats, score: Score) -> Ints:
-    """The same choice with every sentence scored on its own."""
-    if counts.shape[1] == 1:
-        return np.zeros((1, len(counts)), np.int64)
-    nothing = [0.0] * counts.shape[2]
-    chosen = [_best(rows, nothing, score) for rows in counts.tolist()]
+        if not alone:
+            totals = [t + x for t, x in zip(totals, rows[best], strict=True)]
     return np.array([chosen], np.int64).reshape(1, len(counts))
 
 

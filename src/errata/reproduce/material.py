@@ -19,7 +19,6 @@ from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.metrics import parse
 from errata.reproduce.experiment import load_experiment
-from errata.reproduce.inverse_bleu import inverse_bleu
 
 __all__ = ["REFERENCE_SETS", "Material", "NotRun", "Unknown", "pick", "place"]
 
@@ -179,8 +178,6 @@ class Material:
         if len(data) < len(self.gold()):
             kept = self.kept(typo)
             systems = [Hypotheses(s.system, tuple(s.sentences[i] for i in kept)) for s in systems]
-        if metric == "bleu-inverse":
-            return inverse_bleu(data, systems)
         return evaluate(parse(metric), data, systems, resamples=0)
 
     def released(self, metric: str) -> Scores:

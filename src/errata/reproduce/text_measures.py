@@ -11,9 +11,10 @@ from errata.datasets.fetch import path
 from errata.edits import retyped
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.chunks import IGNORED
+from errata.metrics.difficulty.map import map_difficulty
 from errata.reproduce.material import Material, NotRun, pick
 from errata.reproduce.measures import measure
-from errata.studies.hard_errors import KindDifficulty, by_kind, map_difficulty
+from errata.studies.hard_errors import KindDifficulty, by_kind
 from errata.studies.ter import edit_counts
 
 __all__: list[str] = []

@@ -3,75 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from errata.data import Corpus, Edit, Hypotheses
-from errata.edits import extract_systems, with_edits
+from errata.data import Edit
+from errata.edits import kind_at
 from errata.errors import InputError
-from errata.metrics.difficulty import Difficulty, weight
-from errata.metrics.difficulty.chunks import (
-    CORRECT,
-    MODIFIED,
-    Chunks,
-    WeightedCorpus,
-    chunk_references,
-    joined_counts,
-)
+from errata.metrics.difficulty.map import DifficultyMap, weight
 from errata.numbers import Floats, percentiles
 
 __all__ = [
-    "DifficultyMap",
     "Error",
     "KindDifficulty",
-    "agreement",
     "by_kind",
+    "correction_agreement",
     "errors",
     "everyone_but",
-    "map_difficulty",
     "missed",
     "only",
     "weight_intervals",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class DifficultyMap:
-    """Every gold chunk of a corpus with its weight and what each system did to it.
-
-    ``flags[s, c]`` holds `MODIFIED` and `CORRECT` of system s on chunk c; ``solved[c]`` of
-    ``systems_counted`` systems got chunk c right (these are other systems than ``systems`` where
-    the weights come from a file).
-    """
-
-    metric: Difficulty
-    corpus: Corpus
-    systems: tuple[str, ...]
-    edits: tuple[tuple[tuple[Edit, ...], ...], ...]
-    chunks: Chunks
-    flags: NDArray[np.int8]
-    solved: Floats
-    systems_counted: int
-    weights: Floats
-
-    @cached_property
-    def right(self) -> NDArray[np.bool_]:
-        """Whether system s got chunk c right: ``[s, c]``."""
-        return np.asarray((self.flags & CORRECT) > 0)
-
-    @cached_property
-    def false_positive(self) -> NDArray[np.bool_]:
-        """Whether system s changed chunk c, which is no error, wrongly: ``[s, c]``."""
-        wrong = ((self.flags & MODIFIED) > 0) & ~self.right
-        return np.asarray(wrong & ~self.chunks.erroneous)
-
-    def edit(self, chunk: int) -> Edit | None:
-        """The gold edit of a chunk; None where the chunk is no error."""
-        number = int(self.chunks.rows[chunk, 3])
-        return self.chunks.edits[int(self.chunks.unit_of[chunk])][number] if number >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -104,48 +56,6 @@ class KindDifficulty:
     frequency: int
     low: float
     high: float
-
-
-def map_difficulty(
-    corpus: Corpus, systems: Sequence[Hypotheses], metric: Difficulty | None = None
-) -> DifficultyMap:
-    """Chunk the references, compare every system with them, and weigh the chunks.
-
-    Without systems the weights must come from a file. Weights are those of all systems: the
-    metric's ``leave_out`` concerns scores only.
-
-    >>> gold = Corpus.from_texts(["He go home"], [["He goes home"]])
-    >>> found = map_difficulty(gold, [Hypotheses("A", ("He goes home",)),
-    ...                               Hypotheses("B", ("He go home",))])
-    >>> [(e.tokens, e.weight, e.corrected_by) for e in errors(found)]
-    [('go', 0.5, ('A',))]
-    """
-    metric = metric or Difficulty()
-    if not systems and metric.weights in ("systems", "none"):
-        raise InputError(
-            "difficulty needs systems or a weight file",
-            remedy="name one output per system, or give --weights",
-        )
-    corpus = metric.adapt(corpus, systems)
-    gold = with_edits(corpus, metric.gold, metric.extractor)
-    chunks = chunk_references(gold, metric.ignore)
-    flags = [metric.compare(gold, chunks, hypotheses) for hypotheses in systems]
-    stacked = np.stack(flags) if flags else np.zeros((0, len(chunks.rows)), np.int8)
-    solved, counted = ((stacked & CORRECT) > 0).sum(axis=0).astype(np.float64), len(systems)
-    if isinstance(corpus, WeightedCorpus):
-        solved, counted = joined_counts(corpus, chunks), corpus.systems_counted
-    plain = replace(metric, leave_out=False)
-    return DifficultyMap(
-        metric,
-        gold,
-        tuple(h.system for h in systems),
-        tuple(h.edits or () for h in extract_systems(gold, systems, extractor=metric.extractor)),
-        chunks,
-        stacked,
-        solved,
-        counted,
-        plain.chunk_weights(corpus, chunks),
-    )
 
 
 def errors(found: DifficultyMap) -> list[Error]:
@@ -187,13 +97,9 @@ def by_kind(
     ``tier`` 1 groups by operation (M, R, U), 2 by kind without operation, 3 by full kind, as the
     ``-cat`` of the released scorer. ``resamples`` of the systems give intervals of the means.
     """
-    if tier not in (1, 2, 3):
-        raise InputError(f"tier {tier} is unknown", remedy="use 1, 2 or 3")
     groups: dict[str, list[int]] = {}
     for error in errors(found):
-        kind = error.edit.kind
-        name = kind if kind[1:2] != ":" else {1: kind[:1], 2: kind[2:], 3: kind}[tier]
-        groups.setdefault(name, []).append(error.chunk)
+        groups.setdefault(kind_at(error.edit.kind, tier), []).append(error.chunk)
     shares = _resampled_shares(found, resamples, rng) if resamples else None
     rows = []
     for kind, members in groups.items():
@@ -243,8 +149,8 @@ def _resampled_shares(
 ) -> Floats:
     """How often each system is drawn in each resample: ``[resample, system]``."""
     n = len(found.systems)
-    own = found.metric.weights == "systems" and found.systems_counted == n
-    if not n or not own or (found.solved != found.right.sum(axis=0)).any():
+    own = found.metric.weights == "systems" and found.tally.systems == n
+    if not n or not own or (found.tally.solved != found.right.sum(axis=0)).any():
         raise InputError(
             "intervals of weights need the systems behind the weights",
             remedy="compute the weights from the systems (weights='systems')",
@@ -255,7 +161,7 @@ def _resampled_shares(
 
 def _as_weights(found: DifficultyMap, solved: Floats) -> Floats:
     m = found.metric
-    return weight(solved, found.systems_counted, m.a, m.b, m.c)
+    return weight(solved, found.tally.systems, m.a, m.b, m.c)
 
 
 def only(found: DifficultyMap, system: str) -> list[Error]:
@@ -286,7 +192,7 @@ def _known(found: DifficultyMap, system: str) -> str:
     return system
 
 
-def agreement(found: DifficultyMap) -> tuple[Floats, Floats]:
+def correction_agreement(found: DifficultyMap) -> tuple[Floats, Floats]:
     """How alike systems are in what they correct: Cohen's kappa and Jaccard, system by system.
 
     Over all gold errors, each corrected or not. Kappa is 1 for the same decisions and 0 for

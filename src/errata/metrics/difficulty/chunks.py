@@ -6,8 +6,8 @@ See `errata.kernels.chunks` for what a chunk is and for the two ways of matching
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Edit
 from errata.errors import InputError
 from errata.kernels import chunks as kernel
+from errata.parameters import require
 
 __all__ = [
     "CORRECT",
     "IGNORED",
-    "MATCHINGS",
     "MODIFIED",
     "Chunks",
-    "WeightedCorpus",
+    "Flags",
+    "Matching",
     "chunk_references",
     "compare_chunks",
-    "joined_counts",
 ]
 
 MODIFIED, CORRECT = 1, 2
-MATCHINGS = ("released", "elastic")
+Matching = Literal["released", "elastic"]
 IGNORED = ("UNK", "Um")  # detected but not corrected; the released scorer leaves them out
 Flags = NDArray[np.int8]
 
@@ -57,34 +57,6 @@ class Chunks:
     def unit_of(self) -> NDArray[np.int64]:
         """The unit of each chunk."""
         return np.repeat(np.arange(len(self.sentences)), np.diff(self.bounds))
-
-
-@dataclass(frozen=True)
-class WeightedCorpus(Corpus):
-    """A corpus whose gold chunks know how many systems got them right.
-
-    ``solved[i][r]`` counts, for each chunk of reference r of sentence i, the systems that got it
-    right, of ``systems_counted`` in all; ``systems`` are their names where known; ``origin``
-    says where the counts come from.
-    """
-
-    solved: tuple[tuple[NDArray[np.intc], ...], ...] = field(default=(), compare=False)
-    systems_counted: int = field(default=0, compare=False)
-    systems: tuple[str, ...] = field(default=(), compare=False)
-    origin: str = field(default="", compare=False)
-
-    def __getitem__(self, which: slice) -> WeightedCorpus:
-        return WeightedCorpus(
-            self.sources[which],
-            self.references[which],
-            self.name,
-            self.vocabulary,
-            self.solved[which],
-            self.systems_counted,
-            self.systems,
-            self.origin,
-            kept=self.kept,
-        )
 
 
 def chunk_references(corpus: Corpus, ignore: Sequence[str] = IGNORED) -> Chunks:
@@ -123,17 +95,14 @@ def compare_chunks(
     chunks: Chunks,
     edits: Sequence[Sequence[Edit]],
     *,
-    matching: str = "released",
+    matching: Matching = "released",
     ignore: Sequence[str] = IGNORED,
 ) -> Flags:
     """For every gold chunk: `MODIFIED` if the system changed it, + `CORRECT` if it is right.
 
     ``edits`` are the system's, sentence by sentence.
     """
-    if matching not in MATCHINGS:
-        raise InputError(
-            f"matching {matching!r} is unknown", remedy=f"use one of {', '.join(MATCHINGS)}"
-        )
+    require("matching", matching, Matching)
     if len(edits) != len(corpus):
         raise InputError(
             f"edits of {len(edits)} sentences, but the corpus has {len(corpus)}",
@@ -159,22 +128,6 @@ def compare_chunks(
         matching == "elastic",
     )
     return flags
-
-
-def joined_counts(corpus: WeightedCorpus, chunks: Chunks) -> NDArray[np.float64]:
-    """The numbers of systems that got each chunk right, in the order of ``chunks.rows``."""
-    parts = [n for several in corpus.solved for n in several]
-    sizes = np.diff(chunks.bounds)
-    for u, n in enumerate(parts):
-        if len(n) != sizes[u]:
-            where = f" of {Path(corpus.origin).name}" if corpus.origin else ""
-            raise InputError(
-                f"sentence {chunks.sentences[u] + 1} has {sizes[u]} chunks, but the weights"
-                f"{where} {len(n)}",
-                remedy="weights belong to one gold file, annotator and "
-                "extractor; use those they were made with",
-            )
-    return np.concatenate([*parts, np.zeros(0)]).astype(np.float64)
 
 
 def _sorted(

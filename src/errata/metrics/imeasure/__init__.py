@@ -6,16 +6,24 @@ detection and correction", NAACL 2015; official program: github.com/mfelice/imea
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Metric, f_beta, metric
+from errata.metrics.base import Columns, Metric, f_beta, metric, precision_recall, whole
 from errata.metrics.imeasure.columns import (
+    BASE,
+    KINDS,
+    RIGHT,
     STATISTICS,
+    UNCHANGED,
+    UNPROVEN,
+    WRONG,
     count_mix,
     count_nomix,
     prepare_mix,
@@ -25,6 +33,8 @@ from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.numbers import Floats, Ints, ratio
 
 __all__ = ["IMeasure"]
+
+Aspect = Literal["correction", "detection"]
 
 
 @metric
@@ -60,20 +70,17 @@ class IMeasure(Metric):
     -0.1111
     """
 
-    name: ClassVar[str] = "imeasure"
+    name = "imeasure"
 
-    references: str = "nomix"
-    aspect: str = "correction"
+    references: Literal["nomix", "mix"] = "nomix"
+    aspect: Aspect = "correction"
     weight: float = 2.0
     beta: float = 1.0
-    choice: str = "sentence"
-    tokenise: str = "official"
+    choice: Literal["sentence", "corpus"] = "sentence"
+    tokenise: Literal["official", "none"] = "official"
 
     def __post_init__(self) -> None:
-        self._check_choice("references", ("nomix", "mix"))
-        self._check_choice("aspect", ("correction", "detection"))
-        self._check_choice("choice", ("sentence", "corpus"))
-        self._check_choice("tokenise", ("official", "none"))
+        super().__post_init__()
         for parameter in ("weight", "beta"):
             value = getattr(self, parameter)
             if not 0 < value < np.inf:
@@ -93,9 +100,14 @@ class IMeasure(Metric):
         return "I" if self.aspect == "correction" else "I (detection)"
 
     @property
-    def by_annotator(self) -> bool:
-        """False for mixtures."""
-        return self.references == "nomix"
+    def columns(self) -> Columns:
+        """The annotators, or mixtures of them."""
+        return "annotators" if self.references == "nomix" else "readings"
+
+    @property
+    def single(self) -> Self:
+        """With the reference best for the sentence by itself."""
+        return replace(self, choice="sentence")
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Columns by kind ``[sentence, reference, kind]``.
@@ -114,10 +126,6 @@ class IMeasure(Metric):
         """The reference with the best (WAcc, I, Acc), correction before detection; the first."""
         if self.choice == "corpus":
             return self._choose_running(counts)
-        return self.choose_sentences(counts)
-
-    def choose_sentences(self, counts: Floats) -> Ints:
-        """The best reference of each sentence by itself."""
         best = np.zeros(len(counts), np.int64)
         if counts.shape[1] > 1:
             ranks = self._ranks(counts)
@@ -143,7 +151,7 @@ class IMeasure(Metric):
         """What references are compared by, in order: ``[..., 6]``; -1 where one is missing."""
         base = self._wacc(_base(counts))
         ranks = []
-        for aspect in ("correction", "detection"):
+        for aspect in get_args(Aspect):
             columns = _seen(counts, aspect)
             wacc = self._wacc(columns)
             ranks += [wacc, improvement(wacc, base), accuracy(columns)]
@@ -159,37 +167,30 @@ class IMeasure(Metric):
         """I of summed columns."""
         return improvement(self._wacc(_seen(totals, self.aspect)), self._wacc(_base(totals)))
 
-    @property
-    def counted(self) -> frozenset[str]:
-        """Columns of the alignment, by what became of them."""
-        return frozenset(("TP", "TN", "FP", "FN", "FPN", "unproven"))
-
-    def parts(self, totals: Floats) -> dict[str, Floats]:
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
         """WAcc and its baseline, Acc, P, R, F and the counts, of the chosen aspect."""
         columns = _seen(totals, self.aspect)
         tn, missed, needless, tp, wrong = np.moveaxis(columns, -1, 0)
         fp, fn = needless + wrong, missed + wrong
-        precision, recall = ratio(tp, tp + fp, 1.0), ratio(tp, tp + fn, 1.0)
-        found = {
+        precision, recall = precision_recall(tp, fp, fn, 1.0)
+        counted = {"TP": tp, "TN": tn, "FP": fp, "FN": fn, "FPN": wrong}
+        if self.references == "mix":
+            counted["unproven"] = totals[..., UNPROVEN]
+        return {
             "WAcc": self._wacc(columns),
             "WAcc base": self._wacc(_base(totals)),
             "Acc": accuracy(columns),
             "P": precision,
             "R": recall,
             f"F{self.beta:g}": f_beta(precision, recall, self.beta),
-            "TP": tp,
-            "TN": tn,
-            "FP": fp,
-            "FN": fn,
-            "FPN": wrong,
+            **{name: whole(count) for name, count in counted.items()},
         }
-        return found | ({"unproven": totals[..., 7]} if self.references == "mix" else {})
 
-    def context(self, corpus: Corpus) -> tuple[str, ...]:
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """Whether the gold had edits or only text."""
         return ("gold:edits" if corpus.has_gold_edits else "gold:text",)
 
-    def notes(self, corpus: Corpus) -> tuple[str, ...]:
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """How many gold corrections were split as the official converter splits them."""
         if self.tokenise == "none":
             return ()
@@ -211,17 +212,17 @@ class IMeasure(Metric):
 def _base(counts: Floats) -> Floats:
     """The columns of the unchanged source: some as they should be, the others missed."""
     columns = np.zeros((*counts.shape[:-1], 5))
-    columns[..., :2] = counts[..., 5:7]
+    columns[..., :2] = counts[..., BASE]
     return columns
 
 
-def _seen(counts: Floats, aspect: str) -> Floats:
+def _seen(counts: Floats, aspect: Aspect) -> Floats:
     """The columns as an aspect sees them: a wrong correction is right detection."""
-    columns = counts[..., :5]
+    columns = counts[..., KINDS]
     if aspect == "detection":
         columns = columns.copy()
-        columns[..., 3] += columns[..., 4]
-        columns[..., 4] = 0.0
+        columns[..., RIGHT] += columns[..., WRONG]
+        columns[..., WRONG] = 0.0
     return columns
 
 
@@ -238,7 +239,7 @@ def improvement(wacc: Floats, base: Floats) -> Floats:
 
 def accuracy(columns: Floats) -> Floats:
     """Right columns, changed or not, among all: (TP + TN) / (TP + TN + FP + FN - FPN)."""
-    return ratio(columns[..., 0] + columns[..., 3], columns.sum(axis=-1), 1.0)
+    return ratio(columns[..., UNCHANGED] + columns[..., RIGHT], columns.sum(axis=-1), 1.0)
 
 
 def beats(new: Floats, old: Floats) -> NDArray[np.bool_]:

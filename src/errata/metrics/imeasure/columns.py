@@ -15,7 +15,19 @@ from errata.metrics.imeasure.corrections import clusters_of, nomix_references
 from errata.metrics.imeasure.mixtures import Ids, Numbered, chain_of, numbered, stages_of
 from errata.numbers import Floats, Ints
 
-__all__ = ["STATISTICS", "count_mix", "count_nomix", "prepare_mix", "prepare_nomix"]
+__all__ = [
+    "BASE",
+    "KINDS",
+    "RIGHT",
+    "STATISTICS",
+    "UNCHANGED",
+    "UNPROVEN",
+    "WRONG",
+    "count_mix",
+    "count_nomix",
+    "prepare_mix",
+    "prepare_nomix",
+]
 
 STATISTICS = (
     "unchanged",
@@ -27,6 +39,10 @@ STATISTICS = (
     "base_missed",
     "unproven",
 )
+UNCHANGED, RIGHT, WRONG = (STATISTICS.index(name) for name in ("unchanged", "right", "wrong"))
+KINDS = slice(0, 5)  # what became of the columns of the alignment
+BASE = slice(5, 7)  # the same of the unchanged source, which can only be right or miss
+UNPROVEN = STATISTICS.index("unproven")
 T = TypeVar("T")
 Triple = tuple[Ids, Ids, Ids]
 
@@ -59,7 +75,7 @@ def prepare_nomix(corpus: Corpus, tokenise: str) -> Prepared:
     ids, offsets = both(corpus.source_tokens, tokens)
     triples = np.stack([owner, owner, len(corpus) + np.arange(len(owner))], axis=1)
     base, _ = threeway.count_columns(ids, offsets, triples)
-    return Prepared(owner, np.array(columns, np.int64), tokens, base[:, :5].astype(np.float64))
+    return Prepared(owner, np.array(columns, np.int64), tokens, base[:, KINDS].astype(np.float64))
 
 
 def both(*batches: Tokens) -> tuple[NDArray[np.int32], Ints]:
@@ -88,11 +104,11 @@ def count_nomix(corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses) -> F
     owners = prepared.owners[todo]
     found[todo] = threeway.count_columns(
         ids, offsets, np.stack([owners, n + owners, 2 * n + todo], axis=1)
-    )[0][:, :5]
+    )[0][:, KINDS]
     at = prepared.owners, prepared.columns
-    counts[(*at, slice(0, 5))] = found
-    counts[(*at, slice(5, 7))] = prepared.base[:, :2]
-    counts[(*at, 7)] = 0.0
+    counts[(*at, KINDS)] = found
+    counts[(*at, BASE)] = prepared.base[:, :2]
+    counts[(*at, UNPROVEN)] = 0.0
     return counts
 
 
@@ -173,5 +189,5 @@ def align_all(jobs: dict[Triple, None]) -> dict[Triple, tuple[int, ...]]:
     offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
     ids = np.array([token for sentence in sentences for token in sentence], np.int32)
     triples = np.arange(len(sentences)).reshape(-1, 3)
-    found = threeway.count_columns(ids, offsets, triples)[0][:, :5].tolist()
+    found = threeway.count_columns(ids, offsets, triples)[0][:, KINDS].tolist()
     return dict(zip(jobs, map(tuple, found), strict=True))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Edit, Hypotheses
 from errata.errors import InputError
 from errata.kernels import m2_counts
-from errata.metrics.base import Metric, f_beta, metric
+from errata.metrics.base import Metric, by_name, f_beta, metric, whole
 from errata.metrics.m2.matching import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
 from errata.numbers import Floats, Ints, ratio
 
@@ -38,9 +41,9 @@ class M2(Metric):
     ``choice``: which annotator a sentence takes. ``"sequential"`` is the scorer's: sentence
     after sentence, the one best for the totals so far, so that the order of sentences matters.
     ``"optimal"`` is the best F any choice can give, whatever the order. ``"isolated"`` takes the
-    annotator best for the sentence alone. ``"last"`` is sequential for the corpus, but scores
-    single sentences against the last annotator, as the published sentence scores of Chollampatt
-    and Ng (2018) do; otherwise single sentences take the annotator best for them.
+    annotator best for the sentence alone, ``"last"`` the last one.
+    ``sentences``: which annotator a sentence takes that is scored alone: the one best for it, or
+    the ``"last"``, as the published sentence scores of Chollampatt and Ng (2018) do.
     ``duplicates``: ``"once"`` counts a gold edit listed twice once; ``"official"`` as the scorer,
     which lets one proposed edit match both, so that P may exceed 1.
 
@@ -55,12 +58,12 @@ class M2(Metric):
     beta: float = 0.5
     max_unchanged: int = 2
     ignore_case: bool = False
-    choice: str = "sequential"
-    duplicates: str = "once"
+    choice: Literal["sequential", "optimal", "isolated", "last"] = "sequential"
+    sentences: Literal["isolated", "last"] = "isolated"
+    duplicates: Literal["once", "official"] = "once"
 
     def __post_init__(self) -> None:
-        self._check_choice("choice", ("sequential", "optimal", "isolated", "last"))
-        self._check_choice("duplicates", ("once", "official"))
+        super().__post_init__()
         if not (math.isfinite(self.beta) and 0 < self.beta <= 1000):
             raise InputError(
                 f"m2: beta={self.beta!r} is not between 0 and 1000",
@@ -99,34 +102,33 @@ class M2(Metric):
         )
 
     def choose(self, counts: Floats) -> Ints:
-        """The annotator of each sentence in the corpus (see ``choice``)."""
+        """The annotator of each sentence (see ``choice``)."""
         if self.choice == "optimal":
             return optimal_choice(counts, self.beta)[None]
-        alone = self.choice == "isolated"
-        chosen: Ints = m2_counts.choose(np.ascontiguousarray(counts), self.beta, alone)
-        return chosen[None]
-
-    def choose_sentences(self, counts: Floats) -> Ints:
-        """The annotator best for each sentence alone, or the last one."""
         if self.choice == "last":
             there = ~np.isnan(counts[:, :, CORRECT])
             last: Ints = np.where(there, np.arange(counts.shape[1]), -1).max(axis=1)
             return last[None]
-        chosen: Ints = m2_counts.choose(np.ascontiguousarray(counts), self.beta, True)
+        alone = self.choice == "isolated"
+        chosen: Ints = m2_counts.choose(np.ascontiguousarray(counts), self.beta, alone)
         return chosen[None]
+
+    @property
+    def single(self) -> Self:
+        """With the annotator that ``sentences`` says."""
+        return replace(self, choice=self.sentences)
 
     def score(self, totals: Floats) -> Floats:
         """F of summed counts."""
         return f_beta(self._precision(totals), self._recall(totals), self.beta)
 
-    def parts(self, totals: Floats) -> dict[str, Floats]:
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and the counts behind them."""
+        counts = by_name(self.statistics, totals)
         return {
             "P": self._precision(totals),
             "R": self._recall(totals),
-            "correct": totals[..., CORRECT],
-            "proposed": totals[..., PROPOSED],
-            "gold": totals[..., GOLD],
+            **{name: whole(count) for name, count in counts.items()},
         }
 
     def _precision(self, totals: Floats) -> Floats:
@@ -135,7 +137,7 @@ class M2(Metric):
     def _recall(self, totals: Floats) -> Floats:
         return ratio(totals[..., CORRECT], totals[..., GOLD], 1.0)
 
-    def context(self, corpus: Corpus) -> tuple[str, ...]:
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """Whether edits were given or come from aligning texts."""
         bare = [r.edits is None for refs in corpus.references for r in refs]
         return (

@@ -20,8 +20,8 @@ import numpy as np
 from errata.data import Edit
 from errata.errors import InputError
 from errata.metrics.difficulty.chunks import MODIFIED
+from errata.metrics.difficulty.map import DifficultyMap
 from errata.report.heatmap.page import PAGE, SCRIPT, STYLE
-from errata.studies.hard_errors import DifficultyMap
 
 __all__ = ["Piece", "Row", "colour", "heat_map", "parse_range", "rows", "weights_from"]
 
@@ -235,7 +235,7 @@ def weights_from(found: DifficultyMap) -> str:
     """Where the weights come from, in words."""
     if found.metric.weights == "none":
         return "all weights 1"
-    n = found.systems_counted
+    n = found.tally.systems
     return f"weights from {n} system{'s'[: n != 1]}"
 
 

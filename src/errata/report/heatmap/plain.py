@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from errata.errors import DataWarning, InputError, MissingExtraError
+from errata.metrics.difficulty.map import DifficultyMap
 from errata.report.heatmap.pieces import Piece, Row, colour, rows
-from errata.studies.hard_errors import DifficultyMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def heat_map_text(
     below the first word.
 
     >>> from errata.data import Corpus, Hypotheses
-    >>> from errata.studies.hard_errors import map_difficulty
+    >>> from errata.metrics.difficulty.map import map_difficulty
     >>> gold = Corpus.from_texts(["He go home"], [["He goes home ."]])
     >>> print(heat_map_text(map_difficulty(gold, [Hypotheses("A", ("He goes home",))])))
     1  He [go → goes .00] home [‸ → . 1.00]

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from errata.metrics.difficulty.map import DifficultyMap
 from errata.numbers import Interval
 from errata.report.table import Cell, Table
 from errata.studies.hard_errors import (
-    DifficultyMap,
     Error,
     KindDifficulty,
-    agreement,
+    correction_agreement,
     errors,
     everyone_but,
     missed,
@@ -154,7 +154,7 @@ def system_errors(found: DifficultyMap, system: str, top: int) -> list[Table]:
 
 def agreement_table(found: DifficultyMap, which: str = "kappa") -> Table:
     """Cohen's kappa (or Jaccard) between systems over what they correct."""
-    kappa, jaccard = agreement(found)
+    kappa, jaccard = correction_agreement(found)
     values = kappa if which == "kappa" else jaccard
     rows = tuple(
         (a, *(None if i == j else float(values[i, j]) for j in range(len(found.systems))))

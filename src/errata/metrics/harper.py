@@ -1,0 +1,95 @@
+"""Errors that a rule-based checker finds before and after, without references.
+
+It has not been validated against people as a metric of correction; it is for looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses
+from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stacked, whole
+from errata.metrics.fluency import distinct, stripped
+from errata.models import Memo
+from errata.numbers import Floats, Ints, Progress, ratio
+
+__all__ = ["Harper"]
+
+
+@metric
+class Harper(Metric):
+    """Errors that the rule-based checker Harper reports before and after, per sentence.
+
+    The score is (before - after) / sentences. Harper knows English spelling and a set of
+    grammar rules; what has no rule is not an error to it, and a text that says less has fewer.
+    A sentence that was emptied keeps its errors: deleting it corrects nothing. ``tokenized``
+    takes out the blanks that tokenisation puts before punctuation.
+    """
+
+    name = "harper"
+
+    dialect: str = "american"
+    tokenized: bool = True
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Errors before and after, and how many sentences."""
+        return ("before", "after", "sentences")
+
+    @property
+    def headline(self) -> str:
+        """What `score` returns."""
+        return "errors removed"
+
+    @property
+    def columns(self) -> Columns:
+        """None: there are no references."""
+        return "none"
+
+    def _opened(self) -> Memo:
+        from errata.models.harper import open_harper
+
+        return open_harper(self.dialect, self.tokenized)
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """Every distinct sentence is checked once, all systems together."""
+        self._opened().rows(distinct(corpus, systems), progress)
+        return count_each(self.count, corpus, systems, threads=threads, progress=progress)
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """``[sentence, 1, (before, after, 1)]``."""
+        checker = self._opened()
+        sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
+        before, after = checker.rows(sources)[:, 0], checker.rows(outputs)[:, 0]
+        emptied = np.array([not output for output in outputs], bool)
+        return stacked(
+            self.statistics,
+            {
+                "before": before,
+                "after": np.where(emptied, before, after),
+                "sentences": np.ones(len(corpus)),
+            },
+        )
+
+    def score(self, totals: Floats) -> Floats:
+        """(before - after) / sentences."""
+        figures = by_name(self.statistics, totals)
+        return ratio(figures["before"] - figures["after"], figures["sentences"], 0.0)
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """Errors before and after."""
+        figures = by_name(self.statistics, totals)
+        return {name: whole(figures[name]) for name in ("before", "after")}
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """The version of the checker."""
+        return (f"checker:{self._opened().revision}",)
