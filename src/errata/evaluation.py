@@ -9,6 +9,7 @@ multinomial weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -144,13 +145,18 @@ def _references(corpus: Corpus) -> str:
 def _over_draws(part: Floats | Ints) -> Floats | Ints:
     """The mean over draws; whole numbers stay whole where there is one draw."""
     if len(part) == 1:
-        return part[0]
+        only: Floats | Ints = part[0]
+        return only
     mean: Floats = part.mean(axis=0)
     return mean
 
 
 def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+    def column(name: str) -> Floats | Ints:
+        stacked: Any = np.stack([row[name] for row in rows])
+        return stacked  # type: ignore[no-any-return]
+
+    return {name: column(name) for name in rows[0]}
 
 
 def draw_totals(counts: Floats, choice: Ints) -> Floats:
@@ -206,7 +212,9 @@ def _annotators(corpus: Corpus, chosen: Ints) -> Floats | Ints:
         np.nan if at < 0 else refs[at].annotator
         for refs, at in zip(corpus.references, chosen.tolist(), strict=True)
     ]
-    return np.array(named, np.float64 if (chosen < 0).any() else np.int64)
+    if (chosen < 0).any():
+        return np.array(named, np.float64)
+    return np.array(named, np.int64)
 
 
 def bootstrap(metric: Metric, picked: Sequence[Floats], resamples: int, rng: Seed) -> Floats:

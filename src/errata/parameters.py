@@ -54,7 +54,8 @@ class Parameterised:
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        for parameter, words in _closed_sets(type(self)).items():
+        own: Any = type(self)
+        for parameter, words in _closed_sets(own).items():
             value = getattr(self, parameter)
             if value not in words:
                 raise InputError(
@@ -83,7 +84,7 @@ def _signed(value: Any) -> list[Field[Any]]:
 
 
 @cache
-def _closed_sets(cls: type) -> dict[str, tuple[Any, ...]]:
+def _closed_sets(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
     """The words that each field of a ``Literal`` type takes."""
     return {
         name: get_args(hint)

@@ -17,12 +17,10 @@ from errata.errors import InputError
 from errata.human.bootstrap import bootstrap_counts
 from errata.human.comparisons import Comparisons, Counts
 from errata.numbers import Floats, Progress
-from errata.parameters import Parameterised, parameterised
+from errata.parameters import Parameterised
+from errata.parameters import parameterised as ranker
 
 __all__ = ["Ranker", "rank", "ranker"]
-
-
-ranker = parameterised
 
 
 class Ranker(Parameterised, ABC):

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from errata.data import Corpus, Hypotheses
 from errata.numbers import Floats, Ints, Progress, ratio
-from errata.parameters import Parameterised, parameterised
+from errata.parameters import Parameterised
+from errata.parameters import parameterised as metric
 from errata.workers import in_order
 
 __all__ = [
@@ -38,7 +39,6 @@ __all__ = [
 ]
 
 Columns = Literal["annotators", "readings", "none"]
-metric = parameterised
 
 
 class Metric(Parameterised, ABC):
@@ -191,7 +191,7 @@ def precision_recall(tp: Floats, fp: Floats, fn: Floats, empty: float) -> tuple[
     return ratio(tp, tp + fp, empty), ratio(tp, tp + fn, empty)
 
 
-def f_beta(precision: Floats, recall: Floats, beta: float) -> Floats:
+def f_beta(precision: Floats | Ints, recall: Floats | Ints, beta: float) -> Floats:
     """``(1 + β²)PR / (β²P + R)``, 0 where both are 0 (the M2 scorer's rule).
 
     >>> float(f_beta(np.array(0.5), np.array(0.25), 0.5))

@@ -272,7 +272,7 @@ def scores_by_type(
             totals.setdefault(name, Counter()).update(dict(enumerate(row)))
     kinds = tuple(sorted(totals))
     counts = np.array([[totals[k][c] for c in range(3)] for k in kinds], np.float64).reshape(-1, 3)
-    precision, recall = precision_recall(*counts.T, 1.0)
+    precision, recall = precision_recall(counts[:, 0], counts[:, 1], counts[:, 2], 1.0)
     f = f_beta(precision, recall, errant.beta)
     return TypeScores(
         hypotheses.system,

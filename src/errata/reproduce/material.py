@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from errata.data import Corpus, Hypotheses, Judgment, Scores
+from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
 from errata.datasets import load_conll14, load_conll14_systems, load_conll14_texts
 from errata.datasets.fetch import path
 from errata.errors import DataWarning, ErrataError, MissingExtraError
@@ -216,7 +216,7 @@ class Material:
             return [j for j in self.judgments("grundkiewicz15") if j.sentence - shift in again]
         raise Unknown(f"there are no judgments {name!r}")
 
-    def comparisons(self, judgments: str, members: str = "all") -> Comparisons:
+    def comparisons(self, judgments: str, members: Members = "all") -> Comparisons:
         """Pairwise comparisons of judgments; ``released`` are those of Chollampatt & Ng."""
         if judgments == "released":
             file = pick(members, {"all": "expanded", "sample": "unexpanded"})
