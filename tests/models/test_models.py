@@ -13,7 +13,7 @@ import pytest
 import errata.models as lm
 from errata.errors import InputError, MissingExtraError
 from errata.models import Options, in_batches, perplexity
-from errata.models.language import Floats, require
+from errata.models.language import Floats, require_modules
 from fake_lm import FakeModel
 
 
@@ -136,7 +136,7 @@ def test_options_are_checked() -> None:
 
 def test_a_missing_module_says_what_to_install() -> None:
     with pytest.raises(MissingExtraError, match="no_such_module, which is not installed; run: x"):
-        require(["json", "no_such_module"], "this", "x")
+        require_modules(["json", "no_such_module"], "this", "x")
 
 
 HIDE = """

@@ -23,7 +23,7 @@ from errata.reproduce.experiment import (
     read_experiment,
 )
 from errata.reproduce.material import Material
-from errata.reproduce.measures import MEASURES, load_measures
+from errata.reproduce.measures import all_measures
 from errata.reproduce.run import check_measures
 from errata.reproduce.verdict import VERDICTS, difference, judge, shown
 from small_experiment import SMALL
@@ -117,7 +117,6 @@ def test_experiments_are_sound(name: str) -> None:
 
 
 def test_every_measure_is_used() -> None:
-    load_measures()
     used = {t.measure for name in experiment_names() for t in load_experiment(name).tables}
     used |= {
         one.measure
@@ -125,7 +124,7 @@ def test_every_measure_is_used() -> None:
         for finding in load_experiment(name).findings
         for one in finding.evidence
     }
-    assert used == set(MEASURES)
+    assert used == set(all_measures())
 
 
 # Verdicts
@@ -368,7 +367,6 @@ def test_full_digits(results: dict[str, Reproduction], oracles: Path) -> None:
 @pytest.mark.slow
 def test_percent_changed(data_sets: Path, oracles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
-    load_measures()
     known = json.loads((oracles / "meta" / "sakaguchi_percent_changed.json").read_text())
     material = Material()
     whole = Material.kept
@@ -381,7 +379,7 @@ def test_percent_changed(data_sets: Path, oracles: Path, monkeypatch: pytest.Mon
         ("sys_CAMB", "CAMB"),
         ("sys_INPUT", "INPUT"),
     ):
-        value = MEASURES["changed"](material, "x", {"x": [["source", name]]})
+        value = all_measures()["changed"](material, "x", {"x": [["source", name]]})
         assert value == pytest.approx(known[key], abs=1e-9)
 
 

@@ -12,7 +12,7 @@ from errata.report.table import Table
 
 if TYPE_CHECKING:
     from errata.data import Corpus
-    from errata.edits import Gold
+    from errata.edits import GoldEditing
     from errata.io.m2 import M2File
 
 __all__ = ["command"]
@@ -172,7 +172,7 @@ def _write_texts(
     return [output or "-"]
 
 
-def _with_edits(corpus: Corpus, gold: Gold, extractor: str) -> Corpus:
+def _with_edits(corpus: Corpus, gold: GoldEditing, extractor: str) -> Corpus:
     """References as edits, found by an extractor where they are missing or asked for anew."""
     from errata.cli.common import Progress
     from errata.edits import with_edits, without_texts

@@ -31,7 +31,7 @@ __all__ = [
 
 EXTRACTORS = ("aligned", "errant")
 DETECTED = ("UNK",)  # kinds of edits that say where an error is and not what it should be
-Gold = Literal["as_is", "reextracted"]
+GoldEditing = Literal["as_is", "reextracted"]
 
 
 def extract(source: str, target: str, *, extractor: str = "aligned") -> tuple[Edit, ...]:
@@ -98,7 +98,7 @@ def classify_all(
 
 def with_edits(
     corpus: Corpus,
-    gold: Gold = "as_is",
+    gold: GoldEditing = "as_is",
     extractor: str = "aligned",
     progress: Progress | None = None,
 ) -> Corpus:
@@ -122,7 +122,9 @@ def with_edits(
     )
 
 
-def _with_edits(corpus: Corpus, gold: Gold, extractor: str, progress: Progress | None) -> Corpus:
+def _with_edits(
+    corpus: Corpus, gold: GoldEditing, extractor: str, progress: Progress | None
+) -> Corpus:
     todo = [
         (source, *_corrected(source, r))
         for source, refs in zip(corpus.sources, corpus.references, strict=True)

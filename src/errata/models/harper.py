@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError
-from errata.models.language import load_extra, require
+from errata.models.language import load_extra, require_modules
 from errata.models.memo import Cache, Memo, default_cache, shared
 from errata.numbers import Floats
 
@@ -40,7 +40,7 @@ def open_harper(
     """
     if dialect not in DIALECTS:
         raise InputError(f"dialect={dialect!r} is unknown", remedy=f"use one of {DIALECTS}")
-    require(["harper"], "the grammar checker Harper", INSTALL)
+    require_modules(["harper"], "the grammar checker Harper", INSTALL)
     where = cache or default_cache()
     revision = f"harper@{version('harper-py')} dialect:{dialect} tokenized:{tokenized}"
 

@@ -26,7 +26,7 @@ __all__ = [
     "in_batches",
     "load_extra",
     "perplexity",
-    "require",
+    "require_modules",
 ]
 
 
@@ -141,7 +141,7 @@ def _out_of_memory(error: Exception) -> bool:
     )
 
 
-def require(modules: Sequence[str], what: str, command: str) -> None:
+def require_modules(modules: Sequence[str], what: str, command: str) -> None:
     """Say what to install if one of the modules is missing; imports nothing."""
     for module in modules:
         if find_spec(module) is None:
@@ -150,5 +150,5 @@ def require(modules: Sequence[str], what: str, command: str) -> None:
 
 def load_extra(module: str, what: str, command: str) -> Any:
     """Import an optional module, or say what to install."""
-    require([module.partition(".")[0]], what, command)
+    require_modules([module.partition(".")[0]], what, command)
     return import_module(module)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from errata.errors import InputError
-from errata.models.language import Options, load_extra, require
+from errata.models.language import Options, load_extra, require_modules
 from errata.numbers import Floats
 
 __all__ = ["TrigramModel", "words"]
@@ -47,7 +47,7 @@ class TrigramModel:
         default = Options(batch_size=options.batch_size)
         if options != default:
             raise InputError("trigram has no revision, dtype or device", remedy="leave them out")
-        require(["pocketsphinx"], "the language model trigram", INSTALL)
+        require_modules(["pocketsphinx"], "the language model trigram", INSTALL)
 
     @property
     def revision(self) -> str:

@@ -36,9 +36,9 @@ from typing import Any
 from errata.errors import InputError
 
 __all__ = [
+    "Claim",
     "Evidence",
     "Experiment",
-    "Finding",
     "Known",
     "PublishedTable",
     "Way",
@@ -103,7 +103,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Claim:
     """Something a paper or its data got wrong, with the figures that show it."""
 
     name: str
@@ -121,7 +121,7 @@ class Experiment:
     citation: str
     data: tuple[str, ...]
     tables: tuple[PublishedTable, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Claim, ...]
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
@@ -298,7 +298,7 @@ def _way(entry: Any, shared: Mapping[str, Any], name: str) -> Way:
     return way
 
 
-def _finding(entry: Any) -> Finding:
+def _finding(entry: Any) -> Claim:
     fields = _fields(entry, "a finding", {"name": str, "title": str, "text": str, "evidence": list})
     evidence = []
     for each in fields["evidence"]:
@@ -317,9 +317,7 @@ def _finding(entry: Any) -> Finding:
                 one["found"],
             )
         )
-    return Finding(
-        fields["name"], fields["title"], " ".join(fields["text"].split()), tuple(evidence)
-    )
+    return Claim(fields["name"], fields["title"], " ".join(fields["text"].split()), tuple(evidence))
 
 
 def _matrix(text: str, by: tuple[str, ...], name: str) -> dict[Key, str]:

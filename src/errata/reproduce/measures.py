@@ -1,4 +1,4 @@
-"""The registry of measures: what an experiment file can ask for by name.
+"""What an experiment file can ask for by name.
 
 A measure takes the `Material` and the arguments of a cell and returns a number or a text.
 """
@@ -6,22 +6,29 @@ A measure takes the `Material` and the arguments of a cell and returns a number 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-__all__ = ["MEASURES", "load_measures", "measure"]
+__all__ = ["all_measures", "measure"]
 
 Measure = TypeVar("Measure", bound=Callable[..., Any])
-MEASURES: dict[str, Callable[..., Any]] = {}
+ROOMS = ("metric_measures", "people_measures", "text_measures")
 
 
 def measure(function: Measure) -> Measure:
-    """Make a function known to experiment files under its own name."""
-    MEASURES[function.__name__] = function
+    """Mark a function that experiment files may ask for under its own name."""
+    function.is_measure = True  # type: ignore[attr-defined]
     return function
 
 
-def load_measures() -> None:
-    """Import the modules that hold measures."""
-    for name in ("metric_measures", "people_measures", "text_measures"):
-        import_module(f"errata.reproduce.{name}")
+@cache
+def all_measures() -> dict[str, Callable[..., Any]]:
+    """Every measure by name."""
+    rooms = [import_module(f"errata.reproduce.{room}") for room in ROOMS]
+    return {
+        name: function
+        for room in rooms
+        for name, function in vars(room).items()
+        if getattr(function, "is_measure", False)
+    }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from errata.correlation import correlate
-from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
+from errata.data import Corpus, Edit, Hypotheses, Members, Reference, Scores
 from errata.datasets.fetch import path
 from errata.errors import InputError
 from errata.evaluation import evaluate
@@ -123,7 +123,7 @@ def williams_p(
 
 @measure
 def tau(
-    material: Material, metric: str, members: str, convention: str, judgments: str, scores: str
+    material: Material, metric: str, members: Members, convention: str, judgments: str, scores: str
 ) -> float:
     """Agreement with people at sentence level under a convention of the field."""
     table = material.keep(
@@ -281,7 +281,7 @@ def score_distance(material: Material, metric: str, references: str, typo: str) 
 
 
 @measure
-def reference_curve(
+def score_with_references(
     material: Material, number: str, what: str, metric: str, texts: Sequence[str]
 ) -> float:
     """The mean (max, min) score of the 12 systems with so many references of ``texts``.

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from errata.correlation import correlate
-from errata.data import Judgment, Scores
+from errata.data import Judgment, Members, Scores
 from errata.datasets.fetch import path
-from errata.human import head_to_head as head_to_head_of
 from errata.human.agreement import Kappa, OutputPairs, agreement, kappa, output_pairs
 from errata.human.clusters import Ranking, cluster
+from errata.human.head_to_head import head_to_head
 from errata.human.judge_rankings import JudgeCorrelations, judge_correlations
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
@@ -28,7 +28,7 @@ MARKS = ((0.01, "#"), (0.05, "+"), (0.10, "*"))
 
 
 @measure
-def pairs(material: Material, judgments: str, members: str = "all", ties: str = "all") -> int:
+def pairs(material: Material, judgments: str, members: Members = "all", ties: str = "all") -> int:
     """How many comparisons there are: all of them, only ties, or none of these."""
     found = material.comparisons(judgments, members)
     rows = pick(
@@ -137,10 +137,10 @@ def ranking_correlation(
 
 
 @measure
-def head_to_head(material: Material, row: str, column: str, what: str) -> float | str:
+def head_to_head_cell(material: Material, row: str, column: str, what: str) -> float | str:
     """Grundkiewicz et al., Table 3d: how often the column's system beat the row's, and its mark."""
     found = material.keep(
-        "head_to_head", lambda: head_to_head_of(material.comparisons("grundkiewicz15"))
+        "head_to_head", lambda: head_to_head(material.comparisons("grundkiewicz15"))
     )
     a, b = place(column, found.systems), place(row, found.systems)
     if what == "fraction":

@@ -9,15 +9,15 @@ from typing import Any
 
 from errata.errors import InputError, MissingExtraError
 from errata.numbers import Progress
-from errata.reproduce.experiment import Evidence, Experiment, Finding, PublishedTable, Way
+from errata.reproduce.experiment import Claim, Evidence, Experiment, PublishedTable, Way
 from errata.reproduce.material import Material, NotRun, Unknown
-from errata.reproduce.measures import MEASURES, load_measures
+from errata.reproduce.measures import all_measures
 from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
 
 __all__ = [
-    "Cell",
+    "CellResult",
+    "ClaimResult",
     "EvidenceResult",
-    "FindingResult",
     "Reproduction",
     "TableResult",
     "check_measures",
@@ -26,7 +26,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellResult:
     """One printed figure recomputed one way."""
 
     key: tuple[str, ...]
@@ -42,7 +42,7 @@ class TableResult:
     """A published table with all its cells recomputed."""
 
     table: PublishedTable
-    cells: tuple[Cell, ...]
+    cells: tuple[CellResult, ...]
 
     def count(self, verdict: str, way: str | None = None) -> int:
         """How many cells have this verdict."""
@@ -60,10 +60,10 @@ class EvidenceResult:
 
 
 @dataclass(frozen=True)
-class FindingResult:
+class ClaimResult:
     """A finding with its evidence recomputed."""
 
-    finding: Finding
+    finding: Claim
     evidence: tuple[EvidenceResult, ...]
 
 
@@ -73,7 +73,7 @@ class Reproduction:
 
     experiment: Experiment
     tables: tuple[TableResult, ...]
-    findings: tuple[FindingResult, ...]
+    findings: tuple[ClaimResult, ...]
 
     @property
     def ok(self) -> bool:
@@ -117,7 +117,6 @@ def reproduce(
 
 def check_measures(experiment: Experiment) -> None:
     """Refuse an experiment that asks for measures or arguments that do not exist."""
-    load_measures()
     for table in experiment.tables:
         for way in table.ways:
             _check(
@@ -131,12 +130,12 @@ def check_measures(experiment: Experiment) -> None:
 
 
 def _check(where: str, measure: str, arguments: Mapping[str, Any]) -> None:
-    if measure not in MEASURES:
+    if measure not in all_measures():
         raise InputError(
             f"{where}: there is no measure {measure!r}",
-            remedy=f"known: {', '.join(sorted(MEASURES))}",
+            remedy=f"known: {', '.join(sorted(all_measures()))}",
         )
-    wanted = inspect.signature(MEASURES[measure])
+    wanted = inspect.signature(all_measures()[measure])
     try:
         wanted.bind(None, **arguments)
     except TypeError as error:
@@ -158,7 +157,7 @@ def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -
         for table in experiment.tables
     )
     findings = tuple(
-        FindingResult(finding, tuple(_evidence(one, material, step) for one in finding.evidence))
+        ClaimResult(finding, tuple(_evidence(one, material, step) for one in finding.evidence))
         for finding in experiment.findings
     )
     return Reproduction(experiment, tables, findings)
@@ -166,7 +165,7 @@ def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -
 
 def _compute(measure: str, material: Material, arguments: Mapping[str, Any], what: str) -> Value:
     try:
-        value: Value = MEASURES[measure](material, **arguments)
+        value: Value = all_measures()[measure](material, **arguments)
     except Unknown as unknown:
         raise InputError(
             f"{what}: {measure}: {unknown}",
@@ -181,7 +180,7 @@ def _cell(
     key: tuple[str, ...],
     material: Material,
     step: Callable[[], None],
-) -> Cell:
+) -> CellResult:
     printed = table.cells[key]
     try:
         value = _compute(
@@ -192,10 +191,10 @@ def _cell(
         )
     except (NotRun, MissingExtraError) as reason:
         step()
-        return Cell(key, way.origin, printed, None, None, Verdict("not run", str(reason)))
+        return CellResult(key, way.origin, printed, None, None, Verdict("not run", str(reason)))
     verdict = judge(value, printed, way, table.known[way.origin].get(key), table.rounding)
     step()
-    return Cell(key, way.origin, printed, value, difference(value, printed), verdict)
+    return CellResult(key, way.origin, printed, value, difference(value, printed), verdict)
 
 
 def _evidence(one: Evidence, material: Material, step: Callable[[], None]) -> EvidenceResult:

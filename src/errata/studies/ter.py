@@ -18,12 +18,12 @@ from errata.workers import in_order, parts
 
 __all__ = ["edit_counts"]
 
-Pair = tuple[str, str]
+TextPair = tuple[str, str]
 BATCH = 500  # pairs a thread takes at a time
 
 
 def edit_counts(
-    pairs: Sequence[Pair],
+    pairs: Sequence[TextPair],
     *,
     lowercase: bool = True,
     threads: int | None = None,
@@ -46,7 +46,7 @@ def edit_counts(
     return np.array([known[pair] for pair in folded], np.int64)
 
 
-def _count(pairs: Sequence[Pair]) -> NDArray[np.int64]:
+def _count(pairs: Sequence[TextPair]) -> NDArray[np.int64]:
     words = Vocabulary()
     left, right = (words.intern(pair[k] for pair in pairs) for k in (0, 1))
     edits = np.zeros(len(pairs), np.int64)

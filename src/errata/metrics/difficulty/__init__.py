@@ -10,7 +10,7 @@ from typing import Literal, Self
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.edits import Gold, extractor_version, split_extractor, with_edits
+from errata.edits import GoldEditing, extractor_version, split_extractor, with_edits
 from errata.errors import InputError
 from errata.metrics.base import Metric, by_name, f_beta, metric, precision_recall, whole
 from errata.metrics.choice import best_references
@@ -53,7 +53,7 @@ class Difficulty(Metric):
     beta: float = 0.5
     measure: Literal["F", "A"] = "F"
     matching: Matching = "released"
-    gold: Gold = "as_is"
+    gold: GoldEditing = "as_is"
     extractor: str = "aligned"
     ignore: tuple[str, ...] = IGNORED
     choice: Literal["sequential", "isolated"] = "sequential"

@@ -154,7 +154,7 @@ class IMeasure(Metric):
         for aspect in get_args(Aspect):
             columns = _seen(counts, aspect)
             wacc = self._wacc(columns)
-            ranks += [wacc, improvement(wacc, base), accuracy(columns)]
+            ranks += [wacc, improvement(wacc, base), column_accuracy(columns)]
         return np.where(np.isnan(counts[..., :1]), -1.0, np.stack(ranks, axis=-1))
 
     def _wacc(self, columns: Floats) -> Floats:
@@ -179,7 +179,7 @@ class IMeasure(Metric):
         return {
             "WAcc": self._wacc(columns),
             "WAcc base": self._wacc(_base(totals)),
-            "Acc": accuracy(columns),
+            "Acc": column_accuracy(columns),
             "P": precision,
             "R": recall,
             f"F{self.beta:g}": f_beta(precision, recall, self.beta),
@@ -237,7 +237,7 @@ def improvement(wacc: Floats, base: Floats) -> Floats:
     return np.where(wacc == base, np.floor(wacc), np.where(wacc > base, better, worse))
 
 
-def accuracy(columns: Floats) -> Floats:
+def column_accuracy(columns: Floats) -> Floats:
     """Right columns, changed or not, among all: (TP + TN) / (TP + TN + FP + FN - FPN)."""
     return ratio(columns[..., UNCHANGED] + columns[..., RIGHT], columns.sum(axis=-1), 1.0)
 

@@ -12,7 +12,7 @@ from errata.data import Corpus, Hypotheses, Tokens
 from errata.kernels import threeway
 from errata.metrics.imeasure.best_mixture import Vector, best_mixture, possible_mixtures
 from errata.metrics.imeasure.corrections import clusters_of, nomix_references
-from errata.metrics.imeasure.mixtures import Ids, Numbered, chain_of, numbered, stages_of
+from errata.metrics.imeasure.mixtures import Ids, NumberedChain, chain_of, numbered, stages_of
 from errata.numbers import Floats, Ints
 
 __all__ = [
@@ -112,7 +112,7 @@ def count_nomix(corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses) -> F
     return counts
 
 
-def prepare_mix(corpus: Corpus, tokenise: str) -> list[Numbered]:
+def prepare_mix(corpus: Corpus, tokenise: str) -> list[NumberedChain]:
     """Lay the clusters of each sentence out and find where mixtures can be cut."""
     chains = [
         chain_of(source, clusters_of(source, references, tokenise))
@@ -138,7 +138,11 @@ def prepare_mix(corpus: Corpus, tokenise: str) -> list[Numbered]:
 
 
 def count_mix(
-    corpus: Corpus, prepared: list[Numbered], hypotheses: Hypotheses, weight: float, choice: str
+    corpus: Corpus,
+    prepared: list[NumberedChain],
+    hypotheses: Hypotheses,
+    weight: float,
+    choice: str,
 ) -> Floats:
     """Columns of every sentence with its best mixture, or all that can be best in a corpus."""
     tokens = corpus.vocabulary.intern(hypotheses.sentences)

@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 from errata.kernels import cuts
 from errata.metrics.imeasure.corrections import Change, Cluster, splice
 
-__all__ = ["Chain", "Ids", "Numbered", "chain_of", "common_cuts", "numbered", "stages_of"]
+__all__ = ["Chain", "Ids", "NumberedChain", "chain_of", "common_cuts", "numbered", "stages_of"]
 
 Ids = tuple[int, ...]
 
 Point = tuple[int, int]
-Table = NDArray[np.int32] | NDArray[np.int64]
+Costs = NDArray[np.int32] | NDArray[np.int64]
 
 MOST = 4096  # texts enumerated between two cuts
 FEW = 16  # references up to which all are tried
@@ -158,7 +158,7 @@ def _whole(source: tuple[str, ...], clusters: Sequence[Cluster]) -> Chain:
     return Chain((Element(len(source), tuple(texts)),), _combinations(clusters) <= MOST)
 
 
-class Numbered(NamedTuple):
+class NumberedChain(NamedTuple):
     """A chain whose tokens are numbers, and the nodes at which it may be cut.
 
     ``nodes`` are numbers of elements before which a cut may be; the first and last are the ends.
@@ -184,7 +184,7 @@ class Numbered(NamedTuple):
         return prod(map(len, self.texts[left:right]))
 
 
-def common_cuts(chain: Numbered, hypothesis: Ids) -> tuple[list[Point], bool]:
+def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], bool]:
     """Nodes (element, hypothesis position) that all optimal alignments of all references share.
 
     The second value is False if a limit was hit and not all nodes are proven to be such.
@@ -223,7 +223,7 @@ def common_cuts(chain: Numbered, hypothesis: Ids) -> tuple[list[Point], bool]:
     return points, True
 
 
-def _points(chain: Numbered, columns: list[tuple[int, int]], cells: int) -> list[Point]:
+def _points(chain: NumberedChain, columns: list[tuple[int, int]], cells: int) -> list[Point]:
     """A point for each node; ``columns`` are the first and last hypothesis position there.
 
     Where the hypothesis inserts something the node is doubtful, unless the insertion can be
@@ -242,7 +242,7 @@ def _points(chain: Numbered, columns: list[tuple[int, int]], cells: int) -> list
     return _hold(chain, points, sure)
 
 
-def _hold(chain: Numbered, points: list[Point], holds: list[bool]) -> list[Point]:
+def _hold(chain: NumberedChain, points: list[Point], holds: list[bool]) -> list[Point]:
     """The points that hold, and others without which too many texts would meet."""
     kept = [points[0]]
     for m in range(1, len(points) - 1):
@@ -251,14 +251,14 @@ def _hold(chain: Numbered, points: list[Point], holds: list[bool]) -> list[Point
     return [*kept, points[-1]]
 
 
-def _mirror(low: Table, high: Table, n: int) -> tuple[Table, Table, Table]:
+def _mirror(low: Costs, high: Costs, n: int) -> tuple[Costs, Costs, Costs]:
     """The band read from the end."""
     turned_low, turned_high = n - high[::-1], n - low[::-1]
     at = np.concatenate([[0], np.cumsum(turned_high - turned_low + 1)]).astype(np.int64)
     return turned_low, turned_high, at
 
 
-def _flat(parts: list[list[Ids]]) -> tuple[Table, Table, Table]:
+def _flat(parts: list[list[Ids]]) -> tuple[Costs, Costs, Costs]:
     """Texts of stages in the form the kernel takes: stages, options, tokens."""
     stages = np.cumsum([0, *map(len, parts)]).astype(np.int64)
     texts = [text for part in parts for text in part]
@@ -266,10 +266,10 @@ def _flat(parts: list[list[Ids]]) -> tuple[Table, Table, Table]:
     return stages, options, np.array([token for text in texts for token in text], np.int32)
 
 
-def numbered(source: Ids, chain: Chain, texts: tuple[tuple[Ids, ...], ...]) -> Numbered:
+def numbered(source: Ids, chain: Chain, texts: tuple[tuple[Ids, ...], ...]) -> NumberedChain:
     """A chain with its nodes: those at which the alignments of the source itself can be cut."""
     lengths = tuple(element.length for element in chain.elements)
-    result = Numbered(source, lengths, texts, tuple(range(len(texts) + 1)), chain.complete)
+    result = NumberedChain(source, lengths, texts, tuple(range(len(texts) + 1)), chain.complete)
     if chain.size <= FEW:
         return result
     points, proven = common_cuts(result, source)
@@ -286,7 +286,7 @@ class Stage(NamedTuple):
     texts: list[Ids]
 
 
-def stages_of(chain: Numbered, hypothesis: Ids) -> tuple[list[Stage], bool]:
+def stages_of(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Stage], bool]:
     """Cut a sentence into stages to be aligned apart, and whether all cuts are proven.
 
     With few references it is not cut, which is faster.

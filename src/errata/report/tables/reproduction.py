@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from errata.report.table import Cell, Table
-from errata.reproduce import FindingResult, Reproduction, TableResult
+from errata.reproduce import ClaimResult, Reproduction, TableResult
 from errata.reproduce.experiment import Experiment
 from errata.reproduce.verdict import VERDICTS
 
@@ -81,7 +81,7 @@ def cell_table(result: TableResult, name: str) -> Table:
     )
 
 
-def finding_tables(results: Sequence[FindingResult], name: str) -> list[Table]:
+def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
     """One table per finding: what is printed, what comes out."""
     tables = []
     for result in results:
