@@ -1,0 +1,61 @@
+"""One name, one thing: among public classes, functions and types, and among modules."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+SRC = Path(__file__).resolve().parents[2] / "src" / "errata"
+MODULES = sorted(SRC.rglob("*.py"))
+# Every command is `command` in a module of its own: the group imports it under that name.
+SHARED = {"command"}
+# Two floors of one house: the same subject in another layer. Whoever adds a row says which.
+FLOORS = {
+    "chunks": "difficulty's units, and the kernel that cuts and compares them",
+    "correlations": "tables and figures of how metrics agree with people",
+    "difficulty": "the metric, its tables, its command",
+    "errant": "ERRANT's edits, and the F over them",
+    "harper": "the checker, and the metric that counts its findings",
+    "m2": "the file format, and the metric it was made for",
+    "meta": "the room, and its command",
+    "ngrams": "overlaps of n-grams, and the kernel that counts them",
+    "reference_sets": "the study, and its tables",
+    "reproduce": "the room, and its command",
+    "scores": "score files, and score tables",
+    "stress": "the study, its table, its figure, its command",
+    "ter": "TER between texts, and the kernel that counts it",
+    "trueskill": "the ranker, and the kernel that plays",
+}
+
+
+def defined(path: Path) -> set[str]:
+    """The public classes, functions and types that a module defines."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+            found |= {name for name in names if name[:1].isupper() and not name.isupper()}
+    return {name for name in found if not name.startswith("_") and len(name) > 1}
+
+
+def test_every_public_name_is_defined_once() -> None:
+    places = defaultdict(list)
+    for path in MODULES:
+        if path.parent.name != "kernels":  # C types are spelt out in every kernel
+            for name in defined(path) - SHARED:
+                places[name].append(str(path.relative_to(SRC)))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_modules_of_one_name_are_floors_of_one_subject() -> None:
+    places = defaultdict(list)
+    for path in MODULES:
+        place = path.relative_to(SRC)
+        name = path.stem if path.stem != "__init__" else path.parent.name
+        if len(place.parts) > 1 or path.stem != "__init__":
+            places[name].append(str(place))
+    several = {name for name, where in places.items() if len(where) > 1}
+    assert several == set(FLOORS)
