@@ -62,15 +62,14 @@ def test_the_bootstrap_has_the_right_spread() -> None:
     assert evaluate(Toy(), corpus, systems, resamples=0).resampled is None
 
 
-def test_the_bootstrap_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bootstrap_in_blocks_is_the_same() -> None:
     corpus, systems = corpus_of(50)
     picked = [chosen_counts(c, Toy().choose(c)) for c in Toy().count_all(corpus, systems)]
     whole = bootstrap(Toy(), picked, 30, 3)
-    monkeypatch.setattr("errata.numbers.BLOCK", 120)
-    np.testing.assert_array_equal(bootstrap(Toy(), picked, 30, 3), whole)
+    np.testing.assert_array_equal(bootstrap(Toy(), picked, 30, 3, block=120), whole)
 
 
-def test_draws_are_summed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_are_summed_one_by_one() -> None:
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 9, (20, 3, 4)).astype(float)
     counts[3, 2] = np.nan
@@ -80,8 +79,7 @@ def test_draws_are_summed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     np.testing.assert_allclose(draw_totals(counts, choice), expected)
     np.testing.assert_allclose(chosen_counts(counts, choice).sum(0), expected.mean(0))
-    monkeypatch.setattr("errata.evaluation.BLOCK", 40)
-    np.testing.assert_allclose(draw_totals(counts, choice), expected)
+    np.testing.assert_allclose(draw_totals(counts, choice, block=40), expected)
 
 
 def test_joining_fills_missing_references() -> None:

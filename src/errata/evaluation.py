@@ -159,10 +159,10 @@ def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
     return {name: column(name) for name in rows[0]}
 
 
-def draw_totals(counts: Floats, choice: Ints) -> Floats:
+def draw_totals(counts: Floats, choice: Ints, *, block: int = BLOCK) -> Floats:
     """Chosen counts summed over sentences, for each draw: ``[draw, k]``."""
     known = np.nan_to_num(counts)
-    step = max(1, BLOCK // max(1, counts.shape[0]))
+    step = max(1, block // max(1, counts.shape[0]))
     blocks = [
         sum(
             (
@@ -217,7 +217,9 @@ def _annotators(corpus: Corpus, chosen: Ints) -> Floats | Ints:
     return np.array(named, np.int64)
 
 
-def bootstrap(metric: Metric, picked: Sequence[Floats], resamples: int, rng: Seed) -> Floats:
+def bootstrap(
+    metric: Metric, picked: Sequence[Floats], resamples: int, rng: Seed, *, block: int = BLOCK
+) -> Floats:
     """Overall scores in bootstrap resamples of the sentences: ``[resample, system]``.
 
     The choice of reference stays as it is; sums over resampled sentences are one matrix product
@@ -225,6 +227,6 @@ def bootstrap(metric: Metric, picked: Sequence[Floats], resamples: int, rng: See
     """
     n, k = picked[0].shape
     stacked = np.concatenate(picked, axis=1)
-    blocks = [weights @ stacked for weights in bootstrap_weights(n, resamples, rng)]
+    blocks = [weights @ stacked for weights in bootstrap_weights(n, resamples, rng, block=block)]
     totals = np.concatenate(blocks).reshape(resamples, len(picked), k)
     return metric.score(totals)

@@ -94,17 +94,18 @@ def seed_name(rng: Seed) -> str:
 
 
 def bootstrap_weights(
-    units: int, resamples: int, rng: Seed, *, size: int | None = None
+    units: int, resamples: int, rng: Seed, *, size: int | None = None, block: int = BLOCK
 ) -> Iterator[Floats]:
     """How often each unit is drawn in each resample, ``[resample, unit]``, block by block.
 
-    Every resample draws ``size`` units with replacement, as many as there are by default.
+    Every resample draws ``size`` units with replacement, as many as there are by default; a block
+    holds about ``block`` numbers.
 
     >>> [weights.sum(axis=1).tolist() for weights in bootstrap_weights(3, 2, 0)]
     [[3.0, 3.0]]
     """
     generator = np.random.default_rng(rng)
-    step = max(1, BLOCK // units)
+    step = max(1, block // units)
     for start in range(0, resamples, step):
         rows = [
             np.bincount(generator.integers(0, units, size or units), minlength=units)

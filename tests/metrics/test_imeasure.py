@@ -24,10 +24,10 @@ from errata.io.m2 import parse_m2, read_m2
 from errata.metrics import parse
 from errata.metrics.base import Floats
 from errata.metrics.imeasure import IMeasure
-from errata.metrics.imeasure import mixtures as mixing
 from errata.metrics.imeasure.best_mixture import best_mixture, possible_mixtures
-from errata.metrics.imeasure.columns import align_all
+from errata.metrics.imeasure.columns import align_all, prepare_mix
 from errata.metrics.imeasure.corrections import Change, clusters_of, nomix_references, splice
+from errata.metrics.imeasure.mixtures import Limits, NumberedChain, stages_of
 from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.testing import check_metric
 
@@ -306,11 +306,15 @@ def random_case(rng: random.Random) -> tuple[Corpus, str]:
     return Corpus((" ".join(source),), (tuple(references),)), " ".join(output)
 
 
+def limited(corpus: Corpus, limits: Limits, tokenise: str = "none") -> list[NumberedChain]:
+    """Lay the mixtures of a corpus out with limits of our own, which stay with it."""
+    return corpus.derived(("mix", tokenise), lambda: prepare_mix(corpus, tokenise, limits))
+
+
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in range(1, 6))]
 )
-def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixing, "FEW", 0)
+def test_mixtures_equal_enumeration(seed: int) -> None:
     rng = random.Random(seed)
     cut = 0
     for _ in range(1000 if seed else 200):
@@ -320,18 +324,18 @@ def test_mixtures_equal_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) 
             continue
         weight = rng.choice([2.0, 2.0, 1.0, 0.3])
         metric = IMeasure(references="mix", tokenise="none", weight=weight)
+        limited(corpus, Limits(few=0))
         counts = metric.count(corpus, Hypotheses("A", (output,)))[0, 0]
         assert counts[7] == 0
         assert tuple(counts[:7]) == enumerated(corpus, output, Fraction(weight)), (corpus, output)
-        chain = corpus.derived(("mix", "none"), lambda: pytest.fail("made twice"))[0]
-        stages, _ = mixing.stages_of(chain, tuple(corpus.vocabulary.intern([output])[0].tolist()))
+        chain = limited(corpus, Limits(few=0))[0]
+        stages, _ = stages_of(chain, tuple(corpus.vocabulary.intern([output])[0].tolist()))
         cut += sum(len(stage.texts) > 1 for stage in stages) > 1
     assert cut > 25  # many are cut into parts that are chosen apart
 
 
-def test_mixtures_by_running_totals_equal_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mixtures_by_running_totals_equal_enumeration() -> None:
     """Corpora of several sentences: each takes the mixture best for what is summed so far."""
-    monkeypatch.setattr(mixing, "FEW", 0)
     rng = random.Random(12)
     metric = IMeasure(references="mix", tokenise="none", choice="corpus")
     options = otherwise = 0
@@ -353,6 +357,7 @@ def test_mixtures_by_running_totals_equal_enumeration(monkeypatch: pytest.Monkey
                 tuple(one.references[0] for one, _ in cases),
             )
             outputs = Hypotheses("A", tuple(output for _, output in cases))
+            limited(corpus, Limits(few=0))
             counts = metric.count(corpus, outputs)
             assert tuple(draw_totals(counts, metric.choose(counts))[0, :7]) == total
             options = max(options, counts.shape[1])
@@ -393,15 +398,14 @@ def test_every_mixture_that_totals_can_make_the_best_is_kept() -> None:
     assert dropped > 400
 
 
-def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_said() -> None:
     """With too many texts to try, the counts are right but the choice is marked as unproven."""
-    monkeypatch.setattr(mixing, "FEW", 0)
-    monkeypatch.setattr(mixing, "MOST", 6)
     rng = random.Random(9)
     metric = IMeasure(references="mix", tokenise="none")
     unproven = below = 0
     for _ in range(150):
         corpus, output = random_case(rng)
+        limited(corpus, Limits(few=0, most=6))
         counts = metric.count(corpus, Hypotheses("A", (output,)))[0, 0]
         best = enumerated(corpus, output, Fraction(2))
         vector = tuple(int(value) for value in counts[:7])
@@ -416,9 +420,8 @@ def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "unproven" in scores.parts
 
 
-def test_hopeless_output_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hopeless_output_ends() -> None:
     """An output that has nothing to do with a long, much corrected sentence."""
-    monkeypatch.setattr(mixing, "STEPS", 1 << 20)
     n = 120
     source = " ".join(str(i % 7) for i in range(n))
     references = tuple(
@@ -427,6 +430,7 @@ def test_hopeless_output_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     corpus = Corpus((source,), (references,))
     output = " ".join(str((i * i) % 7) for i in range(n))
+    limited(corpus, Limits(steps=1 << 20), "official")
     counts = IMeasure(references="mix").count(corpus, Hypotheses("A", (output,)))
     assert counts[0, 0, 7] == 1
     assert counts[0, 0, :5].sum() >= n

@@ -25,6 +25,7 @@ from errata.data import Edit, apply_edits
 from errata.errors import InputError, MissingExtraError
 from errata.io.files import read_lines
 from errata.numbers import Progress
+from errata.workers import parts
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -33,7 +34,7 @@ __all__ = ["annotate", "classify", "version"]
 
 DEFAULT_PIPELINE = "en_core_web_sm"  # the one errant.load("en") loads
 BATCH = 128  # sentences a process works on at a time
-WORTH_PROCESSES = 4 * BATCH  # loading the pipeline once more costs about two seconds
+WORTH = 4  # batches that make more processes worth it: a pipeline takes two seconds to load
 Pair = tuple[str, str]
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
@@ -43,6 +44,7 @@ def annotate(
     pipeline: str = "",
     progress: Progress | None = None,
     processes: int | None = None,
+    batch: int = BATCH,
 ) -> list[tuple[Edit, ...]]:
     """ERRANT's edits (default alignment and merging) for (source, correction) pairs."""
     revision = "errant edits " + version(pipeline)
@@ -52,10 +54,10 @@ def annotate(
     missing = [pair for pair in pairs if keys[pair] not in stored]
     if missing:
         fresh: dict[str, bytes] = {}
-        jobs: Iterator[list[Pair]] = (missing[i : i + BATCH] for i in range(0, len(missing), BATCH))
+        jobs = [missing[part] for part in parts(len(missing), batch)]
         sentences = {" ".join(text.split()) for pair in missing for text in pair}
-        with _workers(len(missing), processes) as run:
-            parses = _parse(sentences, pipeline, run)
+        with _workers(len(jobs), processes) as run:
+            parses = _parse(sentences, pipeline, run, batch)
             tasks = [
                 (
                     pipeline,
@@ -67,7 +69,7 @@ def annotate(
             for done, edits in enumerate(run(_annotate, tasks), 1):
                 fresh.update(edits)
                 if progress is not None:
-                    progress(min(done * BATCH, len(missing)), len(missing))
+                    progress(min(done * batch, len(missing)), len(missing))
         cache.put(revision, fresh)
         stored.update(fresh)
     return [_load_edits(stored[keys[pair]]) for pair in pairs]
@@ -165,7 +167,7 @@ def _cache() -> BlobCache:
 def _workers(tasks: int, processes: int | None) -> Iterator[Map]:
     """A map over tasks in worker processes, or in this one where they would not pay."""
     count = processes or os.cpu_count() or 1
-    if count == 1 or tasks <= WORTH_PROCESSES:
+    if count == 1 or tasks <= WORTH:
         yield map
         return
     pool = ProcessPoolExecutor(count)
@@ -175,14 +177,16 @@ def _workers(tasks: int, processes: int | None) -> Iterator[Map]:
         pool.shutdown(cancel_futures=True)
 
 
-def _parse(sentences: Iterable[str], pipeline: str, run: Map) -> dict[str, bytes]:
+def _parse(
+    sentences: Iterable[str], pipeline: str, run: Map, batch: int = BATCH
+) -> dict[str, bytes]:
     """The spaCy parse of each sentence, from disk or new."""
     revision = "spacy parses " + version(pipeline)
     cache = _cache()
     wanted = sorted(sentences)
     parses = cache.get(revision, wanted)
     missing = [sentence for sentence in wanted if sentence not in parses]
-    tasks = [(pipeline, missing[i : i + BATCH]) for i in range(0, len(missing), BATCH)]
+    tasks = [(pipeline, missing[part]) for part in parts(len(missing), batch)]
     for fresh in run(_parse_batch, tasks):
         cache.put(revision, fresh)
         parses.update(fresh)

@@ -12,7 +12,15 @@ from errata.data import Corpus, Hypotheses, Tokens
 from errata.kernels import threeway
 from errata.metrics.imeasure.best_mixture import Vector, best_mixture, possible_mixtures
 from errata.metrics.imeasure.corrections import clusters_of, nomix_references
-from errata.metrics.imeasure.mixtures import Ids, NumberedChain, chain_of, numbered, stages_of
+from errata.metrics.imeasure.mixtures import (
+    LIMITS,
+    Ids,
+    Limits,
+    NumberedChain,
+    chain_of,
+    numbered,
+    stages_of,
+)
 from errata.numbers import Floats, Ints
 
 __all__ = [
@@ -112,10 +120,10 @@ def count_nomix(corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses) -> F
     return counts
 
 
-def prepare_mix(corpus: Corpus, tokenise: str) -> list[NumberedChain]:
+def prepare_mix(corpus: Corpus, tokenise: str, limits: Limits = LIMITS) -> list[NumberedChain]:
     """Lay the clusters of each sentence out and find where mixtures can be cut."""
     chains = [
-        chain_of(source, clusters_of(source, references, tokenise))
+        chain_of(source, clusters_of(source, references, tokenise), limits)
         for source, references in zip(
             (tuple(s.split()) for s in corpus.sources), corpus.references, strict=True
         )
@@ -133,7 +141,7 @@ def prepare_mix(corpus: Corpus, tokenise: str) -> list[NumberedChain]:
                 tuple(tuple(ids[ends[t] : ends[t + 1]]) for t in range(at, at + len(element.texts)))
             )
             at += len(element.texts)
-        prepared.append(numbered(tuple(sources[i].tolist()), chain, tuple(elements)))
+        prepared.append(numbered(tuple(sources[i].tolist()), chain, tuple(elements), limits))
     return prepared
 
 

@@ -34,17 +34,40 @@ from numpy.typing import NDArray
 from errata.kernels import cuts
 from errata.metrics.imeasure.corrections import Change, Cluster, splice
 
-__all__ = ["Chain", "Ids", "NumberedChain", "chain_of", "common_cuts", "numbered", "stages_of"]
+__all__ = [
+    "LIMITS",
+    "Chain",
+    "Ids",
+    "Limits",
+    "NumberedChain",
+    "chain_of",
+    "common_cuts",
+    "numbered",
+    "stages_of",
+]
 
 Ids = tuple[int, ...]
 
 Point = tuple[int, int]
 Costs = NDArray[np.int32] | NDArray[np.int64]
 
-MOST = 4096  # texts enumerated between two cuts
-FEW = 16  # references up to which all are tried
 CELLS = 1 << 26  # of the planes of one sentence (256 MB)
-STEPS = 1 << 27  # from cell to cell in the search for the cuts of one sentence (seconds)
+
+
+class Limits(NamedTuple):
+    """How much is tried before a choice is called unproven.
+
+    ``few`` references are all tried, which is faster than cutting; ``most`` texts are enumerated
+    between two cuts; ``steps`` from cell to cell are made in the search for the cuts of one
+    sentence (seconds).
+    """
+
+    few: int = 16
+    most: int = 4096
+    steps: int = 1 << 27
+
+
+LIMITS = Limits()
 
 
 class Element(NamedTuple):
@@ -66,22 +89,22 @@ class Chain(NamedTuple):
         return prod(len(element.texts) for element in self.elements)
 
 
-def chain_of(source: tuple[str, ...], clusters: Sequence[Cluster]) -> Chain:
+def chain_of(source: tuple[str, ...], clusters: Sequence[Cluster], limits: Limits) -> Chain:
     """Lay clusters out along the sentence, those that touch the same tokens in one element."""
     groups = _groups(clusters)
     elements: list[Element] = []
     position, complete = 0, True
     for start, end, members in groups:
         elements += [Element(1, ((word,),)) for word in source[position:start]]
-        texts = _texts(source[start:end], start, members)
+        texts = _texts(source[start:end], start, members, limits.most)
         if texts is None:
-            return _whole(source, clusters)
+            return _whole(source, clusters, limits.most)
         elements.append(Element(end - start, tuple(texts)))
-        complete = complete and _combinations(members) <= MOST
+        complete = complete and _combinations(members) <= limits.most
         position = end
     elements += [Element(1, ((word,),)) for word in source[position:]]
     if sum(end - start for start, end, _ in groups) == len(source):
-        return _whole(source, clusters)  # a reference might lose all its tokens
+        return _whole(source, clusters, limits.most)  # a reference might lose all its tokens
     return Chain(tuple(elements), complete)
 
 
@@ -121,20 +144,20 @@ def _combinations(clusters: Sequence[Cluster]) -> int:
     return prod(len(cluster.alternatives) + cluster.optional for cluster in clusters)
 
 
-def _choices(clusters: Sequence[Cluster]) -> Iterable[list[Change]]:
-    """Combinations of alternatives, at most MOST, without those that change a span twice."""
+def _choices(clusters: Sequence[Cluster], most: int) -> Iterable[list[Change]]:
+    """Combinations of alternatives, at most so many, without those that change a span twice."""
     sets = [
         (*cluster.alternatives, ()) if cluster.optional else cluster.alternatives
         for cluster in clusters
     ]
-    for _, chosen in zip(range(MOST), product(*sets), strict=False):
+    for _, chosen in zip(range(most), product(*sets), strict=False):
         changes = [change for alternative in chosen for change in alternative]
         if len({(change.start, change.end) for change in changes}) == len(changes):
             yield changes
 
 
 def _texts(
-    words: tuple[str, ...], offset: int, clusters: Sequence[Cluster]
+    words: tuple[str, ...], offset: int, clusters: Sequence[Cluster], most: int
 ) -> list[tuple[str, ...]] | None:
     """What the words can become; None if a change reaches beyond them.
 
@@ -142,7 +165,7 @@ def _texts(
     remove tokens behind its group.
     """
     texts: dict[tuple[str, ...], None] = {}
-    for changes in _choices(clusters):
+    for changes in _choices(clusters, most):
         text = list(words)
         for start, end, new in sorted(changes, key=lambda c: c[:2], reverse=True):
             if end - offset > len(text):
@@ -152,10 +175,10 @@ def _texts(
     return list(texts)
 
 
-def _whole(source: tuple[str, ...], clusters: Sequence[Cluster]) -> Chain:
+def _whole(source: tuple[str, ...], clusters: Sequence[Cluster], most: int) -> Chain:
     """A chain of one element, for sentences that cannot be laid out."""
-    texts = dict.fromkeys(splice(source, changes) for changes in _choices(clusters))
-    return Chain((Element(len(source), tuple(texts)),), _combinations(clusters) <= MOST)
+    texts = dict.fromkeys(splice(source, changes) for changes in _choices(clusters, most))
+    return Chain((Element(len(source), tuple(texts)),), _combinations(clusters) <= most)
 
 
 class NumberedChain(NamedTuple):
@@ -169,6 +192,7 @@ class NumberedChain(NamedTuple):
     texts: tuple[tuple[Ids, ...], ...]
     nodes: tuple[int, ...]
     complete: bool
+    limits: Limits
 
     def positions(self) -> list[int]:
         """The source position of every node between elements."""
@@ -200,7 +224,7 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
         xj = np.array([j for _, j in points], np.int32)
         parts = [chain.between(left, right) for (left, _), (right, _) in pairwise(points)]
         spent += int(at[-1]) * sum(len(text) + 1 for part in parts for text in part)
-        if spent > STEPS:
+        if spent > chain.limits.steps:
             return points, False
         ahead = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts))
         back = cuts.planes(
@@ -246,7 +270,7 @@ def _hold(chain: NumberedChain, points: list[Point], holds: list[bool]) -> list[
     """The points that hold, and others without which too many texts would meet."""
     kept = [points[0]]
     for m in range(1, len(points) - 1):
-        if holds[m] or chain.size(kept[-1][0], points[m + 1][0]) > MOST:
+        if holds[m] or chain.size(kept[-1][0], points[m + 1][0]) > chain.limits.most:
             kept.append(points[m])
     return [*kept, points[-1]]
 
@@ -266,11 +290,14 @@ def _flat(parts: list[list[Ids]]) -> tuple[Costs, Costs, Costs]:
     return stages, options, np.array([token for text in texts for token in text], np.int32)
 
 
-def numbered(source: Ids, chain: Chain, texts: tuple[tuple[Ids, ...], ...]) -> NumberedChain:
+def numbered(
+    source: Ids, chain: Chain, texts: tuple[tuple[Ids, ...], ...], limits: Limits
+) -> NumberedChain:
     """A chain with its nodes: those at which the alignments of the source itself can be cut."""
     lengths = tuple(element.length for element in chain.elements)
-    result = NumberedChain(source, lengths, texts, tuple(range(len(texts) + 1)), chain.complete)
-    if chain.size <= FEW:
+    nodes = tuple(range(len(texts) + 1))
+    result = NumberedChain(source, lengths, texts, nodes, chain.complete, limits)
+    if chain.size <= limits.few:
         return result
     points, proven = common_cuts(result, source)
     return result._replace(
@@ -291,7 +318,7 @@ def stages_of(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Stage], bool]
 
     With few references it is not cut, which is faster.
     """
-    if chain.size(0, len(chain.texts)) <= FEW:
+    if chain.size(0, len(chain.texts)) <= chain.limits.few:
         texts = chain.between(0, len(chain.texts))
         return [Stage(chain.source, hypothesis, texts)], chain.complete
     positions = chain.positions()
