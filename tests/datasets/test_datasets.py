@@ -288,6 +288,7 @@ def test_a_cache_that_cannot_be_written_is_an_error(
         fetch.path("toy", "small.txt", sets=toy)
 
 
+@pytest.mark.slow
 def test_processes_at_once_download_one_time(
     toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
 ) -> None:

@@ -191,6 +191,7 @@ def kernel_arguments(sources: list[list[str]], targets: list[list[str]]) -> list
     return [a.ids, a.offsets, b.ids, b.offsets, *_features(vocabulary.words())]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.tuples(sentences, sentences), max_size=4))
 def test_the_kernel_gives_the_same_uncompiled(pairs: list[tuple[list[str], list[str]]]) -> None:

@@ -76,6 +76,7 @@ def _correction(rng: random.Random, hypothesis: Sequence[str], words: str) -> st
     return text.replace(" ", "  ") if rng.random() < 0.03 else text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_path_is_the_official_path(seed: int) -> None:
     rng = random.Random(seed)
@@ -98,6 +99,7 @@ def test_path_is_the_official_path_many_times(seed: int, cases: int, longest: in
 words_of = st.lists(st.sampled_from("abc"), max_size=6)
 
 
+@pytest.mark.slow
 @given(words_of, words_of, st.data(), st.integers(0, 5))
 @settings(max_examples=150, deadline=None)
 def test_counts_are_the_official_counts(
@@ -232,6 +234,7 @@ def every_arc(case: Case) -> dict[tuple[int, int], list[tuple[tuple[int, int], i
     return arcs
 
 
+@pytest.mark.slow
 def test_states_reach_the_fewest_steps_and_edits() -> None:
     """Without gold, against every path made of every phrase edit there is."""
     rng = random.Random(40)
@@ -295,6 +298,7 @@ def test_unrelated_sentences_are_one_edit(n: int, m: int) -> None:
     assert propose(case) == [(0, 3, 0, 3), (3, 4, 3, 4), (4, n, 4, m)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "pairs", "n", "max_unchanged"), [(LISTED, 40, 40, 2), (STATES, 1, 800, 60)]
 )

@@ -65,6 +65,7 @@ def batch(groups: list[tuple[str, str, list[str]]]) -> list[Any]:
     return [array for t in tokens for array in (t.ids.astype(np.int64), t.offsets)] + [first]
 
 
+@pytest.mark.slow
 @given(st.lists(GROUP, max_size=4), st.integers(1, 5))
 def test_counts_as_counters_do(groups: list[tuple[str, str, list[str]]], order: int) -> None:
     arrays = batch(groups)

@@ -56,6 +56,7 @@ def test_as_sacrebleu(left: list[str], right: list[str]) -> None:
     assert pure([pair]) == [expected]
 
 
+@pytest.mark.slow
 def test_long_texts_as_sacrebleu() -> None:
     """Beyond the beam, the farthest shift and the number of tries."""
     rng = np.random.default_rng(5)

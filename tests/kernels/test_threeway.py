@@ -180,6 +180,7 @@ def costs(a: Sentence, b: Sentence, c: Sentence) -> dict[tuple[int, int, int], i
     }
 
 
+@pytest.mark.slow
 def test_planes_of_one_reference_are_the_table() -> None:
     """With one text per stage, V + W is what a point costs more than the way through X."""
     rng = random.Random(6)

@@ -246,6 +246,7 @@ def test_table_3c(oracles: Path) -> None:
     np.testing.assert_allclose(limit, scores.values, rtol=0, atol=0.001)
 
 
+@pytest.mark.slow
 def test_sakaguchi_table_5(oracles: Path) -> None:
     """The released scores are means of 100 runs, so off by chance: within 0.011 of the limit."""
     known = json.loads((oracles / "meta/sakaguchi_trueskill.json").read_text())["main"]["ranking"]

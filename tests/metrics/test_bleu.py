@@ -46,6 +46,7 @@ def test_recorded_scores(references: str, conll14: Path, submissions: Path, orac
     assert {name: f"{scores[name]:.6f}" for name in SYSTEMS} == rows
 
 
+@pytest.mark.slow
 def test_real_text_equals_sacrebleu(conll14: Path, submissions: Path) -> None:
     corpus, systems = read_conll(conll14, submissions)
     texts = [[refs[k].corrected("") for refs in corpus.references] for k in (0, 1)]
@@ -66,6 +67,7 @@ def test_real_text_equals_sacrebleu(conll14: Path, submissions: Path) -> None:
     np.testing.assert_allclose(scores.sentences[0], wanted, rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     GROUPS,

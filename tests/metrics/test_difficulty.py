@@ -405,6 +405,7 @@ def plain_flags(gold: Plain, system: Plain, path: list[tuple[int, int]]) -> list
 short = st.lists(st.sampled_from(["a", "b", "c"]), max_size=4)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(short, short, short)
 def test_elastic_matching_follows_the_paper(

@@ -64,6 +64,7 @@ def conll(
     return gold, path, read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", FLAGS)
 @pytest.mark.parametrize("beta", [0.5, 2.0])
 def test_equals_errant_compare_on_conll14(
@@ -93,6 +94,7 @@ def test_equals_errant_compare_on_conll14(
         assert by_type.macro == pytest.approx(np.mean([row[5] for row in rows.values()]), abs=5e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signature", "flags"),
     [
@@ -188,6 +190,7 @@ def test_alternatives_are_literal_unless_asked() -> None:
     assert Errant(alternatives="any").count(corpus, second).tolist() == [[[1, 0, 0]]]
 
 
+@pytest.mark.slow
 def test_a_perfect_system_reaches_one_on_gold_found_anew(conll14: Path) -> None:
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
     perfect = Hypotheses(

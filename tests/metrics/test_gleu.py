@@ -98,6 +98,7 @@ def published(data_sets: Path, kind: str) -> list[list[str]]:
     return [line.split("\t") for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
 
 
+@pytest.mark.slow
 def test_published_scores_digit_for_digit(
     data_sets: Path, conll14: Path, submissions: Path, oracles: Path
 ) -> None:
@@ -129,6 +130,7 @@ def test_sentences_to_the_last_digit(conll14: Path, submissions: Path, oracles: 
     np.testing.assert_allclose(scores.sentences, wanted, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["eq1", "inverse"])
 def test_recorded_variants(variant: str, conll14: Path, submissions: Path, oracles: Path) -> None:
     data = read_conll(conll14, submissions)
@@ -145,6 +147,7 @@ def test_recorded_variants(variant: str, conll14: Path, submissions: Path, oracl
     assert {name: f"{value:.6f}" for name, value in scores} == rows
 
 
+@pytest.mark.slow
 def test_the_expectation_on_real_data(conll14: Path, submissions: Path, oracles: Path) -> None:
     corpus, systems = read_conll(conll14, submissions)
     gleu = GLEU()
@@ -213,6 +216,7 @@ def merged_ids(folder: Path) -> set[int]:
     return {(418 if number == 48 else number) - 1 for number in numbers}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "files"),
     [
@@ -327,6 +331,7 @@ def test_edges() -> None:
 # --- properties ---
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(GROUP, min_size=1, max_size=5), st.booleans(), st.booleans(), st.integers(1, 5))
 def test_equals_the_slow_script(
@@ -363,6 +368,7 @@ def test_equals_the_slow_script(
     np.testing.assert_allclose(scores.sentences[0], alone, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(GROUP, min_size=1, max_size=5))
 def test_few_combinations_are_enumerated(groups: list[tuple[str, str, list[str]]]) -> None:
@@ -458,6 +464,7 @@ def test_draws_are_those_of_python_2() -> None:
     assert official_draws(numbers, 20).tolist() == expected
 
 
+@pytest.mark.slow
 def test_many_sentences_need_one_byte_a_draw() -> None:
     choice = official_draws((2,) * 100_000, 500)
     assert choice.nbytes == 50_000_000

@@ -212,6 +212,7 @@ def test_systems_as_the_official_program(
             )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
 def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path) -> None:
     """-opt:corpus gives CAMB -5.41; without the converter's tokenisation IPN has -3.17."""
@@ -334,6 +335,7 @@ def test_mixtures_equal_enumeration(seed: int) -> None:
     assert cut > 25  # many are cut into parts that are chosen apart
 
 
+@pytest.mark.slow
 def test_mixtures_by_running_totals_equal_enumeration() -> None:
     """Corpora of several sentences: each takes the mixture best for what is summed so far."""
     rng = random.Random(12)
@@ -370,6 +372,7 @@ def test_mixtures_by_running_totals_equal_enumeration() -> None:
     assert otherwise > 1  # running totals do change the choice
 
 
+@pytest.mark.slow
 def test_every_mixture_that_totals_can_make_the_best_is_kept() -> None:
     rng = random.Random(5)
     dropped = 0
@@ -420,6 +423,7 @@ def test_limits_are_said() -> None:
     assert "unproven" in scores.parts
 
 
+@pytest.mark.slow
 def test_hopeless_output_ends() -> None:
     """An output that has nothing to do with a long, much corrected sentence."""
     n = 120
@@ -436,6 +440,7 @@ def test_hopeless_output_ends() -> None:
     assert counts[0, 0, :5].sum() >= n
 
 
+@pytest.mark.slow
 def test_quotients_equal_trying_all() -> None:
     rng = random.Random(3)
     for _ in range(300):
@@ -556,6 +561,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 def test_tokenises_as_nltk() -> None:
     nltk = pytest.importorskip("nltk.tokenize")
     official = nltk.NLTKWordTokenizer().tokenize
@@ -570,6 +576,7 @@ def test_tokenises_as_nltk() -> None:
         assert list(treebank_tokens(text)) == official(text), text
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
 def test_tokenises_corrections_as_nltk(conll14: Path) -> None:
     nltk = pytest.importorskip("nltk.tokenize")

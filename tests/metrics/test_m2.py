@@ -238,6 +238,7 @@ def test_threads_and_chunks_change_nothing(conll: tuple[Corpus, dict[str, Hypoth
         np.testing.assert_array_equal(M2().count_all(corpus, [amu], threads=threads)[0], whole)
 
 
+@pytest.mark.slow
 def test_compiled_and_plain_agree_on_real_sentences(
     conll: tuple[Corpus, dict[str, Hypotheses]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +256,7 @@ def test_compiled_and_plain_agree_on_real_sentences(
 small = arrays.arrays(np.float64, (5, 2, 3), elements=st.integers(0, 4).map(float))
 
 
+@pytest.mark.slow
 @given(small, st.sampled_from([0.5, 1.0, 2.0, 0.3]), st.integers(0, 2**10 - 1))
 @settings(max_examples=150, deadline=None)
 def test_optimal_choice_is_the_best_of_all(counts: np.ndarray, beta: float, missing: int) -> None:

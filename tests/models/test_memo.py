@@ -46,6 +46,7 @@ def test_more_sentences_than_fit_into_one_query(cache: Cache) -> None:
     assert {k: v.tolist() for k, v in found.items()} == {k: v.tolist() for k, v in rows.items()}
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     st.dictionaries(
@@ -178,6 +179,7 @@ def written(cache: Cache, who: int, n: int) -> bool:
     return {text: row[0] for text, row in found.items()} == texts
 
 
+@pytest.mark.slow
 def test_several_processes_write_at_once(cache: Cache) -> None:
     running = [writer(cache.path, who, 40) for who in range(4)]
     for process in running:
@@ -186,6 +188,7 @@ def test_several_processes_write_at_once(cache: Cache) -> None:
     assert all(written(cache, who, 40) for who in range(4))
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_what_it_had_finished(cache: Cache) -> None:
     process = writer(cache.path, 7, 100_000)
     assert process.stdout is not None

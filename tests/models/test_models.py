@@ -176,6 +176,7 @@ HEAVY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "remedy"),
     [
@@ -197,6 +198,7 @@ def test_without_the_extras_one_line_says_what_to_install(metric: str, remedy: s
     assert remedy in done.stderr
 
 
+@pytest.mark.slow
 def test_everything_else_works_without_the_extras() -> None:
     done = run_without(
         HEAVY, "from errata.cli import main\nmain(['score', '--sample', '-m', 'gleu', '--json'])"

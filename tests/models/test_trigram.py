@@ -91,6 +91,7 @@ CONLL14 = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")  # real files: NTHU, POST
 def test_the_thirteen_systems_of_conll_2014(
     conll14: Path, submissions: Path, monkeypatch: pytest.MonkeyPatch

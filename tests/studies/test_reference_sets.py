@@ -92,6 +92,7 @@ def test_curve() -> None:
     assert two.values == (1.0,)
 
 
+@pytest.mark.slow
 def test_expert_rewrites(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sakaguchi et al. 2016, Table 4: expert minimal edits, 38.7 % identical, sTER 1.7."""
     from errata.datasets import fetch

@@ -171,6 +171,7 @@ def test_every_metric_has_a_card(name: str) -> None:
     assert len(set(card.scores.values.tolist())) > 2
 
 
+@pytest.mark.slow
 def test_the_table_and_the_plot() -> None:
     card = stress(parse("gleu"), sample_corpus(), resamples=100)
     table = stress_table(card)
@@ -204,6 +205,7 @@ def test_the_command_on_the_sample(tmp_path: Path) -> None:
     assert plot.read_text("utf-8").startswith("<?xml")
 
 
+@pytest.mark.slow
 def test_the_command_on_files(tmp_path: Path) -> None:
     (tmp_path / "src.txt").write_text("He go home .\nI likes tea .\n", "utf-8")
     (tmp_path / "ref.txt").write_text("He goes home .\nI like tea .\n", "utf-8")
@@ -227,6 +229,7 @@ def test_the_command_on_files(tmp_path: Path) -> None:
     assert len(lines) == 10
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_the_command_prints() -> None:
     page = (Path(__file__).parents[2] / "docs" / "stress.md").read_text("utf-8")
     assert f"$ errata stress gleu\n{run('gleu').stdout}```" in page
