@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from errata.evaluation import evaluate
     from errata.metrics import Metric, parse
 
+# The one place of the version; pyproject.toml reads it here, `errata --version` without NumPy.
 __version__ = "0.1.0"
 
 # Name -> module. Imported on first use, so that `import errata` costs nothing.
