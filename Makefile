@@ -4,6 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 BUILD  := pyproject.toml setup.py $(wildcard src/errata/kernels/*.py)
+CODE   := src tests bench docs .ci setup.py
 
 .PHONY: demo test quick check docs bench clean help
 
@@ -18,16 +19,17 @@ $(VENV)/.installed: $(BIN)/python $(BUILD)
 	@touch $@
 
 $(VENV)/.tests: $(VENV)/.installed requirements/test.txt
-	sh requirements/system.sh
-	$(PIP) install -r requirements/test.txt -e '.[plot,test]'
+	@sh requirements/system.sh
+	@echo "installing Python packages: errata with what its tests need"
+	@$(PIP) install -r requirements/test.txt -e '.[plot,test]'
 	@touch $@
 
 $(VENV)/.errant: $(VENV)/.tests $(wildcard requirements/errant*)
-	PIP="$(PIP)" sh requirements/errant.sh
+	@PIP="$(PIP)" sh requirements/errant.sh
 	@touch $@
 
 $(VENV)/.lm: $(VENV)/.tests $(wildcard requirements/lm*)
-	PIP="$(PIP)" sh requirements/lm.sh
+	@PIP="$(PIP)" sh requirements/lm.sh
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed
@@ -37,7 +39,7 @@ $(VENV)/.check: $(VENV)/.installed
 demo: $(VENV)/.installed ## Install into .venv and show the main jobs on the built-in sample
 	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
 
-# The tests that need torch are run with LM=1 only.
+# The tests that need torch are run with LM=1 only; SYSTEM=0 leaves the system packages alone.
 test: $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Install all it needs and run every test
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "$(if $(LM),,not lm)"
 
@@ -45,8 +47,8 @@ quick: $(VENV)/.tests ## Run the tests that take seconds
 	$(BIN)/python -m pytest -q -m "not slow and not lm and not browser and not errant"
 
 check: $(VENV)/.check docs ## Lint, type-check and build the docs
-	$(BIN)/ruff check src tests bench docs setup.py
-	$(BIN)/ruff format --check src tests bench docs setup.py
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 
 docs: $(VENV)/.check ## Build the documentation into site/

@@ -1,17 +1,46 @@
 #!/bin/sh
 # System packages for the tests: a C compiler for the kernels, a browser for the pages.
-# Where apt-get is missing or not allowed, the tests that need them say what is missing.
+# What is going to be installed is said first. Where nothing may be installed (SYSTEM=0, no
+# apt-get, not root and no sudo without a password) that is said instead, and the tests go on
+# without: nothing here ends them.
 set -eu
-wanted=""
-command -v cc >/dev/null 2>&1 || wanted="$wanted gcc libc6-dev"
-command -v chromium >/dev/null 2>&1 || wanted="$wanted chromium"
-command -v chromedriver >/dev/null 2>&1 || wanted="$wanted chromium-driver"
-[ -z "$wanted" ] && exit 0
-if ! command -v apt-get >/dev/null 2>&1; then
-    echo "note: install by hand what your system calls:$wanted" >&2
-    exit 0
-fi
-root=""
+
+there() { command -v "$1" >/dev/null 2>&1; }
+
+compiler="" browser=""
+there cc || compiler="gcc libc6-dev"
+there chromium || browser="chromium"
+there chromedriver || browser="${browser:+$browser }chromium-driver"
+[ -n "$compiler$browser" ] || exit 0
+
+root="" why=""
 [ "$(id -u)" = 0 ] || root="sudo -n"
-{ $root apt-get -qq update && DEBIAN_FRONTEND=noninteractive $root apt-get -qq install -y \
-    --no-install-recommends $wanted >/dev/null; } || echo "note: could not install:$wanted" >&2
+if [ "${SYSTEM:-1}" = 0 ]; then
+    why="SYSTEM=0 says so"
+elif ! there apt-get; then
+    why="there is no apt-get here"
+elif [ -n "$root" ] && ! $root true >/dev/null 2>&1; then
+    why="that needs root, or sudo without a password"
+fi
+
+# say PACKAGES PURPOSE CONSEQUENCE
+say() {
+    if [ -z "$1" ]; then
+        return
+    elif [ -z "$why" ]; then
+        echo "installing system packages: $1 ($2)"
+    else
+        echo "note: not installing $1 ($2): $why; without, $3" >&2
+    fi
+}
+say "$compiler" "a C compiler for the kernels" "they run as plain Python, slowly"
+say "$browser" "a browser for the tests of pages" "those tests are skipped"
+[ -z "$why" ] || exit 0
+
+$root apt-get -qq update || echo "note: apt-get update failed; trying to install all the same" >&2
+for packages in "$compiler" "$browser"; do
+    [ -n "$packages" ] || continue
+    # shellcheck disable=SC2086  # several packages
+    $root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+        $packages >/dev/null || echo "note: could not install $packages; going on without" >&2
+done
