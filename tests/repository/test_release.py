@@ -1,0 +1,132 @@
+"""What a release is made with: the check of the tag, the trial of a wheel, the source archive."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import errata
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def changes() -> Callable[[str, Path], str]:
+    function: Callable[[str, Path], str] = runpy.run_path(str(ROOT / ".ci" / "release.py"))[
+        "changes"
+    ]
+    return function
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A repository ready to be released as 1.2.3."""
+    (tmp_path / "src" / "errata").mkdir(parents=True)
+    (tmp_path / "src" / "errata" / "__init__.py").write_text('"""x"""\n__version__ = "1.2.3"\n')
+    (tmp_path / "CITATION.cff").write_text(
+        "cff-version: 1.2.0\nversion: 1.2.3\ndate-released: 2030-01-31\n"
+    )
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## 1.2.3 (2030-01-31)\n\n### Added\n- this\n\n## 1.2.2 (2029-12-01)\n"
+    )
+    return tmp_path
+
+
+def test_the_notes_are_the_section_of_the_version(
+    changes: Callable[[str, Path], str], tree: Path
+) -> None:
+    assert changes("v1.2.3", tree) == "### Added\n- this"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "problem"),
+    [
+        ("src/errata/__init__.py", "1.2.3", "1.2.4", "__init__.py has 1.2.4"),
+        ("CITATION.cff", "version: 1.2.3", "version: 1.2.2", "CITATION.cff has 1.2.2"),
+        ("CITATION.cff", "2030-01-31", "2029-01-31", "date-released: 2030-01-31"),
+        ("CITATION.cff", "date-released: 2030-01-31", "", "date-released: 2030-01-31"),
+        ("CHANGELOG.md", "## 1.2.3", "## 1.3.0", "CHANGELOG.md has 1.3.0"),
+        ("CHANGELOG.md", "2030-01-31", "unreleased", "no date for v1.2.3: unreleased"),
+    ],
+)
+def test_a_tag_that_does_not_agree_is_stopped(
+    changes: Callable[[str, Path], str], tree: Path, file: str, old: str, new: str, problem: str
+) -> None:
+    before = (tree / file).read_text()
+    (tree / file).write_text(before.replace(old, new, 1))
+    with pytest.raises(SystemExit, match=problem):
+        changes("v1.2.3", tree)
+
+
+def run(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        env=os.environ | more,
+    )
+
+
+def compiled() -> bool:
+    import errata.kernels.maxmatch as kernel
+
+    return not str(kernel.__file__).endswith(".py")
+
+
+def test_the_trial_of_a_wheel_passes_compiled_kernels_only(tmp_path: Path) -> None:
+    script = str(ROOT / ".ci" / "wheel.py")
+    if compiled():
+        result = run(script)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.count("| errata:") == 4
+    shutil.copytree(
+        Path(errata.__file__).parent,
+        tmp_path / "errata",
+        ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"),
+    )
+    result = run(script, PYTHONPATH=str(tmp_path))
+    assert result.returncode == 1
+    assert "not compiled: alignment," in result.stderr
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_source_archive_is_the_repository(tmp_path: Path) -> None:
+    """All that git keeps (what a build needs, tests, docs) and nothing that was built before."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    kept = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
+    if "LICENSE" not in kept:
+        pytest.skip("needs a clone")
+    tree = tmp_path / "tree"
+    for name in kept:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tree / name)
+    for stale in ("src/errata/kernels/stale.so", "src/errata/kernels/stale.c", "docs/stale.pyc"):
+        (tree / stale).touch()
+    code = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"ERRATA_COMPILE": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    name = f"errata-{errata.__version__}"
+    with tarfile.open(tmp_path / f"{name}.tar.gz") as archive:
+        held = {member.name.removeprefix(f"{name}/") for member in archive if member.isfile()}
+    made = {"PKG-INFO", "setup.cfg"}
+    assert sorted(kept - held) == []
+    assert [n for n in held - kept - made if not n.startswith("src/errata.egg-info/")] == []
