@@ -1,0 +1,79 @@
+"""The pages for programmers: the nouns' examples run, the interface page has every public name."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import runpy
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import errata
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+NOUNS = (DOCS / "nouns.md").read_text(encoding="utf-8")
+API = (DOCS / "api.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_of_the_nouns_run() -> None:
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", NOUNS, re.M | re.S))
+    examples = doctest.DocTestParser().get_doctest(code, {}, "nouns.md", "docs/nouns.md", 0)
+    assert len(examples.examples) > 20
+    output: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(examples, out=output.append)  # else pytest -v decides
+    assert output == []
+
+
+def test_every_noun_has_its_section_in_which_it_is_made_and_checked() -> None:
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", NOUNS, re.M | re.S))
+    nouns = ["Edit", "Reference", "Corpus", "Hypotheses", "Metric", "Judgment", "Scores"]
+    assert list(sections) == nouns
+    assert set(nouns) <= set(errata.__all__)
+    for section in sections.values():
+        assert ">>> " in section
+        assert "Checked: " in section
+
+
+def named() -> list[str]:
+    return re.findall(r"^::: (\S+)$", API, re.M)
+
+
+@pytest.mark.parametrize("name", named())
+def test_what_the_interface_page_names_exists(name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    if module == "errata":
+        assert import_module(name).__all__
+    else:
+        assert getattr(import_module(module), attribute).__doc__
+
+
+def test_the_interface_page_has_every_public_name() -> None:
+    listed = {name.rpartition(".")[2] for name in named()}
+    public = set(errata.__all__) - {"__version__"} | set(import_module("errata.testing").__all__)
+    assert public <= listed
+    for module in ("errata.io", "errata.human"):
+        assert module in named()
+        bare = [
+            name
+            for name in import_module(module).__all__
+            if callable(thing := getattr(import_module(module), name)) and not thing.__doc__
+        ]
+        assert bare == [], "without a docstring they are left out"
+
+
+def test_examples_in_docstrings_are_shown_as_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    # griffe belongs to the docs, not to the tests: what is tested does not need it.
+    monkeypatch.setitem(sys.modules, "griffe", SimpleNamespace(Extension=object, Object=object))
+    extension = runpy.run_path(str(DOCS / "doctests.py"))
+    before = "Add.\n\n>>> a = 1\n>>> a + (\n...     a)\n2\n\nThen more.\n\n>>> b\n3"
+    item = SimpleNamespace(docstring=SimpleNamespace(value=before))
+    extension["Doctests"]().on_object(obj=item)
+    assert item.docstring.value == (
+        "Add.\n\n```python\n>>> a = 1\n>>> a + (\n...     a)\n2\n```\n\nThen more.\n\n"
+        "```python\n>>> b\n3\n```"
+    )
+    extension["Doctests"]().on_object(obj=SimpleNamespace(docstring=None))
