@@ -1,0 +1,251 @@
+"""What stands around the code holds together: workflows, hooks, forms, links, version, archive.
+
+None of it runs here as it will run elsewhere; what can rot unseen is compared with what it names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import errata
+
+ROOT = Path(__file__).resolve().parents[2]
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+CHOOSER = GITHUB / "ISSUE_TEMPLATE" / "config.yml"
+FORMS = sorted(set(CHOOSER.parent.glob("*.yml")) - {CHOOSER})
+PAGES = sorted([*ROOT.glob("*.md"), *GITHUB.rglob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+HOME = PROJECT["project"]["urls"]["Repository"]
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+def text(path: str | Path) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    loaded = yaml.safe_load(text(path))
+    assert isinstance(loaded, dict), path
+    return {"on" if key is True else key: value for key, value in loaded.items()}  # YAML 1.1
+
+
+def made() -> set[str]:
+    """What the Makefile can be asked for."""
+    found = re.search(r"^\.PHONY:(.*)$", text("Makefile"), re.M)
+    assert found
+    targets = set(found[1].split())
+    assert targets == set(re.findall(r"^([a-z]+):", text("Makefile"), re.M))
+    return targets
+
+
+def asked(lines: list[str]) -> set[str]:
+    """The targets of `make` in shell lines; options, assignments and comments are none."""
+    found = set()
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        if "make" in words:
+            after = words[words.index("make") + 1 :]
+            found |= {word for word in after if re.fullmatch(r"[a-z]+", word)}
+    return found
+
+
+def steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    return [step for job in workflow["jobs"].values() for step in job.get("steps", [])]
+
+
+# -- what is called exists ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=names(WORKFLOWS))
+def test_workflows_call_what_is_there(path: Path) -> None:
+    workflow = load(path)
+    assert workflow["name"] == path.stem
+    assert workflow["permissions"] == {"contents": "read"}
+    lines = [line for step in steps(workflow) for line in step.get("run", "").splitlines()]
+    assert asked(lines) <= made()
+    for script in re.findall(r"(?<![\w/])\.ci/\w+(?:\.py)?", "\n".join(lines)):
+        assert (ROOT / script).is_file(), script
+    for files in re.findall(r"-r (\S+)", "\n".join(lines)):
+        assert (ROOT / files).is_file(), files
+    for name, job in workflow["jobs"].items():
+        needs = job.get("needs", [])
+        assert set([needs] if isinstance(needs, str) else needs) <= set(workflow["jobs"]), name
+        assert "uses" in job or "timeout-minutes" in job, f"{name} may run for six hours"
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=names(WORKFLOWS))
+def test_actions_have_a_version_and_files_of_ours_exist(path: Path) -> None:
+    workflow = load(path)
+    everything = [*steps(workflow), *workflow["jobs"].values()]
+    for action in [each["uses"] for each in everything if "uses" in each]:
+        if action.startswith("./"):
+            assert "workflow_call" in load(action)["on"], f"{action} cannot be called"
+        else:
+            assert re.search(r"@(release/)?v\d", action), f"{action} is not pinned"
+    cached = [step["with"] for step in steps(workflow) if "cache" in step.get("with", {})]
+    for files in [line for each in cached for line in each["cache-dependency-path"].split()]:
+        assert list(ROOT.glob(files)), files
+
+
+def test_wheels_are_built_again_when_what_they_are_made_of_changes() -> None:
+    for pattern in load(".github/workflows/wheels.yml")["on"]["pull_request"]["paths"]:
+        assert list(ROOT.glob(pattern)), pattern
+
+
+def test_continuous_integration_runs_everything() -> None:
+    script = ROOT / ".ci" / "run"
+    assert asked(script.read_text(encoding="utf-8").splitlines()) == {"test", "check"}
+    assert "LM=1 make test" in script.read_text(encoding="utf-8")
+    assert os.name == "nt" or os.access(script, os.X_OK)
+
+
+def test_pages_name_targets_that_exist() -> None:
+    found = set()
+    for page in PAGES:
+        blocks = re.findall(r"^ *```\w*\n(.*?)^ *```", text(page), re.M | re.S)
+        lines = [line.strip() for block in blocks for line in block.splitlines()]
+        lines = [line for line in lines if line.startswith("make ")]
+        lines += re.findall(r"`((?:[A-Z]+=\w+ )?make [a-z]+)`", text(page))
+        assert asked(lines) <= made(), page
+        found |= asked(lines)
+    assert found >= {"demo", "test", "quick", "check", "bench"}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=names(PAGES))
+def test_links_and_paths_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text(path)):
+        assert "://" in target or (path.parent / target).exists(), target
+    if path.parent == ROOT and path.name != "CHANGELOG.md":  # what has gone may stand there
+        for name in re.findall(r"`([\w.-]+/[\w./-]+\.(?:py|md|toml|txt|sh|yml|json))`", text(path)):
+            assert any((folder / name).exists() for folder in (ROOT, ROOT / "src")), name
+
+
+# -- said in two places, the same in both -------------------------------------------------------
+
+
+def test_the_version_is_one() -> None:
+    assert "version" not in PROJECT["project"]
+    head = re.search(r"^## (\S+)", text("CHANGELOG.md"), re.M)
+    assert head
+    stands = {
+        "installed": version("errata"),
+        "CITATION.cff": load("CITATION.cff")["version"],
+        "CHANGELOG.md": head[1],
+    }
+    assert stands == dict.fromkeys(stands, errata.__version__)
+
+
+def test_the_versions_of_python_are_the_same_everywhere() -> None:
+    matrix = load(".github/workflows/test.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    ahead = "Programming Language :: Python :: "
+    classifiers = PROJECT["project"]["classifiers"]
+    listed = [c.removeprefix(ahead) for c in classifiers if c.startswith(ahead + "3.")]
+    wheels = [
+        re.sub(r"cp3(\d+)-\*", r"3.\1", build) for build in PROJECT["tool"]["cibuildwheel"]["build"]
+    ]
+    assert matrix == listed == wheels
+    assert PROJECT["project"]["requires-python"] == f">={matrix[0]}"
+    assert PROJECT["tool"]["ruff"]["target-version"] == f"py{matrix[0].replace('.', '')}"
+
+
+def test_hooks_use_the_tools_of_make_check() -> None:
+    hooks = {
+        hook["id"]: (repository["rev"].removeprefix("v"), hook)
+        for repository in load(".pre-commit-config.yaml")["repos"]
+        for hook in repository["hooks"]
+    }
+    assert set(hooks) >= {
+        "ruff-check",
+        "ruff-format",
+        "mypy",
+        "end-of-file-fixer",
+        "trailing-whitespace",
+        "check-toml",
+        "check-yaml",
+    }
+    (ruff,) = [
+        need
+        for need in PROJECT["project"]["optional-dependencies"]["check"]
+        if need.startswith("ruff")
+    ]
+    assert ruff.startswith(f"ruff>={hooks['ruff-check'][0]},<"), "another may lay out otherwise"
+    for need in hooks["mypy"][1]["additional_dependencies"]:
+        # requests comes with pooch, which has no types
+        assert need == "requests" or any(
+            known.startswith(need) for known in PROJECT["project"]["dependencies"]
+        ), need
+
+
+def test_there_is_one_home() -> None:
+    owner = HOME.split("/")[3]
+    assert f"{owner}/errata" in text("RELEASING.md"), "the placeholder is explained there"
+    places = [
+        *PROJECT["project"]["urls"].values(),
+        load("CITATION.cff")["repository-code"],
+        load("mkdocs.yml")["repo_url"],
+        load("mkdocs.yml")["site_url"],
+        *(link["url"] for link in load(CHOOSER)["contact_links"]),
+    ]
+    pages = f"https://{owner}.github.io/errata/"
+    assert [place for place in places if not place.startswith((HOME, pages))] == []
+
+
+@pytest.mark.parametrize("path", FORMS, ids=names(FORMS))
+def test_forms_ask_each_question_once(path: Path) -> None:
+    form = load(path)
+    assert form["name"]
+    assert form["description"]
+    ids = [field["id"] for field in form["body"] if field["type"] != "markdown"]
+    assert len(set(ids)) == len(ids)
+    if path.stem == "wrong-number":
+        needed = {f["id"] for f in form["body"] if f.get("validations", {}).get("required")}
+        assert needed >= {"signature", "command", "official"}
+
+
+def test_owners_own_something() -> None:
+    lines = [line.split() for line in text(".github/CODEOWNERS").splitlines()]
+    patterns = [words[0] for words in lines if words and not words[0].startswith("#")]
+    assert patterns[0] == "*"
+    for pattern in patterns[1:]:
+        assert list(ROOT.glob(pattern.strip("/"))), pattern
+
+
+# -- history ------------------------------------------------------------------------------------
+
+
+def git(*arguments: str) -> str:
+    result = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if result.returncode:
+        pytest.skip(f"git {arguments[0]}: {result.stderr.strip()}")
+    return result.stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_commits_left_out_of_blame_exist() -> None:
+    lines = text(".git-blame-ignore-revs").splitlines()
+    commits = [line for line in lines if line and not line.startswith("#")]
+    assert commits
+    assert all(re.fullmatch(r"[0-9a-f]{40}", commit) for commit in commits)
+    if Path(git("rev-parse", "--show-toplevel")).resolve() != ROOT:
+        pytest.skip("needs a clone")
+    if git("rev-parse", "--is-shallow-repository") == "true":
+        pytest.skip("needs the whole history")
+    history = set(git("rev-list", "HEAD").split())
+    assert [commit for commit in commits if commit not in history] == []
