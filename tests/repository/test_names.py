@@ -11,19 +11,18 @@ MODULES = sorted(SRC.rglob("*.py"))
 # Every command is `command` in a module of its own: the group imports it under that name.
 SHARED = {"command"}
 # Two floors of one house: the same subject in another layer. Whoever adds a row says which.
+# (A command's module is named after the command.)
 FLOORS = {
     "chunks": "difficulty's units, and the kernel that cuts and compares them",
     "correlations": "tables and figures of how metrics agree with people",
-    "difficulty": "the metric, its tables, its command",
+    "difficulty": "the metric, and its tables",
     "errant": "ERRANT's edits, and the F over them",
     "harper": "the checker, and the metric that counts its findings",
     "m2": "the file format, and the metric it was made for",
-    "meta": "the room, and its command",
     "ngrams": "overlaps of n-grams, and the kernel that counts them",
     "reference_sets": "the study, and its tables",
-    "reproduce": "the room, and its command",
     "scores": "score files, and score tables",
-    "stress": "the study, its table, its figure, its command",
+    "stress": "the study, its table, its figure",
     "ter": "TER between texts, and the kernel that counts it",
     "trueskill": "the ranker, and the kernel that plays",
 }
@@ -54,6 +53,8 @@ def test_modules_of_one_name_are_floors_of_one_subject() -> None:
     places = defaultdict(list)
     for path in MODULES:
         place = path.relative_to(SRC)
+        if place.parts[0] == "cli":
+            continue
         name = path.stem if path.stem != "__init__" else path.parent.name
         if len(place.parts) > 1 or path.stem != "__init__":
             places[name].append(str(place))
