@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,9 +16,8 @@ from hypothesis import strategies as st
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human import compare, head_to_head
-from errata.human import comparisons as module
 from errata.human.bootstrap import bootstrap_counts
-from errata.human.comparisons import UNITS, Comparisons, Outcome
+from errata.human.comparisons import Comparisons, Outcome, Unit
 from human_data import grundkiewicz, grundkiewicz_comparisons, judgments
 
 some_judgments = st.lists(judgments(), max_size=12)
@@ -105,13 +105,11 @@ def test_counts_agree_with_a_plain_loop(given_: list[Judgment]) -> None:
 
 
 @settings(deadline=None)
-@given(some_judgments, st.sampled_from(UNITS), st.integers(1, 4))
-def test_merging_and_chunks_lose_nothing(given_: list[Judgment], unit: str, size: int) -> None:
+@given(some_judgments, st.sampled_from(get_args(Unit)), st.integers(1, 4))
+def test_merging_and_batches_lose_nothing(given_: list[Judgment], unit: str, size: int) -> None:
     whole = compare(given_)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "CHUNK", size)
-        kept = compare(given_, keep=unit)
-        assert same(compare(given_), whole)
+    kept = compare(given_, keep=unit, batch=size)
+    assert same(compare(given_, batch=size), whole)
     assert kept.systems == whole.systems
     assert kept.rankings == whole.rankings
     for a, b in zip(kept.counts(), whole.counts(), strict=True):
@@ -219,7 +217,7 @@ def test_bootstrap_has_the_mean_and_spread_it_should(unit: str) -> None:
     assert abs(found.std() / by_hand.std() - 1) < 0.06
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", get_args(Unit))
 def test_balanced_resamples_draw_every_unit_equally_often(unit: str) -> None:
     """Together they hold every comparison as often as there are resamples; each is a resample."""
     data = grundkiewicz_comparisons()
@@ -262,5 +260,5 @@ def test_misuse() -> None:
             compare([huge])
     with pytest.raises(InputError, match="members 'some' is unknown"):
         compare([], members="some")
-    with pytest.raises(InputError, match="unknown unit 'weeks'"):
+    with pytest.raises(InputError, match="unit 'weeks' is unknown"):
         bootstrap_counts(data, "weeks", 10, 0)

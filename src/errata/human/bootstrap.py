@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.comparisons import Comparisons, Counts, check_unit
-from errata.numbers import BLOCK, Floats, bootstrap_weights
+from errata.human.comparisons import Comparisons, Counts, Unit
+from errata.numbers import BLOCK, Floats, Seed, bootstrap_weights
+from errata.parameters import require
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -22,12 +23,7 @@ LARGEST_PACK = 10**9  # beyond it NumPy does not draw without replacement
 
 
 def bootstrap_counts(
-    comparisons: Comparisons,
-    unit: str,
-    resamples: int,
-    rng: int | np.random.Generator,
-    *,
-    balanced: bool = False,
+    comparisons: Comparisons, unit: Unit, resamples: int, rng: Seed, *, balanced: bool = False
 ) -> Counts:
     """Counts of bootstrap resamples, ``[resample, a, b]``, as large as the data.
 
@@ -45,14 +41,10 @@ def bootstrap_counts(
 
 
 def count_resamples(
-    comparisons: Comparisons,
-    unit: str,
-    resamples: int,
-    rng: int | np.random.Generator,
-    times: float,
+    comparisons: Comparisons, unit: Unit, resamples: int, rng: Seed, times: float
 ) -> Counts:
     """Counts of resamples ``times`` as large as the data (in units)."""
-    check_unit(unit)
+    require("unit", unit, Unit)
     generator = np.random.default_rng(rng)
     cell, cells = _cells(comparisons)
     if unit == "pairs":
@@ -67,16 +59,14 @@ def count_resamples(
 def _cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
     """The number of each row's cell: pair of systems (either way round) and outcome."""
     n = len(comparisons.systems)
-    first, second = comparisons.first.astype(np.int64), comparisons.second.astype(np.int64)
-    flip = first > second
-    outcome = np.where(flip, -comparisons.outcome, comparisons.outcome).astype(np.int64)
-    return (np.minimum(first, second) * n + np.maximum(first, second)) * 3 + outcome + 1, n * n * 3
+    rows = comparisons.turned()
+    return (rows.first.astype(np.int64) * n + rows.second) * 3 + rows.outcome + 1, n * n * 3
 
 
 def _balanced_counts(
-    comparisons: Comparisons, unit: str, resamples: int, rng: np.random.Generator
+    comparisons: Comparisons, unit: Unit, resamples: int, rng: np.random.Generator
 ) -> Counts:
-    check_unit(unit)
+    require("unit", unit, Unit)
     cell, cells = _cells(comparisons)
     if unit == "pairs":
         weight = np.bincount(cell, comparisons.weight, minlength=cells)
@@ -126,7 +116,7 @@ def deal(
 
 
 def _unit_table(
-    comparisons: Comparisons, unit: str, cell: NDArray[np.int64], cells: int
+    comparisons: Comparisons, unit: Unit, cell: NDArray[np.int64], cells: int
 ) -> csr_array:
     """What each unit says: ``[unit, cell]``."""
     from scipy.sparse import csr_array
@@ -141,7 +131,7 @@ def _unit_table(
 
 def _draw_units(
     comparisons: Comparisons,
-    unit: str,
+    unit: Unit,
     resamples: int,
     rng: np.random.Generator,
     times: float,

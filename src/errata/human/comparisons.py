@@ -9,28 +9,28 @@ judge or ranking, so that millions of judgments fit into little memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
-from errata.numbers import Floats
+from errata.numbers import Floats, Seed
 from errata.parameters import require
 
-__all__ = ["UNITS", "Comparisons", "Counts", "Outcome", "check_unit", "compare"]
+__all__ = ["Comparisons", "Counts", "Keep", "Outcome", "Unit", "compare"]
 
 Column = NDArray[np.int32]  # half the memory of 64 bits, for millions of comparisons
-UNITS = ("pairs", "rankings", "sentences", "judges")
 Unit = Literal["pairs", "rankings", "sentences", "judges"]
 Keep = Literal["everything", "pairs", "rankings", "sentences", "judges"]
+COLUMNS = {"rankings": "ranking", "sentences": "sentence", "judges": "judge"}
 Speakers = tuple[list[int], list[int], list[float]]
-CHUNK = 2_000  # judgments turned into columns at a time; few, as many objects are slow to collect
+BATCH = 2_000  # judgments turned into columns at a time; few, as many objects are slow to collect
 WAITING = 200_000  # comparisons that gather before they are merged
 KNOWN = 50_000  # sets of outputs whose systems are kept looked up
 
@@ -60,9 +60,41 @@ class Counts(NamedTuple):
         return float(self.wins.sum() + self.ties.sum() / 2)
 
 
-@dataclass(frozen=True, eq=False)
-class Comparisons:
-    """Pairwise comparisons as columns; row i says what came out between two systems.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """Comparisons as columns of numbers; row i says what came out between two systems."""
+
+    first: Column
+    second: Column
+    outcome: NDArray[np.int8]
+    weight: Floats
+    judge: Column | None = None
+    sentence: Column | None = None
+    ranking: Column | None = None
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def select(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Self:
+        """Some of the rows; systems and judges keep their numbers."""
+        columns = {field.name: getattr(self, field.name) for field in fields(Rows)}
+        return replace(
+            self, **{name: column[rows] for name, column in columns.items() if column is not None}
+        )
+
+    def turned(self) -> Self:
+        """Every pair the same way round: the lower number first, and the outcome seen from it."""
+        return replace(
+            self,
+            first=np.minimum(self.first, self.second),
+            second=np.maximum(self.first, self.second),
+            outcome=np.where(self.first > self.second, -self.outcome, self.outcome),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparisons(Rows):
+    """Pairwise comparisons with the names behind their numbers.
 
     ``first`` and ``second`` index ``systems`` (sorted by name), ``judge`` indexes ``judges``,
     ``sentence`` is 0-based, ``ranking`` numbers the rankings as they stand in the file.
@@ -71,18 +103,8 @@ class Comparisons:
 
     systems: tuple[str, ...]
     judges: tuple[str, ...]
-    first: Column
-    second: Column
-    outcome: NDArray[np.int8]
-    weight: Floats
-    judge: Column | None
-    sentence: Column | None
-    ranking: Column | None
     rankings: int
     context: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.first)
 
     @property
     def total(self) -> float:
@@ -115,8 +137,8 @@ class Comparisons:
             add((forth, Outcome.TIE), (back, Outcome.TIE)),
         )
 
-    def _column(self, unit: str) -> Column:
-        column = {"rankings": self.ranking, "sentences": self.sentence, "judges": self.judge}[unit]
+    def _column(self, unit: Unit) -> Column:
+        column: Column | None = getattr(self, COLUMNS[unit])
         if column is None:
             raise InputError(
                 f"the {unit} of these comparisons were not kept",
@@ -124,30 +146,13 @@ class Comparisons:
             )
         return column
 
-    def units(self, unit: str) -> tuple[NDArray[np.int64], int]:
+    def units(self, unit: Unit) -> tuple[NDArray[np.int64], int]:
         """The number (from 0) of the ranking, sentence or judge of each row, and how many."""
-        check_unit(unit)
+        require("unit", unit, Unit)
         if unit == "pairs":
             return np.arange(len(self)), len(self)
         distinct, number = np.unique(self._column(unit), return_inverse=True)
         return number.astype(np.int64), len(distinct)
-
-    def select(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Comparisons:
-        """Some of the rows; systems and judges keep their numbers."""
-
-        def pick(column: Column | None) -> Column | None:
-            return None if column is None else column[rows]
-
-        return replace(
-            self,
-            first=self.first[rows],
-            second=self.second[rows],
-            outcome=self.outcome[rows],
-            weight=self.weight[rows],
-            judge=pick(self.judge),
-            sentence=pick(self.sentence),
-            ranking=pick(self.ranking),
-        )
 
     def without(self, *systems: str) -> Comparisons:
         """The comparisons among the other systems."""
@@ -169,19 +174,14 @@ class Comparisons:
         )
 
 
-def check_unit(unit: str) -> None:
-    """Refuse a resampling unit that does not exist."""
-    if unit not in UNITS:
-        raise InputError(f"unknown unit {unit!r}", remedy=f"use one of {', '.join(UNITS)}")
-
-
 def compare(
     judgments: Iterable[Judgment],
     *,
     members: Members = "all",
     order: MemberOrder = "name",
     keep: Keep = "everything",
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
+    batch: int = BATCH,
 ) -> Comparisons:
     """Turn rankings into pairwise comparisons.
 
@@ -190,7 +190,8 @@ def compare(
     writes the pairs of a ranking as the published expanded.csv does, sorted by system name;
     ``"given"`` keeps the order of the ranking (Napoles et al. 2015). An output that was shown but
     not ranked is compared with nothing. ``keep`` names the unit whose counts are kept; rows of
-    one unit, pair and outcome are then merged. ``rng`` draws the member for ``"sample"``.
+    one unit, pair and outcome are then merged. ``rng`` draws the member for ``"sample"``. Judgments
+    are expanded ``batch`` at a time, which changes speed and memory and nothing else.
 
     Judgments that follow each other with the same judge, sentence and (not empty) item are one
     ranking written in parts.
@@ -204,54 +205,36 @@ def compare(
     require("members", members, Members)
     require("keep", keep, Keep)
     require("order", order, MemberOrder)
-    columns = _Columns(members, order, np.random.default_rng(rng))
-    tables: list[Table] = []
-    waiting = 0
-    for chunk in _chunks(judgments):
-        tables.append(columns.expand(chunk))
-        waiting += len(tables[-1].first)
+    expansion = _Expansion(members, order, keep, np.random.default_rng(rng))
+    stream, parts, waiting = iter(judgments), list[Rows](), 0
+    while some := list(islice(stream, batch)):
+        parts.append(expansion.rows(some))
+        waiting += len(parts[-1])
         if keep != "everything" and waiting > WAITING:
-            tables, waiting = [_merge(tables, keep)], 0
-    if keep != "everything" and tables:
-        tables = [_merge(tables, keep)]
-    return _finish(columns, tables, keep)
+            parts, waiting = [_merged(_joined(parts), keep)], 0
+    rows = _joined(parts or [expansion.rows([])])
+    return expansion.finish(rows if keep == "everything" else _merged(rows, keep))
 
 
-class Table(NamedTuple):
-    """The columns of `Comparisons`, with systems numbered as they came."""
-
-    first: NDArray[np.int32]
-    second: NDArray[np.int32]
-    outcome: NDArray[np.int8]
-    weight: Floats
-    judge: NDArray[np.int32]
-    sentence: NDArray[np.int32]
-    ranking: NDArray[np.int32]
-
-
-def _chunks(judgments: Iterable[Judgment]) -> Iterator[list[Judgment]]:
-    stream = iter(judgments)
-    while chunk := list(islice(stream, CHUNK)):
-        yield chunk
-
-
-class _Columns:
+class _Expansion:
     """Numbers systems, judges and rankings while judgments stream past."""
 
-    def __init__(self, members: Members, order: MemberOrder, rng: np.random.Generator) -> None:
-        self.members, self.order, self.rng = members, order, rng
+    def __init__(
+        self, members: Members, order: MemberOrder, keep: Keep, rng: np.random.Generator
+    ) -> None:
+        self.members, self.order, self.keep, self.rng = members, order, keep, rng
         self.systems: dict[str, int] = {}
         self.judges: dict[str, int] = {}
         self.rankings = 0
         self._known: dict[tuple[tuple[str, ...], ...], Speakers] = {}
         self._last: tuple[str, int, str] | None = None
 
-    def expand(self, chunk: list[Judgment]) -> Table:
-        """The comparisons of some judgments."""
+    def rows(self, some: list[Judgment]) -> Rows:
+        """The comparisons of some judgments, systems numbered as they came."""
         systems, ranks, groups, weights = [], [], [], []
         sizes, judge, sentence, ranking = [], [], [], []
         judges = self.judges
-        for judgment in chunk:
+        for judgment in some:
             number, group, weight = self._speakers(judgment)
             systems += number
             ranks += [judgment.ranks[g] for g in group]
@@ -277,14 +260,36 @@ class _Columns:
             raise InputError(
                 "a rank or a sentence number is too large", remedy="number them from 1 and from 0"
             ) from None
-        return Table(
-            number_[left],
-            number_[right],
-            np.sign(rank_[right] - rank_[left]).astype(np.int8),
-            weight_[left] * weight_[right],
-            np.array(judge, np.int32)[row],
-            sentence_[row],
-            np.array(ranking, np.int32)[row],
+        columns = {
+            "judges": np.array(judge, np.int32),
+            "sentences": sentence_,
+            "rankings": np.array(ranking, np.int32),
+        }
+        return Rows(
+            first=number_[left],
+            second=number_[right],
+            outcome=np.sign(rank_[right] - rank_[left]).astype(np.int8),
+            weight=weight_[left] * weight_[right],
+            **{
+                COLUMNS[unit]: column[row]
+                for unit, column in columns.items()
+                if self.keep in ("everything", unit)
+            },
+        )
+
+    def finish(self, rows: Rows) -> Comparisons:
+        """All rows, with systems numbered in the order of their names."""
+        names = sorted(self.systems)
+        number = np.zeros(len(names), np.int32)
+        for new, name in enumerate(names):
+            number[self.systems[name]] = new
+        rows = replace(rows, first=number[rows.first], second=number[rows.second])
+        return Comparisons(
+            **vars(rows if self.keep == "everything" else rows.turned()),
+            systems=tuple(names),
+            judges=tuple(self.judges),
+            rankings=self.rankings,
+            context=(f"members:{self.members}",),
         )
 
     def _speakers(self, judgment: Judgment) -> Speakers:
@@ -334,64 +339,32 @@ def _pairs(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     return row, left, right
 
 
-def _merge(tables: list[Table], unit: str) -> Table:
+def _joined(parts: list[Rows]) -> Rows:
+    """Rows of consecutive batches; all of them keep the same columns."""
+    if len(parts) == 1:
+        return parts[0]
+    kept = [name for name, column in vars(parts[0]).items() if column is not None]
+    return Rows(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in kept})
+
+
+def _merged(rows: Rows, unit: str) -> Rows:
     """Add up the weights of rows that agree in unit, pair and outcome."""
-    table = Table(*(np.concatenate(column) for column in zip(*tables, strict=True)))
-    if not len(table.first):
-        return table
-    flip = table.first > table.second
-    first, second = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
-    outcome = np.where(flip, -table.outcome, table.outcome).astype(np.int64)
-    column = {
-        "pairs": np.zeros(len(first), np.int32),
-        "rankings": table.ranking,
-        "sentences": table.sentence,
-        "judges": table.judge,
-    }[unit].astype(np.int64)
-    n = int(second.max()) + 1
+    if not len(rows):
+        return rows
+    name = COLUMNS.get(unit)
+    column = np.zeros(len(rows), np.int64) if name is None else getattr(rows, name).astype(np.int64)
+    rows = rows.turned()
+    n = int(rows.second.max()) + 1
     low = int(column.min())
-    key = (((column - low) * n + first) * n + second) * 3 + outcome + 1
+    key = (((column - low) * n + rows.first) * n + rows.second) * 3 + rows.outcome + 1
     distinct, row = np.unique(key, return_inverse=True)
-    weight: Floats = np.bincount(row, table.weight, minlength=len(distinct)).astype(np.float64)
-    rest, outcome = np.divmod(distinct, 3)
-    rest, second = np.divmod(rest, n)
-    unit_, first = np.divmod(rest, n)
-    value = (unit_ + low).astype(np.int32)
-    return Table(
-        first.astype(np.int32),
-        second.astype(np.int32),
-        (outcome - 1).astype(np.int8),
-        weight,
-        value,
-        value,
-        value,
-    )
-
-
-def _finish(columns: _Columns, tables: list[Table], keep: str) -> Comparisons:
-    if not tables:
-        tables = [columns.expand([])]
-    table = Table(*(np.concatenate(column) for column in zip(*tables, strict=True)))
-    names = sorted(columns.systems)
-    number = np.zeros(len(names), np.int32)
-    for new, name in enumerate(names):
-        number[columns.systems[name]] = new
-    first, second, outcome = number[table.first], number[table.second], table.outcome
-    if keep != "everything":
-        flip = first > second
-        first, second = np.minimum(first, second), np.maximum(first, second)
-        outcome = np.where(flip, -outcome, outcome).astype(np.int8)
-    kept = {unit: keep in ("everything", unit) for unit in UNITS}
-    return Comparisons(
-        tuple(names),
-        tuple(columns.judges),
-        first,
-        second,
-        outcome,
-        table.weight,
-        table.judge if kept["judges"] else None,
-        table.sentence if kept["sentences"] else None,
-        table.ranking if kept["rankings"] else None,
-        columns.rankings,
-        context=(f"members:{columns.members}",),
+    rest, sign = np.divmod(distinct, 3)
+    rest, higher = np.divmod(rest, n)
+    number, lower = np.divmod(rest, n)
+    return Rows(
+        first=lower.astype(np.int32),
+        second=higher.astype(np.int32),
+        outcome=(sign - 1).astype(np.int8),
+        weight=np.bincount(row, rows.weight, minlength=len(distinct)).astype(np.float64),
+        **({} if name is None else {name: (number + low).astype(np.int32)}),
     )

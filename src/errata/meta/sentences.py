@@ -204,11 +204,9 @@ def human_ceiling(comparisons: Comparisons) -> Floats:
             remedy="compare(..., keep='everything')",
         )
     n = len(comparisons.systems)
-    flip = comparisons.first > comparisons.second
-    low = np.minimum(comparisons.first, comparisons.second).astype(np.int64)
-    high = np.maximum(comparisons.first, comparisons.second)
-    sign = np.where(flip, -comparisons.outcome, comparisons.outcome).astype(np.int64)
-    key = (comparisons.sentence.astype(np.int64) * n + low) * n + high
+    rows = comparisons.turned()
+    sign = rows.outcome.astype(np.int64)
+    key = (comparisons.sentence.astype(np.int64) * n + rows.first) * n + rows.second
     _, item = np.unique(key, return_inverse=True)
     judges = len(comparisons.judges)
     said = np.bincount(item * 3 + sign + 1, comparisons.weight).astype(np.float64)
