@@ -286,6 +286,22 @@ def test_every_ranker_ranks() -> None:
         assert (again.resampled == rank(parse_ranker(name), data, resamples=20).resampled).all()
 
 
+def test_who_stood_in_is_said_where_somebody_did() -> None:
+    data = grundkiewicz_comparisons()
+    sampled = parse_ranker("trueskill(runs=5)")
+    assert sampled.stand_in == parse_ranker("trueskill_meanfield")
+    said = "resamples by trueskill_meanfield"
+    assert said in rank(sampled, data, resamples=5).context
+    assert said not in rank(sampled, data, resamples=0).context
+    runs = rank(sampled, data, unit="pairs", resamples=5)
+    assert said not in runs.context
+    assert runs.resampled is not None
+    assert (runs.resampled.mean(axis=0) == runs.values).all()
+    whole = rank(sampled, data, resamples=5)
+    assert (whole.values == runs.values).all()  # the runs come first from the same seed
+    assert all(parse_ranker(name).stand_in == parse_ranker(name) for name in ORDER_FREE)
+
+
 def test_honest_units_give_wider_intervals() -> None:
     """What docs/human-rankings.md says: 2.1 times as wide by rankings, 3.3 by sentences."""
     data = grundkiewicz_comparisons()

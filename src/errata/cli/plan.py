@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from errata.cli._judgments import judgment_options, load_judgments
 from errata.cli.common import emit, format_option, seed_option
 from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.human.comparisons import Unit
 
 __all__ = ["command"]
 
@@ -69,7 +72,7 @@ def command(
     method: str,
     confidence: float,
     power: float,
-    unit: str,
+    unit: Unit,
     largest: float,
     simulations: int,
     batch: int,
@@ -90,7 +93,7 @@ def command(
     ranker = human.parse_ranker(method)
     read = list(load_judgments(judgments, **options))
     comparisons = human.compare(read, keep=unit)
-    scores = human.rank(ranker.limit, comparisons, unit=unit, rng=seed)
+    scores = human.rank(ranker.stand_in, comparisons, unit=unit, rng=seed)
     tables = []
     if systems:
         tables += plan_tables(

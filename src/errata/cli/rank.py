@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from errata.cli._judgments import judgment_options, load_judgments
 from errata.cli.common import Progress, emit, format_option, seed_option
+
+if TYPE_CHECKING:
+    from errata.data import Members
+    from errata.human.comparisons import Unit
+    from errata.human.ranking import Value
 
 __all__ = ["command"]
 
@@ -82,11 +87,11 @@ __all__ = ["command"]
 def command(
     judgments: tuple[str, ...],
     method: str,
-    unit: str,
+    unit: Unit,
     resamples: int,
     confidence: float,
-    members: str,
-    value: str,
+    members: Members,
+    value: Value,
     balanced: bool,
     order: str,
     without: tuple[str, ...],

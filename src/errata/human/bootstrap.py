@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,21 +12,48 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.human.comparisons import Comparisons, Counts, Unit
-from errata.numbers import BLOCK, Floats, Seed, bootstrap_weights
+from errata.numbers import BLOCK, Floats, Progress, Seed, bootstrap_weights
 from errata.parameters import require
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["bootstrap_counts", "count_resamples", "deal"]
+__all__ = ["Draw", "bootstrap_counts", "deal"]
 
 LARGEST_PACK = 10**9  # beyond it NumPy does not draw without replacement
 
 
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """A bootstrap to be drawn: of what, how often, and from which random numbers.
+
+    ``threads`` and ``progress`` go to rankers that take long; they change no number.
+    """
+
+    rng: np.random.Generator
+    unit: Unit = "sentences"
+    resamples: int = 1000
+    balanced: bool = False
+    threads: int | None = None
+    progress: Progress | None = None
+
+    def counts(self, comparisons: Comparisons) -> Counts:
+        """The counts of the resamples, ``[resample, a, b]``."""
+        return bootstrap_counts(
+            comparisons, self.unit, self.resamples, self.rng, balanced=self.balanced
+        )
+
+
 def bootstrap_counts(
-    comparisons: Comparisons, unit: Unit, resamples: int, rng: Seed, *, balanced: bool = False
+    comparisons: Comparisons,
+    unit: Unit,
+    resamples: int,
+    rng: Seed,
+    *,
+    balanced: bool = False,
+    times: float = 1.0,
 ) -> Counts:
-    """Counts of bootstrap resamples, ``[resample, a, b]``, as large as the data.
+    """Counts of bootstrap resamples, ``[resample, a, b]``, ``times`` as large as the data.
 
     Pairs are drawn as one multinomial over (pair of systems, outcome), which is the same as
     drawing single comparisons; rankings, sentences and judges are drawn whole.
@@ -35,24 +63,25 @@ def bootstrap_counts(
     mean of the resampled counts is then that of the data, and the mean of a score is freed of
     most of the error that comes from drawing so many resamples and no more.
     """
-    if balanced:
-        return _balanced_counts(comparisons, unit, resamples, np.random.default_rng(rng))
-    return count_resamples(comparisons, unit, resamples, rng, 1.0)
-
-
-def count_resamples(
-    comparisons: Comparisons, unit: Unit, resamples: int, rng: Seed, times: float
-) -> Counts:
-    """Counts of resamples ``times`` as large as the data (in units)."""
     require("unit", unit, Unit)
     generator = np.random.default_rng(rng)
     cell, cells = _cells(comparisons)
-    if unit == "pairs":
-        weight = np.bincount(cell, comparisons.weight, minlength=cells)
-        size = round(comparisons.total * times)
-        drawn = generator.multinomial(size, weight / weight.sum(), resamples).astype(np.float64)
+    # Pairs are drawn by their cells, which need no table of what they say.
+    table = None if unit == "pairs" else _unit_table(comparisons, unit, cell, cells)
+    draws: Iterable[Floats]
+    if table is None:
+        weight = np.bincount(cell, comparisons.weight, minlength=cells).astype(np.float64)
     else:
-        drawn = _draw_units(comparisons, unit, resamples, generator, times, cell, cells)
+        weight = np.ones(table.shape[0])
+    if balanced:
+        draws = _balanced_draws(weight, resamples, generator)
+    elif table is None:
+        size = round(comparisons.total * times)
+        draws = [generator.multinomial(size, weight / weight.sum(), resamples).astype(np.float64)]
+    else:
+        size = max(1, round(len(weight) * times))
+        draws = bootstrap_weights(len(weight), resamples, generator, size=size)
+    drawn = np.concatenate([some if table is None else some @ table for some in draws])
     return _unfold(drawn, len(comparisons.systems))
 
 
@@ -63,26 +92,16 @@ def _cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
     return (rows.first.astype(np.int64) * n + rows.second) * 3 + rows.outcome + 1, n * n * 3
 
 
-def _balanced_counts(
-    comparisons: Comparisons, unit: Unit, resamples: int, rng: np.random.Generator
-) -> Counts:
-    require("unit", unit, Unit)
-    cell, cells = _cells(comparisons)
-    if unit == "pairs":
-        weight = np.bincount(cell, comparisons.weight, minlength=cells)
-        if (weight != np.round(weight)).any():
-            raise InputError(
-                "parts of comparisons cannot be drawn equally often",
-                remedy="leave out balanced, or choose another unit than pairs",
-            )
-        drawn = np.array(list(deal(weight.astype(np.int64), resamples, rng)), np.float64)
-        return _unfold(drawn, len(comparisons.systems))
-    table = _unit_table(comparisons, unit, cell, cells)
-    hands = deal(np.ones(table.shape[0], np.int64), resamples, rng)
-    blocks = []
-    while block := list(islice(hands, max(1, BLOCK // table.shape[0]))):
-        blocks.append(np.array(block, np.float64) @ table)
-    return _unfold(np.concatenate(blocks), len(comparisons.systems))
+def _balanced_draws(weight: Floats, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """How often each kind is drawn, ``[resample, kind]``, block by block."""
+    if (weight != np.round(weight)).any():
+        raise InputError(
+            "parts of comparisons cannot be drawn equally often",
+            remedy="leave out balanced, or choose another unit than pairs",
+        )
+    hands = deal(weight.astype(np.int64), resamples, rng)
+    while block := list(islice(hands, max(1, BLOCK // len(weight)))):
+        yield np.array(block, np.float64)
 
 
 def deal(
@@ -127,24 +146,6 @@ def _unit_table(
             f"there is only one unit ({unit}) to resample", remedy="choose another unit"
         )
     return csr_array((comparisons.weight, (number, cell)), shape=(units, cells))
-
-
-def _draw_units(
-    comparisons: Comparisons,
-    unit: Unit,
-    resamples: int,
-    rng: np.random.Generator,
-    times: float,
-    cell: NDArray[np.int64],
-    cells: int,
-) -> Floats:
-    table = _unit_table(comparisons, unit, cell, cells)
-    units = table.shape[0]
-    size = max(1, round(units * times))
-    drawn: Floats = np.concatenate(
-        [weights @ table for weights in bootstrap_weights(units, resamples, rng, size=size)]
-    )
-    return drawn
 
 
 def _unfold(drawn: Floats, n: int) -> Counts:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.comparisons import Comparisons, Counts
+from errata.human.comparisons import Counts
 from errata.human.ranking import Ranker, ranker
 from errata.numbers import Floats
 
@@ -56,10 +56,10 @@ class BradleyTerry(Ranker):
         strength = np.exp(self.score(counts))
         return {"share": strength / strength.sum(-1, keepdims=True)}
 
-    def context(self, comparisons: Comparisons, unit: str) -> tuple[str, ...]:
+    def context(self, counts: Counts) -> tuple[str, ...]:
         if self.ties not in ("davidson", "rao_kupper"):
             return ()
-        tie = float(np.exp(self.solve(comparisons.counts())[1]))
+        tie = float(np.exp(self.solve(counts)[1]))
         return (f"{'nu' if self.ties == 'davidson' else 'theta'}:{tie:.4f}",)
 
     def solve(self, counts: Counts) -> tuple[Floats, Floats]:

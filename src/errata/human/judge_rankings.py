@@ -42,7 +42,7 @@ def judge_correlations(
     The published table needs ``ExpectedWins(denominator="beaten")`` and scores rounded to four
     ``digits`` as EW.pl prints them; by default the ranker is that one, and nothing is rounded.
     """
-    ranker = (ranker or ExpectedWins(denominator="beaten")).limit
+    ranker = (ranker or ExpectedWins(denominator="beaten")).stand_in
     if len(comparisons.judges) < 2:
         raise InputError("there is only one judge", remedy="leave-one-out needs two or more")
     each = comparisons.per_judge()

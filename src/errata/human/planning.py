@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from errata.data import Judgment, Scores
 from errata.errors import InputError
-from errata.human.bootstrap import count_resamples
-from errata.human.comparisons import Comparisons
+from errata.human.bootstrap import bootstrap_counts
+from errata.human.comparisons import Comparisons, Unit
 from errata.human.ranking import Ranker
-from errata.numbers import Floats
+from errata.numbers import Floats, Seed, seed_name
 
 __all__ = ["NextPairs", "Plan", "next_pairs", "plan", "seconds_per_ranking"]
 
@@ -65,11 +65,11 @@ def plan(
     *,
     confidence: float = 0.95,
     power: float = 0.8,
-    unit: str = "sentences",
+    unit: Unit = "sentences",
     largest: float = 100.0,
     simulations: int = 500,
     seconds: float | None = None,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> Plan:
     """How many rankings separate two systems, by simulation from pilot data.
 
@@ -78,9 +78,9 @@ def plan(
     that size (z is the normal quantile of the two-sided ``confidence``). The answer is the
     smallest size at which a share of ``power`` of the campaigns does so, up to ``largest`` times
     the pilot. The pilot's difference is taken for the true one; if it is near 0, so is the
-    chance of ever separating the systems. Sampled TrueSkill is stood in for by its limit.
+    chance of ever separating the systems. Sampled TrueSkill is stood in for by its stand-in.
     """
-    ranker = ranker.limit
+    ranker = ranker.stand_in
     for name in (first, second):
         if name not in comparisons.systems:
             raise InputError(
@@ -103,7 +103,8 @@ def plan(
     times = np.geomspace(0.1, largest, 1 + round(np.log(largest / 0.1) / np.log(GROWTH)))
     shares = []
     for each in times:
-        scores = ranker.score(count_resamples(comparisons, unit, simulations, generator, each))
+        counts = bootstrap_counts(comparisons, unit, simulations, generator, times=each)
+        scores = ranker.score(counts)
         apart = scores[:, a] - scores[:, b]
         shares.append(float((apart > z * apart.std(ddof=1)).mean()))
         if len(shares) >= 3 and min(shares[-3:]) >= power:
@@ -122,7 +123,7 @@ def plan(
             f"power:{power:g}",
             f"unit:{unit}",
             f"simulations:{simulations}",
-            f"seed:{rng if isinstance(rng, int) else 'generator'}",
+            f"seed:{seed_name(rng)}",
         ),
     )
 

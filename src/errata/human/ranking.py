@@ -8,23 +8,24 @@ its parameters, and its repr is its signature and what `errata.human.parse_ranke
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Literal
 
 import numpy as np
 
 from errata import __version__
 from errata.data import Scores
 from errata.errors import InputError
-from errata.human.bootstrap import bootstrap_counts
-from errata.human.comparisons import Comparisons, Counts
-from errata.numbers import Floats, Progress
-from errata.parameters import Parameterised
+from errata.human.bootstrap import Draw
+from errata.human.comparisons import Comparisons, Counts, Unit
+from errata.numbers import Floats, Progress, Seed, seed_name
+from errata.parameters import Parameterised, require
 from errata.parameters import parameterised as ranker
 
-__all__ = ["Ranker", "rank", "ranker"]
+__all__ = ["Ranker", "Value", "rank", "ranker"]
 
 
 class Ranker(Parameterised, ABC):
-    """One way of turning comparisons into scores of systems."""
+    """One way of turning comparisons into scores of systems: `score`, and what differs from it."""
 
     @property
     def headline(self) -> str:
@@ -35,51 +36,41 @@ class Ranker(Parameterised, ABC):
     def score(self, counts: Counts) -> Floats:
         """The scores of counts, ``[..., n, n] -> [..., n]``; higher is better."""
 
-    @property
-    def limit(self) -> Ranker:
-        """The ranker itself, or what stands in for it where it would be run many times."""
-        return self
-
     def parts(self, counts: Counts) -> dict[str, Floats]:
         """Further figures of one data set, in the order to be shown."""
         return {}
 
-    def estimate(
-        self,
-        comparisons: Comparisons,
-        unit: str,
-        resamples: int,
-        rng: np.random.Generator,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        balanced: bool = False,
-    ) -> tuple[Floats, Floats | None]:
-        """Scores of the data, and of resamples ``[resample, system]``."""
-        values = self.score(comparisons.counts())
-        if not resamples:
-            return values, None
-        counts = bootstrap_counts(comparisons, unit, resamples, rng, balanced=balanced)
-        return values, self.score_resamples(counts, threads, progress)
-
-    def score_resamples(
-        self, counts: Counts, threads: int | None, progress: Progress | None
-    ) -> Floats:
-        """The scores of many data sets at once; slow rankers do it in threads."""
-        return self.score(counts)
-
-    def context(self, comparisons: Comparisons, unit: str) -> tuple[str, ...]:
+    def context(self, counts: Counts) -> tuple[str, ...]:
         """What else decided the numbers and belongs in the signature."""
         return ()
+
+    @property
+    def stand_in(self) -> Ranker:
+        """The ranker itself; of one that plays random runs, what they scatter around.
+
+        It scores in place of the ranker what would have to be played many times.
+        """
+        return self
+
+    def resampled(self, comparisons: Comparisons, draw: Draw) -> Floats:
+        """The scores of bootstrap resamples, ``[resample, system]``.
+
+        Of a ranker with a stand-in these are its random runs, which draw single comparisons.
+        """
+        return self.score(draw.counts(comparisons))
+
+
+Value = Literal["data", "mean"]
 
 
 def rank(
     ranker: Ranker,
     comparisons: Comparisons,
     *,
-    unit: str = "sentences",
+    unit: Unit = "sentences",
     resamples: int = 1000,
-    rng: int | np.random.Generator = 0,
-    value: str = "data",
+    rng: Seed = 0,
+    value: Value = "data",
     balanced: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -101,30 +92,27 @@ def rank(
     >>> rank(parse_ranker("net_wins"), compare(judgments), resamples=0)["A"]
     0.75
     """
-    if value not in ("data", "mean"):
-        raise InputError(f"unknown value {value!r}", remedy="use 'data' or 'mean'")
+    require("value", value, Value)
+    require("unit", unit, Unit)
     counts = comparisons.counts()
     _check(comparisons, counts)
-    generator = np.random.default_rng(rng)
-    values, resampled = ranker.estimate(
-        comparisons, unit, resamples, generator, threads, progress, balanced
+    draw = Draw(
+        rng=np.random.default_rng(rng),
+        unit=unit,
+        resamples=resamples,
+        balanced=balanced,
+        threads=threads,
+        progress=progress,
     )
+    values, resampled, stand_in = _estimate(ranker, comparisons, counts, draw)
     if value == "mean":
         if resampled is None:
             raise InputError("the mean over resamples needs resamples", remedy="resamples=1000")
         values = resampled.mean(axis=0)
-    wins, ties = counts
-    seed = rng if isinstance(rng, int) else "generator"
-    drawn = (
-        ()
-        if resampled is None
-        else (
-            f"unit:{unit}",
-            f"resamples:{len(resampled)}",
-            *(("balanced",) if balanced else ()),
-            f"seed:{seed}",
-        )
-    )
+    drawn: list[str] = []
+    if resampled is not None:
+        drawn = [f"unit:{unit}", f"resamples:{len(resampled)}"]
+        drawn += ["balanced"] * balanced + [f"seed:{seed_name(rng)}"]
     return Scores(
         scorer=repr(ranker),
         name=ranker.name,
@@ -134,13 +122,14 @@ def rank(
         resampled=resampled,
         parts={
             **ranker.parts(counts),
-            "wins": wins.sum(1),
-            "ties": ties.sum(1),
-            "losses": wins.sum(0),
+            "wins": counts.wins.sum(1),
+            "ties": counts.ties.sum(1),
+            "losses": counts.wins.sum(0),
         },
         headline=ranker.headline,
         context=(
-            *ranker.context(comparisons, unit),
+            *ranker.context(counts),
+            *stand_in,
             *comparisons.context,
             f"comparisons:{comparisons.total:.12g}",
             f"rankings:{comparisons.rankings}",
@@ -149,6 +138,28 @@ def rank(
             f"errata:{__version__}",
         ),
     )
+
+
+def _estimate(
+    ranker: Ranker, comparisons: Comparisons, counts: Counts, draw: Draw
+) -> tuple[Floats, Floats | None, tuple[str, ...]]:
+    """Scores of the data, scores of resamples if any, and who stood in for the ranker there."""
+    stand_in = ranker.stand_in
+    if stand_in == ranker:
+        values = ranker.score(counts)
+        return values, ranker.resampled(comparisons, draw) if draw.resamples else None, ()
+    if draw.balanced and draw.unit == "pairs":
+        raise InputError(
+            f"{ranker.name}: its runs are the resamples of pairs, and draw freely",
+            remedy=f"leave out balanced, or use {stand_in.name}",
+        )
+    runs = ranker.resampled(comparisons, draw)
+    values = runs.mean(axis=0)
+    if not draw.resamples or draw.unit == "pairs":
+        return values, runs if draw.resamples else None, ()
+    # Sampled games would add the noise of single comparisons to that of whole units.
+    who = (f"resamples by {stand_in.name}",)
+    return values, stand_in.resampled(comparisons, draw), who
 
 
 def _check(comparisons: Comparisons, counts: Counts) -> None:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
+from errata.human.bootstrap import Draw
 from errata.human.comparisons import Comparisons, Counts
 from errata.human.ranking import Ranker, ranker
-from errata.numbers import Floats, Progress
+from errata.numbers import Floats, Progress, Seed
 from errata.workers import in_order, parts
 
 __all__ = ["TrueSkill", "TrueSkillMeanField"]
@@ -111,10 +112,8 @@ class TrueSkillMeanField(_WMT):
         shape = counts.wins.shape[:-1]
         return self.solve(self._shares(counts), 1).reshape(shape)
 
-    def score_resamples(
-        self, counts: Counts, threads: int | None, progress: Progress | None
-    ) -> Floats:
-        return self.solve(self._shares(counts), threads, progress)
+    def resampled(self, comparisons: Comparisons, draw: Draw) -> Floats:
+        return self.solve(self._shares(draw.counts(comparisons)), draw.threads, draw.progress)
 
     def solve(
         self, shares: Shares, threads: int | None = None, progress: Progress | None = None
@@ -172,32 +171,12 @@ class TrueSkill(_WMT):
         ]
         return np.array(each).reshape(counts.wins.shape[:-1])
 
-    def estimate(
-        self,
-        comparisons: Comparisons,
-        unit: str,
-        resamples: int,
-        rng: np.random.Generator,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        balanced: bool = False,
-    ) -> tuple[Floats, Floats | None]:
-        if balanced and unit == "pairs":
-            raise InputError(
-                f"{self.name}: its runs are the resamples of pairs, and draw freely",
-                remedy="leave out balanced, or use trueskill_meanfield",
-            )
-        runs = self.play(comparisons.counts(), rng, threads, progress)
-        values = runs.mean(axis=0)
-        if not resamples or unit == "pairs":
-            return values, runs if resamples else None
-        _, resampled = self.limit.estimate(
-            comparisons, unit, resamples, rng, threads, progress, balanced
-        )
-        return values, resampled
+    def resampled(self, comparisons: Comparisons, draw: Draw) -> Floats:
+        """The runs, which are resamples of pairs; how many are drawn ``runs`` says."""
+        return self.play(comparisons.counts(), draw.rng, draw.threads, draw.progress)
 
     @property
-    def limit(self) -> TrueSkillMeanField:
+    def stand_in(self) -> TrueSkillMeanField:
         """What these runs scatter around."""
         return TrueSkillMeanField(
             sigma=self.sigma,
@@ -210,7 +189,7 @@ class TrueSkill(_WMT):
     def play(
         self,
         counts: Counts,
-        rng: int | np.random.Generator = 0,
+        rng: Seed = 0,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Floats:
@@ -239,9 +218,6 @@ class TrueSkill(_WMT):
             return means
 
         return np.concatenate(_in_portions(run, self.runs, threads, progress))
-
-    def context(self, comparisons: Comparisons, unit: str) -> tuple[str, ...]:
-        return () if unit == "pairs" else ("resamples by trueskill_meanfield",)
 
 
 def _in_portions(
