@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from errata.human import compare, parse_ranker, rank
-from errata.human.agreement import agreement
+from errata.human.agreement import judge_agreement
 from errata.io.judgments import read_judgments
 
 SYSTEMS = [f"S{k}" for k in range(8)]
@@ -68,7 +68,7 @@ def published(path: str) -> None:
         "trueskill, 1,000 runs", lambda: rank(parse_ranker("trueskill"), comparisons, unit="pairs")
     )
     print("    (the published tool: 26.8 s of processor time a run, 7.4 hours for 1,000)")
-    timed("agreement of all judges", lambda: agreement(judgments))
+    timed("agreement of all judges", lambda: judge_agreement(judgments))
 
 
 def write_synthetic(path: Path, number: int) -> None:

@@ -1,6 +1,6 @@
-"""Correlations between what a metric says of systems and what people say, whole arrays at once.
+"""Correlations of scores and agreement of decisions, whole arrays at once.
 
-Every function takes arrays whose last axis runs over systems and returns one value for each
+Every correlation takes arrays whose last axis runs over systems and returns one value for each
 leading position, so that bootstrap and permutation tests are single calls. An undefined value
 (a constant input) is NaN, never 0.
 """
@@ -8,15 +8,20 @@ leading position, so that bootstrap and permutation tests are single calls. An u
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from errata.errors import InputError
 from errata.numbers import Floats, ratio
+from errata.parameters import require
 
 __all__ = [
     "CORRELATIONS",
+    "ChanceCorrected",
+    "Correlation",
+    "chance_corrected",
     "correlate",
     "kendall",
     "pairwise_accuracy",
@@ -109,7 +114,42 @@ def soft_pairwise_accuracy(p: ArrayLike, q: ArrayLike) -> float:
     return float(1 - np.abs(left[upper] - right[upper]).mean())
 
 
-CORRELATIONS: dict[str, Callable[[ArrayLike, ArrayLike], Floats]] = {
+class ChanceCorrected(NamedTuple):
+    """κ, the agreement observed and the agreement that chance would bring."""
+
+    value: Floats
+    observed: Floats
+    expected: Floats
+
+
+def chance_corrected(
+    table: ArrayLike, *, distance: ArrayLike | None = None, chance: ArrayLike | None = None
+) -> ChanceCorrected:
+    """Agreement beyond chance of two deciders: ``κ = (observed - expected) / (1 - expected)``.
+
+    ``table[..., a, b]`` is how often the one decided a where the other decided b. With the chance
+    of its own margins this is Cohen's κ (1960), with another ``chance[a, b]`` (shares that sum to
+    one), as of pooled margins, Scott's π (1955). ``distance[a, b]``, 0 to 1, says how bad it is to
+    decide b instead of a (weighted κ, Cohen 1968); without it every difference is. NaN where
+    nothing was decided, and κ also where chance cannot but agree.
+
+    >>> float(chance_corrected([[20, 5], [10, 15]]).value).__round__(3)
+    0.4
+    """
+    counts = np.asarray(table, np.float64)
+    apart = 1 - np.eye(counts.shape[-1]) if distance is None else np.asarray(distance)
+    total = counts.sum((-1, -2))
+    if chance is None:
+        margins = counts.sum(-1)[..., :, None] * counts.sum(-2)[..., None, :]
+        expected = 1 - (apart * ratio(margins, (total**2)[..., None, None])).sum((-1, -2))
+    else:
+        expected = np.where(total == 0, np.nan, 1 - (apart * np.asarray(chance)).sum((-1, -2)))
+    observed = 1 - ratio((apart * counts).sum((-1, -2)), total)
+    return ChanceCorrected(ratio(observed - expected, 1 - expected), observed, expected)
+
+
+Correlation = Literal["pearson", "spearman", "kendall", "accuracy"]
+CORRELATIONS: dict[Correlation, Callable[[ArrayLike, ArrayLike], Floats]] = {
     "pearson": pearson,
     "spearman": spearman,
     "kendall": kendall,
@@ -117,12 +157,9 @@ CORRELATIONS: dict[str, Callable[[ArrayLike, ArrayLike], Floats]] = {
 }
 
 
-def correlate(kind: str, x: ArrayLike, y: ArrayLike) -> Floats:
+def correlate(kind: Correlation, x: ArrayLike, y: ArrayLike) -> Floats:
     """The correlation of this name."""
-    if kind not in CORRELATIONS:
-        raise InputError(
-            f"unknown correlation {kind!r}", remedy=f"use one of {', '.join(CORRELATIONS)}"
-        )
+    require("correlation", kind, Correlation)
     if np.shape(x)[-1] != np.shape(y)[-1] or np.shape(x)[-1] < 2:
         raise InputError(
             f"cannot correlate {np.shape(x)[-1]} with {np.shape(y)[-1]} systems",

@@ -16,7 +16,7 @@ from errata.errors import DataWarning, InputError
 from errata.human import compare
 from errata.human.agreement import (
     Agreement,
-    agreement,
+    judge_agreement,
     kappa,
     krippendorff,
     output_pairs,
@@ -30,7 +30,7 @@ from human_data import grundkiewicz, grundkiewicz_comparisons, sakaguchi_file, s
 def test_grundkiewicz_table_2(oracles: Path) -> None:
     """.2927 between judges, .4552 within, and all 36 cells with their counts."""
     known = json.loads((oracles / "meta/grundkiewicz_agreement.json").read_text())
-    found = agreement(grundkiewicz())
+    found = judge_agreement(grundkiewicz())
     assert found.between == pytest.approx(known["inter"], abs=1e-12)
     assert found.within == pytest.approx(known["intra"], abs=1e-12)
     assert (f"{found.between:.4f}", f"{found.within:.4f}") == ("0.2927", "0.4552")
@@ -114,7 +114,7 @@ def test_experts_and_workers_agree_on_the_same_texts() -> None:
         both = [replace(j, judge="worker") for j in workers] + [
             replace(j, judge="expert", sentence=j.sentence + shift) for j in grundkiewicz()
         ]
-        return agreement(both, chance="cohen").between
+        return judge_agreement(both, chance="cohen").between
 
     assert between(given, -1) == pytest.approx(0.034, abs=5e-4)  # as published
     assert between(by_text, 0) == pytest.approx(0.288, abs=5e-4)
@@ -148,7 +148,9 @@ def two_judges(first: list[int], second: list[int]) -> list[Judgment]:
 
 def test_agreement_takes_each_judge_s_margins_for_cohen() -> None:
     first, second = [1, 1, 1, 0, -1, 1, 0, 1], [1, 0, 1, 0, 1, 1, -1, 1]
-    found = agreement(two_judges(first, second), chance="cohen", weights="quadratic", minimum=1)
+    found = judge_agreement(
+        two_judges(first, second), chance="cohen", weights="quadratic", minimum=1
+    )
     known = cohen(np.array(first), np.array(second), 2)
     assert found.kappa[0, 1] == pytest.approx(known, abs=1e-12)
     assert found.between == pytest.approx(known, abs=1e-12)
@@ -156,11 +158,11 @@ def test_agreement_takes_each_judge_s_margins_for_cohen() -> None:
 
 def test_perfect_and_reversed_judges() -> None:
     outcomes = [1, -1, -1, 1, -1, 1] * 20
-    same = agreement(two_judges(outcomes, outcomes))
+    same = judge_agreement(two_judges(outcomes, outcomes))
     assert same.kappa[0, 1] == pytest.approx(1)
     assert same.alpha == pytest.approx(1)
     # Twice the same, so both agree with themselves: that makes nobody less of an outsider.
-    opposed = agreement(2 * two_judges(outcomes, [-o for o in outcomes]))
+    opposed = judge_agreement(2 * two_judges(outcomes, [-o for o in outcomes]))
     assert opposed.within == pytest.approx(1)
     assert opposed.kappa[0, 1] == pytest.approx(-1)
     assert set(opposed.outsiders) == {"ann", "bob"}
@@ -202,7 +204,7 @@ def noisy_campaign() -> Agreement:
             read.append(
                 Judgment(judge, i, (("A",), ("B",), ("C",), ("D",)), ranks, seconds=i + 1.0)
             )
-    return agreement(read)
+    return judge_agreement(read)
 
 
 def test_a_judge_who_agrees_with_nobody_is_flagged() -> None:
@@ -228,7 +230,7 @@ def biased_campaign(names: str) -> list[Judgment]:
 def test_a_contrary_judge_is_flagged_whatever_the_names(names: str) -> None:
     """Not so the others, even if good systems have early names, where pooled chance is high."""
     read = biased_campaign(names)
-    found = agreement(read)
+    found = judge_agreement(read)
     assert found.outsiders == ("eve",)
     assert (found.kappa[4, :4] < 0).all()
     rest = judge_correlations(compare(read))
@@ -243,7 +245,7 @@ def test_orientation_does_not_matter() -> None:
         Judgment(j.judge, j.sentence, j.groups[::-1], j.ranks[::-1], j.item, j.seconds)
         for j in read
     ]
-    assert agreement(read).between == agreement(turned).between
+    assert judge_agreement(read).between == judge_agreement(turned).between
 
 
 def test_symmetric_chance_does_not_depend_on_names() -> None:
@@ -255,14 +257,14 @@ def test_symmetric_chance_does_not_depend_on_names() -> None:
         Judgment(j.judge, j.sentence, (("B",), ("A",)), j.ranks) if j.sentence % 2 else j
         for j in read
     ]
-    found = [agreement(given, chance="symmetric").between for given in (read, half)]
+    found = [judge_agreement(given, chance="symmetric").between for given in (read, half)]
     assert found[0] == pytest.approx(found[1], abs=1e-12)
-    pooled = [agreement(given).between for given in (read, half)]
+    pooled = [judge_agreement(given).between for given in (read, half)]
     assert pooled[1] - pooled[0] > 0.2
 
 
 def test_judges_who_share_nothing() -> None:
-    found = agreement(
+    found = judge_agreement(
         [Judgment("ann", 0, (("A",), ("B",)), (1, 2)), Judgment("bob", 1, (("A",), ("B",)), (1, 2))]
     )
     assert np.isnan(found.kappa[0, 1])
@@ -271,5 +273,5 @@ def test_judges_who_share_nothing() -> None:
     assert np.isnan(found.alpha)
     with pytest.raises(InputError, match="only one judge"):
         judge_correlations(compare([Judgment("ann", 0, (("A",), ("B",)), (1, 2))]))
-    with pytest.raises(InputError, match="unknown chance"):
-        agreement([], chance="luck")
+    with pytest.raises(InputError, match="chance 'luck' is unknown"):
+        judge_agreement([], chance="luck")

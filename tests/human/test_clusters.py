@@ -118,5 +118,5 @@ def test_misuse() -> None:
         rank_ranges(np.zeros((2, 3)))
     with pytest.raises(InputError, match="need resamples"):
         cluster(Scores("x", ("A",), np.zeros(1)))
-    with pytest.raises(InputError, match="unknown order"):
+    with pytest.raises(InputError, match="order 'name' is unknown"):
         cluster(scores([[1.0, 2.0]] * 40), order="name")

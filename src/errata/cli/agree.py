@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from errata.cli._judgments import judgment_options, load_judgments
 from errata.cli.common import emit, format_option
+
+if TYPE_CHECKING:
+    from errata.human.agreement import ChanceModel, KappaWeights
 
 __all__ = ["command"]
 
@@ -51,8 +54,8 @@ __all__ = ["command"]
 @format_option
 def command(
     judgments: tuple[str, ...],
-    chance: str,
-    weights: str,
+    chance: ChanceModel,
+    weights: KappaWeights,
     minimum: int,
     method: str,
     form: str,
@@ -64,13 +67,14 @@ def command(
     and each judge's ranking of the systems is correlated with the others'.
     """
     from errata import human
-    from errata.human.agreement import agreement
+    from errata.human.agreement import judge_agreement
     from errata.human.judge_rankings import judge_correlations
     from errata.report.tables.rankings import agreement_tables, correlation_table
 
     ranker = human.parse_ranker(method)
     read = list(load_judgments(judgments, **options))
-    tables = agreement_tables(agreement(read, chance=chance, weights=weights, minimum=minimum))
+    found = judge_agreement(read, chance=chance, weights=weights, minimum=minimum)
+    tables = agreement_tables(found)
     if len({judgment.judge for judgment in read}) > 1:
         comparisons = human.compare(read, keep="judges")
         tables.append(correlation_table(judge_correlations(comparisons, ranker)))

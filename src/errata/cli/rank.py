@@ -11,6 +11,7 @@ from errata.cli.common import Progress, emit, format_option, seed_option
 
 if TYPE_CHECKING:
     from errata.data import Members
+    from errata.human.clusters import RankingOrder
     from errata.human.comparisons import Unit
     from errata.human.ranking import Value
 
@@ -93,7 +94,7 @@ def command(
     members: Members,
     value: Value,
     balanced: bool,
-    order: str,
+    order: RankingOrder,
     without: tuple[str, ...],
     head_to_head: bool,
     plot: str | None,

@@ -10,28 +10,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.correlation import chance_corrected
 from errata.data import Judgment
-from errata.errors import InputError
 from errata.numbers import Floats
+from errata.parameters import require
 
 __all__ = [
     "Agreement",
+    "ChanceModel",
     "Kappa",
+    "KappaWeights",
+    "Orientation",
     "OutputPairs",
-    "agreement",
+    "judge_agreement",
     "kappa",
     "krippendorff",
     "output_pairs",
     "pooled_kappa",
 ]
 
-CHANCE = ("pooled", "cohen", "symmetric")
-WEIGHTS = ("none", "linear", "quadratic")
-ORIENTATIONS = ("consistent", "presented")
+ChanceModel = Literal["pooled", "cohen", "symmetric"]
+KappaWeights = Literal["none", "linear", "quadratic"]
+AlphaLevel = Literal["nominal", "ordinal", "interval"]
+Orientation = Literal["consistent", "presented"]
+LEVELS: dict[KappaWeights, AlphaLevel] = {
+    "none": "nominal",
+    "linear": "ordinal",
+    "quadratic": "interval",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +77,9 @@ class OutputPairs:
         )
 
 
-def output_pairs(judgments: Iterable[Judgment], *, orientation: str = "consistent") -> OutputPairs:
+def output_pairs(
+    judgments: Iterable[Judgment], *, orientation: Orientation = "consistent"
+) -> OutputPairs:
     """Every pair of ranked outputs in every judgment.
 
     The two outputs of a key stand in alphabetical order of their systems. With
@@ -74,10 +87,7 @@ def output_pairs(judgments: Iterable[Judgment], *, orientation: str = "consisten
     the key does not, a slip of computeIAA.py (Sakaguchi et al. 2016) that its published figures
     need.
     """
-    if orientation not in ORIENTATIONS:
-        raise InputError(
-            f"unknown orientation {orientation!r}", remedy=f"use one of {', '.join(ORIENTATIONS)}"
-        )
+    require("orientation", orientation, Orientation)
     judges: dict[str, int] = {}
     keys: dict[tuple[int, str, str], int] = {}
     rows: list[tuple[int, int, int]] = []
@@ -110,16 +120,15 @@ class Kappa:
     error: float
 
 
-def _distance(weights: str) -> Floats:
-    if weights not in WEIGHTS:
-        raise InputError(f"unknown weights {weights!r}", remedy=f"use {', '.join(WEIGHTS)}")
+def _distance(weights: KappaWeights) -> Floats:
+    require("weights", weights, KappaWeights)
     apart = np.abs(np.subtract.outer(np.arange(3), np.arange(3))).astype(np.float64)
     if weights == "none":
         return (apart > 0).astype(np.float64)
     return apart / 2 if weights == "linear" else apart**2 / 4
 
 
-def kappa(table: Floats, *, weights: str = "none", pooled: Floats | None = None) -> Kappa:
+def kappa(table: Floats, *, weights: KappaWeights = "none", pooled: Floats | None = None) -> Kappa:
     """κ of a 3 x 3 table of decisions, ``1 - disagreement / disagreement by chance``.
 
     Chance reads the table's own margins (Cohen 1960, 1968 with weights), or ``pooled`` shares of
@@ -133,17 +142,13 @@ def kappa(table: Floats, *, weights: str = "none", pooled: Floats | None = None)
     count = float(table.sum())
     if not count:
         return Kappa(np.nan, 0.0, np.nan, np.nan, np.nan)
-    distance = _distance(weights)
-    if pooled is None:
-        chance = np.outer(table.sum(1), table.sum(0)) / count**2
-    else:
-        chance = np.outer(pooled, pooled) / pooled.sum() ** 2
-    observed = 1 - float((distance * table).sum()) / count
-    expected = 1 - float((distance * chance).sum())
+    chance = None if pooled is None else np.outer(pooled, pooled) / pooled.sum() ** 2
+    found = chance_corrected(table, distance=_distance(weights), chance=chance)
+    value, observed, expected = map(float, found)
     if expected == 1:  # everybody said the same of everything: no chance to disagree
         return Kappa(np.nan, count, observed, expected, np.nan)
     error = np.sqrt(max(0.0, observed * (1 - observed)) / count) / (1 - expected)
-    return Kappa((observed - expected) / (1 - expected), count, observed, expected, float(error))
+    return Kappa(value, count, observed, expected, float(error))
 
 
 def _within(tallies: Floats) -> Floats:
@@ -151,7 +156,7 @@ def _within(tallies: Floats) -> Floats:
     return (tallies.T @ tallies - np.diag(tallies.sum(0))) / 2
 
 
-def pooled_kappa(pairs: OutputPairs, *, weights: str = "none") -> Kappa:
+def pooled_kappa(pairs: OutputPairs, *, weights: KappaWeights = "none") -> Kappa:
     """κ over all pairs of decisions on the same outputs, whoever made them.
 
     This is how Sakaguchi et al. (2016, Table 7) pool a group of judges. A pair has no first and
@@ -160,11 +165,12 @@ def pooled_kappa(pairs: OutputPairs, *, weights: str = "none") -> Kappa:
     return kappa(_within(pairs.tallies()), weights=weights)
 
 
-def krippendorff(pairs: OutputPairs, *, level: str = "nominal") -> float:
+def krippendorff(pairs: OutputPairs, *, level: AlphaLevel = "nominal") -> float:
     """Krippendorff's α over all judges, the first decision of a judge on a pair of outputs.
 
     ``level`` is the distance between outcomes: ``"nominal"``, ``"ordinal"`` or ``"interval"``.
     """
+    require("level", level, AlphaLevel)
     both = pairs.key * (len(pairs.judges) + 1) + pairs.judge
     first = np.unique(both, return_index=True)[1]
     rows = np.zeros(len(pairs), bool)
@@ -183,11 +189,9 @@ def krippendorff(pairs: OutputPairs, *, level: str = "nominal") -> float:
     return 1 - float((met * distance).sum()) / expected if expected else float("nan")
 
 
-def _level(level: str, totals: Floats) -> Floats:
+def _level(level: AlphaLevel, totals: Floats) -> Floats:
     if level == "nominal":
         return 1 - np.eye(3)
-    if level not in ("interval", "ordinal"):
-        raise InputError(f"unknown level {level!r}", remedy="use nominal, ordinal or interval")
     place = np.arange(3.0) if level == "interval" else np.cumsum(totals) - totals / 2
     distance: Floats = np.subtract.outer(place, place) ** 2
     return distance
@@ -217,11 +221,11 @@ class Agreement:
     minimum: int
 
 
-def agreement(
+def judge_agreement(
     judgments: Iterable[Judgment],
     *,
-    chance: str = "pooled",
-    weights: str = "none",
+    chance: ChanceModel = "pooled",
+    weights: KappaWeights = "none",
     minimum: int = 50,
     confidence: float = 0.95,
 ) -> Agreement:
@@ -237,8 +241,8 @@ def agreement(
     outsider if no κ with another judge is above 0 at the level ``confidence`` (Bonferroni); that
     is asked of the symmetric κ always, since names should brand nobody.
     """
-    if chance not in CHANCE:
-        raise InputError(f"unknown chance {chance!r}", remedy=f"use one of {', '.join(CHANCE)}")
+    require("chance", chance, ChanceModel)
+    require("weights", weights, KappaWeights)
     kept = list(judgments)
     pairs = output_pairs(kept)
     number = {name: j for j, name in enumerate(sorted(pairs.judges))}
@@ -249,7 +253,7 @@ def agreement(
     values, counts, errors = _matrices(each, chance, weights)
     fair = _matrices(each, "symmetric", weights)
     rankings, seconds = _times(kept, judges)
-    level = {"none": "nominal", "linear": "ordinal", "quadratic": "interval"}[weights]
+    level = LEVELS[weights]
     return Agreement(
         judges,
         values,
@@ -269,7 +273,9 @@ def agreement(
 Tallies = tuple[NDArray[np.int64], Floats]
 
 
-def _matrices(tallies: list[Tallies], chance: str, weights: str) -> tuple[Floats, Floats, Floats]:
+def _matrices(
+    tallies: list[Tallies], chance: ChanceModel, weights: KappaWeights
+) -> tuple[Floats, Floats, Floats]:
     """κ of every two judges, the pairs of decisions behind it, and its error."""
     n = len(tallies)
     values, counts, errors = (np.full((n, n), np.nan) for _ in range(3))
@@ -289,7 +295,9 @@ def _judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:
     return keys, table.reshape(-1, 3).astype(np.float64)
 
 
-def _between(a: Tallies, b: Tallies, same: bool, chance: str, weights: str) -> Kappa:
+def _between(
+    a: Tallies, b: Tallies, same: bool, chance: ChanceModel, weights: KappaWeights
+) -> Kappa:
     if same:
         counts = a[1][a[1].sum(1) > 1]
         table, pooled = _within(counts), counts.sum(0)

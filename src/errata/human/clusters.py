@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from errata.data import Scores
 from errata.errors import InputError
 from errata.numbers import Floats
+from errata.parameters import require
 
-__all__ = ["Ranking", "cluster", "places", "rank_ranges", "trimmed"]
+__all__ = ["DIGITS", "Ranking", "RankingOrder", "cluster", "places", "rank_ranges", "trimmed"]
 
-ORDERS = ("score", "mean_rank")
+RankingOrder = Literal["score", "mean_rank"]
 DIGITS = 9  # decimals of a score that mean something
 
 
@@ -100,7 +102,7 @@ def places(scores: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return better + 1, better + equal
 
 
-def cluster(scores: Scores, *, confidence: float = 0.95, order: str = "score") -> Ranking:
+def cluster(scores: Scores, *, confidence: float = 0.95, order: RankingOrder = "score") -> Ranking:
     """Order systems, give their rank ranges and divide them where no ranges overlap.
 
     A line is drawn after a position if no system above it shares a rank with any below it
@@ -108,8 +110,7 @@ def cluster(scores: Scores, *, confidence: float = 0.95, order: str = "score") -
     to the same on the published data. ``order="mean_rank"`` lists the systems by their mean rank
     instead of by score, as Figure 6 of Sakaguchi et al. (2016) does.
     """
-    if order not in ORDERS:
-        raise InputError(f"unknown order {order!r}", remedy=f"use one of {', '.join(ORDERS)}")
+    require("order", order, RankingOrder)
     if scores.resampled is None:
         raise InputError("rank ranges need resamples", remedy="rank(..., resamples=1000)")
     low, high, mean = rank_ranges(scores.resampled, confidence)

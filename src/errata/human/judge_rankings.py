@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from errata.correlation import pearson, spearman
 from errata.errors import InputError
-from errata.human.clusters import places
+from errata.human.clusters import DIGITS
 from errata.human.comparisons import Comparisons, Counts
 from errata.human.expected_wins import ExpectedWins
 from errata.human.ranking import Ranker
@@ -76,9 +77,10 @@ def _scores(ranker: Ranker, counts: Counts, digits: int | None) -> Floats:
 
 
 def _correlate(a: Floats, b: Floats) -> tuple[float, float]:
+    """ρ and r over the systems that both scored."""
     both = np.isfinite(a) & np.isfinite(b)
-    if both.sum() < 3 or np.ptp(a[both]) == 0 or np.ptp(b[both]) == 0:
+    if both.sum() < 3:
         return float("nan"), float("nan")
-    # The sum of best and worst place is twice the average rank, which is all ρ asks for.
-    ranks = np.corrcoef(sum(places(a[both])), sum(places(b[both])))[0, 1]
-    return float(ranks), float(np.corrcoef(a[both], b[both])[0, 1])
+    # Scores that differ by rounding only share their place, as in a ranking.
+    rho = spearman(np.round(a[both], DIGITS), np.round(b[both], DIGITS))
+    return float(rho), float(pearson(a[both], b[both]))

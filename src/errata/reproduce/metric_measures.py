@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from errata.correlation import correlate
+from errata.correlation import Correlation, correlate
 from errata.data import Corpus, Edit, Hypotheses, Members, Reference, Scores
 from errata.datasets.fetch import path
 from errata.errors import InputError
@@ -82,7 +82,7 @@ def _at(position: str, names: Sequence[str]) -> str:
     return names[int(position) - 1]
 
 
-def _correlation(human: Scores, metric: Scores, kind: str, without: str = "") -> float:
+def _correlation(human: Scores, metric: Scores, kind: Correlation, without: str = "") -> float:
     if without:
         human, metric = human.without(without), metric.without(without)
     h, m = match_systems(human, metric)
@@ -94,7 +94,7 @@ def correlation(
     material: Material,
     metric: str,
     human: str,
-    kind: str,
+    kind: Correlation,
     people: str,
     scores: str,
     without: str = "",
@@ -110,7 +110,13 @@ def correlation(
 
 @measure
 def williams_p(
-    material: Material, better: str, worse: str, human: str, kind: str, people: str, scores: str
+    material: Material,
+    better: str,
+    worse: str,
+    human: str,
+    kind: Correlation,
+    people: str,
+    scores: str,
 ) -> float:
     """One-sided p of Williams' test that one metric agrees better with people than another."""
     h = human_scores(material, human, people)
@@ -188,7 +194,7 @@ def printed_rank_correlation(
     experiment: str,
     table: str,
     human: str = "Human",
-    kind: str = "spearman",
+    kind: Correlation = "spearman",
     move: str = "",
 ) -> float:
     """Spearman's ρ of two printed columns of a table of rankings.
@@ -257,7 +263,7 @@ def _sakaguchi_released(material: Material, metric: str, references: str) -> Sco
 
 @measure
 def reference_correlation(
-    material: Material, metric: str, references: str, kind: str, scores: str
+    material: Material, metric: str, references: str, kind: Correlation, scores: str
 ) -> float:
     """Sakaguchi et al., Table 6: a metric with one reference set against people.
 
@@ -303,7 +309,7 @@ def score_with_references(
 
 @measure
 def grundkiewicz_correlation(
-    material: Material, metric: str, kind: str, people: str, scores: str
+    material: Material, metric: str, kind: Correlation, people: str, scores: str
 ) -> float:
     """Grundkiewicz et al., Table 5: M2 with several β, I-WAcc, BLEU and METEOR against people."""
     human = human_scores(material, "expected_wins", people)

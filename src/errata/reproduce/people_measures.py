@@ -8,10 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from errata.correlation import correlate
+from errata.correlation import Correlation, correlate
 from errata.data import Judgment, Members, Scores
 from errata.datasets.fetch import path
-from errata.human.agreement import Kappa, OutputPairs, agreement, kappa, output_pairs
+from errata.human.agreement import (
+    Kappa,
+    KappaWeights,
+    Orientation,
+    OutputPairs,
+    judge_agreement,
+    kappa,
+    output_pairs,
+)
 from errata.human.clusters import Ranking, cluster
 from errata.human.head_to_head import head_to_head
 from errata.human.judge_rankings import JudgeCorrelations, judge_correlations
@@ -74,7 +82,9 @@ def judge_count(material: Material, judge: str, what: str) -> int:
 @measure
 def judge_kappa(material: Material, first: str, second: str) -> float:
     """Grundkiewicz et al., Table 2: agreement of two judges; ``mean`` over judges."""
-    found = material.keep("agreement", lambda: agreement(material.judgments("grundkiewicz15")))
+    found = material.keep(
+        "agreement", lambda: judge_agreement(material.judgments("grundkiewicz15"))
+    )
     if first == "mean":
         return pick(second, {"between": found.between, "within": found.within})
     a, b = (place(_judge(number), found.judges) for number in (first, second))
@@ -120,7 +130,7 @@ def ranked_at(material: Material, position: str, judgments: str, ranker: str) ->
 
 @measure
 def ranking_correlation(
-    material: Material, kind: str, first: str, second: str, ranker: str
+    material: Material, kind: Correlation, first: str, second: str, ranker: str
 ) -> float:
     """Two human rankings of the same systems against each other.
 
@@ -252,7 +262,7 @@ def _decisions(material: Material, match: str) -> OutputPairs:
             labels="given",
             statuses=("Approved", "Rejected"),
         )
-        orientation = "presented"
+        orientation: Orientation = "presented"
     else:
         experts = material.judgments("grundkiewicz15")
         others = iter(material.judgments("ctrl-text"))
@@ -264,7 +274,9 @@ def _decisions(material: Material, match: str) -> OutputPairs:
 
 
 @measure
-def expert_kappa(material: Material, judges: str, weights: str, match: str = "published") -> float:
+def expert_kappa(
+    material: Material, judges: str, weights: KappaWeights, match: str = "published"
+) -> float:
     """κ within experts, within others, pooled over both, or across the two groups only."""
     found: OutputPairs = material.keep(("decisions", match), lambda: _decisions(material, match))
     return material.keep(
@@ -273,7 +285,7 @@ def expert_kappa(material: Material, judges: str, weights: str, match: str = "pu
     ).value
 
 
-def _group_kappa(found: OutputPairs, judges: str, weights: str, match: str) -> Kappa:
+def _group_kappa(found: OutputPairs, judges: str, weights: KappaWeights, match: str) -> Kappa:
     tallies = {
         name: found.select(found.judge == found.judges.index(name)).tallies()
         for name in ("expert", "other")
