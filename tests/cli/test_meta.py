@@ -1,15 +1,21 @@
-"""errata meta through real processes."""
+"""errata meta: metrics judged, in tables, in JSON and in figures."""
 
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from command import errata
+from errata import evaluation
+from errata.data import Judgment
+from errata.io.judgments import write_judgments
 
+SAMPLE = Path(str(files("errata.datasets"))) / "sample"
+OUTPUTS = [str(SAMPLE / f"{name}.txt") for name in ("cautious", "eager", "fluent", "noisy")]
 NAMES = ["system_level", "pairs", "leave_one_out", "sentence_level"]
 
 
@@ -112,6 +118,122 @@ def test_parts_of_the_ranking() -> None:
     assert [len(row["systems, best first"].split()) for row in top] == [2, 3]
 
 
+def judged(*arguments: object) -> list[str]:
+    """Four of the five sample systems, of which the judgments know all."""
+    return [
+        "--judgments",
+        str(SAMPLE / "judgments.jsonl"),
+        "--gold",
+        str(SAMPLE / "gold.m2"),
+        "-m",
+        "m2",
+        "-m",
+        "gleu",
+        "--resamples",
+        "20",
+        *map(str, arguments),
+        *OUTPUTS,
+    ]
+
+
+def test_common_systems_everywhere(tmp_path: Path) -> None:
+    """A system that people alone know is left out of every table and figure that is asked for."""
+    pytest.importorskip("matplotlib")
+    scatter, picture = tmp_path / "scatter.svg", tmp_path / "map.svg"
+    found = tables(
+        *judged("--common", "--window", 3, "--top", 2, "--scatter", scatter, "--map", picture)
+    )
+    assert list(found)[:4] == ["system_level", "pairs", "leave_one_out", "windows"]
+    assert {row["without"] for row in found["leave_one_out"]} == {
+        "(none)",
+        "cautious",
+        "eager",
+        "fluent",
+        "noisy",
+    }
+    text = "".join(ElementTree.parse(scatter).getroot().itertext())
+    assert "noisy" in text
+    assert "nothing" not in text
+    assert picture.stat().st_size
+    # Without it from the start the sentence level is the same.
+    left_out = tables(*judged("--without", "nothing"))
+    assert found["sentence_level"] == left_out["sentence_level"]
+    assert found["system_level"] == left_out["system_level"]
+    result = errata("meta", *judged("--window", 3), code=2)
+    assert "nothing: known to only one" in result.stderr
+
+
+def test_json_has_numbers_and_signatures() -> None:
+    found = json.loads(errata("meta", *judged("--common", "--window", 3, "--json")).stdout)
+    by_name = {table["name"]: table for table in found["tables"]}
+    for row in by_name["system_level"]["rows"]:
+        low, high = row["r 95 %"]
+        assert low <= row["r"] <= high
+    for row in by_name["sentence_level"]["rows"]:
+        low, high = row["95 % interval"]
+        assert low <= row["value"] <= high
+    for table in found["tables"]:
+        sentences = table["name"] == "sentence_level" or table["name"].endswith("_confusion")
+        level = "sentence" if sentences else "system"
+        assert table["signature"].startswith(f"level:{level} | ")
+        for part in ("people: ", "members:all", "metric: m2(beta=0.5", "metric: gleu(n=4"):
+            assert part in table["signature"], table["name"]
+    assert "over:systems | resamples:20 | seed:0" in by_name["system_level"]["signature"]
+    assert "people: trueskill_meanfield(" in by_name["pairs"]["signature"]
+    assert "unit:rankings | resamples:20 | seed:0" in by_name["m2_confusion"]["signature"]
+
+
+def test_the_terminal_shows_the_signatures() -> None:
+    printed = errata("meta", *judged("--common")).stdout.splitlines()
+    said = [line for line in printed if line.startswith("signature: ")]
+    assert [line.split(" | ")[0] for line in said] == [
+        "signature: level:system",
+        "signature: level:sentence",
+    ]
+
+
+def test_judgments_are_read_before_metrics_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError("a metric was computed")
+
+    monkeypatch.setattr(evaluation, "evaluate", forbidden)
+    arguments = ["--gold", str(SAMPLE / "gold.m2"), *OUTPUTS]
+    result = errata("meta", "--judgments", "nowhere.xml", *arguments, code=2)
+    assert "nowhere.xml" in result.stderr
+    result = errata("meta", "--human", "nowhere.tsv", *arguments, code=2)
+    assert "nowhere.tsv" in result.stderr
+    result = errata("meta", "--ranker", "elo", "--sample", code=2)
+    assert "there is no ranker 'elo'" in result.stderr
+
+
+def test_judgments_are_read_as_by_the_other_commands(tmp_path: Path) -> None:
+    def pairs(*arguments: object) -> object:
+        given = ["--level", "sentence", "--convention", "noties", "--resamples", "0", "--sample"]
+        return tables("-m", "m2", *given, *map(str, arguments))["sentence_level"][0]["pairs"]
+
+    groups = (("eager",), ("fluent",), ("noisy",))
+    ann, bob = (Judgment(judge, 72, groups, (1, 2, 3)) for judge in ("ann", "bob"))
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    write_judgments([ann], one)
+    write_judgments([ann, bob], two)
+    both = ["--judgments", one, "--judgments", two, "--base", 1]  # of 72 sentences the last
+    assert pairs(*both) == 9
+    assert pairs(*both, "--leave-out", "ann") == 3
+    assert pairs("--judgments", one, "--base", 1) == 3
+    assert pairs() > pairs("--leave-out", "bo")  # type: ignore[operator]
+    texts = tmp_path / "outputs"
+    texts.mkdir()
+    for name, *_ in groups:
+        (texts / name).write_text("the same\n" * 72)
+    result = errata("meta", "--sample", *both, "--outputs", texts, code=2)
+    assert "the systems named fit the outputs of the sentence in 0 of 1 rankings" in result.stderr
+
+
+def test_unknown_systems_are_said_at_sentence_level_too() -> None:
+    given = ["--sample", "--level", "sentence", "--without", "X"]
+    assert "names the system 'X'" in errata("meta", *given, code=2).stderr
+
+
 def test_plots(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     errata(
@@ -140,7 +262,7 @@ def test_plots(tmp_path: Path) -> None:
     ("arguments", "problem"),
     [
         ((), "no metric to judge"),
-        (("--sample", "--convention", "tau"), "unknown convention 'tau'"),
+        (("--sample", "--convention", "tau"), "convention 'tau' is unknown"),
         (("--sample", "--without", "X"), "knows no system 'X'"),
         (("--sample", "--ranker", "elo"), "there is no ranker 'elo'"),
         (("--sample", "--scatter", "x.txt"), "cannot draw into"),

@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,18 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.data import Judgment, Scores
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons, compare
+from errata.meta import signs
 from errata.meta.sentences import (
-    CONVENTIONS,
+    ConventionName,
     calibrated_accuracy,
-    chance,
-    confusion,
-    human_ceiling,
-    resample,
     seeda_accuracy,
     sentence_level,
+    sentence_levels,
 )
+from errata.meta.signs import CONVENTIONS, chance, confusion, human_ceiling, sign_tables
 
 
 def published_scores(path: Path, name: str) -> Scores:
@@ -72,9 +73,10 @@ def test_published_sentence_level(oracles: Path, data_sets: Path, form: str) -> 
             ("accuracy", "acc_eq"),
         ):
             assert float(CONVENTIONS[ours](table)) == pytest.approx(expected[theirs], rel=1e-12)
+        (tables,) = sign_tables(pairs, [result], unit="pairs", resamples=4000)
+        assert tables.resampled is not None
         for name in ("noties", "hties"):
-            draws = resample(pairs, result, CONVENTIONS[name], unit="pairs", resamples=4000)
-            low, high = np.quantile(draws, [0.025, 0.975])
+            low, high = np.quantile(CONVENTIONS[name](tables.resampled), [0.025, 0.975])
             np.testing.assert_allclose([low, high], expected[f"{name}_ci95"], atol=0.0015)
 
 
@@ -244,9 +246,53 @@ def test_calibration_finds_the_threshold() -> None:
     assert plain.value.value == 0.5
 
 
+def test_one_computation_many_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine conventions: differences once per metric, ceiling, units and draws once in all."""
+    rng = np.random.default_rng(4)
+    given_rankings = [
+        (str(rng.choice(list("xyz"))), int(rng.integers(4)), rng.integers(1, 4, 4).tolist())
+        for _ in range(30)
+    ]
+    pairs, scores = build(given_rankings * 2, rng.integers(0, 3, 16).tolist())
+    other = replace(scores, scorer="other", name="other", sentences=rng.normal(size=(4, 4)))
+    alone = {
+        (m.scorer, c): sentence_level(pairs, m, convention=c, resamples=50, rng=7)
+        for m in (scores, other)
+        for c in CONVENTIONS
+    }
+    calls: list[str] = []
+
+    def counting(module: ModuleType, name: str) -> None:
+        function = getattr(module, name)
+
+        def counted(*arguments: object, **keywords: object) -> object:
+            calls.append(name)
+            return function(*arguments, **keywords)
+
+        monkeypatch.setattr(module, name, counted)
+
+    for name in ("differences", "human_ceiling", "bootstrap_weights"):
+        counting(signs, name)
+    with pytest.warns(DataWarning, match="names of systems"):
+        found = sentence_levels(
+            pairs, [scores, other], get_args(ConventionName), resamples=50, rng=7, folds=2
+        )
+    assert sorted(calls) == ["bootstrap_weights", "differences", "differences", "human_ceiling"]
+    assert len(found.levels) == 18
+    for level in found.levels:
+        if level.convention in CONVENTIONS:
+            assert level == alone[level.metric, level.convention]
+        else:
+            assert np.isnan(level.value.low)
+    assert found.metrics == ("toy", "other")
+    for part in ("level:sentence | unit:rankings | resamples:50 | seed:7", "members:all"):
+        assert part in found.signature
+    assert found.signature.endswith("rankings:60; metric: toy; metric: other")
+
+
 def test_bad_input() -> None:
     pairs, scores = build([("x", 0, [1, 2, 3, 3])], [0] * 16)
-    with pytest.raises(InputError, match="unknown convention 'tau'"):
+    with pytest.raises(InputError, match="convention 'tau' is unknown"):
         sentence_level(pairs, scores, convention="tau")
     with pytest.raises(InputError, match="no sentence scores"):
         confusion(pairs, replace(scores, sentences=None))

@@ -12,7 +12,8 @@ import pytest
 
 from errata.data import Scores
 from errata.errors import InputError
-from errata.meta.systems import leave_one_out, match_systems, p_value_matrix, system_level, windows
+from errata.meta.paired import match, match_systems
+from errata.meta.systems import leave_one_out, p_value_matrix, system_level, windows
 
 
 def published(path: Path, name: str) -> Scores:
@@ -45,20 +46,22 @@ def test_published_correlations(released: dict[str, Scores]) -> None:
         ("ts", "m2score"): (0.672, 0.720),
     }
     for (human, metric), (r, rho) in table.items():
-        values = system_level(released[human], [released[metric]]).agreements[0].values
+        values = system_level(match(released[human], [released[metric]])).agreements[0].values
         assert round(values["pearson"], 3) == r
         assert round(values["spearman"], 3) == rho
 
 
 def test_published_outlier_and_p_values(released: dict[str, Scores], oracles: Path) -> None:
-    gleu = leave_one_out(released["ew"], released["gleu"])
-    assert gleu["IPN"] == pytest.approx(0.4998951493711528, rel=1e-12)
+    paired = match(released["ew"], [released["gleu"]])
+    without = dict(zip(paired.systems, leave_one_out(paired).values[0], strict=True))
+    assert without["IPN"] == pytest.approx(0.4998951493711528, rel=1e-12)
     metrics = [released[name] for name in ("gleu", "imeasure", "m2score")]
     with open(oracles / "meta" / "chollampatt_williams.tsv", encoding="utf-8") as file:
         rows = [r for r in csv.DictReader(file, delimiter="\t") if r["subset"] == "all13"]
     assert len(rows) == 12
     for row in rows:
-        p = p_value_matrix(released[row["human"].lower()], metrics, "williams", row["corr"])
+        paired = match(released[row["human"].lower()], metrics)
+        p = p_value_matrix(paired, "williams", row["corr"])
         names = [m.scorer for m in metrics]
         found = p[names.index(row["higher"]), names.index(row["lower"])]
         assert found == pytest.approx(float(row["one_sided_p"]), rel=1e-9)
@@ -70,8 +73,8 @@ BAD = Scores("bad", tuple("ABCDEF"), np.array([1.0, 4, 2, 4, 3, 2]))
 
 
 def test_systems_are_matched_by_name() -> None:
-    result = system_level(HUMAN, [GOOD, BAD])
-    assert result.systems == tuple("ABCDEF")
+    result = system_level(match(HUMAN, [GOOD, BAD]))
+    assert result.paired.systems == tuple("ABCDEF")
     good, bad = result.agreements
     assert good.values["spearman"] == pytest.approx(1.0)
     assert good.values["accuracy"] == 1.0
@@ -91,24 +94,26 @@ def test_intervals_over_resamples() -> None:
     rng = np.random.default_rng(0)
     human = replace(HUMAN, resampled=HUMAN.values + 0.1 * rng.normal(size=(200, 6)))
     metric = replace(GOOD, resampled=GOOD.values + 2 * rng.normal(size=(300, 6)))
-    narrow = system_level(human, [metric], over="judgments").agreements[0].intervals["pearson"]
-    wide = system_level(human, [metric], over="sentences").agreements[0].intervals["pearson"]
-    both = system_level(human, [metric], over="both").agreements[0]
+    paired = match(human, [metric])
+    narrow = system_level(paired, over="judgments").agreements[0].intervals["pearson"]
+    wide = system_level(paired, over="sentences").agreements[0].intervals["pearson"]
+    both = system_level(paired, over="both").agreements[0]
     assert narrow[1] - narrow[0] < wide[1] - wide[0]
     assert both.intervals["pearson"][0] == pytest.approx(wide[0], abs=0.1)
     assert 0.5 < both.values["soft_accuracy"] < 1
     with pytest.raises(InputError, match="was not resampled"):
-        system_level(HUMAN, [metric], over="judgments")
+        system_level(match(HUMAN, [metric]), over="judgments")
 
 
 def test_windows() -> None:
-    found = windows(HUMAN, BAD, 4, "spearman")
-    assert [w.systems for w in found] == [tuple("ABCD"), tuple("BCDE"), tuple("CDEF")]
-    top = windows(HUMAN, BAD, 3, top=True)
-    assert [w.systems for w in top] == [("A", "B"), ("A", "B", "C")]
-    assert top[0].value == pytest.approx(-1.0)
+    paired = match(HUMAN, [BAD])
+    found = windows(paired, 4, "spearman")
+    assert found.subsets == (tuple("ABCD"), tuple("BCDE"), tuple("CDEF"))
+    top = windows(paired, 3, top=True)
+    assert top.subsets == (("A", "B"), ("A", "B", "C"))
+    assert top.values[0, 0] == pytest.approx(-1.0)
     with pytest.raises(InputError, match="window of 7"):
-        windows(HUMAN, BAD, 7)
+        windows(paired, 7)
 
 
 def test_unmatched_systems_are_refused() -> None:
@@ -119,22 +124,45 @@ def test_unmatched_systems_are_refused() -> None:
     assert human.systems == metric.systems == ("A", "B")
     with pytest.raises(InputError, match="share 1 systems"):
         match_systems(HUMAN, Scores("o", ("A", "Y"), np.zeros(2)), common=True)
-    with pytest.raises(InputError, match="unknown unit"):
-        system_level(HUMAN, [GOOD], over="words")
+    with pytest.raises(InputError, match="over 'words' is unknown"):
+        system_level(match(HUMAN, [GOOD]), over="words")
     with pytest.raises(InputError, match="no metric"):
-        system_level(HUMAN, [])
+        match(HUMAN, [])
+
+
+def test_everything_reads_the_same_systems() -> None:
+    """Matched once: what one side alone knows, and what is left out, is nowhere."""
+    more = Scores("more", tuple("AXBCDE"), np.array([5.0, 9, 4, 2, 3, 1]))
+    paired = match(HUMAN, [more, GOOD], common=True, without=["B", "X"])
+    assert paired.systems == tuple("ACDE")
+    assert paired.without == tuple("BFX")
+    assert [m.systems for m in paired.metrics] == [tuple("ACDE")] * 2
+    assert windows(paired, 2).subsets == (("A", "C"), ("C", "D"), ("D", "E"))
+    assert leave_one_out(paired).subsets[0] == ("C", "D", "E")
+    assert p_value_matrix(paired).shape == (2, 2)
+    result = system_level(paired, resamples=10, rng=3)
+    assert result.agreements[1].values["accuracy"] == 1.0
+    for part in ("level:system", "systems:4", "without:B", "over:systems", "resamples:10"):
+        assert part in result.signature
+    assert "seed:3" in result.signature
+    assert result.signature.endswith("people: people; metric: more; metric: good")
+    assert match(HUMAN, [GOOD], without=["A"]).systems == tuple("BCDEF")
+    with pytest.raises(InputError, match="knows no system 'Z'"):
+        match(HUMAN, [GOOD], without=["Z"])
+    with pytest.raises(InputError, match="all metrics together share 0 systems"):
+        match(HUMAN, [GOOD.select("AB"), GOOD.select("EF")], common=True)
 
 
 def test_a_constant_metric_has_no_correlation() -> None:
     flat = Scores("flat", tuple("ABCDEF"), np.zeros(6))
-    result = system_level(HUMAN, [GOOD, flat])
+    result = system_level(match(HUMAN, [GOOD, flat]))
     assert np.isnan(result.agreements[1].values["pearson"])
     assert np.isnan(result.p_values["williams_pearson"]).all()
 
 
 def test_holm_is_over_pairs(released: dict[str, Scores]) -> None:
     metrics = [released[name] for name in ("gleu", "imeasure", "m2score")]
-    pairs = system_level(released["ew"], metrics).pairs
+    pairs = system_level(match(released["ew"], metrics)).pairs
     p = sorted((pair.p["williams_pearson"], pair.holm["williams_pearson"]) for pair in pairs)
     assert [round(raw, 5) for raw, _ in p] == [0.01505, 0.05374, 0.34914]
     np.testing.assert_allclose([h for _, h in p], [3 * p[0][0], 2 * p[1][0], p[2][0]])

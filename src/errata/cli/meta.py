@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from errata.cli._judgments import judgment_options, load_judgments
 from errata.cli.common import Progress, emit, format_option, seed_option
 from errata.errors import InputError
 
 if TYPE_CHECKING:
-    from errata.data import Scores
-    from errata.human.comparisons import Comparisons
+    from errata.data import Corpus, Hypotheses, Members, Scores
+    from errata.human.comparisons import Comparisons, Unit
+    from errata.meta.paired import Paired
+    from errata.meta.sentences import ConventionName
+    from errata.meta.systems import Over
+    from errata.metrics import Metric
     from errata.report.table import Table
 
 __all__ = ["command"]
+
+DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
 
 
 @click.command(
     "meta",
     epilog="Example:  errata meta --judgments judgments.xml --gold gold.m2 -m m2 -m gleu outputs/*",
 )
-@click.argument("outputs", nargs=-1, metavar="[NAME=]OUTPUT...")
-@click.option("--judgments", metavar="FILE", help="Human rankings (Appraise XML, CSV, JSONL).")
+@click.argument("systems", nargs=-1, metavar="[NAME=]OUTPUT...")
+@click.option(
+    "--judgments",
+    multiple=True,
+    metavar="FILE",
+    help="Human rankings (Appraise XML, CSV, JSONL); may be repeated.",
+)
 @click.option("--human", metavar="FILE", help="Human system scores instead of judgments.")
 @click.option(
     "--scores",
@@ -42,7 +54,6 @@ __all__ = ["command"]
     metavar="METRIC",
     help="A metric to compute and judge; default: m2, imeasure, gleu, bleu.",
 )
-@click.option("--sample", is_flag=True, help="Use the built-in sample instead of files.")
 @click.option(
     "--ranker",
     default="trueskill_meanfield",
@@ -63,6 +74,7 @@ __all__ = ["command"]
     "--convention",
     "conventions",
     multiple=True,
+    metavar="NAME",
     help="Sentence level: noties, hties, wmt12, wmt13, wmt14, tau_b, accuracy, "
     "calibrated, seeda; may be repeated. Default: noties, hties, tau_b, accuracy.",
 )
@@ -106,24 +118,24 @@ __all__ = ["command"]
 )
 @click.option("--map", "map_file", metavar="FILE", help="Plot the map of p-values.")
 @click.option("--resamples", type=click.IntRange(0), default=1000, show_default=True)
+@judgment_options
 @seed_option
 @format_option
 def command(
-    outputs: tuple[str, ...],
-    judgments: str | None,
+    systems: tuple[str, ...],
+    judgments: tuple[str, ...],
     human: str | None,
     score_files: tuple[str, ...],
     gold: str | None,
     source: str | None,
     refs: tuple[str, ...],
     metrics: tuple[str, ...],
-    sample: bool,
     ranker: str,
     level: str,
-    over: str,
-    conventions: tuple[str, ...],
-    unit: str,
-    members: str,
+    over: Over,
+    conventions: tuple[ConventionName, ...],
+    unit: Unit,
+    members: Members,
     without: tuple[str, ...],
     common: bool,
     window: int | None,
@@ -135,6 +147,7 @@ def command(
     resamples: int,
     seed: int,
     form: str,
+    **options: Any,
 ) -> None:
     """Judge metrics by how well they agree with people.
 
@@ -143,78 +156,66 @@ def command(
     convention of the field by name, always with the chance level and with what one judge reaches
     for another beside it.
     """
-    results = _metric_scores(
-        outputs, score_files, gold, source, refs, metrics, sample, resamples, seed
-    )
-    comparisons = _comparisons(judgments, sample, members, seed)
-    people = _human_scores(comparisons, human, ranker, unit, resamples, seed)
-    if without:
-        results = [scores.without(*without) for scores in results]
-        people = people.without(*without)
-        comparisons = comparisons.without(*without) if comparisons else None
-    tables: list[Table] = []
-    if level != "sentence":
-        tables += _system_tables(people, results, over, common, window, top, tests, resamples, seed)
-    if level == "sentence" and comparisons is None:
-        raise InputError("sentence level needs judgments", remedy="give --judgments")
-    if level != "system" and comparisons is not None:
-        tables += _sentence_tables(comparisons, results, conventions, unit, resamples, seed)
-    _draw(people, results, scatter, outliers, map_file)
-    emit(tables, form)
-
-
-def _metric_scores(
-    outputs: tuple[str, ...],
-    files: tuple[str, ...],
-    gold: str | None,
-    source: str | None,
-    refs: tuple[str, ...],
-    metrics: tuple[str, ...],
-    sample: bool,
-    resamples: int,
-    seed: int,
-) -> list[Scores]:
-    from errata.cli.score import DEFAULT_METRICS, load
+    from errata.cli.inputs import DEFAULT_METRICS, load_inputs
     from errata.io.scores import read_any_scores
+    from errata.meta.paired import match
+    from errata.metrics import parse
+    from errata.report.figures.ranking import figure_form
 
-    results = [read_any_scores(path) for path in files]
-    if outputs or sample:
-        from errata.evaluation import evaluate
-        from errata.metrics import parse
-
-        corpus, systems = load(outputs, gold, source, refs, sample)
-        for metric in [parse(text) for text in metrics or DEFAULT_METRICS]:
-            with Progress(metric.name) as progress:
-                results.append(
-                    evaluate(
-                        metric, corpus, systems, resamples=resamples, rng=seed, progress=progress
-                    )
-                )
-    if not results:
+    sample = options["sample"]
+    # What can fail at once does so before anything is computed.
+    if not (systems or sample or score_files):
         raise InputError(
             "no metric to judge",
             remedy="give outputs with --gold or --source and --refs, or --scores, or --sample",
         )
-    return results
+    for path in (scatter, map_file):
+        if path is not None:
+            figure_form(path)
+    conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
+    texts = metrics or DEFAULT_METRICS if systems or sample else ()
+    chosen = [parse(text) for text in texts]
+    comparisons = _comparisons(judgments, members, seed, options)
+    if level == "sentence" and comparisons is None:
+        raise InputError("sentence level needs judgments", remedy="give --judgments")
+    people = None
+    if level != "sentence" or scatter or map_file:
+        people = _human_scores(comparisons, human, ranker, unit, resamples, seed)
+    results = [read_any_scores(path) for path in score_files]
+    if chosen:
+        inputs = load_inputs(systems, gold, source, refs, sample)
+        results += _metric_scores(chosen, *inputs, resamples, seed)
+
+    tables: list[Table] = []
+    if people is not None:
+        paired = match(people, results, common=common, without=without)
+        if level != "sentence":
+            tables += _system_tables(paired, over, window, top, tests, resamples, seed)
+        _draw(paired, scatter, outliers, map_file)
+    if level != "system" and comparisons is not None:
+        scored = [scores for scores in results if scores.sentences is not None]
+        judged = _left(comparisons, scored, common, without)
+        tables += _sentence_tables(judged, scored, conventions, unit, resamples, seed)
+    emit(tables, form)
+
+
+def _known_conventions(names: tuple[ConventionName, ...]) -> tuple[ConventionName, ...]:
+    from errata.meta.sentences import ConventionName
+    from errata.parameters import require
+
+    for name in names:
+        require("convention", name, ConventionName)
+    return names
 
 
 def _comparisons(
-    judgments: str | None, sample: bool, members: str, seed: int
+    files: tuple[str, ...], members: Members, seed: int, options: dict[str, Any]
 ) -> Comparisons | None:
-    from errata.cli._judgments import load_judgments
     from errata.human import compare
 
-    if judgments is None and not sample:
+    if not files and not options["sample"]:
         return None
-    found = load_judgments(
-        () if judgments is None else (judgments,),
-        sample=judgments is None,
-        base=0,
-        leave_out=(),
-        outputs=(),
-        labels="check",
-        statuses=(),
-    )
+    found = load_judgments(files, **options | {"sample": not files})
     return compare(found, members=members, rng=seed)
 
 
@@ -222,7 +223,7 @@ def _human_scores(
     comparisons: Comparisons | None,
     human: str | None,
     ranker: str,
-    unit: str,
+    unit: Unit,
     resamples: int,
     seed: int,
 ) -> Scores:
@@ -234,85 +235,93 @@ def _human_scores(
         raise InputError("no word from people", remedy="give --judgments or --human scores")
     from errata.human import parse_ranker, rank
 
-    return rank(parse_ranker(ranker), comparisons, unit=unit, resamples=resamples, rng=seed)
+    chosen = parse_ranker(ranker)
+    with Progress(chosen.name) as progress:
+        return rank(
+            chosen, comparisons, unit=unit, resamples=resamples, rng=seed, progress=progress
+        )
+
+
+def _metric_scores(
+    metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], resamples: int, seed: int
+) -> list[Scores]:
+    from errata.evaluation import evaluate
+
+    results = []
+    for metric in metrics:
+        with Progress(metric.name) as progress:
+            results.append(
+                evaluate(metric, corpus, systems, resamples=resamples, rng=seed, progress=progress)
+            )
+    return results
 
 
 def _system_tables(
-    people: Scores,
-    results: list[Scores],
-    over: str,
-    common: bool,
+    paired: Paired,
+    over: Over,
     window: int | None,
     top: int | None,
     tests: bool,
     resamples: int,
     seed: int,
 ) -> list[Table]:
-    from errata.meta import systems
+    from errata.meta.systems import leave_one_out, system_level, windows
     from errata.report.tables import correlations as report
 
-    found = systems.system_level(
-        people, results, over=over, common=common, resamples=resamples, rng=seed
-    )
-    tables = [report.system_table(found)]
+    found = system_level(paired, over=over, resamples=resamples, rng=seed)
+    tables = [report.system_level_table(found)]
     if tests and found.pairs:
-        tables.append(report.pair_table(found))
-    if len(found.systems) > 2 and not common:
-        whole = {a.metric: a.values["pearson"] for a in found.agreements}
-        left = {s.scorer: systems.leave_one_out(people, s) for s in results}
-        tables.append(report.leave_one_out_table(left, whole, "Pearson's r"))
-    for size, best in ((window, False), (top, True)):
-        if size:
-            spans = {s.scorer: systems.windows(people, s, size, top=best) for s in results}
-            tables.append(report.window_table(spans, "Pearson's r"))
+        tables.append(report.metric_pair_table(found))
+    if len(paired) > 2:
+        tables.append(report.leave_one_out_table(leave_one_out(paired)))
+    if window is not None:
+        tables.append(report.window_table(windows(paired, window)))
+    if top is not None:
+        tables.append(report.window_table(windows(paired, top, top=True)))
     return tables
+
+
+def _left(
+    comparisons: Comparisons, results: list[Scores], common: bool, without: tuple[str, ...]
+) -> Comparisons:
+    """The comparisons of the systems that are to be judged."""
+    named = set(comparisons.systems)
+    elsewhere = {name for scores in results for name in scores.systems} - named
+    out = [name for name in without if name not in elsewhere]  # of a name nobody knows it is said
+    if common:
+        out += sorted({name for s in results for name in named - set(s.systems)} - set(out))
+    return comparisons.without(*out)
 
 
 def _sentence_tables(
     comparisons: Comparisons,
     results: list[Scores],
-    conventions: tuple[str, ...],
-    unit: str,
+    conventions: tuple[ConventionName, ...],
+    unit: Unit,
     resamples: int,
     seed: int,
 ) -> list[Table]:
     from errata.meta.sentences import sentence_levels
     from errata.report.tables import correlations as report
 
-    scored = [scores for scores in results if scores.sentences is not None]
-    if not scored:
+    if not results:
         return []
-    levels = sentence_levels(
-        comparisons,
-        scored,
-        conventions or ("noties", "hties", "tau_b", "accuracy"),
-        unit=unit,
-        resamples=resamples,
-        rng=seed,
+    found = sentence_levels(
+        comparisons, results, conventions, unit=unit, resamples=resamples, rng=seed
     )
-    first = {level.metric: level for level in reversed(levels)}
-    return [
-        report.sentence_table(levels),
-        *(report.confusion_table(first[scores.scorer]) for scores in scored),
-    ]
+    return [report.sentence_level_table(found), *report.confusion_tables(found)]
 
 
 def _draw(
-    people: Scores,
-    results: list[Scores],
-    scatter: str | None,
-    outliers: tuple[str, ...],
-    map_file: str | None,
+    paired: Paired, scatter: str | None, outliers: tuple[str, ...], map_file: str | None
 ) -> None:
-    if scatter is None and map_file is None:
-        return
-    from errata.meta.systems import p_value_matrix
     from errata.report.figures import correlations as plots
-    from errata.report.tables.correlations import short_names
+    from errata.report.figures.ranking import save_figure
 
     if scatter is not None:
-        plots.save_figure(plots.scatter_plot(people, results, outliers=outliers), scatter)
+        save_figure(plots.scatter_plot(paired, outliers=outliers), scatter)
     if map_file is not None:
-        p = p_value_matrix(people, results)
-        names = short_names([scores.scorer for scores in results])
-        plots.save_figure(plots.significance_map(p, names, "Williams' test, Pearson's r"), map_file)
+        from errata.meta.systems import p_value_matrix
+
+        title = "Williams' test, Pearson's r"
+        save_figure(plots.significance_map(p_value_matrix(paired), paired.names, title), map_file)

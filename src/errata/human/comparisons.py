@@ -107,6 +107,11 @@ class Comparisons(Rows):
     context: tuple[str, ...] = ()
 
     @property
+    def facts(self) -> tuple[str, ...]:
+        """What a signature says of the comparisons."""
+        return (*self.context, f"comparisons:{self.total:.12g}", f"rankings:{self.rankings}")
+
+    @property
     def total(self) -> float:
         """How many comparisons there are, merged rows counted as often as they stand for."""
         return float(self.weight.sum())
@@ -156,6 +161,8 @@ class Comparisons(Rows):
 
     def without(self, *systems: str) -> Comparisons:
         """The comparisons among the other systems."""
+        if not systems:
+            return self
         for name in systems:
             if name not in self.systems:
                 raise InputError(

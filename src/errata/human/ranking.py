@@ -130,9 +130,7 @@ def rank(
         context=(
             *ranker.context(counts),
             *stand_in,
-            *comparisons.context,
-            f"comparisons:{comparisons.total:.12g}",
-            f"rankings:{comparisons.rankings}",
+            *comparisons.facts,
             *((f"value:{value}",) if value != "data" else ()),
             *drawn,
             f"errata:{__version__}",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from errata.correlation import correlate, pearson, ranks
+from errata.correlation import Correlation, correlate, pearson, ranks
 from errata.errors import InputError
-from errata.numbers import Floats
+from errata.numbers import Floats, Seed
 
 __all__ = [
     "Williams",
@@ -17,6 +17,7 @@ __all__ = [
     "holm",
     "holm_pairs",
     "permutation_test",
+    "permutation_tests",
     "williams",
     "williams_test",
 ]
@@ -64,7 +65,7 @@ def williams(r12: float, r13: float, r23: float, n: int) -> Williams:
 
 
 def williams_test(
-    human: ArrayLike, better: ArrayLike, worse: ArrayLike, *, kind: str = "pearson"
+    human: ArrayLike, better: ArrayLike, worse: ArrayLike, *, kind: Correlation = "pearson"
 ) -> Williams:
     """Williams' test on scores; ``kind="spearman"`` puts ranks in, as the field does.
 
@@ -86,9 +87,9 @@ def permutation_test(
     better: ArrayLike,
     worse: ArrayLike,
     *,
-    kind: str = "pearson",
+    kind: Correlation = "pearson",
     resamples: int = 10_000,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> float:
     """One-sided p that the first metric correlates better, by swapping the metrics' scores.
 
@@ -97,18 +98,40 @@ def permutation_test(
     or fewer all swaps are tried and the p-value is exact; otherwise ``resamples`` are drawn and
     the observed one counts among them.
     """
-    h, a, b = (np.asarray(v, np.float64) for v in (human, better, worse))
+    return permutation_tests(human, better, worse, kind=kind, resamples=resamples, rng=rng)[0]
+
+
+def permutation_tests(
+    human: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    kind: Correlation = "pearson",
+    resamples: int = 10_000,
+    rng: Seed = 0,
+) -> tuple[float, float]:
+    """`permutation_test` both ways: that the first metric correlates better, and the second.
+
+    The same swaps serve both questions, with the sign of the difference turned round.
+    """
+    h, a, b = (np.asarray(v, np.float64) for v in (human, first, second))
     a, b = _standard(a), _standard(b)
     n = len(h)
+    observed = float(correlate(kind, h, a) - correlate(kind, h, b))
     if n <= EXACT:
         swap = (np.arange(2**n)[:, None] >> np.arange(n)) & 1 == 1
+        swapped = correlate(kind, h, np.where(swap, b, a))
+        null = swapped - swapped[::-1]  # row -1 - k swaps whatever row k does not
     else:
         swap = np.random.default_rng(rng).random((resamples, n)) < 0.5
-    observed = float(correlate(kind, h, a) - correlate(kind, h, b))
-    null = correlate(kind, h, np.where(swap, b, a)) - correlate(kind, h, np.where(swap, a, b))
-    # Equal sums in another order may differ in the last bits; they are ties, not wins.
-    reached = int((null >= observed - 1e-12).sum())
-    return reached / len(null) if n <= EXACT else (reached + 1) / (len(null) + 1)
+        null = correlate(kind, h, np.where(swap, b, a)) - correlate(kind, h, np.where(swap, a, b))
+
+    def p_value(null: Floats, observed: float) -> float:
+        # Equal sums in another order may differ in the last bits; they are ties, not wins.
+        reached = int((null >= observed - 1e-12).sum())
+        return reached / len(null) if n <= EXACT else (reached + 1) / (len(null) + 1)
+
+    return p_value(null, observed), p_value(-null, -observed)
 
 
 def _standard(values: Floats) -> Floats:

@@ -5,34 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
-from errata.correlation import CORRELATIONS, correlate, soft_pairwise_accuracy
+from errata.correlation import CORRELATIONS, Correlation, correlate, soft_pairwise_accuracy
 from errata.data import Scores
 from errata.errors import InputError
+from errata.meta.paired import Paired
 from errata.meta.significance import (
     detectable_difference,
     holm_pairs,
-    permutation_test,
+    permutation_tests,
     williams_test,
 )
-from errata.numbers import Floats
+from errata.numbers import Floats, Interval, Seed, percentiles, seed_name
+from errata.parameters import require
 
 __all__ = [
-    "OVER",
     "MetricPair",
+    "Over",
+    "PairTest",
+    "SubsetCorrelations",
     "SystemAgreement",
     "SystemLevel",
-    "Window",
     "leave_one_out",
-    "match_systems",
     "p_value_matrix",
     "system_level",
     "windows",
 ]
 
-OVER = ("systems", "sentences", "judgments", "both")
+Over = Literal["systems", "sentences", "judgments", "both"]
+PairTest = Literal["williams", "permutation"]
 FEW = 20  # below so many systems the smallest difference that can be told is stated
 
 
@@ -42,7 +46,7 @@ class SystemAgreement:
 
     metric: str
     values: Mapping[str, float]
-    intervals: Mapping[str, tuple[float, float]]
+    intervals: Mapping[str, Interval]
 
 
 @dataclass(frozen=True)
@@ -64,50 +68,29 @@ class MetricPair:
 
 @dataclass(frozen=True, eq=False)
 class SystemLevel:
-    """All metrics against people over the same systems.
+    """All metrics against people over the same systems, metrics named as a heading names them.
 
     ``p_values[test][a, b]`` is one-sided: small where metric a agrees better than metric b
     (NaN on the diagonal). ``notes`` say what these systems cannot tell.
     """
 
-    human: str
-    systems: tuple[str, ...]
+    paired: Paired
     agreements: tuple[SystemAgreement, ...]
     p_values: Mapping[str, Floats]
     pairs: tuple[MetricPair, ...]
-    over: str
+    over: Over
+    confidence: float
     notes: tuple[str, ...]
-
-
-def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tuple[Scores, Scores]:
-    """Both sides over the same systems, in the order of the human scores.
-
-    Systems that only one side knows are an error; ``common`` leaves them out on purpose.
-    """
-    shared = [name for name in human.systems if name in metric.systems]
-    alone = sorted(set(human.systems) ^ set(metric.systems))
-    if alone and not common:
-        raise InputError(
-            f"{', '.join(alone)}: known to only one of {human.scorer} and {metric.scorer}",
-            remedy="score the same systems, or ask for the common ones only (--common)",
-        )
-    if len(shared) < 2:
-        raise InputError(
-            f"{human.scorer} and {metric.scorer} share {len(shared)} systems",
-            remedy="use the same system names on both sides",
-        )
-    return human.select(shared), metric.select(shared)
+    signature: str
 
 
 def system_level(
-    human: Scores,
-    metrics: Sequence[Scores],
+    paired: Paired,
     *,
-    over: str = "systems",
-    common: bool = False,
+    over: Over = "systems",
     resamples: int = 1000,
     confidence: float = 0.95,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> SystemLevel:
     """Judge metrics by their agreement with people at system level.
 
@@ -115,69 +98,65 @@ def system_level(
     same?), the metric's ``"sentences"``, the human ``"judgments"`` (by the unit the human scores
     were resampled with), or ``"both"`` of the latter.
     """
-    if over not in OVER:
-        raise InputError(f"unknown unit {over!r}", remedy=f"use one of {', '.join(OVER)}")
-    if not metrics:
-        raise InputError("no metric to judge", remedy="give at least one")
-    matched = [match_systems(human, metric, common=common) for metric in metrics]
-    if len({h.systems for h, _ in matched}) > 1:
-        raise InputError(
-            "the metrics do not share their systems with people alike",
-            remedy="score the same systems with every metric",
-        )
-    people = matched[0][0]
-    scored = [m for _, m in matched]
-    agreements = tuple(_agreement(people, m, over, resamples, confidence, rng) for m in scored)
+    require("over", over, Over)
+    agreements = _agreements(paired, over, resamples, confidence, rng)
+    tests: list[tuple[PairTest, Correlation]] = [
+        ("williams", "pearson"),
+        ("williams", "spearman"),
+        ("permutation", "pearson"),
+        ("permutation", "spearman"),
+    ]
     p_values = (
-        {
-            "williams_pearson": p_value_matrix(people, scored, "williams", "pearson"),
-            "williams_spearman": p_value_matrix(people, scored, "williams", "spearman"),
-            "permutation_pearson": p_value_matrix(
-                people, scored, "permutation", "pearson", rng=rng
-            ),
-            "permutation_spearman": p_value_matrix(
-                people, scored, "permutation", "spearman", rng=rng
-            ),
-        }
-        if len(scored) > 1
+        {f"{test}_{kind}": p_value_matrix(paired, test, kind, rng=rng) for test, kind in tests}
+        if len(paired.metrics) > 1
         else {}
     )
-    pairs = _pairs(people, scored, p_values)
+    pairs = _pairs(paired, p_values)
+    drawn = (f"over:{over}", f"resamples:{resamples}") if resamples else ()
     return SystemLevel(
-        human.scorer, people.systems, agreements, p_values, pairs, over, _limits(len(people), pairs)
+        paired,
+        agreements,
+        p_values,
+        pairs,
+        over,
+        confidence,
+        _limits(len(paired), pairs),
+        paired.signature(*drawn, f"seed:{seed_name(rng)}"),
     )
 
 
-def _agreement(
-    human: Scores,
-    metric: Scores,
-    over: str,
-    resamples: int,
-    confidence: float,
-    rng: int | np.random.Generator,
-) -> SystemAgreement:
-    values = {kind: float(correlate(kind, human.values, metric.values)) for kind in CORRELATIONS}
-    intervals = {}
-    if resamples:
-        h, m = _resampled(human, metric, over, resamples, rng)
-        tail = (1 - confidence) / 2
-        for kind in CORRELATIONS:
-            draws = correlate(kind, h, m)
-            known = draws[~np.isnan(draws)]  # a resample of one system only has no correlation
-            low, high = np.quantile(known, [tail, 1 - tail]) if len(known) else (np.nan, np.nan)
-            intervals[kind] = (float(low), float(high))
-    if human.resampled is not None and metric.resampled is not None:
-        values["soft_accuracy"] = soft_pairwise_accuracy(human.p_values(), metric.p_values())
-    return SystemAgreement(metric.scorer, values, intervals)
+def _agreements(
+    paired: Paired, over: Over, resamples: int, confidence: float, rng: Seed
+) -> tuple[SystemAgreement, ...]:
+    human = paired.people
+    n = len(paired)
+    drawn = None
+    if resamples and over == "systems":  # the same systems for every metric
+        drawn = np.random.default_rng(rng).integers(0, n, (resamples, n))
+    found = []
+    for name, metric in zip(paired.names, paired.metrics, strict=True):
+        values: dict[str, float] = {
+            kind: float(correlate(kind, human.values, metric.values)) for kind in CORRELATIONS
+        }
+        intervals: dict[str, Interval] = {}
+        if resamples:
+            h, m = (
+                _resampled(human, metric, over)
+                if drawn is None
+                else (human.values[drawn], metric.values[drawn])
+            )
+            # A resample of one system only has no correlation and is left out.
+            intervals = {
+                kind: Interval(*percentiles(correlate(kind, h, m), confidence).tolist())
+                for kind in CORRELATIONS
+            }
+        if human.resampled is not None and metric.resampled is not None:
+            values["soft_accuracy"] = soft_pairwise_accuracy(human.p_values(), metric.p_values())
+        found.append(SystemAgreement(name, values, intervals))
+    return tuple(found)
 
 
-def _resampled(
-    human: Scores, metric: Scores, over: str, resamples: int, rng: int | np.random.Generator
-) -> tuple[Floats, Floats]:
-    n = len(human)
-    if over == "systems":
-        pick = np.random.default_rng(rng).integers(0, n, (resamples, n))
-        return human.values[pick], metric.values[pick]
+def _resampled(human: Scores, metric: Scores, over: Over) -> tuple[Floats, Floats]:
     for scores, needed in (
         (human, over in ("judgments", "both")),
         (metric, over in ("sentences", "both")),
@@ -197,36 +176,30 @@ def _resampled(
 
 
 def p_value_matrix(
-    human: Scores,
-    metrics: Sequence[Scores],
-    test: str = "williams",
-    kind: str = "pearson",
-    *,
-    rng: int | np.random.Generator = 0,
+    paired: Paired, test: PairTest = "williams", kind: Correlation = "pearson", *, rng: Seed = 0
 ) -> Floats:
     """One-sided p-values ``[a, b]`` that metric a agrees better with people than metric b."""
-    metrics = [match_systems(human, metric)[1] for metric in metrics]
-    n = len(metrics)
+    require("test", test, PairTest)
+    human = paired.people.values
+    n = len(paired.metrics)
     p = np.full((n, n), np.nan)
-    if test == "williams" and len(human) < 4:
+    if test == "williams" and len(paired) < 4:
         return p
     for a, b in combinations(range(n), 2):
-        for i, j in ((a, b), (b, a)):
-            x, y = metrics[i].values, metrics[j].values
-            if np.isnan([correlate(kind, human.values, v) for v in (x, y)]).any():
-                continue
-            p[i, j] = (
-                williams_test(human.values, x, y, kind=kind).p
-                if test == "williams"
-                else permutation_test(human.values, x, y, kind=kind, rng=rng)
-            )
+        x, y = paired.metrics[a].values, paired.metrics[b].values
+        if np.isnan([correlate(kind, human, v) for v in (x, y)]).any():
+            continue
+        if test == "williams":
+            p[a, b] = williams_test(human, x, y, kind=kind).p
+            p[b, a] = williams_test(human, y, x, kind=kind).p
+        else:
+            p[a, b], p[b, a] = permutation_tests(human, x, y, kind=kind, rng=rng)
     return p
 
 
-def _pairs(
-    human: Scores, metrics: Sequence[Scores], p_values: Mapping[str, Floats]
-) -> tuple[MetricPair, ...]:
+def _pairs(paired: Paired, p_values: Mapping[str, Floats]) -> tuple[MetricPair, ...]:
     adjusted = {test: holm_pairs(p) for test, p in p_values.items()}
+    human, metrics, names = paired.people, paired.metrics, paired.names
     pairs = []
     for a, b in combinations(range(len(metrics)), 2):
         r = [float(correlate("pearson", human.values, metrics[i].values)) for i in (a, b)]
@@ -236,8 +209,8 @@ def _pairs(
         better, worse = (a, b) if r[0] >= r[1] else (b, a)
         pairs.append(
             MetricPair(
-                metrics[better].scorer,
-                metrics[worse].scorer,
+                names[better],
+                names[worse],
                 abs(r[0] - r[1]),
                 detectable_difference(min(r), between, len(human)),
                 {test: float(p[better, worse]) for test, p in p_values.items()},
@@ -257,48 +230,64 @@ def _limits(systems: int, pairs: Sequence[MetricPair]) -> tuple[str, ...]:
     )
 
 
-def leave_one_out(human: Scores, metric: Scores, kind: str = "pearson") -> dict[str, float]:
+@dataclass(frozen=True, eq=False)
+class SubsetCorrelations:
+    """Metrics against people over some of the systems: ``values[metric, subset]``.
+
+    ``whole[metric]`` is the correlation over all systems.
+    """
+
+    paired: Paired
+    kind: Correlation
+    subsets: tuple[tuple[str, ...], ...]
+    values: Floats
+    whole: Floats
+
+    @property
+    def signature(self) -> str:
+        """Everything that decided the numbers, in one line."""
+        return self.paired.signature(f"correlation:{self.kind}")
+
+
+def _over_subsets(
+    paired: Paired, kind: Correlation, subsets: Sequence[Sequence[int]]
+) -> SubsetCorrelations:
+    human = paired.people.values
+    values = [
+        [float(correlate(kind, human[list(s)], metric.values[list(s)])) for s in subsets]
+        for metric in paired.metrics
+    ]
+    whole = [float(correlate(kind, human, metric.values)) for metric in paired.metrics]
+    names = tuple(tuple(paired.systems[i] for i in subset) for subset in subsets)
+    return SubsetCorrelations(paired, kind, names, np.array(values), np.array(whole))
+
+
+def leave_one_out(paired: Paired, kind: Correlation = "pearson") -> SubsetCorrelations:
     """The correlation without each system in turn: whose absence changes the picture?"""
-    h, m = match_systems(human, metric)
-    if len(h) < 3:
-        raise InputError(f"cannot leave one of {len(h)} systems out")
-    rows = np.array([[i for i in range(len(h)) if i != out] for out in range(len(h))])
-    values = correlate(kind, h.values[rows], m.values[rows])
-    return dict(zip(h.systems, values.tolist(), strict=True))
-
-
-@dataclass(frozen=True)
-class Window:
-    """Systems that stand next to each other in the human ranking, and the correlation there."""
-
-    systems: tuple[str, ...]
-    value: float
+    n = len(paired)
+    if n < 3:
+        raise InputError(f"cannot leave one of {n} systems out")
+    return _over_subsets(paired, kind, [[i for i in range(n) if i != out] for out in range(n)])
 
 
 def windows(
-    human: Scores, metric: Scores, size: int, kind: str = "pearson", *, top: bool = False
-) -> tuple[Window, ...]:
+    paired: Paired, size: int, kind: Correlation = "pearson", *, top: bool = False
+) -> SubsetCorrelations:
     """The correlation in every window of ``size`` neighbours of the human ranking, best first.
 
     With ``top`` in the best 2, 3, ... up to ``size`` systems instead: do metrics still tell good
     systems apart?
     """
-    h, m = match_systems(human, metric)
-    if not 2 <= size <= len(h):
+    if not 2 <= size <= len(paired):
         raise InputError(
-            f"a window of {size} does not fit {len(h)} systems",
+            f"a window of {size} does not fit {len(paired)} systems",
             remedy="use 2 or more, and no more than there are systems",
         )
-    order = list(h.order)
-    spans = (
+    order = paired.people.order
+    return _over_subsets(
+        paired,
+        kind,
         [order[:k] for k in range(2, size + 1)]
         if top
-        else [order[i : i + size] for i in range(len(order) - size + 1)]
-    )
-    return tuple(
-        Window(
-            tuple(h.systems[i] for i in span),
-            float(correlate(kind, h.values[span], m.values[span])),
-        )
-        for span in spans
+        else [order[i : i + size] for i in range(len(order) - size + 1)],
     )

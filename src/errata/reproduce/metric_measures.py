@@ -15,9 +15,9 @@ from errata.datasets.fetch import path
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.files import read_lines
-from errata.meta.sentences import CONVENTIONS, confusion
+from errata.meta.paired import match_systems
 from errata.meta.significance import williams_test
-from errata.meta.systems import match_systems
+from errata.meta.signs import CONVENTIONS, confusion
 from errata.metrics import parse
 from errata.metrics.base import f_beta
 from errata.reproduce.material import Material, NotRun, Unknown, pick, place

@@ -26,7 +26,7 @@ from errata.human.judge_rankings import JudgeCorrelations, judge_correlations
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.io.judgments.labels import fit_labels, same_text
-from errata.meta.systems import match_systems
+from errata.meta.paired import match_systems
 from errata.reproduce.material import Material, Unknown, pick, place
 from errata.reproduce.measures import measure
 

@@ -8,53 +8,44 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from errata.correlation import pearson, spearman
-from errata.data import Scores
-from errata.errors import InputError
-from errata.meta.systems import match_systems
+from errata.meta.paired import Paired
 from errata.numbers import Floats
-from errata.report.figures.ranking import new_figure, save_figure
+from errata.report.figures.ranking import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["save_figure", "scatter_plot", "significance_map"]
+__all__ = ["scatter_plot", "significance_map"]
 
 
-def scatter_plot(
-    human: Scores, metrics: Sequence[Scores], *, outliers: Sequence[str] = ()
-) -> Figure:
+def scatter_plot(paired: Paired, *, outliers: Sequence[str] = ()) -> Figure:
     """Human against metric scores, one panel per metric, systems by name, r and ρ above.
 
     Systems named as ``outliers`` are drawn hollow; r and ρ are given with and without them, as
     Chollampatt & Ng (2018) do for IPN.
     """
-    for name in outliers:
-        if name not in human.systems:
-            raise InputError(
-                f"{human.scorer} knows no system {name!r}",
-                remedy=f"it has: {', '.join(human.systems)}",
-            )
-    figure = new_figure(4.2 * len(metrics), 4.0)
-    panels = figure.subplots(1, len(metrics), squeeze=False)[0]
-    for panel, scores in zip(panels, metrics, strict=True):
-        people, metric = match_systems(human, scores)
-        stay = np.array([name not in outliers for name in people.systems])
+    people = paired.people
+    others = people.without(*outliers).systems
+    stay = np.array([system in others for system in people.systems])
+    figure = new_figure(4.2 * len(paired.metrics), 4.0)
+    panels = figure.subplots(1, len(paired.metrics), squeeze=False)[0]
+    for panel, name, metric in zip(panels, paired.names, paired.metrics, strict=True):
         x, y = people.values, metric.values
         panel.scatter(x[stay], y[stay], s=22, color="#1f5a94", zorder=3)
         panel.scatter(x[~stay], y[~stay], s=26, facecolors="none", edgecolors="#b3431f", zorder=3)
-        for name, a, b in zip(people.systems, x, y, strict=True):
-            panel.annotate(name, (a, b), xytext=(4, 3), textcoords="offset points", fontsize=7)
+        for system, a, b in zip(people.systems, x, y, strict=True):
+            panel.annotate(system, (a, b), xytext=(4, 3), textcoords="offset points", fontsize=7)
         if stay.sum() > 1 and np.ptp(x[stay]) > 0:
             slope, intercept = np.polyfit(x[stay], y[stay], 1)
             ends = np.array([x.min(), x.max()])
             panel.plot(ends, slope * ends + intercept, color="#999999", linewidth=1, zorder=2)
-        title = f"{scores.scorer.partition('(')[0]}\n{_correlations(x, y)}"
+        title = f"{name}\n{_correlations(x, y)}"
         if not stay.all():
-            without = ", ".join(name for name in people.systems if name in outliers)
+            without = ", ".join(system for system in people.systems if system in outliers)
             title += f"\nwithout {without}: {_correlations(x[stay], y[stay])}"
         panel.set_title(title, fontsize=9)
-        panel.set_xlabel(human.scorer.partition("(")[0].replace("_", " "))
-        panel.set_ylabel(scores.headline)
+        panel.set_xlabel(people.name.replace("_", " "))
+        panel.set_ylabel(metric.headline)
         panel.margins(x=0.16, y=0.1)  # room for the names
         panel.grid(color="#dddddd", linewidth=0.5)
     return figure

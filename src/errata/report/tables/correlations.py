@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
-from errata.meta.sentences import SentenceLevel
-from errata.meta.systems import SystemLevel, Window
+from errata.correlation import Correlation
+from errata.meta.sentences import SentenceLevels
+from errata.meta.systems import SubsetCorrelations, SystemLevel
+from errata.numbers import Interval
 from errata.report.table import Cell, Table
 
 __all__ = [
-    "confusion_table",
+    "confusion_tables",
     "leave_one_out_table",
-    "p_value_tables",
-    "pair_table",
-    "sentence_table",
-    "short_names",
-    "system_table",
+    "metric_pair_table",
+    "sentence_level_table",
+    "system_level_table",
     "window_table",
 ]
 
@@ -34,19 +32,15 @@ TESTS = {
     "permutation_pearson": "permutation r",
     "permutation_spearman": "permutation ρ",
 }
+TITLES: dict[Correlation, str] = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "kendall": "Kendall's τ",
+    "accuracy": "Pairwise accuracy",
+}
 
 
-def short_names(signatures: Sequence[str]) -> tuple[str, ...]:
-    """Metric names for headings: bare where that is enough, otherwise whole signatures."""
-    bare = [signature.partition("(")[0] for signature in signatures]
-    return tuple(b if bare.count(b) == 1 else s for b, s in zip(bare, signatures, strict=True))
-
-
-def _interval(low: float, high: float) -> str | None:
-    return None if np.isnan(low) else f"{low:.3f} – {high:.3f}"
-
-
-def system_table(result: SystemLevel, *, confidence: float = 0.95) -> Table:
+def system_level_table(result: SystemLevel) -> Table:
     """Metrics as rows: every correlation with people, and intervals for r and ρ."""
     kinds = [k for k in SHOWN if any(k in a.values for a in result.agreements)]
     spread = [k for k in ("pearson", "spearman") if k in result.agreements[0].intervals]
@@ -54,21 +48,20 @@ def system_table(result: SystemLevel, *, confidence: float = 0.95) -> Table:
     for kind in kinds:
         columns.append(SHOWN[kind])
         if kind in spread:
-            columns.append(f"{SHOWN[kind]} {confidence * 100:g} %")
+            columns.append(f"{SHOWN[kind]} {result.confidence * 100:g} %")
     rows = []
-    names = short_names([a.metric for a in result.agreements])
-    best = sorted(range(len(names)), key=lambda i: -result.agreements[i].values["pearson"])
-    for i in best:
-        agreement = result.agreements[i]
-        row: list[Cell] = [names[i]]
+    for agreement in sorted(result.agreements, key=lambda a: -a.values["pearson"]):
+        row: list[Cell] = [agreement.metric]
         for kind in kinds:
             row.append(agreement.values.get(kind))
             if kind in spread:
-                row.append(_interval(*agreement.intervals[kind]))
+                row.append(agreement.intervals[kind])
         rows.append(tuple(row))
+    paired = result.paired
     caption = [
-        f"people: {result.human}; {len(result.systems)} systems; intervals over {result.over}",
+        f"people: {paired.people.scorer}; {len(paired)} systems; intervals over {result.over}",
         *(f"note: {note}" for note in result.notes),
+        f"signature: {result.signature}",
     ]
     return Table(
         tuple(columns),
@@ -76,24 +69,18 @@ def system_table(result: SystemLevel, *, confidence: float = 0.95) -> Table:
         title="Agreement with people, system level",
         name="system_level",
         caption="\n".join(caption),
-        formats={SHOWN[k]: ".3f" for k in kinds},
+        signature=result.signature,
+        formats=dict.fromkeys(columns[1:], ".3f"),
     )
 
 
-def pair_table(result: SystemLevel) -> Table:
+def metric_pair_table(result: SystemLevel) -> Table:
     """Pairs of metrics as rows: the lead in r and the p-values of every test."""
-    names = dict(
-        zip(
-            [a.metric for a in result.agreements],
-            short_names([a.metric for a in result.agreements]),
-            strict=True,
-        )
-    )
     tests = list(result.p_values)
     rows: list[tuple[Cell, ...]] = [
         (
-            names[pair.better],
-            names[pair.worse],
+            pair.better,
+            pair.worse,
             pair.lead,
             pair.smallest,
             *(pair.p[test] for test in tests),
@@ -116,120 +103,105 @@ def pair_table(result: SystemLevel) -> Table:
         title="Is the better metric really better? (one-sided p-values)",
         caption="Williams ρ: the test with ranks put in, as the field does, without "
         "theory behind it",
+        signature=result.signature,
         formats=dict.fromkeys(columns[4:], ".5f")
         | {"lead in r": ".3f", "smallest significant": ".3f"},
     )
 
 
-def p_value_tables(result: SystemLevel) -> list[Table]:
-    """One matrix per test: p-values that the metric of the row agrees better than the column's."""
-    names = short_names([a.metric for a in result.agreements])
-    tables = []
-    for test, p in result.p_values.items():
-        rows: list[tuple[Cell, ...]] = [
-            (name, *(None if a == b else float(p[a, b]) for b in range(len(names))))
-            for a, name in enumerate(names)
-        ]
-        tables.append(
-            Table(
-                ("better than", *names),
-                tuple(rows),
-                name=test,
-                title=f"p-values: {TESTS[test]}",
-                formats=dict.fromkeys(names, ".5f"),
-            )
-        )
-    return tables
-
-
-def sentence_table(results: Sequence[SentenceLevel], *, confidence: float = 0.95) -> Table:
-    """Metrics and conventions as rows: value, interval, chance floor and human ceiling."""
-    unique = list(dict.fromkeys(r.metric for r in results))
-    names = dict(zip(unique, short_names(unique), strict=True))
-    rows = tuple(
-        (
-            names[r.metric],
-            r.convention,
-            r.value.value,
-            _interval(r.value.low, r.value.high),
-            r.floor,
-            r.ceiling,
-            r.pairs,
-        )
-        for r in results
-    )
-    return Table(
-        (
-            "metric",
-            "convention",
-            "value",
-            f"{confidence * 100:g} % interval",
-            "chance",
-            "judge for judge",
-            "pairs",
-        ),
-        rows,
-        title="Agreement with people, sentence level",
-        name="sentence_level",
-        caption=f"intervals over {results[0].unit}; chance: a metric that "
-        "only knows how often to tie; judge for judge: one judge as a metric for another",
-        formats={"value": ".4f", "chance": ".4f", "judge for judge": ".4f", "pairs": ".0f"},
-    )
-
-
-def confusion_table(result: SentenceLevel) -> Table:
-    """What people said of two outputs (rows) against what the metric said (columns).
-
-    Which output stands first is arbitrary, so the two orders are added up.
-    """
-    table = result.table + result.table[::-1, ::-1]
-    agree, half, against = table[2, 2], table[2, 1], table[2, 0]
-    lone, both = table[1, 2], table[1, 1] / 2
-    return Table(
-        ("people", "metric agrees", "metric ties", "metric disagrees"),
-        (
-            ("one is better", float(agree), float(half), float(against)),
-            ("tie", None, float(both), float(lone)),
-        ),
-        title=f"{result.metric.partition('(')[0]}: signs against people",
-        name=f"{result.metric.partition('(')[0]}_confusion",
-        formats=dict.fromkeys(("metric agrees", "metric ties", "metric disagrees"), ".0f"),
-    )
-
-
-def leave_one_out_table(
-    values: Mapping[str, Mapping[str, float]], whole: Mapping[str, float], kind: str
-) -> Table:
+def leave_one_out_table(result: SubsetCorrelations) -> Table:
     """The correlation without each system; rows sorted by the largest change."""
-    names = short_names(list(values))
-    systems = list(next(iter(values.values())))
-    change = {s: max(abs(values[m][s] - whole[m]) for m in values) for s in systems}
-    rows: list[tuple[Cell, ...]] = [("(none)", *(whole[m] for m in values))]
+    names, systems = result.paired.names, result.paired.systems
+    change = np.nan_to_num(np.abs(result.values - result.whole[:, None])).max(axis=0)
+    rows: list[tuple[Cell, ...]] = [("(none)", *result.whole.tolist())]
     rows += [
-        (s, *(values[m][s] for m in values)) for s in sorted(systems, key=lambda s: -change[s])
+        (systems[i], *result.values[:, i].tolist()) for i in np.argsort(-change, kind="stable")
     ]
     return Table(
         ("without", *names),
         tuple(rows),
-        title=f"{kind}, one system left out at a time",
+        title=f"{TITLES[result.kind]}, one system left out at a time",
         name="leave_one_out",
+        signature=result.signature,
         formats=dict.fromkeys(names, ".3f"),
         rules=frozenset({0}),
     )
 
 
-def window_table(values: Mapping[str, Sequence[Window]], kind: str) -> Table:
+def window_table(result: SubsetCorrelations) -> Table:
     """The correlation in windows of the human ranking, metrics as columns."""
-    names = short_names(list(values))
-    first = next(iter(values.values()))
+    names = result.paired.names
     rows: list[tuple[Cell, ...]] = [
-        (" ".join(window.systems), *(values[m][i].value for m in values))
-        for i, window in enumerate(first)
+        (" ".join(systems), *values)
+        for systems, values in zip(result.subsets, result.values.T.tolist(), strict=True)
     ]
     return Table(
         ("systems, best first", *names),
         tuple(rows),
         name="windows",
-        title=f"{kind} in parts of the ranking",
+        title=f"{TITLES[result.kind]} in parts of the ranking",
+        signature=result.signature,
         formats=dict.fromkeys(names, ".3f"),
     )
+
+
+def sentence_level_table(result: SentenceLevels) -> Table:
+    """Metrics and conventions as rows: value, interval, chance floor and human ceiling."""
+    interval = f"{result.confidence * 100:g} % interval"
+    rows: list[tuple[Cell, ...]] = [
+        (
+            level.metric,
+            level.convention,
+            level.value.value,
+            Interval(level.value.low, level.value.high),
+            level.floor,
+            level.ceiling,
+            result.pairs,
+        )
+        for level in result.levels
+    ]
+    caption = (
+        f"intervals over {result.unit}; chance: a metric that only knows how often to tie; "
+        "judge for judge: one judge as a metric for another"
+    )
+    return Table(
+        ("metric", "convention", "value", interval, "chance", "judge for judge", "pairs"),
+        tuple(rows),
+        title="Agreement with people, sentence level",
+        name="sentence_level",
+        caption=f"{caption}\nsignature: {result.signature}",
+        signature=result.signature,
+        formats={
+            "value": ".4f",
+            interval: ".3f",
+            "chance": ".4f",
+            "judge for judge": ".4f",
+            "pairs": ".0f",
+        },
+    )
+
+
+def confusion_tables(result: SentenceLevels) -> list[Table]:
+    """Of each metric: what people said of two outputs (rows) against what it said (columns).
+
+    Which output stands first is arbitrary, so the two orders are added up.
+    """
+    tables = []
+    for metric, found in zip(result.metrics, result.tables, strict=True):
+        table = found.observed + found.observed[::-1, ::-1]
+        agree, half, against = table[2, 2], table[2, 1], table[2, 0]
+        lone, both = table[1, 2], table[1, 1] / 2
+        tables.append(
+            Table(
+                ("people", "metric agrees", "metric ties", "metric disagrees"),
+                (
+                    ("one is better", float(agree), float(half), float(against)),
+                    ("tie", None, float(both), float(lone)),
+                ),
+                title=f"{metric}: signs against people",
+                name=f"{metric}_confusion",
+                signature=result.signature,
+                formats=dict.fromkeys(("metric agrees", "metric ties", "metric disagrees"), ".0f"),
+            )
+        )
+    return tables
