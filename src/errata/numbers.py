@@ -107,8 +107,7 @@ def bootstrap_weights(
     generator = np.random.default_rng(rng)
     step = max(1, block // units)
     for start in range(0, resamples, step):
-        rows = [
-            np.bincount(generator.integers(0, units, size or units), minlength=units)
-            for _ in range(min(step, resamples - start))
-        ]
-        yield np.array(rows, np.float64)
+        weights = np.empty((min(step, resamples - start), units))
+        for row in weights:
+            row[:] = np.bincount(generator.integers(0, units, size or units), minlength=units)
+        yield weights

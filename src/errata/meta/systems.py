@@ -133,6 +133,7 @@ def _agreements(
     drawn = None
     if resamples and over == "systems":  # the same systems for every metric
         drawn = np.random.default_rng(rng).integers(0, n, (resamples, n))
+    sure = human.p_values()
     found = []
     for name, metric in zip(paired.names, paired.metrics, strict=True):
         values: dict[str, float] = {
@@ -151,7 +152,7 @@ def _agreements(
                 for kind in CORRELATIONS
             }
         if human.resampled is not None and metric.resampled is not None:
-            values["soft_accuracy"] = soft_pairwise_accuracy(human.p_values(), metric.p_values())
+            values["soft_accuracy"] = soft_pairwise_accuracy(sure, metric.p_values())
         found.append(SystemAgreement(name, values, intervals))
     return tuple(found)
 
