@@ -69,6 +69,15 @@ def test_update_far_out_stays_finite() -> None:
         assert found == pure.rate(-80.0, 0.25, 80.0, 0.25, outcome, 0.5, 0.1)
 
 
+@given(st.floats(-50, 50) | st.floats(-2, 2), st.floats(0.001, 5))
+def test_all_outcomes_at_once_are_each_of_them(t: float, margin: float) -> None:
+    """To the last bit: the tails they share are computed once."""
+    draw, every = np.zeros(2), np.zeros(4)
+    pure._draw(t, margin, draw)
+    pure._outcomes(t, margin, every)
+    assert every.tolist() == [*draw, pure._v_win(t - margin), pure._v_win(-t - margin)]
+
+
 def small_counts(seed: int, n: int = 5) -> Counts:
     rng = np.random.default_rng(seed)
     wins = rng.integers(0, 20, (n, n)).astype(float)

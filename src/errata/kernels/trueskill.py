@@ -78,6 +78,42 @@ def _draw(t: cython.double, margin: cython.double, vw: cython.double[::1]) -> cy
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def _outcomes(t: cython.double, margin: cython.double, vw: cython.double[::1]) -> cython.void:
+    """v and w of a draw and v of a win and of a loss, into vw[0] to vw[3].
+
+    To the last bit what `_draw(t)`, `_v_win(t - margin)` and `_v_win(-t - margin)` give, which
+    ask for the same tails: a win of the favourite is at -a, a win of the other at b.
+    """
+    size: cython.double = fabs(t)
+    a: cython.double = margin - size
+    b: cython.double = -margin - size
+    top: cython.double = _pdf(a)
+    bottom: cython.double = _pdf(b)
+    below: cython.double = _cdf(b)
+    upper: cython.double = _cdf(-a)
+    mass: cython.double = _cdf(a) - below
+    v: cython.double
+    favourite: cython.double = a if upper < 1e-300 else top / upper
+    other: cython.double = -b if below < 1e-300 else bottom / below
+    if mass < 1e-300:
+        v = a
+        vw[1] = 1.0
+    else:
+        v = (bottom - top) / mass
+        vw[1] = v * v + (a * top - b * bottom) / mass
+    if t < 0:
+        vw[0] = -v
+        vw[2] = other
+        vw[3] = favourite
+    else:
+        vw[0] = v
+        vw[2] = favourite
+        vw[3] = other
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def _play(
     mean: cython.double[::1],
     variance: cython.double[::1],
@@ -356,13 +392,17 @@ def _flow(
     v: cython.double
     w: cython.double
     lost: cython.double
+    far: cython.double
     played: cython.double
     each: cython.double = games / steps
     for _step in range(steps):
         for i in range(n):
+            for j in range(i + 1):
+                chance[i, j] = exp(-fabs(mean[i] - mean[j])) if met[i, j] else 0.0
+                chance[j, i] = chance[i, j]
+        for i in range(n):
             total = 0
             for j in range(n):
-                chance[i, j] = exp(-fabs(mean[i] - mean[j])) if met[i, j] else 0.0
                 total += chance[i, j]
             slope[i] = 0
             for j in range(n):
@@ -375,14 +415,15 @@ def _flow(
                 c2 = 2 * beta * beta + variance[i] + variance[j] + 2 * tau * tau
                 c = sqrt(c2)
                 t = (mean[i] - mean[j]) / c
-                _draw(t, margin / c, vw)
+                far = margin / c
+                _outcomes(t, far, vw)
                 lost = 1 - win[i, j] - tie[i, j]
-                x = t - margin / c
-                v = _v_win(x)
+                x = t - far
+                v = vw[2]
                 w = tie[i, j] * vw[1] + win[i, j] * v * (v + x)
                 total = tie[i, j] * vw[0] + win[i, j] * v
-                x = -t - margin / c
-                v = _v_win(x)
+                x = -t - far
+                v = vw[3]
                 gain[i, j] = (total - lost * v) / c
                 loss[i, j] = (w + lost * v * (v + x)) / c2
                 gain[j, i] = -gain[i, j]
@@ -431,7 +472,7 @@ def mean_field(
     change: cython.double[:, ::1] = np.zeros((2, n))
     slope: cython.double[::1] = np.zeros(n)
     starts: cython.double[::1] = np.zeros(n)
-    vw: cython.double[::1] = np.zeros(2)
+    vw: cython.double[::1] = np.zeros(4)
     order: cython.Py_ssize_t[::1] = np.zeros(n, np.intp)
     with cython.nogil:
         for r in range(batch):
