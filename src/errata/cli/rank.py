@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from errata.data import Members
     from errata.human.clusters import RankingOrder
     from errata.human.comparisons import Unit
-    from errata.human.ranking import Value
+    from errata.human.ranking import Reported
 
 __all__ = ["command"]
 
@@ -92,7 +92,7 @@ def command(
     resamples: int,
     confidence: float,
     members: Members,
-    value: Value,
+    value: Reported,
     balanced: bool,
     order: RankingOrder,
     without: tuple[str, ...],

@@ -21,7 +21,7 @@ from errata.numbers import Floats, Progress, Seed, seed_name
 from errata.parameters import Parameterised, require
 from errata.parameters import parameterised as ranker
 
-__all__ = ["Ranker", "Value", "rank", "ranker"]
+__all__ = ["Ranker", "Reported", "rank", "ranker"]
 
 
 class Ranker(Parameterised, ABC):
@@ -60,7 +60,7 @@ class Ranker(Parameterised, ABC):
         return self.score(draw.counts(comparisons))
 
 
-Value = Literal["data", "mean"]
+Reported = Literal["data", "mean"]
 
 
 def rank(
@@ -70,7 +70,7 @@ def rank(
     unit: Unit = "sentences",
     resamples: int = 1000,
     rng: Seed = 0,
-    value: Value = "data",
+    value: Reported = "data",
     balanced: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -92,7 +92,7 @@ def rank(
     >>> rank(parse_ranker("net_wins"), compare(judgments), resamples=0)["A"]
     0.75
     """
-    require("value", value, Value)
+    require("value", value, Reported)
     require("unit", unit, Unit)
     counts = comparisons.counts()
     _check(comparisons, counts)
