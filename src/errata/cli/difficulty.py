@@ -316,25 +316,23 @@ def _draw(
     terminal: bool,
     sentences: str | None,
 ) -> None:
-    from errata.io.document import write_document
+    from errata.io.files import write_bytes
     from errata.report.heatmap.pieces import heat_map, parse_range
     from errata.report.heatmap.plain import heat_map_picture, heat_map_text
 
     chosen = parse_range(sentences, len(found.corpus)) if sentences else None
     if page:
-        write_document(
-            heat_map(
-                found,
-                sentences=chosen,
-                signature=repr(found.metric),
-                title=f"Difficulty heat map: {found.corpus.name}",
-            ),
-            page,
+        text = heat_map(
+            found,
+            sentences=chosen,
+            signature=repr(found.metric),
+            title=f"Difficulty heat map: {found.corpus.name}",
         )
+        write_bytes(text.encode("utf-8", "replace"), page)
     if figure:
         form = figure.rpartition(".")[2].lower()
         part = chosen or range(min(10, len(found.corpus)))
-        write_document(heat_map_picture(found, part, form=form), figure)
+        write_bytes(heat_map_picture(found, part, form=form), figure)
     if terminal:
         screen = sys.stdout.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"

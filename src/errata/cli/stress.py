@@ -71,6 +71,7 @@ def command(
     the next line: a score that does not fall shows where the metric can be gamed. Without files,
     the references of the built-in sample are damaged.
     """
+    from errata.io.files import write_bytes
     from errata.metrics import parse
     from errata.report.tables.stress import stress_plot, stress_table
     from errata.studies.stress import stress
@@ -110,5 +111,5 @@ def command(
                 )
             )
     if plot is not None:
-        plot.write_bytes(stress_plot(cards, image))
+        write_bytes(stress_plot(cards, image), plot)
     emit([stress_table(card) for card in cards], form)

@@ -11,13 +11,12 @@ from errata.data import Corpus, Hypotheses, Reference, apply_edits
 from errata.errors import DataWarning, InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_alignment, check_lines, check_sources
-from errata.io.files import read_lines, shown_name
+from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
 from errata.io.text import read_text
 
 __all__ = ["keep_annotators", "read_corpus", "read_hypotheses", "read_hypotheses_m2", "split_name"]
 
-PathLike = str | os.PathLike[str]
 # Endings that are no part of a system's name.
 _ENDINGS = (".txt", ".m2", ".out", ".hyp", ".tok", ".cor")
 

@@ -10,8 +10,8 @@ from errata.errors import InputError
 from errata.io.checks.characters import check_characters, check_corpus
 from errata.io.checks.findings import Finding
 from errata.io.checks.lines import check_lines, check_sources, check_systems
-from errata.io.corpus import PathLike, is_m2, scan_hypotheses, split_name
-from errata.io.files import read_lines, shown_name
+from errata.io.corpus import is_m2, scan_hypotheses, split_name
+from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import corpus_name, scan_m2
 
 __all__ = ["Checked", "FileStatistics", "check_files"]

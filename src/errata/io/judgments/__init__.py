@@ -23,13 +23,12 @@ import numpy as np
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.files import shown_name, write_lines
+from errata.io.files import PathLike, peek, shown_name, stream_lines, write_lines
 from errata.io.judgments.appraise import parse_appraise, render_appraise
 from errata.io.judgments.fields import LARGEST, Repeats, is_duration
 from errata.io.judgments.labels import Outputs, require_fit
 from errata.io.judgments.mturk import parse_mturk
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
-from errata.io.stream import peek, stream_lines
 
 __all__ = [
     "JUDGMENT_FORMS",
@@ -41,7 +40,6 @@ __all__ = [
     "write_judgments",
 ]
 
-PathLike = str | os.PathLike[str]
 JUDGMENT_FORMS = ("appraise", "jsonl", "pairwise", "mturk")
 _KEYS = frozenset(
     ("item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time", "skipped")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from errata.errors import InputError, MissingExtraError
 from errata.human.clusters import Ranking
-from errata.io.stream import write_bytes
+from errata.io.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
