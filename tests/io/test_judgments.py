@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.human import compare
-from errata.io.judgments import parse_jsonl, read_judgments, render_jsonl, write_judgments
+from errata.io.judgments import read_judgments, write_judgments
 from errata.io.judgments.appraise import parse_appraise, render_appraise
+from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
 from errata.io.judgments.labels import fit_labels
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
 from human_data import (

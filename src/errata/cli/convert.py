@@ -144,7 +144,7 @@ def _write_texts(
     missing: str | None,
     copy_missing: bool,
 ) -> list[str]:
-    from errata.io.parallel import corrected_text
+    from errata.io.corpus import corrected_text
     from errata.io.text import write_text
 
     annotators = file.corpus.annotators

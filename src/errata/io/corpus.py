@@ -1,4 +1,4 @@
-"""From the files a user names to a checked corpus and the outputs of systems."""
+"""From the files a user names to a checked corpus, the outputs of systems, and texts again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
 from errata.io.text import read_text
 
-__all__ = ["keep_annotators", "read_corpus", "read_hypotheses", "read_hypotheses_m2", "split_name"]
+__all__ = [
+    "corrected_text",
+    "is_m2",
+    "keep_annotators",
+    "read_corpus",
+    "read_hypotheses",
+    "read_hypotheses_m2",
+    "scan_hypotheses",
+    "split_name",
+]
 
 # Endings that are no part of a system's name.
 _ENDINGS = (".txt", ".m2", ".out", ".hyp", ".tok", ".cor")
@@ -258,3 +267,50 @@ def _system(file: M2File, annotator: int, name: str) -> Hypotheses:
                 remedy=error.remedy,
             ) from None
     return Hypotheses(name, tuple(sentences), tuple(edits))
+
+
+def corrected_text(
+    file: M2File, annotator: int, *, missing: str | None = None, copy_missing: bool = False
+) -> tuple[str, ...]:
+    """The sentences as one annotator corrected them (first alternatives).
+
+    Where the annotator has no reference stands ``missing``, or the source with
+    ``copy_missing=True``; with neither that is an error, because a text has no other way to say
+    so. A sentence without edits stays exactly as it is, spaces included.
+    """
+    corpus = file.corpus
+    if annotator not in corpus.annotators:
+        raise InputError(
+            f"no annotator {annotator}",
+            path=file.path,
+            remedy=f"there are: {', '.join(map(str, corpus.annotators))}",
+        )
+    lines = []
+    for number, source, references in zip(
+        file.lines, corpus.sources, corpus.references, strict=True
+    ):
+        reference = next((r for r in references if r.annotator == annotator), None)
+        if reference is None and not copy_missing and missing is None:
+            raise InputError(
+                f"annotator {annotator} has no reference for this sentence",
+                path=file.path,
+                line=number,
+                remedy="say what to write there: --missing MARK, or --copy-missing for the source",
+            )
+        text = source if reference is None and copy_missing else missing or ""
+        if reference is not None:
+            try:
+                text = reference.corrected(source)
+            except InputError as error:
+                raise InputError(
+                    error.problem, path=file.path, line=number, remedy=error.remedy
+                ) from None
+            if text == missing:
+                raise InputError(
+                    f"the correction is {text!r}, the mark of a missing reference",
+                    path=file.path,
+                    line=number,
+                    remedy="choose another --missing",
+                )
+        lines.append(text)
+    return tuple(lines)
