@@ -267,8 +267,12 @@ def test_read_tells_the_form_and_gzip(tmp_path: Path) -> None:
         [0, 0],
         [1, 0],
     ]
-    with pytest.raises(InputError, match="cannot be written as 'mturk'"):
-        write_judgments([ranking], tmp_path / "x", form="mturk")
+    with pytest.raises(InputError, match="form 'mturk' is unknown; use one of 'appraise', 'jsonl'"):
+        write_judgments([ranking], tmp_path / "x", form="mturk")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="form 'xml' is unknown"):
+        read_judgments(path, form="xml")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="labels 'chekc' is unknown; use one of 'check', 'text'"):
+        read_judgments(path, labels="chekc")  # type: ignore[arg-type]
 
 
 def test_read_errors(tmp_path: Path) -> None:

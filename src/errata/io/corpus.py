@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from errata.data import Corpus, Hypotheses, Reference, apply_edits
+from errata.data import Corpus, Hypotheses, Reference, apply_edits, namesakes
 from errata.errors import DataWarning, InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_alignment, check_lines, check_sources
@@ -22,6 +22,7 @@ __all__ = [
     "read_corpus",
     "read_hypotheses",
     "read_hypotheses_m2",
+    "read_systems",
     "scan_hypotheses",
     "split_name",
 ]
@@ -172,6 +173,33 @@ def read_hypotheses(
         )
     raise_or_warn(findings)
     return systems[0]
+
+
+def read_systems(
+    paths: Iterable[PathLike],
+    *,
+    names: Sequence[str] | None = None,
+    several: bool = False,
+    corpus: Corpus | None = None,
+) -> list[Hypotheses]:
+    """Read the outputs of systems, one file each (see `read_hypotheses`), no two of one name.
+
+    With ``several`` an M2 file may hold the edits of more than one system; ``names`` then names
+    those of the one file given, in the order of their annotator numbers.
+    """
+    systems: list[Hypotheses] = []
+    places: list[str] = []
+    for path in paths:
+        if several:
+            found, findings = scan_hypotheses(path, names=names, corpus=corpus)
+            raise_or_warn(findings)
+        else:
+            found = [read_hypotheses(path, corpus=corpus)]
+        systems += found
+        places += [shown_name(split_name(path)[1])] * len(found)
+    for error in namesakes([system.system for system in systems], places):
+        raise error
+    return systems
 
 
 def scan_hypotheses(

@@ -55,7 +55,7 @@ def _form(path: PathLike) -> str:
     return form
 
 
-def _plain(values: Floats | None) -> Any:
+def _plain(values: Floats | Ints | None) -> Any:
     """Nested lists; JSON has no NaN (null here) and no infinity (a string here)."""
 
     def one(value: Any) -> Any:

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
 
-import numpy as np
-
-from errata.data import Judgment
+from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
+from errata.io.corpus import read_systems
 from errata.io.files import PathLike, peek, shown_name, stream_lines, write_lines
-from errata.io.judgments.appraise import parse_appraise, render_appraise
-from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
-from errata.io.judgments.labels import Outputs, require_fit
-from errata.io.judgments.mturk import parse_mturk
-from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
+from errata.io.judgments.labels import Labels, Outputs, require_fit
+from errata.numbers import Seed
+from errata.parameters import require
 
-__all__ = ["JUDGMENT_FORMS", "read_judgments", "read_outputs", "without_judges", "write_judgments"]
+__all__ = [
+    "JudgmentForm",
+    "WrittenForm",
+    "read_judgments",
+    "read_outputs",
+    "without_judges",
+    "write_judgments",
+]
 
-JUDGMENT_FORMS = ("appraise", "jsonl", "pairwise", "mturk")
+JudgmentForm = Literal["appraise", "jsonl", "pairwise", "mturk"]
+WrittenForm = Literal["appraise", "jsonl", "pairwise"]
 
 
 def read_judgments(
     path: PathLike,
     *,
-    form: str | None = None,
+    form: JudgmentForm | None = None,
     base: int = 0,
     leave_out: Iterable[str] = (),
     statuses: tuple[str, ...] | None = None,
-    labels: str = "check",
+    labels: Labels = "check",
     outputs: Outputs | None = None,
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
@@ -40,27 +45,36 @@ def read_judgments(
     with them and refused where they do not fit, unless ``labels`` says otherwise; ``statuses``
     and ``labels="text"`` are for MTurk files (see `errata.io.judgments.mturk.parse_mturk`).
     """
+    require("labels", labels, Labels)
     name = shown_name(path)
     start, lines = peek(stream_lines(path))
     form = form or _guess(start, name)
+    require("form", form, JudgmentForm)
     if labels == "text" and form != "mturk":
         raise InputError(
             f"labels='text' needs the texts, which a file of the form {form} has not",
             path=name,
             remedy="give another base, or correct the file",
         )
+    # A reader is imported where it is used: no run needs more than one or two of them.
     if form == "mturk":
+        from errata.io.judgments.mturk import parse_mturk
+
         stream = parse_mturk(
             lines, name, base=base, statuses=statuses, labels=labels, outputs=outputs
         )
     elif form == "appraise":
+        from errata.io.judgments.appraise import parse_appraise
+
         stream = parse_appraise(lines, name, base=base)
     elif form == "pairwise":
+        from errata.io.judgments.pairwise import parse_pairwise
+
         stream = parse_pairwise(lines, name, base=base)
-    elif form == "jsonl":
-        stream = parse_jsonl(lines, name, base=base)
     else:
-        raise InputError(f"unknown form {form!r}", remedy=f"use {', '.join(JUDGMENT_FORMS)}")
+        from errata.io.judgments.jsonl import parse_jsonl
+
+        stream = parse_jsonl(lines, name, base=base)
     if outputs is not None and labels == "check" and form != "mturk":
         judgments = list(stream)
         require_fit(judgments, outputs, name)
@@ -70,8 +84,6 @@ def read_judgments(
 
 def read_outputs(*paths: PathLike) -> Outputs:
     """The outputs of systems, by name: text files (also ``name=path``), or folders of them."""
-    from errata.io.corpus import read_hypotheses
-
     files: list[PathLike] = []
     for path in paths:
         files += (
@@ -79,20 +91,10 @@ def read_outputs(*paths: PathLike) -> Outputs:
             if Path(path).is_dir()
             else [path]
         )
-    outputs = {}
-    for file in files:
-        hypotheses = read_hypotheses(file)
-        if hypotheses.system in outputs:
-            raise InputError(
-                f"two outputs of the system {hypotheses.system}",
-                path=os.fspath(file),
-                remedy="name them apart with name=path",
-            )
-        outputs[hypotheses.system] = hypotheses.sentences
-    return outputs
+    return {system.system: system.sentences for system in read_systems(files)}
 
 
-def _guess(start: str, name: str) -> str:
+def _guess(start: str, name: str) -> JudgmentForm:
     text = start.lstrip()
     if not text:
         raise InputError("the file is empty", path=name, remedy="give a file with judgments")
@@ -138,28 +140,31 @@ def write_judgments(
     judgments: Iterable[Judgment],
     path: PathLike,
     *,
-    form: str = "jsonl",
+    form: WrittenForm = "jsonl",
     base: int = 0,
-    members: str = "all",
-    order: str = "name",
+    members: Members = "all",
+    order: MemberOrder = "name",
     names: str = "{}",
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> None:
     """Write judgments as JSONL, Appraise XML or pairwise CSV (gzip for ``.gz``).
 
     JSONL keeps everything and counts sentences from 0. ``members``, ``order``, ``names`` and
     ``rng`` are for pairwise CSV (see `errata.io.judgments.pairwise.render_pairwise`).
     """
-    if form == "jsonl":
-        lines = render_jsonl(judgments)
-    elif form == "appraise":
+    require("form", form, WrittenForm)
+    if form == "appraise":
+        from errata.io.judgments.appraise import render_appraise
+
         lines = render_appraise(judgments, base=base)
     elif form == "pairwise":
+        from errata.io.judgments.pairwise import render_pairwise
+
         lines = render_pairwise(
             judgments, base=base, members=members, order=order, names=names, rng=rng
         )
     else:
-        raise InputError(
-            f"judgments cannot be written as {form!r}", remedy="use jsonl, appraise or pairwise"
-        )
+        from errata.io.judgments.jsonl import render_jsonl
+
+        lines = render_jsonl(judgments)
     write_lines(lines, path)
