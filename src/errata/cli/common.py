@@ -6,11 +6,11 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from errata.report.table import FORMATS, Table, render
+from errata.report.table import Form, Table, render
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -29,7 +29,7 @@ def format_option(command: Command) -> Command:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
+        type=click.Choice(get_args(Form)),
         default="table",
         show_default=True,
         help="How to print the result.",
@@ -43,7 +43,7 @@ def seed_option(command: Command) -> Command:
     )(command)
 
 
-def emit(tables: Table | Sequence[Table], form: str) -> None:
+def emit(tables: Table | Sequence[Table], form: Form) -> None:
     """Print tables to standard output."""
     click.echo(render(tables, form, colour=sys.stdout.isatty()))
 
