@@ -361,19 +361,23 @@ def _tables(
 ) -> list[Table]:
     from errata.evaluation import evaluate
     from errata.report.heatmap.pieces import weights_from
+    from errata.report.table import signed
     from errata.report.tables import difficulty as tables
     from errata.report.tables.scores import score_table
     from errata.studies.hard_errors import by_kind, weight_intervals
 
     shown = []
+    signature = signed(repr(metric), f"sentences:{len(corpus)}")
     if systems:
         scores = evaluate(metric, corpus, systems, resamples=resamples, rng=seed)
+        signature = scores.signature
         shown.append(score_table(scores, confidence=confidence))
     many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
     shown.append(
         tables.kind_table(
             by_kind(found, tier=tier, resamples=many, rng=seed, confidence=confidence),
             caption="; ".join(filter(None, (weights_from(found), remark))),
+            signature=signature,
         )
     )
     for title, name, several in tables.hardest_and_easiest(found, top):
@@ -385,10 +389,15 @@ def _tables(
             else None
         )
         shown.append(
-            tables.error_table(found, several, title=title, name=name, intervals=intervals)
+            tables.error_table(
+                found, several, title=title, name=name, intervals=intervals, signature=signature
+            )
         )
     if len(systems) > 1:
-        shown += [tables.uniqueness_table(found), tables.agreement_table(found)]
+        shown += [
+            tables.uniqueness_table(found, signature=signature),
+            tables.agreement_table(found, signature=signature),
+        ]
     for system in chosen:
-        shown += tables.system_errors(found, system, top)
+        shown += tables.system_errors(found, system, top, signature=signature)
     return shown

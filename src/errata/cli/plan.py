@@ -109,5 +109,6 @@ def command(
         )
     elif len(comparisons.systems) < 2:
         raise InputError("fewer than two systems", remedy="give judgments of two or more")
-    tables.append(next_pairs_table(planning.next_pairs(scores, comparisons, batch=batch), pairs))
+    found = planning.next_pairs(scores, comparisons, batch=batch)
+    tables.append(next_pairs_table(found, pairs, signature=scores.signature))
     emit(tables, form)

@@ -130,7 +130,11 @@ def command(
     ranking = cluster(scores, confidence=confidence, order=order)
     tables = [ranking_table(ranking)]
     if head_to_head:
-        tables.append(head_to_head_table(human.head_to_head(comparisons), ranking.order))
+        tables.append(
+            head_to_head_table(
+                human.head_to_head(comparisons), ranking.order, context=comparisons.context
+            )
+        )
     emit(tables, form)
     if plot is not None:
         save_figure(ranking_plot(ranking), plot)

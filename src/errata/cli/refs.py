@@ -61,6 +61,7 @@ def command(
     from errata.cli.score import load
     from errata.io import read_corpus
     from errata.metrics import parse
+    from errata.report.table import signed
     from errata.report.tables import reference_sets as report
     from errata.studies import reference_sets as study
 
@@ -83,7 +84,8 @@ def command(
         tables = report.study_tables(
             study.study_references(
                 corpus, names=names, lowercase=not cased, worst=worst, progress=progress
-            )
+            ),
+            signature=signed(f"ster(lowercase={not cased})", f"sentences:{len(corpus)}"),
         )
     tables.append(
         report.annotator_table(
@@ -104,7 +106,8 @@ def command(
         report.curve_table(
             study.reference_curve(corpus, metric, systems, rng=seed),
             [h.system for h in systems],
-            repr(metric),
+            metric,
+            signature=signed(repr(metric), f"annotators:{len(corpus.annotators)}", f"seed:{seed}"),
         )
         for metric in chosen
         if systems

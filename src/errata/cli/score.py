@@ -137,7 +137,7 @@ def command(
                 )
             )
     if sentences:
-        emit([tables.sentence_table(scores) for scores in results], form)
+        emit([tables.sentence_score_table(scores) for scores in results], form)
         return
     shown = tables.score_tables(results, confidence=confidence)
     if len(results) > 1 and form == "table" and not details:
@@ -166,7 +166,7 @@ def _by_type(
                 type_table(
                     scores_by_type(metric, corpus, system, tier=tier),
                     metric.headline,
-                    caption=f"signature: {metric!r}",
+                    signature=repr(metric),
                 )
                 for system in systems
             ]

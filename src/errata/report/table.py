@@ -8,16 +8,17 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from unicodedata import east_asian_width
 
+from errata import __version__
 from errata.errors import InputError
 from errata.parameters import require
 from errata.report.cells import Cell, as_columns, as_data, as_text, is_empty, is_number
 
-__all__ = ["Cell", "Form", "Table", "joined", "render"]
+__all__ = ["Cell", "Form", "Table", "joined", "render", "signed"]
 
 Form = Literal["table", "json", "tsv", "latex", "markdown", "html"]
 
@@ -68,9 +69,14 @@ class Table:
         ]
 
 
-def joined(signatures: Sequence[str]) -> str:
+def joined(signatures: Iterable[str]) -> str:
     """The signature of a table with numbers of several scorers: each once, a line each."""
     return "\n".join(dict.fromkeys(signatures))
+
+
+def signed(*parts: str) -> str:
+    """A signature: what decided some numbers, and which Errata computed them."""
+    return " | ".join((*parts, f"errata:{__version__}"))
 
 
 def render(tables: Table | Sequence[Table], form: Form = "table", *, colour: bool = False) -> str:

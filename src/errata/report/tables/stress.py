@@ -6,7 +6,8 @@ import io
 from collections.abc import Sequence
 
 from errata.errors import MissingExtraError
-from errata.report.table import Table
+from errata.numbers import Interval
+from errata.report.table import Cell, Table
 from errata.studies.stress import StressCard
 
 __all__ = ["stress_plot", "stress_table"]
@@ -16,17 +17,16 @@ def stress_table(card: StressCard) -> Table:
     """One row per perturbation: the score, how far it moved, and the verdict."""
     headline, values = card.scores.headline, card.scores.values
     interval = f"{card.confidence * 100:g} % interval"
-    rows: list[tuple[str | float | None, ...]] = [
+    rows: list[tuple[Cell, ...]] = [
         (f"({card.base})", float(values[0]), None, None, None, None, None)
     ]
     for p, perturbation in enumerate(card.perturbations):
-        low, high = card.intervals[p]
         rows.append(
             (
                 perturbation.name,
                 float(values[p + 1]),
                 float(card.changes[p]),
-                None if low != low else f"{low:+.4f} – {high:+.4f}",
+                Interval(*card.intervals[p].tolist()),
                 card.verdicts[p],
                 float(card.altered[p]),
                 float(card.rewarded[p]),
@@ -35,12 +35,19 @@ def stress_table(card: StressCard) -> Table:
     return Table(
         ("damage", headline, "change", interval, "score is", "altered", "rewarded"),
         tuple(rows),
-        title=f"Stress card of {card.metric.partition('(')[0]}, on {card.corpus}",
+        title=f"Stress card of {card.scores.name}, on {card.corpus}",
         name="stress",
         rules=frozenset({0}),
-        formats={headline: ".4f", "change": "+.4f", "altered": ".0%", "rewarded": ".0%"},
+        formats={
+            headline: ".4f",
+            "change": "+.4f",
+            interval: "+.4f",
+            "altered": ".0%",
+            "rewarded": ".0%",
+        },
         caption="altered: share of sentences the damage changes; rewarded: share of "
         f"these that score higher than before\nsignature: {card.scores.signature}",
+        signature=card.scores.signature,
     )
 
 
@@ -66,7 +73,7 @@ def stress_plot(cards: Sequence[StressCard], form: str = "svg") -> bytes:
                 axis.plot([low, high], [p, p], color="black", linewidth=1)
         axis.axvline(0, color="black", linewidth=0.8)
         axis.set_yticks(places, [perturbation.name for perturbation in card.perturbations])
-        axis.set_title(card.metric.partition("(")[0])
+        axis.set_title(card.scores.name)
         axis.set_xlabel(f"change of {card.scores.headline}")
     axes[0].invert_yaxis()
     image = io.BytesIO()
