@@ -104,7 +104,8 @@ def command(
     """
     from errata import human
     from errata.human.clusters import cluster
-    from errata.report.figures.ranking import figure_form, ranking_plot, save_figure
+    from errata.report.figures import figure_form, save_figure
+    from errata.report.figures.ranking import ranking_plot
     from errata.report.tables.rankings import head_to_head_table, ranking_table
 
     if plot is not None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from errata.cli.common import Progress, emit, format_option, seed_option
 from errata.errors import InputError
 
 __all__ = ["command"]
-
-IMAGES = ("svg", "png", "pdf")
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --plot stress.svg")
@@ -44,12 +40,7 @@ IMAGES = ("svg", "png", "pdf")
     help="Level of the intervals.",
 )
 @click.option("--threads", type=click.IntRange(1), help="Default: all cores.")
-@click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="IMAGE",
-    help=f"Also draw the changes into this file ({', '.join(IMAGES)}).",
-)
+@click.option("--plot", metavar="FILE", help="Draw the changes into an .svg, .png or .pdf.")
 @seed_option
 @format_option
 def command(
@@ -61,7 +52,7 @@ def command(
     resamples: int,
     confidence: float,
     threads: int | None,
-    plot: Path | None,
+    plot: str | None,
     seed: int,
     form: str,
 ) -> None:
@@ -71,16 +62,14 @@ def command(
     the next line: a score that does not fall shows where the metric can be gamed. Without files,
     the references of the built-in sample are damaged.
     """
-    from errata.io.files import write_bytes
     from errata.metrics import parse
-    from errata.report.tables.stress import stress_plot, stress_table
+    from errata.report.figures import figure_form, save_figure
+    from errata.report.figures.stress import stress_plot
+    from errata.report.tables.stress import stress_table
     from errata.studies.stress import stress
 
-    image = plot.suffix.lower().lstrip(".") if plot is not None else ""
-    if plot is not None and image not in IMAGES:
-        raise InputError(
-            f"cannot draw into {plot.name}", remedy=f"let the name end in {' or '.join(IMAGES)}"
-        )
+    if plot is not None:
+        figure_form(plot)  # before the work, not after it
     chosen = [parse(text) for text in metrics]
     if gold is None and source is None:
         from errata.datasets import sample_corpus
@@ -111,5 +100,5 @@ def command(
                 )
             )
     if plot is not None:
-        write_bytes(stress_plot(cards, image), plot)
+        save_figure(stress_plot(cards), plot)
     emit([stress_table(card) for card in cards], form)

@@ -1,47 +1,16 @@
-"""Figures: what they are drawn on and written with, and the plot of ranked systems."""
+"""The plot of ranked systems."""
 
 from __future__ import annotations
 
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from errata.errors import InputError, MissingExtraError
 from errata.human.clusters import Ranking
-from errata.io.files import write_bytes
+from errata.report.figures import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["figure_form", "new_figure", "ranking_plot", "save_figure"]
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure; says what to install where matplotlib is missing."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "pip install 'errata[plot]'") from None
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def figure_form(path: str) -> str:
-    """The form of a figure by the end of its name; refused where it cannot be drawn."""
-    form = path.rpartition(".")[2].lower()
-    if form not in ("svg", "png", "pdf"):
-        raise InputError(f"cannot draw into {path!r}", remedy="use a name in .svg, .png or .pdf")
-    return form
-
-
-def save_figure(figure: Figure, path: str) -> None:
-    """Write a figure as SVG, PNG or PDF; the same data give the same file."""
-    import matplotlib
-
-    form = figure_form(path)
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-    with matplotlib.rc_context({"svg.hashsalt": "errata", "svg.fonttype": "none"}):
-        buffer = BytesIO()
-        figure.savefig(buffer, format=form, dpi=200, metadata=metadata)
-    write_bytes(buffer.getvalue(), path)
+__all__ = ["new_figure", "ranking_plot", "save_figure"]
 
 
 def ranking_plot(ranking: Ranking) -> Figure:

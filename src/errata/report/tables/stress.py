@@ -1,16 +1,12 @@
-"""Stress cards as a table and as a plot."""
+"""Stress cards as tables."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
-
-from errata.errors import MissingExtraError
 from errata.numbers import Interval
 from errata.report.table import Cell, Table
 from errata.studies.stress import StressCard
 
-__all__ = ["stress_plot", "stress_table"]
+__all__ = ["stress_table"]
 
 
 def stress_table(card: StressCard) -> Table:
@@ -49,35 +45,3 @@ def stress_table(card: StressCard) -> Table:
         f"these that score higher than before\nsignature: {card.scores.signature}",
         signature=card.scores.signature,
     )
-
-
-def stress_plot(cards: Sequence[StressCard], form: str = "svg") -> bytes:
-    """The changes with their intervals, one panel per card, as an image (svg, png or pdf)."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError(
-            "matplotlib, which draws plots,", "pip install 'errata[plot]'"
-        ) from None
-    height = 0.4 * max(len(card.perturbations) for card in cards) + 1.2
-    figure = Figure(figsize=(2 + 3.2 * len(cards), height), layout="constrained")
-    axes = figure.subplots(1, len(cards), sharey=True, squeeze=False)[0]
-    colours = {"lower": "#33658a", "same": "#999999", "HIGHER": "#c1292e"}
-    for axis, card in zip(axes, cards, strict=True):
-        places = range(len(card.perturbations))
-        axis.barh(places, card.changes, color=[colours[verdict] for verdict in card.verdicts])
-        for p in places:
-            low, high = card.intervals[p]
-            if low == low:
-                axis.plot([low, high], [p, p], color="black", linewidth=1)
-        axis.axvline(0, color="black", linewidth=0.8)
-        axis.set_yticks(places, [perturbation.name for perturbation in card.perturbations])
-        axis.set_title(card.scores.name)
-        axis.set_xlabel(f"change of {card.scores.headline}")
-    axes[0].invert_yaxis()
-    image = io.BytesIO()
-    # No date in the file, and the same names of its parts, so that equal plots are equal files.
-    with rc_context({"svg.hashsalt": "errata"}):
-        figure.savefig(image, format=form, metadata={"Date": None} if form == "svg" else None)
-    return image.getvalue()
