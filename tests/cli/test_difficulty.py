@@ -218,7 +218,10 @@ def test_formats(files: Path, form: str) -> None:
         (["--gold", "gold.m2", "all.m2", "--annotator", "x"], "annotator 'x' is unknown"),
         (["--gold", "gold.m2", "all.m2", "--weights", "one.txt"], "one.txt:1: the first line"),
         (["--gold", "gold.m2", "all.m2", "--leave-out", "--weights", "none"], "leave_out needs"),
-        (["--gold", "gold.m2", "all.m2", "--figure", "map.gif"], "use png, svg or pdf"),
+        (
+            ["--gold", "gold.m2", "all.m2", "--figure", "map.gif"],
+            "use a name in .svg, .png or .pdf",
+        ),
         (["--gold", "gold.m2", "all.m2", "--map", "m.html", "--sentences", "3"], "no sentences 3"),
         (["--gold", "gold.m2", "all.m2", "--system", "x"], "there is no system 'x'"),
         (["--gold", "gold.m2", "all.m2", "--map", "no/such/folder.html"], "cannot write the file"),

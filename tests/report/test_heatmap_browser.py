@@ -12,7 +12,7 @@ import pytest
 from errata.data import Corpus, Hypotheses
 from errata.io import read_hypotheses_m2, read_m2
 from errata.metrics.difficulty import Difficulty
-from errata.report.heatmap.pieces import heat_map
+from errata.report.heatmap.page import heat_map
 from errata.studies.hard_errors import map_difficulty
 
 pytestmark = pytest.mark.browser

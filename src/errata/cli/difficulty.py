@@ -317,8 +317,11 @@ def _draw(
     sentences: str | None,
 ) -> None:
     from errata.io.files import write_bytes
-    from errata.report.heatmap.pieces import heat_map, parse_range
-    from errata.report.heatmap.plain import heat_map_picture, heat_map_text
+    from errata.report.figures import figure_form
+    from errata.report.heatmap.page import heat_map
+    from errata.report.heatmap.picture import heat_map_picture
+    from errata.report.heatmap.pieces import parse_range
+    from errata.report.heatmap.terminal import heat_map_text
 
     chosen = parse_range(sentences, len(found.corpus)) if sentences else None
     if page:
@@ -330,9 +333,8 @@ def _draw(
         )
         write_bytes(text.encode("utf-8", "replace"), page)
     if figure:
-        form = figure.rpartition(".")[2].lower()
         part = chosen or range(min(10, len(found.corpus)))
-        write_bytes(heat_map_picture(found, part, form=form), figure)
+        write_bytes(heat_map_picture(found, part, form=figure_form(figure)), figure)
     if terminal:
         screen = sys.stdout.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"

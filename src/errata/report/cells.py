@@ -6,12 +6,23 @@ A cell keeps its numbers; how people, JSON and TSV see them is said here and now
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from errata.numbers import Estimate, Interval
 
-__all__ = ["Cell", "Marked", "Ranks", "as_columns", "as_data", "as_text", "is_empty", "is_number"]
+__all__ = [
+    "Cell",
+    "Marked",
+    "Ranks",
+    "as_columns",
+    "as_data",
+    "as_text",
+    "display_width",
+    "is_empty",
+    "is_number",
+]
 
 
 class Ranks(NamedTuple):
@@ -88,6 +99,18 @@ def as_data(cell: Cell) -> Any:
     if isinstance(cell, Estimate | Marked):
         return {key: as_data(number) for key, number in cell._asdict().items()}
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def display_width(text: str) -> int:
+    """How many places of a terminal a text takes; a combining mark takes none.
+
+    >>> display_width("日本"), display_width("e\N{COMBINING ACUTE ACCENT}")
+    (4, 1)
+    """
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
 
 
 def as_columns(cells: Iterable[Cell]) -> tuple[list[str], list[list[Cell]]]:

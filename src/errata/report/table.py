@@ -11,12 +11,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from unicodedata import east_asian_width
 
 from errata import __version__
 from errata.errors import InputError
 from errata.parameters import require
-from errata.report.cells import Cell, as_columns, as_data, as_text, is_empty, is_number
+from errata.report.cells import (
+    Cell,
+    as_columns,
+    as_data,
+    as_text,
+    display_width,
+    is_empty,
+    is_number,
+)
 
 __all__ = ["Cell", "Form", "Table", "joined", "render", "signed"]
 
@@ -112,14 +119,10 @@ def _as_data(table: Table) -> dict[str, Any]:
     }
 
 
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
 def _terminal(table: Table, colour: bool) -> str:
     texts = table.texts()
     widths = [
-        max([_width(name), *(_width(row[c]) for row in texts)])
+        max([display_width(name), *(display_width(row[c]) for row in texts)])
         for c, name in enumerate(table.columns)
     ]
     right = table.numeric()
@@ -127,7 +130,7 @@ def _terminal(table: Table, colour: bool) -> str:
     def line(cells: Sequence[str]) -> str:
         padded = []
         for cell, width, at_right in zip(cells, widths, right, strict=True):
-            blanks = " " * (width - _width(cell))
+            blanks = " " * (width - display_width(cell))
             padded.append(blanks + cell if at_right else cell + blanks)
         return "  ".join(padded).rstrip()
 
