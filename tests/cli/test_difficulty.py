@@ -243,7 +243,7 @@ def test_what_goes_wrong_is_said_in_one_line(
     [
         (["all.m2", "--names", "A,,B"], "--names 'A,,B' has an empty name"),
         (["all.m2", "--names", "A,B,A"], "two systems are called 'A'; name them apart"),
-        (["A=one.txt", "A=two.txt"], "two systems are called 'A'"),
+        (["A=one.txt", "A=two.txt"], "two.txt: the system 'A' is also in one.txt"),
         (["all.m2", "--a", "inf"], "difficulty: a=inf must be a number"),
         (["all.m2", "--c", "nan"], "difficulty: c=nan must be a number"),
         (["all.m2", "--c", "-3"], "N + c must be positive, but N=3 and c=-3; choose c above -3"),
