@@ -174,7 +174,7 @@ def _metric_scores(
     resamples: int,
     seed: int,
 ) -> list[Scores]:
-    from errata.cli.score import DEFAULT_METRICS, load
+    from errata.cli.common import DEFAULT_METRICS, load
     from errata.io.scores import read_any_scores
 
     results = [read_any_scores(path) for path in files]
