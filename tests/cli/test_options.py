@@ -15,7 +15,15 @@ from command import errata
 from errata.cli import COMMANDS, cli
 
 # Spelled alike and something else: one annotator or all, a judge or oneself, a level to reach...
-HOMONYMS = {"--annotator", "--leave-out", "--confidence", "--missing", "--output", "--weights"}
+HOMONYMS = {
+    "--annotator",
+    "--confidence",
+    "--leave-out",
+    "--missing",
+    "--output",
+    "--sentences",
+    "--weights",
+}
 # Shown for another reason, or what is drawn differs.
 OWN_HELP = {"--extract", "--method", "--metric", "--plot", "--resamples", "--unit"}
 
