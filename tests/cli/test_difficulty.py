@@ -12,21 +12,13 @@ from typing import Any
 
 import pytest
 
+from command import Done, errata
+
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
 
 
-def run(*arguments: object, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "errata", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+def run(*arguments: object, cwd: Path, code: int = 0) -> Done:
+    return errata(*arguments, cwd=cwd, code=code)
 
 
 def m2(annotators: list[list[list[list[Any]]]]) -> str:
@@ -56,7 +48,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def tables(done: subprocess.CompletedProcess[str]) -> dict[str, list[dict[str, Any]]]:
+def tables(done: Done) -> dict[str, list[dict[str, Any]]]:
     return {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
 
 

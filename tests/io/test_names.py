@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 import errata.io
+from command import python_process
 
 
 def test_every_name_is_there_and_nothing_else() -> None:
@@ -21,5 +19,4 @@ def test_every_name_is_there_and_nothing_else() -> None:
 @pytest.mark.parametrize("use", ["read_corpus", "read_hypotheses", "read_m2", "read_text"])
 def test_texts_are_read_without_the_readers_of_judgments(use: str) -> None:
     program = f"import sys, errata.io; errata.io.{use}; print('errata.io.judgments' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "False\n"
+    assert python_process(program).stdout == "False\n"

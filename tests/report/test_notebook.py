@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import errata
+from command import python_process
 from errata.data import Scores
 from errata.report.notebook import register, scores_html
 
@@ -81,5 +81,5 @@ def test_telling_costs_nothing(running: bool) -> None:
         "import errata; errata.InputError\n"
         "print(sorted(m for m in sys.modules if m.startswith('errata.report') or m == 'numpy'))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == f"{['errata.report', 'errata.report.notebook'] if running else []}\n"
+    shown = python_process(program).stdout
+    assert shown == f"{['errata.report', 'errata.report.notebook'] if running else []}\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import errata.models as lm
+from command import Done, errata
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.errors import InputError, MissingExtraError
@@ -184,13 +183,8 @@ def test_the_table_and_the_plot() -> None:
     assert all(f">{name}</text>" in image.decode() for name in NAMES)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "errata", "stress", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+def run(*arguments: str) -> Done:
+    return errata("stress", *arguments, code=None)
 
 
 def test_the_command_on_the_sample(tmp_path: Path) -> None:
