@@ -22,7 +22,7 @@ from errata.io import read_hypotheses_m2, read_m2, read_text
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.map import map_difficulty
 from errata.metrics.errant import Errant
-from errata.report.heatmap.pieces import heat_map
+from errata.report.heatmap.page import heat_map
 from errata.studies.hard_errors import by_kind
 
 T = TypeVar("T")

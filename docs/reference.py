@@ -17,7 +17,9 @@ PAGE = Path(__file__).with_name("cli.md")
 
 def sections(command: click.Command, name: str, depth: int = 2) -> list[str]:
     """Help of a command and of its subcommands, one section each."""
-    context = click.Context(command, info_name=name, terminal_width=88, max_content_width=88)
+    context = click.Context(
+        command, info_name=name, terminal_width=88, max_content_width=88, **cli.context_settings
+    )
     found = [f"{'#' * depth} `{name}`\n\n```text\n{command.get_help(context)}\n```\n"]
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):

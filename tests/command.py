@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from unittest import mock
 
-__all__ = ["Done", "errata", "errata_process"]
+__all__ = ["Done", "errata", "errata_process", "python_process"]
 
 Done = subprocess.CompletedProcess[str]
 
@@ -26,17 +26,20 @@ def errata(
     stdin: str = "",
     cwd: Path | None = None,
     code: int | None = 0,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | None] | None = None,
 ) -> Done:
-    """Run a command in this process; ``code`` is the exit code it must end with, if not None."""
+    """Run a command in this process; ``code`` is the exit code it must end with, if not None.
+
+    ``env`` sets variables of the environment, or takes them away (None).
+    """
     from errata.cli import main
 
-    given = io.TextIOWrapper(io.BytesIO(stdin.encode("utf-8")), "utf-8")
+    given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin.encode("utf-8"))), "utf-8")  # type: ignore[arg-type]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
     status: object = 0
     with (
         contextlib.chdir(cwd or Path.cwd()),
-        mock.patch.dict(os.environ, env or {}),
+        mock.patch.dict(os.environ, _environment(env), clear=True),
         mock.patch.object(sys, "stdin", given),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
@@ -61,20 +64,34 @@ def errata_process(
     stdin: str = "",
     cwd: Path | None = None,
     code: int | None = 0,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | None] | None = None,
 ) -> Done:
     """Run a command as a user does, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "errata", *map(str, arguments)],
+    command = ("-m", "errata", *map(str, arguments))
+    return _checked(_python(*command, stdin=stdin, cwd=cwd, env=_environment(env)), code)
+
+
+def python_process(program: str) -> Done:
+    """Run a program in a Python of its own."""
+    return _checked(_python("-c", program, stdin="", cwd=None, env=_environment(None)), 0)
+
+
+def _python(*arguments: str, stdin: str, cwd: Path | None, env: dict[str, str]) -> Done:
+    return subprocess.run(
+        [sys.executable, *arguments],
         capture_output=True,
         text=True,
         input=stdin,
         check=False,
         encoding="utf-8",
         cwd=cwd,
-        env={**os.environ, **(env or {})},
+        env=env,
     )
-    return _checked(done, code)
+
+
+def _environment(changes: Mapping[str, str | None] | None) -> dict[str, str]:
+    whole = {**os.environ, **(changes or {})}
+    return {name: value for name, value in whole.items() if value is not None}
 
 
 def _checked(done: Done, code: int | None) -> Done:

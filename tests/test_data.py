@@ -106,7 +106,7 @@ def test_hypotheses_and_judgments_are_checked() -> None:
 
 def test_scores_are_checked_and_ordered() -> None:
     values = np.array([0.2, 0.4, 0.4])
-    with pytest.raises(InputError, match="same name"):
+    with pytest.raises(InputError, match="two systems are called 'A'"):
         Scores("m", ("A", "A", "B"), values)
     with pytest.raises(InputError, match="arrays of shapes"):
         Scores("m", ("A", "B"), values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'errata' has no attribute {name!r}")
+    if "IPython" in sys.modules:
+        import_module("errata.report.notebook").register_tables()
     return getattr(import_module(_WHERE[name]), name)
 
 

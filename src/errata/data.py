@@ -33,6 +33,7 @@ __all__ = [
     "Tokens",
     "Vocabulary",
     "apply_edits",
+    "namesakes",
     "short_names",
 ]
 
@@ -379,6 +380,29 @@ class Hypotheses:
         )
 
 
+def namesakes(systems: Sequence[str], places: Sequence[str] = ()) -> Iterator[InputError]:
+    """The error to raise for each system whose name another one before it has.
+
+    ``places`` are the files they come from, where known.
+
+    >>> [error.problem for error in namesakes(["A", "B", "A"])]
+    ["two systems are called 'A'"]
+    >>> [str(error) for error in namesakes(["A", "A"], ["x.txt", "y.txt"])]
+    ["y.txt: the system 'A' is also in x.txt; name them apart with name=path"]
+    """
+    first: dict[str, str] = {}
+    for system, place in zip(systems, places or [""] * len(systems), strict=True):
+        if system in first:
+            yield InputError(
+                f"two systems are called {system!r}"
+                if first[system] == place
+                else f"the system {system!r} is also in {first[system]}",
+                path=place or None,
+                remedy="name them apart with name=path",
+            )
+        first.setdefault(system, place)
+
+
 class Entry(NamedTuple):
     """A system in a ranking: its rank, the number of its output, and how much it counts."""
 
@@ -481,11 +505,8 @@ class Scores:
 
     def __post_init__(self) -> None:
         n = len(self.systems)
-        if len(set(self.systems)) < n:
-            raise InputError(
-                f"{self.scorer}: two systems have the same name",
-                remedy="name them apart with name=path",
-            )
+        for error in namesakes(self.systems):
+            raise error
         shapes = [
             self.values.shape,
             *(part.shape for part in self.parts.values()),

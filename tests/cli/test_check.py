@@ -1,27 +1,20 @@
-"""`errata check` through a real process."""
+"""`errata check` as a user runs it."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from command import Done, errata
 
 REST = "REQUIRED|||-NONE-|||0"
 GOLD = f"S He go home .\nA 1 2|||V|||goes|||{REST}\n\nS I is fine .\nA 1 2|||V|||am|||{REST}\n"
 
 
-def check(*arguments: object, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "errata", "check", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        input=stdin,
-        timeout=60,
-    )
+def check(*arguments: object, cwd: Path, stdin: str = "") -> Done:
+    return errata("check", *arguments, cwd=cwd, stdin=stdin, code=None)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The command line through real processes: fast to start, helpful, and clear about bad input."""
+"""The command line: fast to start, helpful, and clear about bad input."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from command import errata
+from command import errata, python_process
 from errata.cli import COMMANDS
+from errata.report.table import Form
 
 HEAVY = (
     "numpy",
@@ -28,18 +30,28 @@ HEAVY = (
 )
 
 
+RUN = "from errata.cli import main; main({})"
+
+
+def loaded(code: str) -> set[str]:
+    """The modules that are there after some code has run."""
+    program = f"import sys\ntry:\n {code}\nexcept SystemExit: pass\nprint(*sys.modules)"
+    return set(python_process(program).stdout.splitlines()[-1].split())
+
+
 @pytest.mark.parametrize(
-    "code", ["import errata", "import errata.cli", "from errata.cli import main; main(['--help'])"]
+    "code",
+    ["import errata", "import errata.cli", RUN.format(["--help"]), RUN.format(["--version"])],
 )
 def test_nothing_heavy_is_imported_at_the_start(code: str) -> None:
-    program = (
-        f"import sys\ntry:\n {code}\nexcept SystemExit: pass\n"
-        f"print('HEAVY', [m for m in {HEAVY!r} if m in sys.modules])"
-    )
-    out = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout
-    assert out.splitlines()[-1] == "HEAVY []"
+    assert loaded(code) & set(HEAVY) == set()
+
+
+def test_scoring_asks_for_no_reader_of_rankings() -> None:
+    found = loaded(RUN.format(["score", "--sample", "-m", "gleu", "--resamples", "0"]))
+    assert "errata.io.corpus" in found
+    for name in ("appraise", "jsonl", "mturk", "pairwise"):
+        assert f"errata.io.judgments.{name}" not in found
 
 
 def test_help_lists_every_command() -> None:
@@ -79,7 +91,7 @@ def test_scores_of_the_sample() -> None:
     assert 0 < m2["cautious"]["F0.5"] < 1
 
 
-@pytest.mark.parametrize("form", ["table", "json", "tsv", "latex", "markdown"])
+@pytest.mark.parametrize("form", get_args(Form))
 def test_every_form(form: str) -> None:
     text = errata("score", "--sample", "-m", "m2", "--format", form, "--resamples", "50").stdout
     assert "cautious" in text
@@ -254,10 +266,7 @@ def test_public_names_are_what_they_are_called() -> None:
         "type(getattr(errata, n)).__name__ != 'module' for n in errata.__all__))\n"
         "print(all(getattr(errata, n) is getattr(errata, n) for n in errata.__all__))"
     )
-    out = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout
-    assert out.split() == ["True", "True"]
+    assert python_process(program).stdout.split() == ["True", "True"]
 
 
 def test_two_systems_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:

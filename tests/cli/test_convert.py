@@ -1,13 +1,12 @@
-"""`errata convert` through a real process."""
+"""`errata convert` as a user runs it."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from command import Done, errata
 from errata.io import read_m2, read_text
 
 GOLD = (
@@ -17,15 +16,8 @@ GOLD = (
 )
 
 
-def convert(*arguments: object, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "errata", "convert", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        input=stdin,
-        timeout=60,
-    )
+def convert(*arguments: object, cwd: Path, stdin: str = "") -> Done:
+    return errata("convert", *arguments, cwd=cwd, stdin=stdin, code=None)
 
 
 @pytest.fixture

@@ -1,18 +1,17 @@
-"""``errata data`` as a user runs it: real processes, a real server on loopback."""
+"""``errata data`` as a user runs it, with a real server on loopback."""
 
 from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+import command
+from command import Done
 from data_server import DataServer, make_folder, serve
 
 FORMS = ("table", "json", "tsv", "latex", "markdown")
@@ -26,35 +25,16 @@ class Shell:
     catalogue: Path
     server: DataServer
 
-    def __call__(
-        self, *arguments: str, own: bool = True, **settings: str
-    ) -> subprocess.CompletedProcess[str]:
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("ERRATA_")
-        }
-        environment |= {
+    def __call__(self, *arguments: str, own: bool = True, **settings: str) -> Done:
+        environment: dict[str, str | None] = {
+            "ERRATA_DATA": None,
             "ERRATA_CACHE": str(self.folder / "cache"),
             "NO_PROXY": "127.0.0.1",
             "ERRATA_DATA_URL": self.server.url,
-            "PYTHONUTF8": "1",
             **settings,
         }
         catalogue = ["--catalogue", str(self.catalogue)] if own else []
-        return subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "from errata.cli import main; main()",
-                "data",
-                *catalogue,
-                *arguments,
-            ],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            env=environment,
-            timeout=60,
-        )
+        return command.errata("data", *catalogue, *arguments, env=environment, code=None)
 
 
 @pytest.fixture

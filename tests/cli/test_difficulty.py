@@ -12,21 +12,13 @@ from typing import Any
 
 import pytest
 
+from command import Done, errata
+
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
 
 
-def run(*arguments: object, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "errata", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+def run(*arguments: object, cwd: Path, code: int = 0) -> Done:
+    return errata(*arguments, cwd=cwd, code=code)
 
 
 def m2(annotators: list[list[list[list[Any]]]]) -> str:
@@ -56,7 +48,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def tables(done: subprocess.CompletedProcess[str]) -> dict[str, list[dict[str, Any]]]:
+def tables(done: Done) -> dict[str, list[dict[str, Any]]]:
     return {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
 
 
@@ -218,7 +210,10 @@ def test_formats(files: Path, form: str) -> None:
         (["--gold", "gold.m2", "all.m2", "--annotator", "x"], "annotator 'x' is unknown"),
         (["--gold", "gold.m2", "all.m2", "--weights", "one.txt"], "one.txt:1: the first line"),
         (["--gold", "gold.m2", "all.m2", "--leave-out", "--weights", "none"], "leave_out needs"),
-        (["--gold", "gold.m2", "all.m2", "--figure", "map.gif"], "use png, svg or pdf"),
+        (
+            ["--gold", "gold.m2", "all.m2", "--figure", "map.gif"],
+            "use a name in .svg, .png or .pdf",
+        ),
         (["--gold", "gold.m2", "all.m2", "--map", "m.html", "--sentences", "3"], "no sentences 3"),
         (["--gold", "gold.m2", "all.m2", "--system", "x"], "there is no system 'x'"),
         (["--gold", "gold.m2", "all.m2", "--map", "no/such/folder.html"], "cannot write the file"),
@@ -240,7 +235,7 @@ def test_what_goes_wrong_is_said_in_one_line(
     [
         (["all.m2", "--names", "A,,B"], "--names 'A,,B' has an empty name"),
         (["all.m2", "--names", "A,B,A"], "two systems are called 'A'; name them apart"),
-        (["A=one.txt", "A=two.txt"], "two systems are called 'A'"),
+        (["A=one.txt", "A=two.txt"], "two.txt: the system 'A' is also in one.txt"),
         (["all.m2", "--a", "inf"], "difficulty: a=inf must be a number"),
         (["all.m2", "--c", "nan"], "difficulty: c=nan must be a number"),
         (["all.m2", "--c", "-3"], "N + c must be positive, but N=3 and c=-3; choose c above -3"),

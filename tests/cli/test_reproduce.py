@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from command import Done, errata
 from small_experiment import SMALL
 
 
-def errata(*arguments: str, data: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("ERRATA_DATA", "ERRATA_DATA_URL")
-    }
-    environment["PYTHONUTF8"] = "1"
-    if data is not None:
-        environment["ERRATA_DATA"] = str(data)
-    return subprocess.run(
-        [sys.executable, "-c", "from errata.cli import main; main()", "reproduce", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        timeout=300,
-    )
+def reproduce(*arguments: str, data: Path | None = None) -> Done:
+    env = {"ERRATA_DATA": None if data is None else str(data), "ERRATA_DATA_URL": None}
+    return errata("reproduce", *arguments, env=env, code=None)
 
 
 def write(folder: Path, text: str) -> str:
@@ -40,7 +24,7 @@ def write(folder: Path, text: str) -> str:
 
 
 def test_list() -> None:
-    done = errata("--json")
+    done = reproduce("--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["tables"][0]["rows"]
     assert [row["experiment"] for row in rows] == [
@@ -54,11 +38,11 @@ def test_list() -> None:
 
 
 def test_exit_code_both_ways(tmp_path: Path) -> None:
-    done = errata(write(tmp_path, SMALL))
+    done = reproduce(write(tmp_path, SMALL))
     assert done.returncode == 0, done.stderr
     assert "exact" in done.stdout
     assert done.stderr == ""
-    done = errata(write(tmp_path, SMALL.replace("0.429", "0.430")))
+    done = reproduce(write(tmp_path, SMALL.replace("0.429", "0.430")))
     assert done.returncode == 1
     assert "MISMATCH" in done.stdout
     assert done.stderr == "errata: 1 figures do not come out as they should\n"
@@ -66,7 +50,7 @@ def test_exit_code_both_ways(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["json", "markdown", "tsv", "latex"])
 def test_forms(form: str, tmp_path: Path) -> None:
-    done = errata(write(tmp_path, SMALL), "--format", form)
+    done = reproduce(write(tmp_path, SMALL), "--format", form)
     assert done.returncode == 0, done.stderr
     if form == "json":
         assert json.loads(done.stdout)["tables"][-1]["name"] == "summary"
@@ -74,7 +58,7 @@ def test_forms(form: str, tmp_path: Path) -> None:
 
 
 def test_summary(tmp_path: Path) -> None:
-    done = errata(write(tmp_path, SMALL), "--summary")
+    done = reproduce(write(tmp_path, SMALL), "--summary")
     assert done.returncode == 0, done.stderr
     assert "Finding, small: A slip" in done.stdout
     assert "Table 3" not in done.stdout
@@ -88,7 +72,7 @@ def test_summary(tmp_path: Path) -> None:
     ],
 )
 def test_errors(arguments: tuple[str, ...], message: str) -> None:
-    done = errata(*arguments)
+    done = reproduce(*arguments)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -100,9 +84,9 @@ def test_real_data_tampered(tmp_path: Path, data_sets: Path) -> None:
     first = text.index("[[table]]")
     table = text[first : text.index("[[table]]", first + 1)]
     head = text[:first]
-    done = errata(write(tmp_path, head + table), data=data_sets)
+    done = reproduce(write(tmp_path, head + table), data=data_sets)
     assert done.returncode == 0, done.stderr
     assert "20516" in table
-    done = errata(write(tmp_path, head + table.replace("20516", "20517")), data=data_sets)
+    done = reproduce(write(tmp_path, head + table.replace("20516", "20517")), data=data_sets)
     assert done.returncode == 1
     assert "MISMATCH" in done.stdout

@@ -49,7 +49,7 @@ def content(tmp_path: Path, name: str) -> bytes:
 def leftovers() -> list[str]:
     return sorted(
         p.name
-        for p in fetch.cache_folder().rglob("*")
+        for p in fetch.download_folder().rglob("*")
         if p.is_file() and p.name not in {".lock", "small.txt", "large.bin"}
     )
 
@@ -120,7 +120,7 @@ def test_the_users_folder_is_used_as_it_is(
     monkeypatch.setenv("ERRATA_DATA_URL", "http://127.0.0.1:9")
     path = fetch.path("toy", "small.txt", sets=toy)
     assert path.is_relative_to(tmp_path / "origin")
-    assert not fetch.cache_folder().exists()
+    assert not fetch.download_folder().exists()
     path.write_bytes(b"changed by the user")
     assert fetch.path("toy", "small.txt", sets=toy) == path
     assert fetch.check(toy["toy"], toy["toy"].file("small.txt")) == "wrong"
@@ -142,7 +142,7 @@ def test_downloads_once_and_keeps_it(
     paths = fetch.get("toy", sets=toy, progress=lambda done, total: seen.append((done, total)))
     for name, path in paths.items():
         assert path.read_bytes() == content(tmp_path, name)
-        assert path.is_relative_to(fetch.cache_folder())
+        assert path.is_relative_to(fetch.download_folder())
         assert fetch.check(toy["toy"], toy["toy"].file(name)) == "ok"
     assert seen == sorted(seen)
     assert seen[-1] == (512006, 512006)
@@ -184,7 +184,7 @@ def test_a_download_that_broke_off_goes_on_later(
     server.cuts = [150_000, 0]
     with pytest.raises(InputError, match="broke off; what came is kept"):
         fetch.path("toy", LARGE, sets=toy)
-    target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
+    target = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
     assert not target.exists()
     kept = target.with_name("large.bin.part").stat().st_size
     assert 0 < kept <= 150_000
@@ -207,7 +207,7 @@ def test_a_server_without_ranges_starts_again(
 def test_a_false_piece_does_not_spoil_the_file(
     toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path, size: int
 ) -> None:
-    target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
+    target = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
     target.parent.mkdir(parents=True)
     target.with_name("large.bin.part").write_bytes(b"?" * size)
     assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
@@ -222,7 +222,7 @@ def test_a_wrong_checksum_names_file_and_remedy(
     origin.write_bytes(other)
     with pytest.raises(InputError, match=r"checksum of small.txt of toy is wrong.*ERRATA_DATA"):
         fetch.path("toy", "small.txt", sets=toy)
-    assert not any(p.name == "small.txt" for p in fetch.cache_folder().rglob("*"))
+    assert not any(p.name == "small.txt" for p in fetch.download_folder().rglob("*"))
     assert leftovers() == []
 
 
@@ -241,7 +241,7 @@ def test_an_endless_file_is_not_downloaded_to_its_end(
 def test_a_file_that_shrank_on_the_server(
     toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
 ) -> None:
-    target = fetch.cache_folder() / toy["toy"].address(toy["toy"].file(LARGE))
+    target = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
     target.parent.mkdir(parents=True)
     target.with_name("large.bin.part").write_bytes(b"?" * 1000)
     (origin,) = (tmp_path / "origin").glob("*/*/*/data/deep #1/large.bin")

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.human import compare
-from errata.io.judgments import parse_jsonl, read_judgments, render_jsonl, write_judgments
+from errata.io.judgments import read_judgments, write_judgments
 from errata.io.judgments.appraise import parse_appraise, render_appraise
+from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
 from errata.io.judgments.labels import fit_labels
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
 from human_data import (
@@ -266,8 +267,12 @@ def test_read_tells_the_form_and_gzip(tmp_path: Path) -> None:
         [0, 0],
         [1, 0],
     ]
-    with pytest.raises(InputError, match="cannot be written as 'mturk'"):
-        write_judgments([ranking], tmp_path / "x", form="mturk")
+    with pytest.raises(InputError, match="form 'mturk' is unknown; use one of 'appraise', 'jsonl'"):
+        write_judgments([ranking], tmp_path / "x", form="mturk")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="form 'xml' is unknown"):
+        read_judgments(path, form="xml")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="labels 'chekc' is unknown; use one of 'check', 'text'"):
+        read_judgments(path, labels="chekc")  # type: ignore[arg-type]
 
 
 def test_read_errors(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning, InputError
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.map import DifficultyMap, map_difficulty
-from errata.report.heatmap.pieces import Piece, colour, heat_map, parse_range, rows
-from errata.report.heatmap.plain import heat_map_picture, heat_map_text
+from errata.report.heatmap.page import heat_map
+from errata.report.heatmap.picture import heat_map_picture
+from errata.report.heatmap.pieces import Piece, marked_sentences, parse_range, shade
+from errata.report.heatmap.terminal import heat_map_text
 
 NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--'
 
@@ -82,20 +84,20 @@ def read(page: str) -> Page:
 
 
 def test_pieces(found: DifficultyMap) -> None:
-    first = rows(found)[0].pieces
+    first = marked_sentences(found)[0].pieces
     assert first == (
         Piece("plain", "He"),
         Piece("error", "go", 1 - 1 / 3, "R:INFL", "goes", (0,), (("went to", (2,)),)),
         Piece("plain", "home"),
         Piece("error", "", 1 - 1 / 3, "M:PUNCT", ".", (0,)),
     )
-    alarm = rows(found)[3].pieces[1]
+    alarm = marked_sentences(found)[3].pieces[1]
     assert (alarm.what, alarm.text, alarm.wrong) == ("alarm", "", (("very", (2,)),))
-    assert [row.sentence for row in rows(found, range(1, 3))] == [1, 2]
+    assert [row.sentence for row in marked_sentences(found, range(1, 3))] == [1, 2]
 
 
 def test_pieces_give_the_sentence_back(found: DifficultyMap) -> None:
-    for row in rows(found):
+    for row in marked_sentences(found):
         text = " ".join(p.text for p in row.pieces if p.text)
         assert text.split() == found.corpus.sources[row.sentence].split()
 
@@ -147,14 +149,14 @@ def test_several_annotators_are_told_apart() -> None:
 
 
 def test_shades_get_darker_and_stay_legible() -> None:
-    def luminance(shade: str) -> float:
-        parts = [int(shade[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    def luminance(tint: str) -> float:
+        parts = [int(tint[k : k + 2], 16) / 255 for k in (1, 3, 5)]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
         return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
     for alarm in (False, True):
-        shades = [colour(k / 10, alarm=alarm) for k in range(11)]
-        levels = [luminance(shade) for shade, _ in shades]
+        shades = [shade(k / 10, alarm=alarm) for k in range(11)]
+        levels = [luminance(tint) for tint, _ in shades]
         assert levels == sorted(levels, reverse=True)
         for level, (_, white) in zip(levels, shades, strict=True):
             ink = 1.0 if white else 0.006  # #fff or #111
@@ -209,9 +211,9 @@ def test_pictures(found: DifficultyMap) -> None:
     svg = drawn.decode()
     for word in ("goes", "likes", "alert", "well", "by no system"):
         assert word in svg
-    assert colour(2 / 3)[0] in svg
-    with pytest.raises(InputError, match="png, svg or pdf"):
-        heat_map_picture(found, range(4), form="gif")
+    assert shade(2 / 3)[0] in svg
+    with pytest.raises(InputError, match="'svg', 'png', 'pdf'"):
+        heat_map_picture(found, range(4), form="gif")  # type: ignore[arg-type]
 
 
 def test_a_correction_stays_on_the_line_of_its_error() -> None:

@@ -13,7 +13,7 @@ from errata.data import Corpus, Hypotheses
 from errata.io import read_hypotheses_m2, read_m2
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.map import map_difficulty
-from errata.report.heatmap.pieces import heat_map
+from errata.report.heatmap.page import heat_map
 
 pytestmark = pytest.mark.browser
 NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'

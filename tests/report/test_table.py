@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from errata.errors import InputError
 from errata.numbers import Estimate, Interval
-from errata.report.table import FORMATS, Table, render
+from errata.report.cells import Marked, Ranks
+from errata.report.table import Form, Table, joined, render
 
 TABLE = Table(
     ("system", "F_0.5", "n", "ok"),
@@ -103,6 +105,54 @@ def test_intervals_for_programs() -> None:
     ]
 
 
+def test_ranks_marks_and_open_intervals() -> None:
+    table = Table(
+        ("", "value"),
+        (
+            ("range", Ranks(2, 4)),
+            ("place", Ranks(1, 1)),
+            ("share", Marked(0.75, 0.003)),
+            ("other", Marked(0.5, 0.5)),
+            ("needed", Interval(-math.inf, 19)),
+            ("beyond", Interval(1830, math.inf)),
+            ("pilot", 183),
+        ),
+        row_formats={"share": ".2f", "needed": ".0f", "beyond": ".0f"},
+    )
+    assert [line.split("  ")[-1].strip() for line in render(table).splitlines()[2:]] == [
+        *("2-4", "1", "0.75#", "0.5000", "19 or fewer", "more than 1830", "183")
+    ]
+    [data] = json.loads(render(table, "json"))["tables"]
+    assert [row["value"] for row in data["rows"]] == [
+        [2, 4],
+        [1, 1],
+        {"value": 0.75, "p": 0.003},
+        {"value": 0.5, "p": 0.5},
+        [None, 19],
+        [1830, None],
+        183,
+    ]
+    assert render(table, "tsv").splitlines()[:4] == [
+        "\tvalue\tvalue low\tvalue high\tvalue p",
+        "range\t\t2\t4\t",
+        "place\t\t1\t1\t",
+        "share\t0.75\t\t\t0.003",
+    ]
+
+
+def test_html_is_escaped() -> None:
+    text = render(
+        Table(("<a>", "n"), (("<b>&", 0.5),), title="<T>", caption='one "1"\n<two>'), "html"
+    )
+    assert "<tr><th>&lt;a&gt;</th><th>n</th></tr>" in text
+    assert "<tr><td>&lt;b&gt;&amp;</td><td>0.5000</td></tr>" in text
+    assert ">&lt;T&gt;<br>one &quot;1&quot;<br>&lt;two&gt;</caption>" in text
+
+
+def test_a_table_of_several_scorers_names_each_once() -> None:
+    assert joined(["m2()", "gleu()", "m2()"]) == "m2()\ngleu()"
+
+
 def test_cells_end_no_line() -> None:
     odd = Table(("a\tb", "c"), (("x\r\ny", "z\u2028"),))
     assert [line.split("\t") for line in render(odd, "tsv").splitlines()] == [
@@ -126,15 +176,15 @@ def test_markdown_takes_nothing_for_markup() -> None:
 def test_bad_tables() -> None:
     with pytest.raises(InputError, match="row of 1 cells under 2"):
         Table(("a", "b"), (("x",),))
-    with pytest.raises(InputError, match="unknown format 'xml'"):
-        render(TABLE, "xml")
+    with pytest.raises(InputError, match="format 'xml' is unknown"):
+        render(TABLE, "xml")  # type: ignore[arg-type]
 
 
 cells = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=5), st.booleans())
 
 
-@given(st.lists(st.tuples(cells, cells), max_size=4), st.sampled_from(FORMATS))
-def test_any_cell_in_any_form(rows: list[tuple[object, object]], form: str) -> None:
+@given(st.lists(st.tuples(cells, cells), max_size=4), st.sampled_from(get_args(Form)))
+def test_any_cell_in_any_form(rows: list[tuple[object, object]], form: Form) -> None:
     text = render(Table(("a", "b"), tuple(rows)), form)  # type: ignore[arg-type]
     if form == "json":
         assert len(json.loads(text)["tables"][0]["rows"]) == len(rows)

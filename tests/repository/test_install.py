@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,27 @@ def test_it_works_without_a_compiler(plain: Path) -> None:
     uncompiled = json.loads(run(sys.executable, *command, PYTHONPATH=str(plain)).stdout)
     compiled = json.loads(run(sys.executable, *command).stdout)
     assert uncompiled == compiled
+
+
+@pytest.mark.slow
+def test_pages_and_data_are_installed(plain: Path, tmp_path: Path) -> None:
+    page = tmp_path / "map.html"
+    command = ("-m", "errata", "difficulty", "--sample", "--resamples", "0", "--map", str(page))
+    run(sys.executable, *command, PYTHONPATH=str(plain))
+    assert "function apply()" in page.read_text("utf-8")
+
+
+def test_every_file_beside_the_modules_is_packaged() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["errata"]
+    package = ROOT / "src" / "errata"
+    packaged = {path for pattern in patterns for path in package.glob(pattern)}
+    beside = {
+        path
+        for path in package.rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc", ".so", ".c")
+    }
+    assert beside - packaged == set()
 
 
 @pytest.mark.skipif(os.environ.get("ERRATA_COMPILE") == "0", reason="ERRATA_COMPILE=0")

@@ -20,6 +20,7 @@ FLOORS = {
     "harper": "the checker, and the metric that counts its findings",
     "m2": "the file format, and the metric it was made for",
     "ngrams": "overlaps of n-grams, and the kernel that counts them",
+    "rankings": "tables and figures of what people say",
     "reference_sets": "the study, and its tables",
     "scores": "score files, and score tables",
     "stress": "the study, its table, its figure",

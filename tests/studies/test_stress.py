@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +12,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import errata.models as lm
+from command import Done, errata
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.errors import InputError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.metrics import METRICS, parse
 from errata.metrics.base import Floats, Ints
-from errata.report.tables.stress import stress_plot, stress_table
+from errata.report.figures import figure_bytes
+from errata.report.figures.stress import stress_plot
+from errata.report.tables.stress import stress_table
 from errata.studies.stress import PERTURBATIONS, Perturbation, stress
 from fake_lm import FakeModel
 from toy import Toy
@@ -178,19 +179,13 @@ def test_the_table_and_the_plot() -> None:
     assert len(table.rows) == 1 + len(PERTURBATIONS)
     assert table.rows[1][2] == card.changes[0]
     pytest.importorskip("matplotlib")
-    image = stress_plot([card, card])
-    assert image == stress_plot([card, card])
-    assert all(f"<!-- {name} -->" in image.decode() for name in NAMES)
-    assert stress_plot([card], "png").startswith(b"\x89PNG")
+    image = figure_bytes(stress_plot([card, card]), "svg")
+    assert image == figure_bytes(stress_plot([card, card]), "svg")
+    assert all(f">{name}</text>" in image.decode() for name in NAMES)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "errata", "stress", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+def run(*arguments: str) -> Done:
+    return errata("stress", *arguments, code=None)
 
 
 def test_the_command_on_the_sample(tmp_path: Path) -> None:
@@ -238,7 +233,7 @@ def test_the_page_shows_what_the_command_prints() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["gleu", "--plot", "x.bmp"], "cannot draw into x.bmp"),
+        (["gleu", "--plot", "x.bmp"], "cannot draw into 'x.bmp'"),
         (["gleu", "--output", "x.txt"], "belong to no source"),
         (["m3"], "no metric 'm3'"),
     ],

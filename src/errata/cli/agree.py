@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli._judgments import judgment_options, load_judgments
-from errata.cli.common import emit, format_option
+from errata.cli.options import JudgmentInputs, judgment_options, method_option
+from errata.cli.output import emit, format_option
+
+if TYPE_CHECKING:
+    from errata.report.table import Form
 
 if TYPE_CHECKING:
     from errata.human.agreement import ChanceModel, KappaWeights
@@ -42,15 +45,8 @@ __all__ = ["command"]
     show_default=True,
     help="Pairs of decisions a κ needs to be shown and to count.",
 )
-@click.option(
-    "--method",
-    "-m",
-    default="expected_wins(denominator='beaten')",
-    show_default=True,
-    metavar="RANKER",
-    help="How single judges' rankings are scored.",
-)
-@judgment_options
+@method_option("expected_wins(denominator='beaten')", "How single judges' rankings are scored.")
+@judgment_options()
 @format_option
 def command(
     judgments: tuple[str, ...],
@@ -58,8 +54,8 @@ def command(
     weights: KappaWeights,
     minimum: int,
     method: str,
-    form: str,
-    **options: Any,
+    judged: JudgmentInputs,
+    form: Form,
 ) -> None:
     """Say how well judges agree with each other and with themselves.
 
@@ -72,7 +68,7 @@ def command(
     from errata.report.tables.rankings import agreement_tables, correlation_table
 
     ranker = human.parse_ranker(method)
-    read = list(load_judgments(judgments, **options))
+    read = list(judged.read(judgments))
     found = judge_agreement(read, chance=chance, weights=weights, minimum=minimum)
     tables = agreement_tables(found)
     if len({judgment.judge for judgment in read}) > 1:

@@ -4,39 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
-from errata.cli.common import emit, format_option
+from errata.cli.options import Inputs, corpus_options
+from errata.cli.output import emit, format_option
+from errata.io.checks.findings import Severity
 from errata.report.table import Table
 
 if TYPE_CHECKING:
     from errata.io import Checked, Finding
+    from errata.report.table import Form
 
 __all__ = ["command"]
 
 
 @click.command("check", epilog="Example:  errata check --gold gold.m2 baseline.txt ours=out.txt")
 @click.argument("files", nargs=-1, required=False, metavar="[NAME=]FILE...")
-@click.option(
-    "--gold",
-    metavar="M2",
-    help="Gold edits. Without this and --source, the only .m2 file among FILE is the gold set.",
-)
-@click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
-@click.option(
-    "--refs",
-    multiple=True,
-    metavar="TEXT",
-    help="A file of corrected sentences; repeat it for several references.",
-)
-@click.option(
-    "--missing",
-    metavar="MARK",
-    help="A line in a reference file that is exactly this "
-    "says that the sentence has no such reference.",
-)
+@corpus_options("annotators", "sample")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
     "--all",
@@ -46,26 +32,27 @@ __all__ = ["command"]
 )
 @format_option
 def command(
-    files: tuple[str, ...],
-    gold: str | None,
-    source: str | None,
-    refs: tuple[str, ...],
-    missing: str | None,
-    strict: bool,
-    everything: bool,
-    form: str,
+    files: tuple[str, ...], inputs: Inputs, strict: bool, everything: bool, form: Form
 ) -> None:
     """Look for mistakes in a gold set and its outputs.
 
-    Errors cannot be scored: the exit code is 2. Warnings (shifted lines, empty lines, odd
-    characters, repeated edits...) can; they fail only with --strict. Notes never fail.
+    Without --gold and --source, the only .m2 file among FILE is the gold set. Errors cannot be
+    scored: the exit code is 2. Warnings (shifted lines, empty lines, odd characters, repeated
+    edits...) can; they fail only with --strict. Notes never fail.
     """
-    if not (files or gold or source):
+    if not (files or inputs.named):
         raise click.UsageError("nothing to check; name some files")
     from errata.io import check_files
     from errata.io.checks.findings import summarise
 
-    checked = check_files(files, gold=gold, source=source, references=refs, missing=missing)
+    checked = check_files(
+        files,
+        gold=inputs.gold,
+        source=inputs.source,
+        references=inputs.refs,
+        missing=inputs.missing,
+        compatible=inputs.compatible,
+    )
     shown = checked.findings if everything else tuple(summarise(checked.findings))
     if form == "table":  # one below the other: a table of sentences would not fit the terminal
         for finding in shown:
@@ -82,7 +69,7 @@ def command(
 
 
 def _counts(checked: Checked) -> str:
-    counts = [(severity, checked.count(severity)) for severity in ("error", "warning", "note")]
+    counts = [(severity, checked.count(severity)) for severity in get_args(Severity)]
     return ", ".join(f"{count} {severity}{'s' * (count != 1)}" for severity, count in counts)
 
 

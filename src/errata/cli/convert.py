@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.common import emit, format_option
+from errata.cli.options import Inputs, corpus_options
+from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
 from errata.report.table import Table
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from errata.data import Corpus
     from errata.edits import GoldEditing
     from errata.io.m2 import M2File
+    from errata.report.table import Form
 
 __all__ = ["command"]
 
@@ -42,13 +45,7 @@ Examples:
     help="M2 to text: the corrections of this annotator only, into one file.",
 )
 @click.option("--only-source", is_flag=True, help="M2 to text: the sources only, into one file.")
-@click.option("--source", metavar="TEXT", help="Text to M2: the uncorrected sentences.")
-@click.option(
-    "--refs",
-    multiple=True,
-    metavar="TEXT",
-    help="Text to M2: corrected sentences; one file per annotator.",
-)
+@corpus_options("gold", "missing", "annotators", "sample")
 @click.option(
     "--missing",
     metavar="MARK",
@@ -73,22 +70,20 @@ def command(
     output: str | None,
     annotator: int | None,
     only_source: bool,
-    source: str | None,
-    refs: tuple[str, ...],
+    inputs: Inputs,
     missing: str | None,
     copy_missing: bool,
     extractor: str | None,
-    form: str,
+    form: Form,
 ) -> None:
-    """Convert M2 to parallel text, or text to M2.
+    """Convert M2 to parallel text, or text (--source and --refs) to M2.
 
     M2 becomes one file with the sources and one per annotator with the corrections; text becomes
     M2 by aligning tokens. An annotator may have no reference for some sentence: say with
     --missing or --copy-missing what to write there. The files written are listed as --format says.
     """
-    written = _convert(
-        m2, output, annotator, only_source, source, refs, missing, copy_missing, extractor
-    )
+    inputs = replace(inputs, missing=missing)
+    written = _convert(m2, output, annotator, only_source, inputs, copy_missing, extractor)
     if output is not None and output != "-":
         emit(Table(("file", "sentences"), tuple(written), title="Written", name="written"), form)
 
@@ -98,40 +93,37 @@ def _convert(
     output: str | None,
     annotator: int | None,
     only_source: bool,
-    source: str | None,
-    refs: tuple[str, ...],
-    missing: str | None,
+    inputs: Inputs,
     copy_missing: bool,
     extractor: str | None,
 ) -> list[tuple[str, int]]:
     """Do what the options ask for; which files were written, with how many sentences."""
-    if (m2 is None) == (source is None):
+    if (m2 is None) == (inputs.source is None):
         raise click.UsageError(
             "name an M2 file to make texts of, or --source and --refs to make M2 of"
         )
     if m2 is not None:
-        if refs:
+        if inputs.refs:
             raise click.UsageError("--refs belongs to --source")
         from errata.io.checks.findings import raise_or_warn
         from errata.io.m2 import scan_m2, write_m2
 
-        file = scan_m2(m2)
+        file = scan_m2(m2, compatible=inputs.compatible)
         raise_or_warn(file.findings)
         if extractor is not None:
-            if annotator is not None or only_source or copy_missing or missing is not None:
+            if annotator is not None or only_source or copy_missing or inputs.missing is not None:
                 raise click.UsageError("--extract makes M2; the other options make texts")
             write_m2(_with_edits(file.corpus, "reextracted", extractor), output or "-")
             return [(output or "-", len(file.corpus))]
-        paths = _write_texts(file, output, annotator, only_source, missing, copy_missing)
+        paths = _write_texts(file, output, annotator, only_source, inputs.missing, copy_missing)
         return [(path, len(file.corpus)) for path in paths]
     if annotator is not None or only_source or copy_missing:
         raise click.UsageError("--annotator, --only-source and --copy-missing belong to M2 to text")
-    if not refs:
+    if not inputs.refs:
         raise click.UsageError("give at least one --refs")
-    from errata.io.corpus import read_corpus
     from errata.io.m2 import write_m2
 
-    corpus = read_corpus(source=source, references=refs, missing=missing)
+    corpus = inputs.corpus()
     write_m2(_with_edits(corpus, "as_is", extractor or "aligned"), output or "-")
     return [(output or "-", len(corpus))]
 
@@ -144,7 +136,7 @@ def _write_texts(
     missing: str | None,
     copy_missing: bool,
 ) -> list[str]:
-    from errata.io.parallel import corrected_text
+    from errata.io.corpus import corrected_text
     from errata.io.text import write_text
 
     annotators = file.corpus.annotators
@@ -174,8 +166,7 @@ def _write_texts(
 
 def _with_edits(corpus: Corpus, gold: GoldEditing, extractor: str) -> Corpus:
     """References as edits, found by an extractor where they are missing or asked for anew."""
-    from errata.cli.common import Progress
     from errata.edits import with_edits, without_texts
 
-    with Progress("edits") as progress:
+    with ProgressBar("edits") as progress:
         return without_texts(with_edits(corpus, gold, extractor, progress))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.common import Progress, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
 from errata.report.table import Table
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from errata.datasets.catalogue import DataSet
     from errata.datasets.fetch import Found
+    from errata.report.table import Form
 
 __all__ = ["command"]
 
@@ -54,7 +55,7 @@ def command(ctx: click.Context, own: str | None) -> None:
 @click.argument("name", required=False)
 @format_option
 @click.pass_obj
-def list_sets(sets: Mapping[str, DataSet], name: str | None, form: str) -> None:
+def list_sets(sets: Mapping[str, DataSet], name: str | None, form: Form) -> None:
     """List the data sets, or the files of one of them."""
     from errata.datasets.catalogue import data_set
     from errata.datasets.fetch import find
@@ -116,7 +117,7 @@ def get_sets(
     names: tuple[str, ...],
     everything: bool,
     base_url: str | None,
-    form: str,
+    form: Form,
 ) -> None:
     """Download sets, verifying their checksums.
 
@@ -129,7 +130,7 @@ def get_sets(
         raise InputError("say what to fetch", remedy="name sets (see errata data list), or --all")
     rows = []
     for chosen in [data_set(name, sets) for name in (sets if everything else names)]:
-        with Progress(chosen.name, after=0.3) as progress:
+        with ProgressBar(chosen.name, after=0.3) as progress:
             paths = get(chosen.name, base_url=base_url, sets=sets, progress=progress)
         for file in chosen.files:
             rows.append(
@@ -151,7 +152,7 @@ def get_sets(
 @format_option
 @click.pass_obj
 def show_path(
-    sets: Mapping[str, DataSet], name: str, file: str | None, base_url: str | None, form: str
+    sets: Mapping[str, DataSet], name: str, file: str | None, base_url: str | None, form: Form
 ) -> None:
     """Print where files are, fetching them first.
 
@@ -169,7 +170,7 @@ def show_path(
 @click.argument("names", nargs=-1, metavar="[SET]...")
 @format_option
 @click.pass_context
-def check_sets(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
+def check_sets(ctx: click.Context, names: tuple[str, ...], form: Form) -> None:
     """Verify checksums of files on disk.
 
     The exit code is 1 if a file is not what the catalogue records; a missing file is no error.
@@ -213,7 +214,7 @@ def _paths(
 ) -> dict[str, Path]:
     from errata.datasets.fetch import get, path
 
-    with Progress(name, after=0.3) as progress:
+    with ProgressBar(name, after=0.3) as progress:
         if file is None:
             return get(name, base_url=base_url, sets=sets, progress=progress)
         return {file: path(name, file, base_url=base_url, sets=sets, progress=progress)}

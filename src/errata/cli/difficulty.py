@@ -5,20 +5,28 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from errata.cli.common import Progress, emit, format_option, seed_option
+from errata.cli.options import (
+    Bootstrap,
+    Inputs,
+    bootstrap_options,
+    corpus_options,
+    figure_option,
+    gathered,
+    tier_option,
+)
+from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
     from errata.metrics.difficulty import Difficulty
     from errata.metrics.difficulty.map import DifficultyMap
-    from errata.report.table import Table
+    from errata.report.table import Form, Table
 
 __all__ = ["command"]
 
@@ -30,17 +38,63 @@ Examples:
 """
 
 
+def _metric(reextract: bool, **parameters: Any) -> Difficulty:
+    from errata.metrics.difficulty import Difficulty
+
+    return Difficulty(**parameters, gold="reextracted" if reextract else "as_is")
+
+
+metric_options = gathered(
+    "metric",
+    _metric,
+    {
+        "weights": click.option(
+            "--weights",
+            default="systems",
+            show_default=True,
+            metavar="FILE",
+            help="A file of weights; 'none' weighs all errors alike; 'systems' counts them from "
+            "the outputs.",
+        ),
+        "leave_out": click.option(
+            "--leave-out",
+            is_flag=True,
+            help="A system's own corrections do not lower the weights it is scored with.",
+        ),
+        "matching": click.option(
+            "--matching",
+            type=click.Choice(["released", "elastic"]),
+            default="released",
+            show_default=True,
+            help="Compare chunks as the released scorer or as the paper.",
+        ),
+        "a": click.option(
+            "--a",
+            type=float,
+            default=1.0,
+            show_default=True,
+            help="The weight is a - (n + b) / (N + c), for n of N systems.",
+        ),
+        "b": click.option("--b", type=float, default=0.0, show_default=True, help="See --a."),
+        "c": click.option("--c", type=float, default=0.0, show_default=True, help="See --a."),
+        "extractor": click.option(
+            "--extract",
+            "extractor",
+            default="aligned",
+            show_default=True,
+            metavar="NAME",
+            help="How edits of texts are found: aligned, errant or errant:PIPELINE.",
+        ),
+        "reextract": click.option(
+            "--reextract", is_flag=True, help="Find the gold edits anew too."
+        ),
+    },
+)
+
+
 @click.command("difficulty", epilog=EPILOG)
 @click.argument("outputs", nargs=-1, metavar="[NAME=]OUTPUT...")
-@click.option("--gold", metavar="M2", help="Gold edits: an M2 file.")
-@click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
-@click.option(
-    "--refs",
-    multiple=True,
-    metavar="TEXT",
-    help="A file of corrected sentences; repeat it for several references.",
-)
-@click.option("--sample", is_flag=True, help="Use the built-in sample instead of files.")
+@corpus_options("annotators")
 @click.option(
     "--names",
     metavar="A,B,...",
@@ -54,45 +108,8 @@ Examples:
     "Default: the first, as in the released scorer, if it has corrected all "
     "sentences.",
 )
-@click.option(
-    "--weights",
-    default="systems",
-    show_default=True,
-    metavar="FILE",
-    help="A file of weights; 'none' weighs all errors alike; 'systems' counts them from "
-    "the outputs.",
-)
+@metric_options
 @click.option("--write-weights", metavar="FILE", help="Write the counts behind the weights.")
-@click.option(
-    "--leave-out",
-    is_flag=True,
-    help="A system's own corrections do not lower the weights it is scored with.",
-)
-@click.option(
-    "--matching",
-    type=click.Choice(["released", "elastic"]),
-    default="released",
-    show_default=True,
-    help="Compare chunks as the released scorer or as the paper.",
-)
-@click.option(
-    "--a",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="The weight is a - (n + b) / (N + c), for n of N systems.",
-)
-@click.option("--b", type=float, default=0.0, show_default=True, help="See --a.")
-@click.option("--c", type=float, default=0.0, show_default=True, help="See --a.")
-@click.option(
-    "--extract",
-    "extractor",
-    default="aligned",
-    show_default=True,
-    metavar="NAME",
-    help="How edits of texts are found: aligned, errant or errant:PIPELINE.",
-)
-@click.option("--reextract", is_flag=True, help="Find the gold edits anew too.")
 @click.option(
     "--types",
     default="as_is",
@@ -100,13 +117,7 @@ Examples:
     metavar="NAME",
     help="Kinds of the gold edits: as_is, or given anew by aligned, errant or errant:PIPELINE.",
 )
-@click.option(
-    "--tier",
-    type=click.IntRange(1, 3),
-    default=3,
-    show_default=True,
-    help="Group kinds by operation (1), without it (2), or in full (3).",
-)
+@tier_option
 @click.option(
     "--top",
     type=click.IntRange(0),
@@ -122,46 +133,22 @@ Examples:
     help="List the errors only this system corrects, and those it misses.",
 )
 @click.option("--map", "page", metavar="HTML", help="Write the heat map as a page.")
-@click.option("--figure", metavar="FILE", help="Write the heat map as .png, .svg or .pdf.")
+@figure_option("--figure", "the heat map")
 @click.option("--terminal", is_flag=True, help="Print the heat map instead of tables.")
 @click.option(
     "--sentences",
     metavar="3-7",
     help="The sentences of the map, from 1. Default: all; for a picture the first ten.",
 )
-@click.option(
-    "--resamples",
-    type=click.IntRange(0),
-    default=1000,
-    show_default=True,
-    help="Bootstrap resamples of sentences (scores) and systems (weights); 0 for none.",
-)
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
-@seed_option
+@bootstrap_options("sentences (scores) and systems (weights)")
 @format_option
 def command(
     outputs: tuple[str, ...],
-    gold: str | None,
-    source: str | None,
-    refs: tuple[str, ...],
-    sample: bool,
+    inputs: Inputs,
     names: str | None,
     annotator: str | None,
-    weights: str,
+    metric: Difficulty,
     write_weights: str | None,
-    leave_out: bool,
-    matching: str,
-    a: float,
-    b: float,
-    c: float,
-    extractor: str,
-    reextract: bool,
     types: str,
     tier: int,
     top: int,
@@ -170,10 +157,8 @@ def command(
     figure: str | None,
     terminal: bool,
     sentences: str | None,
-    resamples: int,
-    confidence: float,
-    seed: int,
-    form: str,
+    bootstrap: Bootstrap,
+    form: Form,
 ) -> None:
     """Show which errors are hard and who corrects them (Gotou et al. 2020).
 
@@ -182,64 +167,30 @@ def command(
     and how alike the systems are; --map writes a page to look at.
     """
     from errata.edits import retyped, with_edits
-    from errata.metrics.difficulty import Difficulty
     from errata.metrics.difficulty.map import map_difficulty
 
-    metric = Difficulty(
-        weights=weights,
-        leave_out=leave_out,
-        a=a,
-        b=b,
-        c=c,
-        matching=matching,
-        extractor=extractor,
-        gold="reextracted" if reextract else "as_is",
-    )
-    corpus, remark = _corpus(gold, source, refs, sample, annotator)
-    systems = _systems(outputs, names, corpus, sample)
-    with Progress("edits") as progress:
+    if sentences and not (page or figure or terminal):
+        raise click.UsageError("--sentences belongs to --map, --figure or --terminal")
+    corpus, remark = _of_annotator(inputs.corpus(), annotator)
+    systems = inputs.systems(outputs, corpus, names=_names(names, outputs), several=True)
+    with ProgressBar("edits") as progress:
         if types == "as_is":
             found = map_difficulty(corpus, systems, metric, progress=progress)
         else:
-            typed = retyped(with_edits(corpus, metric.gold, extractor), types, metric.ignore)
+            typed = retyped(with_edits(corpus, metric.gold, metric.extractor), types, metric.ignore)
             plain = replace(metric, gold="as_is")
             found = replace(map_difficulty(typed, systems, plain, progress=progress), metric=metric)
     if write_weights:
         _write_weights(found, write_weights)
-    if page or figure or terminal:
-        _draw(found, page, figure, terminal, sentences)
-    elif sentences:
-        raise click.UsageError("--sentences belongs to --map, --figure or --terminal")
+    _draw(found, page, figure, terminal, sentences)
     if not terminal:
-        emit(
-            _tables(
-                found,
-                metric,
-                corpus,
-                systems,
-                remark,
-                tier,
-                top,
-                chosen,
-                resamples,
-                confidence,
-                seed,
-            ),
-            form,
-        )
+        emit(_tables(found, corpus, systems, remark, tier, top, chosen, bootstrap), form)
 
 
-def _corpus(
-    gold: str | None, source: str | None, refs: tuple[str, ...], sample: bool, annotator: str | None
-) -> tuple[Corpus, str]:
+def _of_annotator(corpus: Corpus, annotator: str | None) -> tuple[Corpus, str]:
     """The corpus with the annotators asked for, and a remark on who they are."""
-    from errata.datasets import sample_corpus
-    from errata.io import read_corpus
     from errata.io.corpus import keep_annotators
 
-    if sample and (gold or source or refs):
-        raise InputError("--sample takes no files", remedy="leave out either of them")
-    corpus = sample_corpus() if sample else read_corpus(gold=gold, source=source, references=refs)
     known = corpus.annotators
     if not known:
         raise InputError("the corpus has no references", remedy="give --gold or --refs")
@@ -263,38 +214,22 @@ def _corpus(
     )
 
 
-def _systems(
-    outputs: tuple[str, ...], names: str | None, corpus: Corpus, sample: bool
-) -> list[Hypotheses]:
-    from errata.datasets import sample_systems
-    from errata.io.checks.findings import raise_or_warn
-    from errata.io.corpus import scan_hypotheses
-
-    if sample and not outputs:
-        return list(sample_systems())
-    called = [name.strip() for name in names.split(",")] if names else None
-    if called is not None and len(outputs) != 1:
+def _names(names: str | None, outputs: tuple[str, ...]) -> list[str] | None:
+    """The names given to the systems of one M2 file."""
+    if names is None:
+        return None
+    called = [name.strip() for name in names.split(",")]
+    if len(outputs) != 1:
         raise InputError(
             "--names belongs to one M2 file with the edits of several systems",
             remedy="write name=path for each of several files",
         )
-    if called is not None and not all(called):
+    if not all(called):
         raise InputError(
             f"--names {names!r} has an empty name",
             remedy="give one name per annotator number, separated by commas",
         )
-    systems: list[Hypotheses] = []
-    for path in outputs:
-        found, findings = scan_hypotheses(path, names=called, corpus=corpus)
-        raise_or_warn(findings)
-        systems += found
-    several = sorted(name for name, n in Counter(h.system for h in systems).items() if n > 1)
-    if several:
-        raise InputError(
-            f"two systems are called {several[0]!r}",
-            remedy="name them apart, with name=path or --names",
-        )
-    return systems
+    return called
 
 
 def _write_weights(found: DifficultyMap, path: str) -> None:
@@ -317,25 +252,25 @@ def _draw(
     terminal: bool,
     sentences: str | None,
 ) -> None:
-    from errata.io.document import write_document
-    from errata.report.heatmap.pieces import heat_map, parse_range
-    from errata.report.heatmap.plain import heat_map_picture, heat_map_text
+    from errata.io.files import write_bytes
+    from errata.report.figures import figure_form
+    from errata.report.heatmap.page import heat_map
+    from errata.report.heatmap.picture import heat_map_picture
+    from errata.report.heatmap.pieces import parse_range
+    from errata.report.heatmap.terminal import heat_map_text
 
     chosen = parse_range(sentences, len(found.corpus)) if sentences else None
     if page:
-        write_document(
-            heat_map(
-                found,
-                sentences=chosen,
-                signature=repr(found.metric),
-                title=f"Difficulty heat map: {found.corpus.name}",
-            ),
-            page,
+        text = heat_map(
+            found,
+            sentences=chosen,
+            signature=repr(found.metric),
+            title=f"Difficulty heat map: {found.corpus.name}",
         )
+        write_bytes(text.encode("utf-8", "replace"), page)
     if figure:
-        form = figure.rpartition(".")[2].lower()
         part = chosen or range(min(10, len(found.corpus)))
-        write_document(heat_map_picture(found, part, form=form), figure)
+        write_bytes(heat_map_picture(found, part, form=figure_form(figure)), figure)
     if terminal:
         screen = sys.stdout.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
@@ -351,33 +286,36 @@ def _draw(
 
 def _tables(
     found: DifficultyMap,
-    metric: Difficulty,
     corpus: Corpus,
     systems: list[Hypotheses],
     remark: str,
     tier: int,
     top: int,
     chosen: tuple[str, ...],
-    resamples: int,
-    confidence: float,
-    seed: int,
+    bootstrap: Bootstrap,
 ) -> list[Table]:
     from errata.evaluation import scores_of
     from errata.report.heatmap.pieces import weights_from
+    from errata.report.table import signed
     from errata.report.tables import difficulty as tables
     from errata.report.tables.scores import score_table
     from errata.studies.hard_errors import by_kind, weight_intervals
 
+    metric = found.metric
+    resamples, confidence, seed = bootstrap
     shown = []
+    signature = signed(repr(metric), f"sentences:{len(corpus)}")
     if systems:
         counts = [found.counts(s) for s in range(len(systems))]
         scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=seed)
+        signature = scores.signature
         shown.append(score_table(scores, confidence=confidence))
     many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
     shown.append(
         tables.kind_table(
             by_kind(found, tier=tier, resamples=many, rng=seed, confidence=confidence),
             caption="; ".join(filter(None, (weights_from(found), remark))),
+            signature=signature,
         )
     )
     for title, name, several in tables.hardest_and_easiest(found, top):
@@ -389,10 +327,15 @@ def _tables(
             else None
         )
         shown.append(
-            tables.error_table(found, several, title=title, name=name, intervals=intervals)
+            tables.error_table(
+                found, several, title=title, name=name, intervals=intervals, signature=signature
+            )
         )
     if len(systems) > 1:
-        shown += [tables.uniqueness_table(found), tables.agreement_table(found)]
+        shown += [
+            tables.uniqueness_table(found, signature=signature),
+            tables.agreement_table(found, signature=signature),
+        ]
     for system in chosen:
-        shown += tables.system_errors(found, system, top)
+        shown += tables.system_errors(found, system, top, signature=signature)
     return shown

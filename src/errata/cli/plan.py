@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli._judgments import judgment_options, load_judgments
-from errata.cli.common import emit, format_option, seed_option
+from errata.cli.options import (
+    JudgmentInputs,
+    judgment_options,
+    method_option,
+    seed_option,
+    unit_option,
+)
+from errata.cli.output import emit, format_option
 from errata.errors import InputError
 
 if TYPE_CHECKING:
     from errata.human.comparisons import Unit
+    from errata.report.table import Form
 
 __all__ = ["command"]
 
@@ -19,7 +26,7 @@ __all__ = ["command"]
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
 @click.argument("judgments", nargs=-1)
 @click.option("--systems", nargs=2, metavar="A B", help="The two systems to tell apart.")
-@click.option("-m", "--method", default="expected_wins", show_default=True, metavar="RANKER")
+@method_option("expected_wins", "How judgments become scores (see errata rank).")
 @click.option(
     "--confidence",
     type=click.FloatRange(0.5, 1, max_open=True),
@@ -34,13 +41,7 @@ __all__ = ["command"]
     show_default=True,
     help="Share of campaigns that should separate them.",
 )
-@click.option(
-    "--unit",
-    type=click.Choice(("pairs", "rankings", "sentences", "judges")),
-    default="sentences",
-    show_default=True,
-    help="What simulated campaigns draw.",
-)
+@unit_option("sentences", "What simulated campaigns draw.")
 @click.option(
     "--largest",
     type=click.FloatRange(1),
@@ -63,7 +64,7 @@ __all__ = ["command"]
     show_default=True,
     help="How many pairs to judge next are shown.",
 )
-@judgment_options
+@judgment_options()
 @seed_option
 @format_option
 def command(
@@ -77,9 +78,9 @@ def command(
     simulations: int,
     batch: int,
     pairs: int,
+    judged: JudgmentInputs,
     seed: int,
-    form: str,
-    **options: Any,
+    form: Form,
 ) -> None:
     """Plan a campaign from a pilot.
 
@@ -91,7 +92,7 @@ def command(
     from errata.report.tables.rankings import next_pairs_table, plan_tables
 
     ranker = human.parse_ranker(method)
-    read = list(load_judgments(judgments, **options))
+    read = list(judged.read(judgments))
     comparisons = human.compare(read, keep=unit)
     scores = human.rank(ranker.stand_in, comparisons, unit=unit, rng=seed)
     tables = []
@@ -112,5 +113,6 @@ def command(
         )
     elif len(comparisons.systems) < 2:
         raise InputError("fewer than two systems", remedy="give judgments of two or more")
-    tables.append(next_pairs_table(planning.next_pairs(scores, comparisons, batch=batch), pairs))
+    found = planning.next_pairs(scores, comparisons, batch=batch)
+    tables.append(next_pairs_table(found, pairs, signature=scores.signature))
     emit(tables, form)

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli._judgments import judgment_options, load_judgments
-from errata.cli.common import Progress, emit, format_option, seed_option
+from errata.cli.options import (
+    Bootstrap,
+    JudgmentInputs,
+    bootstrap_options,
+    figure_option,
+    judgment_options,
+    members_option,
+    method_option,
+    threads_option,
+    unit_option,
+)
+from errata.cli.output import ProgressBar, emit, format_option
+
+if TYPE_CHECKING:
+    from errata.data import Members
+    from errata.human.comparisons import Unit
+    from errata.report.table import Form
 
 if TYPE_CHECKING:
     from errata.data import Members
@@ -23,39 +38,18 @@ __all__ = ["command"]
     epilog="Example:  errata rank judgments.xml --method trueskill --unit pairs --plot ranking.svg",
 )
 @click.argument("judgments", nargs=-1)
-@click.option(
-    "-m",
-    "--method",
-    default="expected_wins",
-    show_default=True,
-    metavar="RANKER",
-    help="expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, "
+@method_option(
+    "expected_wins",
+    "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, "
     "with parameters as in 'bradley_terry(ties=rao_kupper)'.",
 )
-@click.option(
-    "--unit",
-    type=click.Choice(("pairs", "rankings", "sentences", "judges")),
-    default="sentences",
-    show_default=True,
-    help="What the bootstrap draws. Pairs, as published, gives ranges that are too "
+@unit_option(
+    "sentences",
+    "What the bootstrap draws. Pairs, as published, gives ranges that are too "
     "narrow: the pairs of one ranking depend on each other.",
 )
-@click.option("--resamples", type=click.IntRange(1), default=1000, show_default=True)
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of ranges and intervals.",
-)
-@click.option(
-    "--members",
-    type=click.Choice(("all", "sample", "expected")),
-    default="all",
-    show_default=True,
-    help="Which systems of a shared output are compared: all of "
-    "them, one drawn at random, or the mean over that draw.",
-)
+@bootstrap_options("the units", least=1)
+@members_option
 @click.option(
     "--value",
     type=click.Choice(("data", "mean")),
@@ -80,17 +74,15 @@ __all__ = ["command"]
     "--without", multiple=True, metavar="SYSTEM", help="Leave out this system; may be repeated."
 )
 @click.option("--head-to-head", is_flag=True, help="Add the table of pairs with sign tests.")
-@click.option("--plot", metavar="FILE", help="Draw scores with ranges into an .svg, .png or .pdf.")
-@click.option("--threads", type=click.IntRange(1), help="Default: all cores.")
-@judgment_options
-@seed_option
+@figure_option("--plot", "scores with ranges")
+@threads_option
+@judgment_options()
 @format_option
 def command(
     judgments: tuple[str, ...],
     method: str,
     unit: Unit,
-    resamples: int,
-    confidence: float,
+    bootstrap: Bootstrap,
     members: Members,
     value: Reported,
     balanced: bool,
@@ -99,9 +91,8 @@ def command(
     head_to_head: bool,
     plot: str | None,
     threads: int | None,
-    seed: int,
-    form: str,
-    **options: Any,
+    judged: JudgmentInputs,
+    form: Form,
 ) -> None:
     """Rank systems from human judgments.
 
@@ -110,33 +101,36 @@ def command(
     """
     from errata import human
     from errata.human.clusters import cluster
-    from errata.report.figures.ranking import figure_form, ranking_plot, save_figure
+    from errata.report.figures import save_figure
+    from errata.report.figures.rankings import ranking_plot
     from errata.report.tables.rankings import head_to_head_table, ranking_table
 
-    if plot is not None:
-        figure_form(plot)  # before the work, not after it
     ranker = human.parse_ranker(method)
     comparisons = human.compare(
-        load_judgments(judgments, **options), members=members, rng=seed, keep=unit
+        judged.read(judgments), members=members, rng=bootstrap.seed, keep=unit
     )
     if without:
         comparisons = comparisons.without(*without)
-    with Progress(ranker.name) as progress:
+    with ProgressBar(ranker.name) as progress:
         scores = human.rank(
             ranker,
             comparisons,
             unit=unit,
-            resamples=resamples,
-            rng=seed,
+            resamples=bootstrap.resamples,
+            rng=bootstrap.seed,
             value=value,
             balanced=balanced,
             threads=threads,
             progress=progress,
         )
-    ranking = cluster(scores, confidence=confidence, order=order)
+    ranking = cluster(scores, confidence=bootstrap.confidence, order=order)
     tables = [ranking_table(ranking)]
     if head_to_head:
-        tables.append(head_to_head_table(human.head_to_head(comparisons), ranking.order))
+        tables.append(
+            head_to_head_table(
+                human.head_to_head(comparisons), ranking.order, context=comparisons.context
+            )
+        )
     emit(tables, form)
     if plot is not None:
         save_figure(ranking_plot(ranking), plot)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.common import Progress, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option
+
+if TYPE_CHECKING:
+    from errata.report.table import Form
 
 __all__ = ["command"]
 
@@ -26,7 +30,7 @@ __all__ = ["command"]
     "spaCy pipeline. Without ERRANT these cells are not run.",
 )
 @format_option
-def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: str) -> None:
+def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: Form) -> None:
     """Recompute the published tables of the field.
 
     Every printed figure is computed again from the raw outputs, references and judgments (and,
@@ -49,7 +53,7 @@ def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: s
     chosen = [load_experiment(name) for name in dict.fromkeys(names)]
     from errata.reproduce import reproduce
 
-    with Progress("cells") as progress:
+    with ProgressBar("cells") as progress:
         results = reproduce(chosen, extractor=extractor, progress=progress)
     emit(report.reproduction_tables(results, summary=summary), form)
     failed = sum(result.mismatches for result in results)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.common import Progress, emit, format_option, seed_option
+from errata.cli.options import (
+    Bootstrap,
+    Inputs,
+    bootstrap_options,
+    corpus_options,
+    figure_option,
+    threads_option,
+)
+from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from errata.report.table import Form
 
-IMAGES = ("svg", "png", "pdf")
+__all__ = ["command"]
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --plot stress.svg")
@@ -21,49 +31,19 @@ IMAGES = ("svg", "png", "pdf")
     metavar="[NAME=]TEXT",
     help="The output to damage. Default: the first reference of every sentence.",
 )
-@click.option("--gold", metavar="M2", help="Gold edits: an M2 file with one or more annotators.")
-@click.option("--source", metavar="TEXT", help="The uncorrected sentences, one a line.")
-@click.option(
-    "--refs",
-    multiple=True,
-    metavar="TEXT",
-    help="A file of corrected sentences; repeat it for several references.",
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(0),
-    default=1000,
-    show_default=True,
-    help="Bootstrap resamples of the sentences; 0 leaves intervals out.",
-)
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
-@click.option("--threads", type=click.IntRange(1), help="Default: all cores.")
-@click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="IMAGE",
-    help=f"Also draw the changes into this file ({', '.join(IMAGES)}).",
-)
-@seed_option
+@corpus_options()
+@bootstrap_options()
+@threads_option
+@figure_option("--plot", "the changes")
 @format_option
 def command(
     metrics: tuple[str, ...],
     output: str | None,
-    gold: str | None,
-    source: str | None,
-    refs: tuple[str, ...],
-    resamples: int,
-    confidence: float,
+    inputs: Inputs,
+    bootstrap: Bootstrap,
     threads: int | None,
-    plot: Path | None,
-    seed: int,
-    form: str,
+    plot: str | None,
+    form: Form,
 ) -> None:
     """Show how a metric reacts when good output is damaged.
 
@@ -71,44 +51,37 @@ def command(
     the next line: a score that does not fall shows where the metric can be gamed. Without files,
     the references of the built-in sample are damaged.
     """
+    from errata.io import read_hypotheses
     from errata.metrics import parse
-    from errata.report.tables.stress import stress_plot, stress_table
+    from errata.report.figures import save_figure
+    from errata.report.figures.stress import stress_plot
+    from errata.report.tables.stress import stress_table
     from errata.studies.stress import stress
 
-    image = plot.suffix.lower().lstrip(".") if plot is not None else ""
-    if plot is not None and image not in IMAGES:
-        raise InputError(
-            f"cannot draw into {plot.name}", remedy=f"let the name end in {' or '.join(IMAGES)}"
-        )
     chosen = [parse(text) for text in metrics]
-    if gold is None and source is None:
-        from errata.datasets import sample_corpus
-
-        if refs or output:
+    if not (inputs.gold or inputs.source):
+        if inputs.refs or output:
             raise InputError(
                 "these files belong to no source", remedy="give --gold, or --source and --refs"
             )
-        corpus, hypotheses = sample_corpus(), None
-    else:
-        from errata.io import read_corpus, read_hypotheses
-
-        corpus = read_corpus(gold=gold, source=source, references=refs)
-        hypotheses = read_hypotheses(output, corpus=corpus) if output else None
+        inputs = replace(inputs, sample=True)
+    corpus = inputs.corpus()
+    hypotheses = read_hypotheses(output, corpus=corpus) if output else None
     cards = []
     for metric in chosen:
-        with Progress(metric.name) as progress:
+        with ProgressBar(metric.name) as progress:
             cards.append(
                 stress(
                     metric,
                     corpus,
                     hypotheses,
-                    confidence=confidence,
-                    rng=seed,
-                    resamples=resamples,
+                    confidence=bootstrap.confidence,
+                    rng=bootstrap.seed,
+                    resamples=bootstrap.resamples,
                     threads=threads,
                     progress=progress,
                 )
             )
     if plot is not None:
-        plot.write_bytes(stress_plot(cards, image))
+        save_figure(stress_plot(cards), plot)
     emit([stress_table(card) for card in cards], form)

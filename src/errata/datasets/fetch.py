@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from errata.cache import cache_folder
 from errata.datasets.catalogue import DataFile, DataSet, data_set
 from errata.errors import InputError
 
-__all__ = ["BASE_URL", "Found", "cache_folder", "check", "find", "get", "path"]
+__all__ = ["BASE_URL", "Found", "check", "download_folder", "find", "get", "path"]
 
 BASE_URL = "https://raw.githubusercontent.com"
 _ATTEMPTS = 3
@@ -93,7 +94,7 @@ def find(chosen: DataSet, file: DataFile) -> Found | None:
         candidate = Path(own, chosen.address(file))
         if candidate.is_file():
             return Found(candidate, "data")
-    cached = cache_folder() / chosen.address(file)
+    cached = download_folder() / chosen.address(file)
     return Found(cached, "cache") if cached.is_file() else None
 
 
@@ -105,14 +106,9 @@ def check(chosen: DataSet, file: DataFile) -> str:
     return "ok" if _sha256(found.path) == file.sha256 else "wrong"
 
 
-def cache_folder() -> Path:
-    """Where downloads are kept: ``ERRATA_CACHE``, or the usual cache folder of the user."""
-    named = os.environ.get("ERRATA_CACHE")
-    if named:
-        return Path(named) / "data"
-    import pooch
-
-    return Path(pooch.os_cache("errata")) / "data"
+def download_folder() -> Path:
+    """Where downloads are kept: a folder of their own in the cache."""
+    return cache_folder() / "data"
 
 
 def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None) -> Path:
@@ -128,10 +124,10 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
             f"base address {base!r} is not http:// or https://",
             remedy="for a folder on disk set ERRATA_DATA",
         )
-    target = cache_folder() / chosen.address(file)
+    target = download_folder() / chosen.address(file)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _one_process(cache_folder() / chosen.repository / chosen.commit / ".lock"):
+        with _one_process(download_folder() / chosen.repository / chosen.commit / ".lock"):
             _download(f"{base}/{quote(chosen.address(file))}", target, file, chosen, progress)
     except OSError as error:
         if type(error).__module__.startswith("requests"):

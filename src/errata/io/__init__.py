@@ -1,14 +1,42 @@
-"""Readers and writers; nothing is dropped or repaired silently."""
+"""Readers and writers; nothing is dropped or repaired silently.
 
-from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.checks.lines import check_alignment
-from errata.io.corpus import read_corpus, read_hypotheses, read_hypotheses_m2
-from errata.io.judgments import read_judgments, write_judgments
-from errata.io.linter import Checked, check_files
-from errata.io.m2 import read_m2, write_m2
-from errata.io.scores import read_published_scores, read_scores, write_scores
-from errata.io.text import read_text, write_text
+Each is imported when it is first asked for: a command that scores texts reads no rankings.
+"""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from errata.io.checks.findings import Finding, raise_or_warn
+    from errata.io.checks.lines import check_alignment
+    from errata.io.corpus import read_corpus, read_hypotheses, read_hypotheses_m2
+    from errata.io.judgments import read_judgments, write_judgments
+    from errata.io.linter import Checked, check_files
+    from errata.io.m2 import read_m2, write_m2
+    from errata.io.scores import read_published_scores, read_scores, write_scores
+    from errata.io.text import read_text, write_text
+
+_WHERE = {
+    "Checked": "linter",
+    "Finding": "checks.findings",
+    "check_alignment": "checks.lines",
+    "check_files": "linter",
+    "raise_or_warn": "checks.findings",
+    "read_corpus": "corpus",
+    "read_hypotheses": "corpus",
+    "read_hypotheses_m2": "corpus",
+    "read_judgments": "judgments",
+    "read_m2": "m2",
+    "read_published_scores": "scores",
+    "read_scores": "scores",
+    "read_text": "text",
+    "write_judgments": "judgments",
+    "write_m2": "m2",
+    "write_scores": "scores",
+    "write_text": "text",
+}
 __all__ = [
     "Checked",
     "Finding",
@@ -28,3 +56,13 @@ __all__ = [
     "write_scores",
     "write_text",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'errata.io' has no attribute {name!r}")
+    return getattr(import_module(f"errata.io.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""From the files a user names to a checked corpus and the outputs of systems."""
+"""From the files a user names to a checked corpus, the outputs of systems, and texts again."""
 
 from __future__ import annotations
 
@@ -7,17 +7,26 @@ import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from errata.data import Corpus, Hypotheses, Reference, apply_edits
+from errata.data import Corpus, Hypotheses, Reference, apply_edits, namesakes
 from errata.errors import DataWarning, InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_alignment, check_lines, check_sources
-from errata.io.files import read_lines, shown_name
+from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
 from errata.io.text import read_text
 
-__all__ = ["keep_annotators", "read_corpus", "read_hypotheses", "read_hypotheses_m2", "split_name"]
+__all__ = [
+    "corrected_text",
+    "is_m2",
+    "keep_annotators",
+    "read_corpus",
+    "read_hypotheses",
+    "read_hypotheses_m2",
+    "read_systems",
+    "scan_hypotheses",
+    "split_name",
+]
 
-PathLike = str | os.PathLike[str]
 # Endings that are no part of a system's name.
 _ENDINGS = (".txt", ".m2", ".out", ".hyp", ".tok", ".cor")
 
@@ -166,6 +175,33 @@ def read_hypotheses(
     return systems[0]
 
 
+def read_systems(
+    paths: Iterable[PathLike],
+    *,
+    names: Sequence[str] | None = None,
+    several: bool = False,
+    corpus: Corpus | None = None,
+) -> list[Hypotheses]:
+    """Read the outputs of systems, one file each (see `read_hypotheses`), no two of one name.
+
+    With ``several`` an M2 file may hold the edits of more than one system; ``names`` then names
+    those of the one file given, in the order of their annotator numbers.
+    """
+    systems: list[Hypotheses] = []
+    places: list[str] = []
+    for path in paths:
+        if several:
+            found, findings = scan_hypotheses(path, names=names, corpus=corpus)
+            raise_or_warn(findings)
+        else:
+            found = [read_hypotheses(path, corpus=corpus)]
+        systems += found
+        places += [shown_name(split_name(path)[1])] * len(found)
+    for error in namesakes([system.system for system in systems], places):
+        raise error
+    return systems
+
+
 def scan_hypotheses(
     path: PathLike, *, names: Sequence[str] | None = None, corpus: Corpus | None = None
 ) -> tuple[list[Hypotheses], list[Finding]]:
@@ -259,3 +295,50 @@ def _system(file: M2File, annotator: int, name: str) -> Hypotheses:
                 remedy=error.remedy,
             ) from None
     return Hypotheses(name, tuple(sentences), tuple(edits))
+
+
+def corrected_text(
+    file: M2File, annotator: int, *, missing: str | None = None, copy_missing: bool = False
+) -> tuple[str, ...]:
+    """The sentences as one annotator corrected them (first alternatives).
+
+    Where the annotator has no reference stands ``missing``, or the source with
+    ``copy_missing=True``; with neither that is an error, because a text has no other way to say
+    so. A sentence without edits stays exactly as it is, spaces included.
+    """
+    corpus = file.corpus
+    if annotator not in corpus.annotators:
+        raise InputError(
+            f"no annotator {annotator}",
+            path=file.path,
+            remedy=f"there are: {', '.join(map(str, corpus.annotators))}",
+        )
+    lines = []
+    for number, source, references in zip(
+        file.lines, corpus.sources, corpus.references, strict=True
+    ):
+        reference = next((r for r in references if r.annotator == annotator), None)
+        if reference is None and not copy_missing and missing is None:
+            raise InputError(
+                f"annotator {annotator} has no reference for this sentence",
+                path=file.path,
+                line=number,
+                remedy="say what to write there: --missing MARK, or --copy-missing for the source",
+            )
+        text = source if reference is None and copy_missing else missing or ""
+        if reference is not None:
+            try:
+                text = reference.corrected(source)
+            except InputError as error:
+                raise InputError(
+                    error.problem, path=file.path, line=number, remedy=error.remedy
+                ) from None
+            if text == missing:
+                raise InputError(
+                    f"the correction is {text!r}, the mark of a missing reference",
+                    path=file.path,
+                    line=number,
+                    remedy="choose another --missing",
+                )
+        lines.append(text)
+    return tuple(lines)

@@ -1,4 +1,4 @@
-"""Bytes on disk to lines of text and back: gzip, standard input, byte order marks, line ends.
+"""Bytes on disk to lines of text and back, whole or one by one: gzip, standard streams, line ends.
 
 Lines end with a line feed or with carriage return and line feed, and with nothing else: the
 characters at which some programs also break lines (U+2028, form feed...) are text, and warned of.
@@ -11,50 +11,77 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from io import BufferedReader
+from itertools import chain
 from pathlib import Path
+from typing import IO
 
 from errata.errors import InputError
 from errata.io.checks.findings import Finding
 
-__all__ = ["decode", "odd_breaks", "read_bytes", "read_lines", "write_lines"]
+__all__ = [
+    "PathLike",
+    "decode",
+    "odd_breaks",
+    "peek",
+    "read_bytes",
+    "read_lines",
+    "shown_name",
+    "stream_lines",
+    "write_bytes",
+    "write_lines",
+]
 
+PathLike = str | os.PathLike[str]
 # Where str.splitlines breaks a line and we do not (nor do wc, sed, or a text editor).
 ODD_BREAKS = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def shown_name(path: str | os.PathLike[str]) -> str:
+def shown_name(path: PathLike) -> str:
     """The path as messages show it."""
     return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file, or of standard input for ``-``; gzip is undone where it is found."""
+def _failed(verb: str, error: Exception, name: str) -> InputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return InputError(
+        f"cannot {verb} the file: {reason}", path=name, remedy="check the path and its permissions"
+    )
+
+
+@contextmanager
+def _opened(path: PathLike) -> Iterator[IO[bytes]]:
+    """The bytes of a file, or of standard input for ``-``, with gzip undone where it is found."""
     name = shown_name(path)
     try:
-        data = sys.stdin.buffer.read() if name == "<stdin>" else Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        with nullcontext(sys.stdin.buffer) if name == "<stdin>" else Path(path).open("rb") as file:
+            buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)  # type: ignore[type-var]
+            if buffered.peek(2)[:2] == b"\x1f\x8b":
+                with gzip.GzipFile(fileobj=buffered) as unzipped:
+                    yield unzipped  # type: ignore[misc]
+            elif name.endswith(".gz"):
+                raise InputError(
+                    "the file is named .gz but is not gzip-compressed",
+                    path=name,
+                    remedy="rename it, or compress it with gzip",
+                )
+            else:
+                yield buffered
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(
-            f"cannot read the file: {reason}",
-            path=name,
-            remedy="check the path and its permissions",
+            f"damaged gzip file: {error}", path=name, remedy="fetch or compress the file again"
         ) from None
-    if data[:2] == b"\x1f\x8b":
-        try:
-            return gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(
-                f"damaged gzip file: {error}", path=name, remedy="fetch or compress the file again"
-            ) from None
-    if name.endswith(".gz"):
-        raise InputError(
-            "the file is named .gz but is not gzip-compressed",
-            path=name,
-            remedy="rename it, or compress it with gzip",
-        )
-    return data
+    except (OSError, ValueError) as error:
+        raise _failed("read", error, name) from None
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """The content of a file, or of standard input for ``-``; gzip is undone where it is found."""
+    with _opened(path) as file:
+        return file.read()
 
 
 def decode(data: bytes, name: str) -> str:
@@ -87,12 +114,38 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
-def read_lines(path: str | os.PathLike[str]) -> tuple[list[str], list[Finding]]:
+def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
     """The lines of a file, and what is odd about where they end."""
     name = shown_name(path)
     text = decode(read_bytes(path), name)
     lines = split_lines(text)
     return lines, odd_breaks(lines, name) if ODD_BREAKS.search(text.replace("\r\n", "\n")) else []
+
+
+def stream_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a UTF-8 file with their ends, read as they are asked for.
+
+    For files too large to hold in memory; ``-`` and gzip as in `read_bytes`.
+    """
+    name = shown_name(path)
+    with _opened(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError:
+                decode(b"\n" * (number - 1) + line, name)  # raises, with line and remedy
+                raise
+            yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def peek(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+    """The first line that is not blank, and all lines again."""
+    seen = []
+    for line in lines:
+        seen.append(line)
+        if line.strip():
+            return line, chain(seen, lines)
+    return "", iter(seen)
 
 
 def odd_breaks(lines: Iterable[str], name: str) -> list[Finding]:
@@ -115,20 +168,11 @@ def odd_breaks(lines: Iterable[str], name: str) -> list[Finding]:
     return found
 
 
-def write_lines(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
-    """Write lines as UTF-8 with line feeds; gzip for ``.gz``, standard output for ``-``."""
+def write_bytes(data: bytes, path: PathLike) -> None:
+    """Write a file whole; gzip for ``.gz``, standard output for ``-``."""
     name = os.fspath(path)
-    try:
-        data = "".join(line + "\n" for line in lines).encode("utf-8")
-    except UnicodeEncodeError as error:
-        line = error.object.count("\n", 0, error.start) + 1
-        raise InputError(
-            f"U+{ord(error.object[error.start]):04X} cannot be written as UTF-8",
-            path=name,
-            line=line,
-            remedy="remove the lone surrogate",
-        ) from None
     if name == "-":
+        sys.stdout.flush()  # what was printed before comes before
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
@@ -137,9 +181,18 @@ def write_lines(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
     try:
         Path(path).write_bytes(data)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        raise _failed("write", error, name) from None
+
+
+def write_lines(lines: Iterable[str], path: PathLike) -> None:
+    """Write lines as UTF-8 with line feeds; gzip and standard output as in `write_bytes`."""
+    try:
+        data = "".join(line + "\n" for line in lines).encode("utf-8")
+    except UnicodeEncodeError as error:
         raise InputError(
-            f"cannot write the file: {reason}",
-            path=name,
-            remedy="check the path and its permissions",
+            f"U+{ord(error.object[error.start]):04X} cannot be written as UTF-8",
+            path=os.fspath(path),
+            line=error.object.count("\n", 0, error.start) + 1,
+            remedy="remove the lone surrogate",
         ) from None
+    write_bytes(data, path)

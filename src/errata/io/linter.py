@@ -10,8 +10,8 @@ from errata.errors import InputError
 from errata.io.checks.characters import check_characters, check_corpus
 from errata.io.checks.findings import Finding
 from errata.io.checks.lines import check_lines, check_sources, check_systems
-from errata.io.corpus import PathLike, is_m2, scan_hypotheses, split_name
-from errata.io.files import read_lines, shown_name
+from errata.io.corpus import is_m2, scan_hypotheses, split_name
+from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import corpus_name, scan_m2
 
 __all__ = ["Checked", "FileStatistics", "check_files"]
@@ -49,11 +49,13 @@ def check_files(
     source: PathLike | None = None,
     references: Sequence[PathLike] = (),
     missing: str | None = None,
+    compatible: bool = False,
 ) -> Checked:
     """Check a gold set and outputs; whatever is wrong becomes a finding, nothing is raised.
 
     Without ``gold`` and ``source`` the only M2 file among the outputs is the gold set; without
-    one, texts are checked by themselves and against each other.
+    one, texts are checked by themselves and against each other. ``compatible`` reads the gold
+    set as the official scorer does (see `read_m2`).
     """
     outputs = list(outputs)
     gold_like = [path for path in outputs if is_m2(split_name(path)[1])]
@@ -64,7 +66,7 @@ def check_files(
     statistics: list[FileStatistics] = []
     corpus = None
     if gold is not None:
-        corpus = _gold(gold, findings, statistics)
+        corpus = _gold(gold, compatible, findings, statistics)
     elif source is not None:
         corpus = _parallel(source, references, missing, findings, statistics)
     systems = [pair for path in outputs for pair in _output(path, corpus, findings, statistics)]
@@ -88,10 +90,10 @@ def _failed(error: InputError, path: PathLike) -> Finding:
 
 
 def _gold(
-    path: PathLike, findings: list[Finding], statistics: list[FileStatistics]
+    path: PathLike, compatible: bool, findings: list[Finding], statistics: list[FileStatistics]
 ) -> Corpus | None:
     try:
-        file = scan_m2(path, collect=True)
+        file = scan_m2(path, compatible=compatible, collect=True)
     except InputError as error:
         findings.append(_failed(error, path))
         return None

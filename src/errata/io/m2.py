@@ -21,7 +21,7 @@ from pathlib import Path
 from errata.data import Corpus, Edit, Reference
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.files import read_lines, shown_name, write_lines
+from errata.io.files import PathLike, read_lines, shown_name, write_lines
 from errata.io.m2_lines import Reading, check_order, read_edit
 
 __all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "write_m2"]
@@ -40,9 +40,7 @@ class M2File:
     findings: tuple[Finding, ...]
 
 
-def read_m2(
-    path: str | os.PathLike[str], *, name: str | None = None, compatible: bool = False
-) -> Corpus:
+def read_m2(path: PathLike, *, name: str | None = None, compatible: bool = False) -> Corpus:
     """Read an M2 file (plain or gzip; ``-`` is standard input) as a corpus.
 
     References are sorted by annotator, edits stay in file order. A sentence without ``A`` lines
@@ -60,11 +58,7 @@ def read_m2(
 
 
 def scan_m2(
-    path: str | os.PathLike[str],
-    *,
-    name: str | None = None,
-    compatible: bool = False,
-    collect: bool = False,
+    path: PathLike, *, name: str | None = None, compatible: bool = False, collect: bool = False
 ) -> M2File:
     """Like `read_m2`, with the findings returned and not warned of.
 
@@ -79,7 +73,7 @@ def scan_m2(
     return M2File(shown, file.corpus, file.lines, (*findings, *file.findings))
 
 
-def corpus_name(path: str | os.PathLike[str]) -> str:
+def corpus_name(path: PathLike) -> str:
     """The file name without its folder and its ``.m2`` or ``.gz``."""
     name = os.fspath(path)
     return "stdin" if name == "-" else Path(name).name.removesuffix(".gz").removesuffix(".m2")
@@ -273,7 +267,7 @@ def _share_edits(
     return result
 
 
-def write_m2(corpus: Corpus, path: str | os.PathLike[str]) -> None:
+def write_m2(corpus: Corpus, path: PathLike) -> None:
     """Write a corpus as M2 so that `read_m2` reads back exactly the same references.
 
     What M2 cannot say exactly (a reference given as text only, a sentence without references, a

@@ -17,13 +17,12 @@ import numpy as np
 from errata.data import Scores
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.files import decode, read_bytes, read_lines, shown_name, write_lines
+from errata.io.files import PathLike, decode, read_bytes, read_lines, shown_name, write_lines
 from errata.numbers import Floats, Ints
 from errata.parameters import name_in
 
 __all__ = ["read_any_scores", "read_published_scores", "read_scores", "write_scores"]
 
-PathLike = str | os.PathLike[str]
 _FORMAT = "errata scores 1"
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from errata.errors import InputError
 from errata.io.checks.findings import raise_or_warn
-from errata.io.files import read_lines, write_lines
+from errata.io.files import PathLike, read_lines, write_lines
 
 __all__ = ["read_text", "write_text"]
 
 
-def read_text(path: str | os.PathLike[str]) -> tuple[str, ...]:
+def read_text(path: PathLike) -> tuple[str, ...]:
     """Read sentences, one per line, exactly as they stand but without the line ends.
 
     ``-`` is standard input; gzip is recognised by its content. LF and CRLF end a line. An empty
@@ -23,7 +23,7 @@ def read_text(path: str | os.PathLike[str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def write_text(sentences: Iterable[str], path: str | os.PathLike[str]) -> None:
+def write_text(sentences: Iterable[str], path: PathLike) -> None:
     """Write sentences, one per line; what `read_text` reads back is exactly what was given."""
     sentences = list(sentences)
     for number, sentence in enumerate(sentences, 1):

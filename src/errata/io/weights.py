@@ -7,7 +7,6 @@ still be chosen).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.io.checks.findings import raise_or_warn
-from errata.io.files import read_lines, shown_name, write_lines
+from errata.io.files import PathLike, read_lines, shown_name, write_lines
 
 __all__ = ["read_weights", "write_weights"]
 
 
-def read_weights(path: str | os.PathLike[str]) -> tuple[int, list[NDArray[np.intc]]]:
+def read_weights(path: PathLike) -> tuple[int, list[NDArray[np.intc]]]:
     """The number of systems, and the counts of each sentence."""
     lines, findings = read_lines(path)
     raise_or_warn(findings)
@@ -60,7 +59,7 @@ def read_weights(path: str | os.PathLike[str]) -> tuple[int, list[NDArray[np.int
 
 
 def write_weights(
-    systems: int, counts: Iterable[Sequence[int] | NDArray[np.intc]], path: str | os.PathLike[str]
+    systems: int, counts: Iterable[Sequence[int] | NDArray[np.intc]], path: PathLike
 ) -> None:
     """Write a weight file; `read_weights` gives the same back."""
     write_lines([str(systems), *(" ".join(map(str, row)) for row in counts)], path)

@@ -1,36 +1,44 @@
-"""Tables as data, rendered to a string: terminal, JSON, TSV, LaTeX (booktabs) or Markdown.
+"""Tables as data, rendered to a string: terminal, JSON, TSV, LaTeX (booktabs), Markdown or HTML.
 
 Numbers keep their full precision in JSON and TSV; the other forms round as ``formats`` says.
 """
 
 from __future__ import annotations
 
+import html
 import json
-import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-from unicodedata import east_asian_width
+from typing import Any, Literal
 
+from errata import __version__
 from errata.errors import InputError
-from errata.numbers import Estimate, Interval
+from errata.parameters import require
+from errata.report.cells import (
+    Cell,
+    as_columns,
+    as_data,
+    as_text,
+    display_width,
+    is_empty,
+    is_number,
+)
 
-__all__ = ["FORMATS", "Cell", "Table", "render"]
+__all__ = ["Cell", "Form", "Table", "joined", "render", "signed"]
 
-
-Cell = str | int | float | bool | Interval | Estimate | None
-FORMATS = ("table", "json", "tsv", "latex", "markdown")
+Form = Literal["table", "json", "tsv", "latex", "markdown", "html"]
 
 
 @dataclass(frozen=True)
 class Table:
     """Named columns, rows of cells, and what stands above and below them.
 
-    ``formats`` gives a format spec per column (``{"F0.5": ".4f"}``); ``rules`` holds the
-    positions of rows after which a line is drawn (clusters); ``caption`` is the signature or
-    remark below; ``name`` is how JSON readers find the table. ``signature`` is what made the
-    numbers, for forms that programs read: a key in JSON, the last column in TSV.
+    ``formats`` gives a format spec per column (``{"F0.5": ".4f"}``), ``row_formats`` one per
+    first cell, for sheets that have a figure a row; ``rules`` holds the positions of rows after
+    which a line is drawn (clusters); ``caption`` is the signature or remark below; ``name`` is
+    how JSON readers find the table. ``signature`` is what made the numbers, one line per scorer,
+    for forms that programs read: a key in JSON, the last column in TSV.
     """
 
     columns: tuple[str, ...]
@@ -41,35 +49,44 @@ class Table:
     formats: Mapping[str, str] = field(default_factory=dict)
     rules: frozenset[int] = frozenset()
     signature: str = ""
+    row_formats: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise InputError(f"a row of {len(row)} cells under {len(self.columns)} columns")
 
-    def text(self, column: int, cell: Cell) -> str:
-        """A cell as people read it; nothing is shown where there is no value."""
-        if _empty(cell):
-            return ""
-        if isinstance(cell, bool):
-            return "yes" if cell else "no"
-        spec = self.formats.get(self.columns[column], "")
-        if isinstance(cell, float | tuple) and not spec:
-            spec = ".4f"
-        if isinstance(cell, Interval):
-            return f"{cell.low:{spec}} – {cell.high:{spec}}"
-        if isinstance(cell, Estimate):
-            half = (cell.high - cell.low) / 2
-            return f"{cell.value:{spec}}" + ("" if math.isnan(half) else f" ± {half:{spec}}")
-        return format(cell, spec) if not isinstance(cell, str) else cell
+    def texts(self) -> list[list[str]]:
+        """The cells as people read them."""
+        return [
+            [
+                as_text(cell, self.formats.get(name) or self.row_formats.get(str(row[0]), ""))
+                for name, cell in zip(self.columns, row, strict=True)
+            ]
+            for row in self.rows
+        ]
+
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers only, and so stand at the right."""
+        columns = [[row[c] for row in self.rows] for c in range(len(self.columns))]
+        return [
+            any(cell is not None for cell in cells)
+            and all(cell is None or is_number(cell) for cell in cells)
+            for cells in columns
+        ]
 
 
-def _empty(cell: Cell) -> bool:
-    number = cell[0] if isinstance(cell, tuple) else cell
-    return number is None or (isinstance(number, float) and math.isnan(number))
+def joined(signatures: Iterable[str]) -> str:
+    """The signature of a table with numbers of several scorers: each once, a line each."""
+    return "\n".join(dict.fromkeys(signatures))
 
 
-def render(tables: Table | Sequence[Table], form: str = "table", *, colour: bool = False) -> str:
+def signed(*parts: str) -> str:
+    """A signature: what decided some numbers, and which Errata computed them."""
+    return " | ".join((*parts, f"errata:{__version__}"))
+
+
+def render(tables: Table | Sequence[Table], form: Form = "table", *, colour: bool = False) -> str:
     """Render one or more tables; ``colour`` sets headings bold in a terminal.
 
     >>> print(render(Table(("system", "F0.5"), (("A", 0.35006), ("B", None)))))
@@ -78,26 +95,18 @@ def render(tables: Table | Sequence[Table], form: str = "table", *, colour: bool
     A       0.3501
     B
     """
+    require("format", form, Form)
     if isinstance(tables, Table):
         tables = [tables]
     if form == "json":
         return json.dumps({"tables": [_as_data(t) for t in tables]}, ensure_ascii=False, indent=1)
     if form == "table":
         return "\n\n".join(_terminal(table, colour) for table in tables)
-    one = {"tsv": _tsv, "latex": _latex, "markdown": _markdown}.get(form)
-    if one is None:
-        raise InputError(f"unknown format {form!r}", remedy=f"use one of {', '.join(FORMATS)}")
+    one = {"tsv": _tsv, "latex": _latex, "markdown": _markdown, "html": _html}[form]
     return "\n\n".join(one(table) for table in tables)
 
 
 def _as_data(table: Table) -> dict[str, Any]:
-    def plain(cell: Cell) -> Any:
-        if isinstance(cell, Interval):
-            return None if _empty(cell) else [plain(number) for number in cell]
-        if isinstance(cell, Estimate):
-            return {key: plain(number) for key, number in cell._asdict().items()}
-        return None if isinstance(cell, float) and not math.isfinite(cell) else cell
-
     data: dict[str, Any] = {
         "name": table.name,
         "title": table.title,
@@ -106,33 +115,22 @@ def _as_data(table: Table) -> dict[str, Any]:
     }
     return {key: value for key, value in data.items() if value} | {
         "columns": list(table.columns),
-        "rows": [dict(zip(table.columns, map(plain, row), strict=True)) for row in table.rows],
+        "rows": [dict(zip(table.columns, map(as_data, row), strict=True)) for row in table.rows],
     }
 
 
-def _numeric(table: Table, column: int) -> bool:
-    cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and all(
-        isinstance(c, int | float | Estimate) and not isinstance(c, bool) for c in cells
-    )
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
 def _terminal(table: Table, colour: bool) -> str:
-    texts = [[table.text(c, cell) for c, cell in enumerate(row)] for row in table.rows]
+    texts = table.texts()
     widths = [
-        max([_width(name), *(_width(row[c]) for row in texts)])
+        max([display_width(name), *(display_width(row[c]) for row in texts)])
         for c, name in enumerate(table.columns)
     ]
-    right = [_numeric(table, c) for c in range(len(table.columns))]
+    right = table.numeric()
 
     def line(cells: Sequence[str]) -> str:
         padded = []
         for cell, width, at_right in zip(cells, widths, right, strict=True):
-            blanks = " " * (width - _width(cell))
+            blanks = " " * (width - display_width(cell))
             padded.append(blanks + cell if at_right else cell + blanks)
         return "  ".join(padded).rstrip()
 
@@ -150,25 +148,21 @@ def _terminal(table: Table, colour: bool) -> str:
 
 
 def _tsv(table: Table) -> str:
-    def cell(value: Cell) -> str:
-        if _empty(value):
-            return ""
-        return str(value).translate(_ONE_LINE)
+    def clean(value: Cell) -> str:
+        return "" if is_empty(value) else str(value).translate(_ONE_LINE)
 
-    widths = [
-        max((len(found) for row in table.rows if isinstance(found := row[c], tuple)), default=1)
-        for c in range(len(table.columns))
-    ]
-    head: list[str] = []
-    for name, width in zip(table.columns, widths, strict=True):
-        head += [name] * (width != 2) + [f"{name} low", f"{name} high"] * (width > 1)
-    lines = [head + ["signature"] * bool(table.signature)]
-    for row in table.rows:
-        numbers: list[Cell] = []
-        for value, width in zip(row, widths, strict=True):
-            numbers += value if isinstance(value, tuple) else (value, *(None,) * (width - 1))
-        lines.append([*map(cell, numbers)] + [table.signature] * bool(table.signature))
-    return "\n".join("\t".join(map(cell, line)) for line in lines)
+    head: list[Cell] = []
+    lines: list[list[Cell]] = [[] for _ in table.rows]
+    for c, name in enumerate(table.columns):
+        endings, values = as_columns(row[c] for row in table.rows)
+        head += [name + ending for ending in endings]
+        for line, more in zip(lines, values, strict=True):
+            line += more
+    if table.signature:
+        head.append("signature")
+        for line in lines:
+            line.append(table.signature)
+    return "\n".join("\t".join(map(clean, line)) for line in [head, *lines])
 
 
 # What ends a line or a cell, for programs that read lines as str.splitlines does too.
@@ -213,7 +207,7 @@ def _latex(table: Table) -> str:
     def clean(text: str) -> str:
         return "".join(_LATEX.get(c, c) for c in text)
 
-    spec = "".join("r" if _numeric(table, c) else "l" for c in range(len(table.columns)))
+    spec = "".join("r" if right else "l" for right in table.numeric())
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -222,8 +216,8 @@ def _latex(table: Table) -> str:
         " & ".join(map(clean, table.columns)) + r" \\",
         r"\midrule",
     ]
-    for position, row in enumerate(table.rows):
-        lines.append(" & ".join(clean(table.text(c, v)) for c, v in enumerate(row)) + r" \\")
+    for position, row in enumerate(table.texts()):
+        lines.append(" & ".join(map(clean, row)) + r" \\")
         if position in table.rules and position + 1 < len(table.rows):
             lines.append(r"\midrule")
     lines += [r"\bottomrule", r"\end{tabular}"]
@@ -239,10 +233,29 @@ def _markdown(table: Table) -> str:
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(clean(c).translate(_ONE_LINE) for c in cells) + " |"
 
-    marks = ["---:" if _numeric(table, c) else "---" for c in range(len(table.columns))]
+    marks = ["---:" if right else "---" for right in table.numeric()]
     lines = [f"**{clean(table.title)}**", ""] if table.title else []
     lines += [line(table.columns), "| " + " | ".join(marks) + " |"]
-    lines += [line([table.text(c, v) for c, v in enumerate(row)]) for row in table.rows]
+    lines += map(line, table.texts())
     for remark in table.caption.splitlines():
         lines += ["", clean(remark)]
     return "\n".join(lines)
+
+
+def _html(table: Table) -> str:
+    """A table element for a notebook or a page; every text is escaped."""
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    lines = (table.title, *table.caption.splitlines())
+    caption = "<br>".join(html.escape(line) for line in lines if line)
+    return "\n".join(
+        [
+            f'<table><caption style="caption-side:bottom">{caption}</caption>',
+            f"<thead>{row('th', table.columns)}</thead>",
+            "<tbody>",
+            *(row("td", cells) for cells in table.texts()),
+            "</tbody></table>",
+        ]
+    )

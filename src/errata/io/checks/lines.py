@@ -13,7 +13,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Corpus, Hypotheses, Reference
+from errata.data import Corpus, Hypotheses, Reference, namesakes
 from errata.errors import InputError
 from errata.io.checks.characters import check_characters, check_conventions
 from errata.io.checks.findings import Finding, Severity
@@ -462,20 +462,12 @@ def _same(a: Iterable[str], b: Iterable[str]) -> bool:
 
 def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
     """Outputs, given with their paths, that are the same or have the same name."""
-    findings: list[Finding] = []
+    findings = [
+        Finding("error", error.path or "", None, error.problem, error.remedy or "", "same-name")
+        for error in namesakes([h.system for _, h in systems], [path for path, _ in systems])
+    ]
     for k, (path, hypotheses) in enumerate(systems):
         for earlier, other in systems[:k]:
-            if other.system == hypotheses.system:
-                findings.append(
-                    Finding(
-                        "error",
-                        path,
-                        None,
-                        f"the system {other.system!r} is also in {earlier}",
-                        "name them apart with name=path",
-                        "same-name",
-                    )
-                )
             if len(other) == len(hypotheses) and _same(other.sentences, hypotheses.sentences):
                 findings.append(
                     Finding(

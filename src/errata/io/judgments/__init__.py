@@ -1,65 +1,40 @@
-"""Human rankings: one reader for all forms, our own JSONL, and the writers.
-
-JSONL has one ranking a line::
-
-    {"item": "s23", "judge": "ann", "sentence": 23, "groups": [["A", "B"], ["C"]],
-     "ranks": [1, 2], "seconds": 25.8, "time": "2025-03-03T09:03:20Z"}
-
-``groups`` lists the systems that share an output, ``ranks`` the rank of each group: lower is
-better, equal is a tie, null is "shown but not ranked". ``systems`` instead of ``groups`` names one
-system per rank. Sentences count from 0. No groups (or ``"skipped": true``) is a skipped item.
-"""
+"""Human rankings: one reader and one writer for all forms, each form in a module of its own."""
 
 from __future__ import annotations
 
-import json
-import os
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-import numpy as np
-
-from errata.data import Judgment
-from errata.errors import DataWarning, InputError
-from errata.io.files import shown_name, write_lines
-from errata.io.judgments.appraise import parse_appraise, render_appraise
-from errata.io.judgments.fields import LARGEST, Repeats, is_duration
-from errata.io.judgments.labels import Outputs, require_fit
-from errata.io.judgments.mturk import parse_mturk
-from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
-from errata.io.stream import peek, stream_lines
+from errata.data import Judgment, MemberOrder, Members
+from errata.errors import InputError
+from errata.io.corpus import read_systems
+from errata.io.files import PathLike, peek, shown_name, stream_lines, write_lines
+from errata.io.judgments.labels import Labels, Outputs, require_fit
+from errata.numbers import Seed
+from errata.parameters import require
 
 __all__ = [
-    "JUDGMENT_FORMS",
-    "parse_jsonl",
+    "JudgmentForm",
+    "WrittenForm",
     "read_judgments",
     "read_outputs",
-    "render_jsonl",
     "without_judges",
     "write_judgments",
 ]
 
-PathLike = str | os.PathLike[str]
-JUDGMENT_FORMS = ("appraise", "jsonl", "pairwise", "mturk")
-_KEYS = frozenset(
-    ("item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time", "skipped")
-)
-_DECODER = json.JSONDecoder()
-_LIST, _RANK = {list}, {int, type(None)}
-Groups = tuple[tuple[str, ...], ...]
-KNOWN = 50_000  # groups remembered, so that a file of any size takes little memory
+JudgmentForm = Literal["appraise", "jsonl", "pairwise", "mturk"]
+WrittenForm = Literal["appraise", "jsonl", "pairwise"]
 
 
 def read_judgments(
     path: PathLike,
     *,
-    form: str | None = None,
+    form: JudgmentForm | None = None,
     base: int = 0,
     leave_out: Iterable[str] = (),
     statuses: tuple[str, ...] | None = None,
-    labels: str = "check",
+    labels: Labels = "check",
     outputs: Outputs | None = None,
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
@@ -70,27 +45,36 @@ def read_judgments(
     with them and refused where they do not fit, unless ``labels`` says otherwise; ``statuses``
     and ``labels="text"`` are for MTurk files (see `errata.io.judgments.mturk.parse_mturk`).
     """
+    require("labels", labels, Labels)
     name = shown_name(path)
     start, lines = peek(stream_lines(path))
     form = form or _guess(start, name)
+    require("form", form, JudgmentForm)
     if labels == "text" and form != "mturk":
         raise InputError(
             f"labels='text' needs the texts, which a file of the form {form} has not",
             path=name,
             remedy="give another base, or correct the file",
         )
+    # A reader is imported where it is used: no run needs more than one or two of them.
     if form == "mturk":
+        from errata.io.judgments.mturk import parse_mturk
+
         stream = parse_mturk(
             lines, name, base=base, statuses=statuses, labels=labels, outputs=outputs
         )
     elif form == "appraise":
+        from errata.io.judgments.appraise import parse_appraise
+
         stream = parse_appraise(lines, name, base=base)
     elif form == "pairwise":
+        from errata.io.judgments.pairwise import parse_pairwise
+
         stream = parse_pairwise(lines, name, base=base)
-    elif form == "jsonl":
-        stream = parse_jsonl(lines, name, base=base)
     else:
-        raise InputError(f"unknown form {form!r}", remedy=f"use {', '.join(JUDGMENT_FORMS)}")
+        from errata.io.judgments.jsonl import parse_jsonl
+
+        stream = parse_jsonl(lines, name, base=base)
     if outputs is not None and labels == "check" and form != "mturk":
         judgments = list(stream)
         require_fit(judgments, outputs, name)
@@ -100,8 +84,6 @@ def read_judgments(
 
 def read_outputs(*paths: PathLike) -> Outputs:
     """The outputs of systems, by name: text files (also ``name=path``), or folders of them."""
-    from errata.io.corpus import read_hypotheses
-
     files: list[PathLike] = []
     for path in paths:
         files += (
@@ -109,20 +91,10 @@ def read_outputs(*paths: PathLike) -> Outputs:
             if Path(path).is_dir()
             else [path]
         )
-    outputs = {}
-    for file in files:
-        hypotheses = read_hypotheses(file)
-        if hypotheses.system in outputs:
-            raise InputError(
-                f"two outputs of the system {hypotheses.system}",
-                path=os.fspath(file),
-                remedy="name them apart with name=path",
-            )
-        outputs[hypotheses.system] = hypotheses.sentences
-    return outputs
+    return {system.system: system.sentences for system in read_systems(files)}
 
 
-def _guess(start: str, name: str) -> str:
+def _guess(start: str, name: str) -> JudgmentForm:
     text = start.lstrip()
     if not text:
         raise InputError("the file is empty", path=name, remedy="give a file with judgments")
@@ -164,148 +136,35 @@ def without_judges(
         )
 
 
-def parse_jsonl(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
-    """Read our own form; blank lines are allowed, unknown keys warned of once."""
-    warned = False
-    repeats = Repeats(name)
-    known: dict[Groups, Groups] = {}
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text:
-            continue
-        data = _decode(text, name, number)
-        unknown = data.keys() - _KEYS
-        if unknown and not warned:
-            warned = True
-            warnings.warn(
-                f"{name}:{number}: unknown keys {', '.join(sorted(unknown))}; they are "
-                f"not read (known: {', '.join(sorted(_KEYS))})",
-                DataWarning,
-                stacklevel=2,
-            )
-        judgment = _from_json(data, name, number, base, known)
-        repeats.see(judgment, number)
-        yield judgment
-    repeats.warn()
-
-
-def _decode(text: str, name: str, line: int) -> dict[str, Any]:
-    problem = "not a JSON object"
-    try:
-        data, end = _DECODER.raw_decode(text)
-        if end < len(text):
-            problem = f"not JSON: more than one value (column {end + 1})"
-        elif type(data) is dict:
-            if "\\u" in text:  # an escape may write half a character, which no file can hold
-                json.dumps(data, ensure_ascii=False).encode("utf-8")
-            return data
-    except UnicodeEncodeError:
-        problem = "a lone surrogate (\\ud800 to \\udfff) is not a character"
-    except (ValueError, RecursionError) as error:
-        problem = f"not JSON: {error}"
-    raise InputError(problem, path=name, line=line, remedy="one ranking a line")
-
-
-def _from_json(
-    data: dict[str, Any], name: str, line: int, base: int, known: dict[Groups, Groups]
-) -> Judgment:
-    sentence, judge, item = data.get("sentence"), data.get("judge"), data.get("item", "")
-    seconds, time = data.get("seconds"), data.get("time")
-    try:
-        if type(sentence) is not int or not base <= sentence <= LARGEST:
-            raise InputError(f"sentence {sentence!r} is not a whole number from {base}")
-        if type(judge) is not str or type(item) is not str:
-            raise InputError(f"judge {judge!r} and item {item!r} should be strings")
-        if (
-            seconds is not None and (type(seconds) not in (int, float) or not is_duration(seconds))
-        ) or (time is not None and type(time) is not str):
-            raise InputError(f"seconds {seconds!r} should be a number and time {time!r} a string")
-        groups, ranks = _ranked_groups(data, known)
-        return Judgment(judge, sentence - base, groups, ranks, item, seconds, time)
-    except InputError as problem:
-        place = f"item {item!r}: " if item else ""
-        raise InputError(
-            place + problem.problem, path=name, line=line, remedy=problem.remedy
-        ) from None
-
-
-def _ranked_groups(
-    data: dict[str, Any], known: dict[Groups, Groups]
-) -> tuple[Groups, tuple[int | None, ...]]:
-    groups, ranks = data.get("groups", []), data.get("ranks", [])
-    if "systems" in data:
-        if "groups" in data:
-            raise InputError("both systems and groups", remedy="give one of them")
-        groups = data["systems"]
-        if type(groups) is list:
-            groups = [[system] for system in groups]
-    if type(groups) is not list or type(ranks) is not list:
-        raise InputError("groups and ranks should be lists")
-    # The same groups come again and again in millions of lines: they are checked and kept once.
-    key = tuple(map(tuple, groups)) if {*map(type, groups)} <= _LIST else None
-    try:
-        checked = known.get(key)  # type: ignore[arg-type]
-    except TypeError:  # a list within a list
-        checked = None
-    if checked is None:
-        if key is None or not all(type(name) is str and name for group in key for name in group):
-            raise InputError("groups are lists of system names")
-        if len(known) >= KNOWN:
-            known.clear()
-        checked = known[key] = key
-    if "skipped" in data:
-        if type(data["skipped"]) is not bool:
-            raise InputError(f"skipped {data['skipped']!r} should be true or false")
-        if data["skipped"]:
-            ranks = [None] * len(groups)
-    if not {*map(type, ranks)} <= _RANK or max(filter(None, ranks), default=1) > LARGEST:
-        raise InputError(f"ranks {ranks!r} are not all whole numbers or null")
-    return checked, tuple(ranks)
-
-
-def render_jsonl(judgments: Iterable[Judgment]) -> Iterator[str]:
-    """The lines of a JSONL file; what was not recorded is left out."""
-    for j in judgments:
-        data = {
-            "item": j.item or None,
-            "judge": j.judge,
-            "sentence": j.sentence,
-            "groups": [list(group) for group in j.groups],
-            "ranks": list(j.ranks),
-            "seconds": j.seconds,
-            "time": j.time,
-        }
-        yield json.dumps(
-            {key: value for key, value in data.items() if value is not None}, ensure_ascii=False
-        )
-
-
 def write_judgments(
     judgments: Iterable[Judgment],
     path: PathLike,
     *,
-    form: str = "jsonl",
+    form: WrittenForm = "jsonl",
     base: int = 0,
-    members: str = "all",
-    order: str = "name",
+    members: Members = "all",
+    order: MemberOrder = "name",
     names: str = "{}",
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> None:
     """Write judgments as JSONL, Appraise XML or pairwise CSV (gzip for ``.gz``).
 
     JSONL keeps everything and counts sentences from 0. ``members``, ``order``, ``names`` and
     ``rng`` are for pairwise CSV (see `errata.io.judgments.pairwise.render_pairwise`).
     """
-    if form == "jsonl":
-        lines = render_jsonl(judgments)
-    elif form == "appraise":
+    require("form", form, WrittenForm)
+    if form == "appraise":
+        from errata.io.judgments.appraise import render_appraise
+
         lines = render_appraise(judgments, base=base)
     elif form == "pairwise":
+        from errata.io.judgments.pairwise import render_pairwise
+
         lines = render_pairwise(
             judgments, base=base, members=members, order=order, names=names, rng=rng
         )
     else:
-        raise InputError(
-            f"judgments cannot be written as {form!r}", remedy="use jsonl, appraise or pairwise"
-        )
+        from errata.io.judgments.jsonl import render_jsonl
+
+        lines = render_jsonl(judgments)
     write_lines(lines, path)

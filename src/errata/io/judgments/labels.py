@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from errata.data import Judgment
 from errata.errors import InputError
 
-__all__ = ["LabelFit", "Outputs", "fit_labels", "require_fit", "same_text"]
+__all__ = ["LabelFit", "Labels", "Outputs", "fit_labels", "require_fit", "same_text"]
 
 Outputs = Mapping[str, Sequence[str]]
+Labels = Literal["check", "text", "given"]
 OFFSETS = (0, 1, -1)
 _UNSURE = re.compile(r"[\s'\"`‘’“”]+")
 

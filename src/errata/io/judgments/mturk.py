@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.io.judgments.fields import Repeats, is_duration, unique_columns, whole_number
-from errata.io.judgments.labels import Outputs, require_fit, same_text
+from errata.io.judgments.labels import Labels, Outputs, require_fit, same_text
+from errata.parameters import require
 
-__all__ = ["LABELS", "parse_mturk"]
+__all__ = ["parse_mturk"]
 
-LABELS = ("check", "text", "given")
 NOTHING = "###"
 
 
@@ -38,7 +38,7 @@ def parse_mturk(
     *,
     base: int = 0,
     statuses: tuple[str, ...] | None = None,
-    labels: str = "check",
+    labels: Labels = "check",
     outputs: Outputs | None = None,
 ) -> Iterator[Judgment]:
     """Read rankings from an MTurk result file.
@@ -50,8 +50,7 @@ def parse_mturk(
     and quotation marks aside); of a text shown twice the first rank counts, and a text that no
     system wrote is left out, with a warning. ``labels="given"`` takes the labels as they are.
     """
-    if labels not in LABELS:
-        raise InputError(f"unknown labels {labels!r}", remedy=f"use one of {', '.join(LABELS)}")
+    require("labels", labels, Labels)
     assignments = list(_assignments(lines, name, base, statuses))
     repeats = Repeats(name)
     for assignment in assignments:

@@ -126,14 +126,17 @@ class _Rows:
             try:
                 cells = next(self.rows, None)
             except csv.Error as error:
-                raise InputError(
-                    f"not CSV: {error}", path=self.name, line=self.rows.line_num
-                ) from None  # type: ignore[attr-defined]
+                raise InputError(f"not CSV: {error}", path=self.name, line=self._line) from None
             if cells is None:
                 return
-            line: int = self.rows.line_num  # type: ignore[attr-defined]
+            line = self._line
             if cells:
                 yield line, self._row(cells, line)
+
+    @property
+    def _line(self) -> int:
+        number: int = self.rows.line_num  # type: ignore[attr-defined]
+        return number
 
     def _row(self, cells: list[str], line: int) -> Row:
         if len(cells) != self.width:

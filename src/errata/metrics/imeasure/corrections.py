@@ -48,7 +48,7 @@ def changes_of(source: Words, reference: Reference, tokenise: str) -> list[Chang
     return [Change(e.start, e.end, cut(e.replacement)) for e in reference.edits]
 
 
-def joined(changes: Iterable[Change]) -> tuple[Change, ...]:
+def joined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Corrections of one span, one after the other in their order, as one change."""
     spans: dict[tuple[int, int], Words] = {}
     for change in changes:
@@ -76,7 +76,7 @@ def splice(source: Words, changes: Iterable[Change]) -> Words:
 def nomix_references(source: Words, references: Sequence[Reference], tokenise: str) -> list[Words]:
     """The corrected sentence of each annotator: the source where nothing is to be changed."""
     return [
-        splice(source, joined(changes_of(source, reference, tokenise)))
+        splice(source, joined_changes(changes_of(source, reference, tokenise)))
         if reference.text is None or reference.edits is not None
         else tuple(reference.text.split())
         for reference in references
@@ -122,7 +122,7 @@ def clusters_of(source: Words, references: Sequence[Reference], tokenise: str) -
             by_annotator.setdefault(annotator, []).append(change)
         result.append(
             Cluster(
-                tuple(joined(changes) for changes in by_annotator.values()),
+                tuple(joined_changes(changes) for changes in by_annotator.values()),
                 len(by_annotator) < len(references),
             )
         )

@@ -10,7 +10,7 @@ import numpy as np
 from errata.correlation import pearson, spearman
 from errata.meta.paired import Paired
 from errata.numbers import Floats
-from errata.report.figures.ranking import new_figure
+from errata.report.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

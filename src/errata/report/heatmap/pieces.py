@@ -1,19 +1,12 @@
-"""The difficulty heat map: sentences in which hard errors are deep red and false alarms blue.
+"""The pieces of a difficulty heat map: stretches of sentences, their weights and their shades.
 
-Here the map is taken apart into pieces and put into one HTML file that needs nothing else: no
-network, no other file, every text escaped. `errata.report.heatmap.plain` draws the same pieces in
-a terminal or as a picture.
+Hard errors are deep red and false alarms blue, on a page, in a terminal or in a picture.
 """
 
 from __future__ import annotations
 
-import html
-import json
-import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,11 +14,17 @@ from errata.data import Edit
 from errata.errors import InputError
 from errata.metrics.difficulty.chunks import MODIFIED
 from errata.metrics.difficulty.map import DifficultyMap
-from errata.report.heatmap.page import PAGE, SCRIPT, STYLE
 
-__all__ = ["Piece", "Row", "colour", "heat_map", "parse_range", "rows", "weights_from"]
+__all__ = [
+    "MarkedSentence",
+    "Piece",
+    "label",
+    "marked_sentences",
+    "parse_range",
+    "shade",
+    "weights_from",
+]
 
-STEPS = 10  # shades from the easiest to the hardest
 # Ends and middle of the two ramps; both get darker evenly, so they also read without colour.
 RED = ((255, 240, 232), (239, 101, 72), (140, 10, 20))
 BLUE = ((244, 248, 253), (140, 184, 226), (8, 48, 107))
@@ -50,7 +49,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Row:
+class MarkedSentence:
     """One sentence (from 0) as one annotator corrected it."""
 
     sentence: int
@@ -58,10 +57,10 @@ class Row:
     pieces: tuple[Piece, ...]
 
 
-def colour(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
+def shade(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
     """The shade of a weight from 0 to 1, and whether text on it must be white.
 
-    >>> colour(0.0), colour(1.0)
+    >>> shade(0.0), shade(1.0)
     (('#fff0e8', False), ('#8c0a14', True))
     """
     at = min(1.0, max(0.0, weight))
@@ -81,7 +80,7 @@ def _linear(value: int) -> float:
     return c / 12.92 if c <= 0.04045 else float(((c + 0.055) / 1.055) ** 2.4)
 
 
-def rows(found: DifficultyMap, sentences: range | None = None) -> list[Row]:
+def marked_sentences(found: DifficultyMap, sentences: range | None = None) -> list[MarkedSentence]:
     """The sentences (all, or those of a range) cut into pieces."""
     chunks = found.chunks
     spots = chunks.rows.tolist()
@@ -104,7 +103,7 @@ def rows(found: DifficultyMap, sentences: range | None = None) -> list[Row]:
         if plain:
             pieces.append(Piece("plain", " ".join(plain)))
         reference = found.corpus.references[i][int(chunks.references[u])]
-        result.append(Row(i, reference.annotator, tuple(pieces)))
+        result.append(MarkedSentence(i, reference.annotator, tuple(pieces)))
     return result
 
 
@@ -180,57 +179,6 @@ def parse_range(text: str, size: int) -> range:
     return range(a - 1, b)
 
 
-def heat_map(
-    found: DifficultyMap,
-    *,
-    title: str = "Difficulty heat map",
-    signature: str = "",
-    sentences: range | None = None,
-) -> str:
-    """One self-contained HTML page.
-
-    Errors are red from pale (every system corrects them) to deep (none does), false alarms blue,
-    corrections stand beside them; pointing at or focusing one shows kind, correction, weight and
-    systems. The page filters by kind, weight, system and text, and works with the keyboard.
-    """
-    several = rows(found, sentences)
-    details: list[list[Any]] = []
-    kinds: dict[str, int] = {}
-    annotators = len({row.annotator for row in several})
-    body = "\n".join(_sentence(row, details, kinds, annotators > 1) for row in several)
-    frequency = Counter(kind for _, kind, *_ in details)
-    counted = [(name, frequency[k]) for name, k in kinds.items()]
-    data = {"systems": found.systems, "kinds": list(kinds), "marks": details}
-    n = sum(count for _, count in counted)
-    weights = [weight for _, _, weight, *_ in details]
-    return _fill(
-        PAGE,
-        {
-            "style": STYLE + _shades(),
-            "script": SCRIPT,
-            "title": html.escape(title),
-            "signature": html.escape(signature),
-            "body": body,
-            "data": _script_json(data),
-            "legend": _legend(),
-            "low": str(min(0, math.floor(min(weights, default=0)))),
-            "high": str(max(1, math.ceil(max(weights, default=1)))),
-            "summary": html.escape(
-                f"{len(several):,} sentence{'s'[: len(several) != 1]}, {n:,} error{'s'[: n != 1]}; "
-                + weights_from(found)
-            ),
-            "kinds": "".join(
-                f'<option value="{kinds[name]}">{html.escape(name)} ({count})</option>'
-                for name, count in sorted(counted)
-            ),
-            "systems": "".join(
-                f'<option value="{s}">{html.escape(name)}</option>'
-                for s, name in enumerate(found.systems)
-            ),
-        },
-    )
-
-
 def weights_from(found: DifficultyMap) -> str:
     """Where the weights come from, in words."""
     if found.metric.weights == "none":
@@ -239,80 +187,6 @@ def weights_from(found: DifficultyMap) -> str:
     return f"weights from {n} system{'s'[: n != 1]}"
 
 
-def _fill(page: str, parts: dict[str, str]) -> str:
-    """Put parts into ``{{name}}`` places in one pass, so that no part is read as a template."""
-    pieces = page.split("{{")
-    done = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        done += [parts[name], rest]
-    return "".join(done)
-
-
-def _script_json(data: object) -> str:
-    """JSON that may stand in a script element whatever it holds."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
-def _sentence(row: Row, details: list[list[Any]], kinds: dict[str, int], several: bool) -> str:
-    number = row.sentence + 1
-    anchor = f"s{number}a{row.annotator}" if several else f"s{number}"
-    label = f"{number}/{row.annotator}" if several else str(number)
-    text = " ".join(_piece(piece, details, kinds) for piece in row.pieces)
-    return f'<p id="{anchor}"><a href="#{anchor}">{label}</a><span dir="auto">{text}</span></p>'
-
-
-def _piece(piece: Piece, details: list[list[Any]], kinds: dict[str, int]) -> str:
-    text = html.escape(piece.text)
-    if piece.what == "plain":
-        return text
-    alarm = piece.what == "alarm"
-    kind = -1 if alarm else kinds.setdefault(piece.kind, len(kinds))
-    details.append(
-        [
-            int(alarm),
-            kind,
-            round(piece.weight, 4),
-            piece.text,
-            None if alarm else piece.correction,
-            piece.right,
-            [[proposal, who] for proposal, who in piece.wrong],
-        ]
-    )
-    shape = "ins" if not piece.text else "del" if not alarm and not piece.correction else "rep"
-    shown = "" if alarm else f'<i dir="auto">{html.escape(piece.correction or "∅")}</i>'
-    step = round(min(1.0, max(0.0, piece.weight)) * STEPS)
-    name = "alarm" if alarm else "error"
-    spoken = html.escape(f"{'false alarm' if alarm else piece.kind}, weight {piece.weight:.2f}")
-    return (
-        f'<span class="m {name} {shape} w{step}" data-i="{len(details) - 1}" tabindex="-1" '
-        f'role="button" aria-label="{text or "insertion"}: {spoken}"><u>{text or "‸"}</u>'
-        f"{shown}<sup>{piece.weight:.2f}</sup></span>"
-    )
-
-
-def _shades() -> str:
-    lines = []
-    for step in range(STEPS + 1):
-        for name, alarm in (("error", False), ("alarm", True)):
-            shade, white = colour(step / STEPS, alarm=alarm)
-            ink = "#fff" if white else "#111"
-            lines.append(f".{name}.w{step} u{{background:{shade};color:{ink}}}")
-    return "\n".join(lines)
-
-
-def _legend() -> str:
-    def ramp(name: str) -> Iterable[str]:
-        for step in range(0, STEPS + 1, 2):
-            yield f'<span class="m {name} w{step}"><u>{step / STEPS:.1f}</u></span>'
-
-    return (
-        "<span>error, every system corrects it <span>"
-        + "".join(ramp("error"))
-        + '</span> no system does</span> <span class="alarms">false alarm, rarely <span>'
-        + "".join(ramp("alarm"))
-        + "</span> every system raises it</span>"
-    )
+def label(row: MarkedSentence, several: Sequence[MarkedSentence]) -> str:
+    annotators = len({other.annotator for other in several}) > 1
+    return f"{row.sentence + 1}/{row.annotator}" if annotators else str(row.sentence + 1)

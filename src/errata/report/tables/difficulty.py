@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from errata.metrics.difficulty.map import DifficultyMap
-from errata.numbers import Interval
+from errata.numbers import Floats, Interval
 from errata.report.table import Cell, Table
 from errata.studies.hard_errors import (
     Error,
@@ -31,7 +32,7 @@ __all__ = [
 CONTEXT = 6  # tokens shown on either side of an error
 
 
-def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "") -> Table:
+def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "", signature: str = "") -> Table:
     """Mean weight, SD and frequency by kind of error, as Table 4 of Gotou et al. (2020)."""
     interval = any(not np.isnan(row.low) for row in rows)
     columns = ("kind", "mean weight", "SD", "frequency", *(["interval of the mean"] * interval))
@@ -45,6 +46,7 @@ def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "") -> Table:
         title="Difficulty by kind of error",
         name="kinds",
         caption=caption,
+        signature=signature,
         formats={"mean weight": ".3f", "SD": ".3f", "interval of the mean": ".3f"},
     )
 
@@ -55,8 +57,8 @@ def error_table(
     *,
     title: str,
     name: str,
-    intervals: np.ndarray | None = None,
-    caption: str = "",
+    intervals: Floats | None = None,
+    signature: str = "",
 ) -> Table:
     """Errors with their sentence around them; ``intervals`` are those of the weights."""
     columns = ["sentence", "weight", "kind", "error", "correction", "in context", "corrected by"]
@@ -81,7 +83,7 @@ def error_table(
         tuple(rows),
         title=title,
         name=name,
-        caption=caption,
+        signature=signature,
         formats={"weight": ".3f", "interval": ".2f"},
     )
 
@@ -117,7 +119,7 @@ def _context(found: DifficultyMap, error: Error) -> str:
     )
 
 
-def uniqueness_table(found: DifficultyMap) -> Table:
+def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
     """Per system: errors corrected, corrected by it alone, and by everyone but it."""
     every = errors(found)
     rows = tuple(
@@ -134,15 +136,22 @@ def uniqueness_table(found: DifficultyMap) -> Table:
         rows,
         title=f"Who corrects what ({len(every)} errors)",
         name="uniqueness",
+        signature=signature,
     )
 
 
-def system_errors(found: DifficultyMap, system: str, top: int) -> list[Table]:
+def system_errors(
+    found: DifficultyMap, system: str, top: int, *, signature: str = ""
+) -> list[Table]:
     """One system's own errors: those only it corrects, those everyone else does, easy misses."""
     slug = "".join(c if c.isalnum() else "_" for c in system)
     return [
         error_table(
-            found, several[:top], title=f"{system}: {title} ({len(several)})", name=f"{slug}_{name}"
+            found,
+            several[:top],
+            title=f"{system}: {title} ({len(several)})",
+            name=f"{slug}_{name}",
+            signature=signature,
         )
         for title, name, several in (
             ("errors only you correct", "only", only(found, system)),
@@ -152,7 +161,9 @@ def system_errors(found: DifficultyMap, system: str, top: int) -> list[Table]:
     ]
 
 
-def agreement_table(found: DifficultyMap, which: str = "kappa") -> Table:
+def agreement_table(
+    found: DifficultyMap, which: Literal["kappa", "jaccard"] = "kappa", *, signature: str = ""
+) -> Table:
     """Cohen's kappa (or Jaccard) between systems over what they correct."""
     kappa, jaccard = correction_agreement(found)
     values = kappa if which == "kappa" else jaccard
@@ -164,6 +175,7 @@ def agreement_table(found: DifficultyMap, which: str = "kappa") -> Table:
         ("system", *found.systems),
         rows,
         name=f"agreement_{which}",
+        signature=signature,
         title="Agreement on which errors are corrected "
         f"({'Cohen’s kappa' if which == 'kappa' else 'Jaccard'})",
         formats=dict.fromkeys(found.systems, ".2f"),

@@ -8,7 +8,7 @@ from errata.report.table import Cell, Table
 __all__ = ["type_table"]
 
 
-def type_table(scores: TypeScores, headline: str, *, caption: str = "") -> Table:
+def type_table(scores: TypeScores, headline: str, *, signature: str = "") -> Table:
     """TP, FP, FN, P, R and F for each kind of edit, then over all (micro) and as mean (macro)."""
     rows: list[tuple[Cell, ...]] = []
     for k, kind in enumerate(scores.kinds):
@@ -51,7 +51,8 @@ def type_table(scores: TypeScores, headline: str, *, caption: str = "") -> Table
     return Table(
         ("kind", "TP", "FP", "FN", "P", "R", headline),
         tuple(rows),
-        caption=caption,
+        caption=f"signature: {signature}" if signature else "",
+        signature=signature,
         title=f"{scores.system} by kind of edit",
         name=f"{scores.system}_by_type",
         rules=frozenset({last}),

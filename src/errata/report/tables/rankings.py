@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
-from errata.data import Scores
 from errata.human.agreement import Agreement
 from errata.human.clusters import Ranking
 from errata.human.head_to_head import HeadToHead
 from errata.human.judge_rankings import JudgeCorrelations
 from errata.human.planning import NextPairs, Plan
-from errata.report.table import Cell, Table
+from errata.numbers import Interval
+from errata.report.cells import Marked, Ranks
+from errata.report.table import Cell, Table, signed
 
 __all__ = [
     "agreement_tables",
@@ -22,26 +26,31 @@ __all__ = [
 ]
 
 
+COUNTS = ("wins", "ties", "losses")
+
+
 def ranking_table(ranking: Ranking) -> Table:
     """Cluster, score, rank range and interval of each system, lines between clusters."""
     scores = ranking.scores
     level = f"{ranking.confidence * 100:g} %"
     intervals = scores.interval(ranking.confidence)
+    whole = all((scores.parts[c] % 1 == 0).all() for c in COUNTS)
     rows: list[tuple[Cell, ...]] = []
     for position, s in enumerate(ranking.order):
-        low, high = intervals[s]
         rows.append(
             (
                 int(ranking.cluster[position]),
-                ranking.ranges[position],
+                Ranks(int(ranking.low[position]), int(ranking.high[position])),
                 scores.systems[s],
                 float(scores.values[s]),
-                f"{low:.3f} – {high:.3f}",
+                Interval(*intervals[s].tolist()),
                 float(ranking.mean_rank[position]),
-                *(float(part[s]) for part in scores.parts.values()),
+                *(
+                    int(part[s]) if whole and name in COUNTS else float(part[s])
+                    for name, part in scores.parts.items()
+                ),
             )
         )
-    whole = all((scores.parts[c] % 1 == 0).all() for c in ("wins", "ties", "losses"))
     ends = np.flatnonzero(np.diff(ranking.cluster))
     return Table(
         (
@@ -54,36 +63,40 @@ def ranking_table(ranking: Ranking) -> Table:
             *scores.parts,
         ),
         tuple(rows),
-        title=_title(scores),
+        title=scores.name,
         name="ranking",
         caption=f"signature: {scores.signature}",
+        signature=scores.signature,
         formats={
             scores.headline: ".3f",
+            f"{level} interval": ".3f",
             "mean rank": ".2f",
             "share": ".4f",
-            **dict.fromkeys(("wins", "ties", "losses"), ".0f" if whole else ".1f"),
+            **dict.fromkeys(COUNTS, ".0f" if whole else ".1f"),
         },
         rules=frozenset(ends.tolist()),
     )
 
 
-def _title(scores: Scores) -> str:
-    return scores.scorer.partition("(")[0]
+def head_to_head_table(
+    head: HeadToHead, order: tuple[int, ...], *, context: Sequence[str] = ()
+) -> Table:
+    """The share of decided comparisons in which the column beats the row, with sign tests.
 
-
-def head_to_head_table(head: HeadToHead, order: tuple[int, ...]) -> Table:
-    """The share of decided comparisons in which the column beats the row, with sign tests."""
+    ``context`` is what of the comparisons decided the numbers.
+    """
     rows: list[tuple[Cell, ...]] = []
     for a in order:
         cells: list[Cell] = [head.systems[a]]
         for b in order:
-            share, p = head.fraction[b, a], head.p[b, a]
-            mark = "#" if p <= 0.01 else "+" if p <= 0.05 else "*" if p <= 0.1 else ""
-            cells.append(None if a == b or np.isnan(share) else f"{share:.2f}{mark}")
+            share, p = float(head.fraction[b, a]), float(head.p[b, a])
+            cells.append(None if a == b or np.isnan(share) else Marked(share, p))
         rows.append(tuple(cells))
     return Table(
         ("", *(head.systems[b] for b in order)),
         tuple(rows),
+        formats=dict.fromkeys(head.systems, ".2f"),
+        signature=signed("head_to_head(test='sign')", *context),
         name="head_to_head",
         title="Head to head: share of decided comparisons in which the column wins",
         caption="two-sided sign test: * p ≤ .10, + p ≤ .05, # p ≤ .01",
@@ -123,6 +136,7 @@ def agreement_tables(found: Agreement) -> list[Table]:
                 "outsider" if name in found.outsiders else "",
             )
         )
+    signature = signed("agreement", *found.settings)
     few = f"a κ from fewer than {found.minimum} pairs of decisions is not shown"
     return [
         Table(
@@ -132,6 +146,7 @@ def agreement_tables(found: Agreement) -> list[Table]:
             name="agreement",
             formats={"pairs of decisions": ".10g"},
             caption=" | ".join(found.settings),
+            signature=signature,
         ),
         Table(
             ("κ", *found.judges),
@@ -139,6 +154,7 @@ def agreement_tables(found: Agreement) -> list[Table]:
             title="κ of every two judges",
             name="agreement_matrix",
             caption=few,
+            signature=signature,
         ),
         Table(
             ("judge", "rankings", "κ with others", "κ with self", "median seconds", "remark"),
@@ -146,6 +162,7 @@ def agreement_tables(found: Agreement) -> list[Table]:
             title="Judges",
             name="judges",
             formats={"median seconds": ".1f"},
+            signature=signature,
             caption="an outsider agrees with no other judge better than chance"
             if found.outsiders
             else "",
@@ -178,6 +195,7 @@ def correlation_table(found: JudgeCorrelations) -> Table:
         title="Rankings by single judges: ρ above, r below the diagonal",
         name="judge_correlations",
         caption=f"signature: {found.ranker}",
+        signature=signed(found.ranker),
         formats=dict.fromkeys((*found.judges, "ρ others", "r others"), ".3f"),
     )
 
@@ -186,13 +204,14 @@ def plan_tables(found: Plan) -> list[Table]:
     """What the campaign needs, and the power of every size tried."""
     rows: list[tuple[Cell, ...]] = [
         ("systems", f"{found.better} > {found.worse}"),
-        ("difference in the pilot", f"{found.difference:.4f}"),
-        ("rankings in the pilot", str(found.pilot)),
+        ("difference in the pilot", found.difference),
+        ("rankings in the pilot", found.pilot),
         ("rankings needed", _needed(found)),
-        ("more rankings", None if found.more is None else str(found.more)),
-        ("annotator hours", None if found.hours is None else f"{found.hours:.1f}"),
-        ("median seconds a ranking", None if found.seconds is None else f"{found.seconds:.1f}"),
+        ("more rankings", found.more),
+        ("annotator hours", found.hours),
+        ("median seconds a ranking", found.seconds),
     ]
+    signature = signed(*found.settings)
     sizes = tuple(
         (int(size), float(share)) for size, share in zip(found.sizes, found.power, strict=True)
     )
@@ -203,6 +222,12 @@ def plan_tables(found: Plan) -> list[Table]:
             title="Plan",
             name="plan",
             caption=" | ".join(found.settings),
+            row_formats={
+                "rankings needed": ".0f",
+                "annotator hours": ".1f",
+                "median seconds a ranking": ".1f",
+            },
+            signature=signature,
         ),
         Table(
             ("rankings", "power"),
@@ -210,19 +235,21 @@ def plan_tables(found: Plan) -> list[Table]:
             title="Share of simulated campaigns that separate",
             name="power",
             formats={"power": ".3f"},
+            signature=signature,
         ),
     ]
 
 
-def _needed(found: Plan) -> str:
+def _needed(found: Plan) -> Cell:
     if found.rankings is None:
-        return f"more than {found.sizes[-1]}"
-    smallest = found.rankings <= found.sizes[0]  # nothing smaller was tried
-    return f"{found.rankings}{' or fewer' if smallest else ''}"
+        return Interval(int(found.sizes[-1]), math.inf)
+    if found.rankings <= found.sizes[0]:  # nothing smaller was tried
+        return Interval(-math.inf, found.rankings)
+    return found.rankings
 
 
-def next_pairs_table(found: NextPairs, most: int = 10) -> Table:
-    """The pairs most worth judging next."""
+def next_pairs_table(found: NextPairs, most: int = 10, *, signature: str = "") -> Table:
+    """The pairs most worth judging next; ``signature`` is that of the scores they follow from."""
     rows = tuple(
         (a, b, float(gain), float(doubt), float(games))
         for (a, b), gain, doubt, games in zip(
@@ -235,4 +262,5 @@ def next_pairs_table(found: NextPairs, most: int = 10) -> Table:
         title=f"Pairs to judge next, in batches of {found.batch} comparisons",
         name="next_pairs",
         formats={"gain": ".5f", "doubt": ".3f", "compared": ".10g"},
+        signature=signature,
     )

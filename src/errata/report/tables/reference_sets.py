@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from errata.data import Scores
-from errata.report.table import Cell, Table
+from errata.data import Scores, short_names
+from errata.metrics import Metric
+from errata.numbers import Interval
+from errata.report.table import Cell, Table, joined
 from errata.studies.reference_sets import CurvePoint, ReferenceStudy
 
 __all__ = ["annotator_table", "curve_table", "self_check_table", "study_tables"]
 
 
-def study_tables(study: ReferenceStudy) -> list[Table]:
+def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
     """What annotators change, how much they agree, and where they do not."""
     sets = Table(
         (
@@ -41,6 +41,7 @@ def study_tables(study: ReferenceStudy) -> list[Table]:
         ),
         title="What annotators change",
         name="reference_sets",
+        signature=signature,
         caption="sTER: TER edits per sentence between source and correction; its four parts "
         "beside it",
         formats={"changed %": ".1f"}
@@ -64,6 +65,7 @@ def study_tables(study: ReferenceStudy) -> list[Table]:
                 ),
                 title="How much annotators agree",
                 name="reference_pairs",
+                signature=signature,
                 formats={"identical %": ".1f", "of these unchanged %": ".1f", "sTER": ".2f"},
             )
         )
@@ -78,6 +80,7 @@ def study_tables(study: ReferenceStudy) -> list[Table]:
                 tuple(rows),
                 title="Where annotators disagree most",
                 name="disagreements",
+                signature=signature,
                 formats={"edits per word": ".2f"},
             )
         )
@@ -86,54 +89,55 @@ def study_tables(study: ReferenceStudy) -> list[Table]:
 
 def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float = 0.95) -> Table:
     """Each annotator scored against the others, a row per annotator and metric."""
-    rows: list[tuple[Cell, ...]] = []
-    for scores in (scores for metric in results for scores in metric):
-        low, high = scores.interval(confidence)[0]
-        rows.append(
-            (
-                scores.systems[0],
-                scores.scorer.partition("(")[0],
-                scores.headline,
-                float(scores.values[0]),
-                None if np.isnan(low) else f"{low:.4f} – {high:.4f}",
-            )
-        )
+    rows: list[tuple[Cell, ...]] = [
+        (*_figure(scores, name), Interval(*scores.interval(confidence)[0].tolist()))
+        for scores, name in _named(results)
+    ]
     return Table(
         ("annotator", "metric", "figure", "score", f"{confidence * 100:g} % interval"),
         tuple(rows),
+        signature=joined(scores.signature for scores, _ in _named(results)),
         title="Annotators as systems, against the other annotators",
         name="annotators_as_systems",
     )
 
 
+def _named(results: Sequence[Sequence[Scores]]) -> list[tuple[Scores, str]]:
+    """The scores of all metrics, each with a name that tells it from the other metrics."""
+    names = short_names([scores[0] for scores in results if scores])
+    return [
+        (one, name)
+        for scores, name in zip(filter(None, results), names, strict=True)
+        for one in scores
+    ]
+
+
+def _figure(scores: Scores, name: str) -> tuple[Cell, ...]:
+    return scores.systems[0], name, scores.headline, float(scores.values[0])
+
+
 def self_check_table(results: Sequence[Sequence[Scores]]) -> Table:
     """Each annotator scored against the same annotator."""
-    rows = tuple(
-        (
-            scores.systems[0],
-            scores.scorer.partition("(")[0],
-            scores.headline,
-            float(scores.values[0]),
-        )
-        for metric in results
-        for scores in metric
-    )
     return Table(
         ("annotator", "metric", "figure", "score"),
-        rows,
+        tuple(_figure(scores, name) for scores, name in _named(results)),
+        signature=joined(scores.signature for scores, _ in _named(results)),
         name="self_check",
         title="Self-check: every reference against itself",
         caption="less than a perfect score: the metric does not find its own gold again",
     )
 
 
-def curve_table(points: Sequence[CurvePoint], systems: Sequence[str], scorer: str) -> Table:
+def curve_table(
+    points: Sequence[CurvePoint], systems: Sequence[str], metric: Metric, *, signature: str = ""
+) -> Table:
     """Scores against the number of references."""
     rows: list[tuple[Cell, ...]] = [(p.references, p.subsets, *p.values) for p in points]
     return Table(
         ("references", "subsets", *systems),
         tuple(rows),
         name="curve",
-        title=f"{scorer.partition('(')[0]} against the number of references",
+        title=f"{metric.name} against the number of references",
+        signature=signature,
         caption="mean over subsets of annotators, on sentences all of them corrected",
     )

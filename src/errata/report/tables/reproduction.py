@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from errata.report.table import Cell, Table
+from errata.report.table import Cell, Table, joined, signed
 from errata.reproduce import ClaimResult, Reproduction, TableResult
 from errata.reproduce.experiment import Experiment
 from errata.reproduce.verdict import VERDICTS
@@ -14,7 +14,7 @@ __all__ = [
     "experiment_table",
     "finding_tables",
     "reproduction_tables",
-    "summary_table",
+    "verdict_table",
 ]
 
 
@@ -24,7 +24,7 @@ def experiment_table(experiments: Iterable[Experiment]) -> Table:
         (
             e.name,
             e.citation.partition(". ")[0],
-            e.citation.split(". ")[1],
+            _year(e),
             ", ".join(t.name for t in e.tables),
             e.cells,
             len(e.findings),
@@ -39,6 +39,15 @@ def experiment_table(experiments: Iterable[Experiment]) -> Table:
         caption="errata reproduce NAME recomputes one of them, errata reproduce all "
         "all; cells count every way of recomputing",
     )
+
+
+def _year(experiment: Experiment) -> Cell:
+    year = experiment.citation.split(". ")[1]
+    return int(year) if year.isdecimal() else year
+
+
+def _measured(measure: str, arguments: Mapping[str, object]) -> str:
+    return signed(f"{measure}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})")
 
 
 def cell_table(result: TableResult, name: str) -> Table:
@@ -77,6 +86,7 @@ def cell_table(result: TableResult, name: str) -> Table:
         name=f"{name}_{table.name}",
         caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)), *reasons)),
         formats={"recomputed": ".6g", "difference": "+.3g"},
+        signature=joined(_measured(table.measure, way.arguments) for way in table.ways),
         rules=frozenset(range(size - 1, len(rows) - 1, size)),
     )
 
@@ -106,12 +116,16 @@ def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
                 name=f"{name}_finding_{result.finding.name}",
                 caption=result.finding.text,
                 formats={"recomputed": ".6g"},
+                signature=joined(
+                    _measured(one.evidence.measure, one.evidence.arguments)
+                    for one in result.evidence
+                ),
             )
         )
     return tables
 
 
-def summary_table(results: Sequence[Reproduction]) -> Table:
+def verdict_table(results: Sequence[Reproduction]) -> Table:
     """How many cells of each table came out how, each way by itself."""
     rows: list[tuple[Cell, ...]] = []
     rules = []
@@ -135,6 +149,7 @@ def summary_table(results: Sequence[Reproduction]) -> Table:
         title="Verdicts",
         name="summary",
         rules=frozenset(rules),
+        signature=signed(*(result.experiment.name for result in results)),
         caption=f"findings: {confirmed} of {len(findings)} pieces of evidence confirmed",
     )
 
@@ -147,4 +162,4 @@ def reproduction_tables(results: Sequence[Reproduction], *, summary: bool = Fals
         if not summary:
             tables += [cell_table(table, name) for table in result.tables]
         tables += finding_tables(result.findings, name)
-    return [*tables, summary_table(results)]
+    return [*tables, verdict_table(results)]

@@ -6,9 +6,15 @@ from collections.abc import Sequence
 
 from errata.data import Scores
 from errata.numbers import Estimate, Interval
-from errata.report.table import Cell, Table
+from errata.report.table import Cell, Table, joined
 
-__all__ = ["comparison_table", "score_table", "score_tables", "sentence_table", "summary_table"]
+__all__ = [
+    "comparison_table",
+    "score_table",
+    "score_tables",
+    "sentence_score_table",
+    "summary_table",
+]
 
 
 def score_tables(results: Sequence[Scores], *, confidence: float = 0.95) -> list[Table]:
@@ -74,19 +80,18 @@ def summary_table(
         title=f"Overview{what}",
         name="overview",
         caption="\n".join(map(_caption, results)) if signatures else "",
+        signature=joined(scores.signature for scores in results),
     )
 
 
 def _heading(scores: Scores) -> str:
     """Metric and what its score is called, once where both are the same word."""
-    label = scores.label
-    name, bracket, parameters = label.partition("(")
-    if name == scores.headline.lower():
-        return scores.headline + bracket + parameters
-    return f"{label} {scores.headline}"
+    if scores.name == scores.headline.lower():
+        return scores.headline + scores.label.removeprefix(scores.name)
+    return f"{scores.label} {scores.headline}"
 
 
-def sentence_table(scores: Scores) -> Table:
+def sentence_score_table(scores: Scores) -> Table:
     """One row per system and sentence (numbered from 1): score and parts."""
     assert scores.sentences is not None
     parts = scores.sentence_parts

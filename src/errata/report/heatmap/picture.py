@@ -1,8 +1,7 @@
-"""The difficulty heat map where there is no browser: in a terminal, or as a picture for a paper."""
+"""The difficulty heat map as a picture for a paper."""
 
 from __future__ import annotations
 
-import io
 import re
 import unicodedata
 import warnings
@@ -10,14 +9,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from errata.errors import DataWarning, InputError, MissingExtraError
+from errata.errors import DataWarning
 from errata.metrics.difficulty.map import DifficultyMap
-from errata.report.heatmap.pieces import Piece, Row, colour, rows
+from errata.parameters import require
+from errata.report.figures import FigureForm, figure_bytes, new_figure
+from errata.report.heatmap.pieces import MarkedSentence, Piece, label, marked_sentences, shade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["heat_map_picture", "heat_map_text"]
+__all__ = ["heat_map_picture"]
 
 # Tried in this order for characters that matplotlib's own font lacks, where installed.
 FONTS = (
@@ -36,93 +37,13 @@ FONTS = (
     "Microsoft YaHei",
     "MS Gothic",
 )
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # a sentence must not steer the terminal
-
-
-def heat_map_text(
-    found: DifficultyMap,
-    *,
-    sentences: range | None = None,
-    colours: bool = False,
-    width: int | None = None,
-) -> str:
-    """The map as text: ``[error → correction .67]`` for errors, ``{text .08}`` for false alarms.
-
-    An insertion shows ``‸``, a deletion ``∅``; ``colours`` adds backgrounds (ANSI, 24 bit) and
-    takes nothing away. Lines longer than ``width`` are broken between words and marks and go on
-    below the first word.
-
-    >>> from errata.data import Corpus, Hypotheses
-    >>> from errata.metrics.difficulty.map import map_difficulty
-    >>> gold = Corpus.from_texts(["He go home"], [["He goes home ."]])
-    >>> print(heat_map_text(map_difficulty(gold, [Hypotheses("A", ("He goes home",))])))
-    1  He [go → goes .00] home [‸ → . 1.00]
-    """
-    several = rows(found, sentences)
-    labels = [_label(row, several) for row in several]
-    left = max(map(len, labels), default=0)
-    return "\n".join(
-        f"{label:>{left}}  "
-        + ("\n" + " " * (left + 2)).join(
-            _lines(row, colours, None if width is None else width - left - 2)
-        )
-        for label, row in zip(labels, several, strict=True)
-    )
-
-
-def _lines(row: Row, colours: bool, width: int | None) -> list[str]:
-    """A sentence as lines of at most ``width`` cells, but for words and marks that are longer."""
-    lines: list[list[str]] = [[]]
-    used = 0
-    for piece in row.pieces:
-        whole = _plain(piece, colours=False)
-        for text in whole.split() if piece.what == "plain" else [whole]:
-            if width is not None and lines[-1] and used + 1 + cells(text) > width:
-                lines.append([])
-                used = 0
-            used += cells(text) + bool(lines[-1])
-            lines[-1].append(text if piece.what == "plain" else _plain(piece, colours))
-    return [" ".join(words) for words in lines]
-
-
-def cells(text: str) -> int:
-    """How many cells of a terminal a text takes; combining marks take none."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
-
-
-def _label(row: Row, several: Sequence[Row]) -> str:
-    annotators = len({other.annotator for other in several}) > 1
-    return f"{row.sentence + 1}/{row.annotator}" if annotators else str(row.sentence + 1)
-
-
-def _short(weight: float) -> str:
-    return f"{weight:.2f}".removeprefix("0")
-
-
-def _plain(piece: Piece, colours: bool) -> str:
-    text = CONTROL.sub("\N{REPLACEMENT CHARACTER}", piece.text)
-    if piece.what == "plain":
-        return text
-    if piece.what == "alarm":
-        shown = f"{{{text or '‸'} {_short(piece.weight)}}}"
-    else:
-        right = CONTROL.sub("\N{REPLACEMENT CHARACTER}", piece.correction)
-        shown = f"[{text or '‸'} → {right or '∅'} {_short(piece.weight)}]"
-    if not colours:
-        return shown
-    shade, white = colour(piece.weight, alarm=piece.what == "alarm")
-    red, green, blue = (int(shade[k : k + 2], 16) for k in (1, 3, 5))
-    return f"\x1b[48;2;{red};{green};{blue};{97 if white else 30}m{shown}\x1b[0m"
 
 
 def heat_map_picture(
     found: DifficultyMap,
     sentences: range,
     *,
-    form: str = "png",
+    form: FigureForm = "png",
     width: float = 7.0,
     size: float = 9.0,
 ) -> bytes:
@@ -132,21 +53,17 @@ def heat_map_picture(
     from left to right; a `DataWarning` says so where a script runs the other way, and names
     characters that no installed font has.
     """
-    if form not in ("png", "svg", "pdf"):
-        raise InputError(f"cannot draw the heat map as {form!r}", remedy="use png, svg or pdf")
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtraError("matplotlib", "pip install 'errata[plot]'") from None
+    require("the form of a picture", form, FigureForm)
+    figure = new_figure(width, 1, layout=None)
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.font_manager import get_font_names
 
-    several = rows(found, sentences)
+    several = marked_sentences(found, sentences)
     if any(
         unicodedata.bidirectional(c) in ("R", "AL")
-        for row in several
-        for c in found.corpus.sources[row.sentence]
+        for sentence in several
+        for c in found.corpus.sources[sentence.sentence]
     ):
         warnings.warn(
             "a picture sets words from left to right, and some of these run the other "
@@ -155,19 +72,7 @@ def heat_map_picture(
             stacklevel=2,
         )
     fonts = set(get_font_names())
-    # No pyplot and no global state; a fixed hash salt makes the same SVG every time.
-    with (
-        _named_glyphs(),
-        matplotlib.rc_context(
-            {
-                "svg.hashsalt": "errata",
-                "svg.fonttype": "none",
-                "pdf.fonttype": 42,
-                "font.family": [name for name in FONTS if name in fonts],
-            }
-        ),
-    ):
-        figure = Figure(figsize=(width, 1))
+    with _named_glyphs(), rc_context({"font.family": [name for name in FONTS if name in fonts]}):
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
@@ -175,11 +80,7 @@ def heat_map_picture(
         height = _draw(axes, several, width * 72, size)
         figure.set_size_inches(width, height / 72)
         axes.set_ylim(-height, 0)
-        out = io.BytesIO()
-        figure.savefig(
-            out, format=form, dpi=200, metadata={"Date": None} if form == "svg" else None
-        )
-    return out.getvalue()
+        return figure_bytes(figure, form)
 
 
 @contextmanager
@@ -204,12 +105,12 @@ def _named_glyphs() -> Iterator[None]:
         )
 
 
-def _draw(axes: Axes, several: Sequence[Row], width: float, size: float) -> float:
+def _draw(axes: Axes, several: Sequence[MarkedSentence], width: float, size: float) -> float:
     """Set the sentences line by line, in points from the top left; return the height."""
     left, margin, leading = 3.2 * size, size, 2.1 * size
     y = margin + size
     for row in several:
-        axes.text(margin, -y, _label(row, several), size=0.75 * size, color="#666", va="baseline")
+        axes.text(margin, -y, label(row, several), size=0.75 * size, color="#666", va="baseline")
         x = left
         for group in (group for piece in row.pieces for group in _words(piece)):
             advances = [_width(text, style["size"] * size) for text, style in group]
@@ -235,7 +136,7 @@ def _legend(axes: Axes, left: float, y: float, width: float, size: float) -> flo
         if x > left and x + sum(advances) + 3.1 * size > width:
             x, y = left, y + 2 * size
         for k, (text, advance) in enumerate(zip(texts, advances, strict=True)):
-            shade, white = colour((k - 1) / 5, alarm=alarm) if 0 < k < 7 else (None, False)
+            tint, white = shade((k - 1) / 5, alarm=alarm) if 0 < k < 7 else (None, False)
             _word(
                 axes,
                 x,
@@ -245,9 +146,9 @@ def _legend(axes: Axes, left: float, y: float, width: float, size: float) -> flo
                 size,
                 {
                     "size": 1.0,
-                    "shade": shade,
+                    "shade": tint,
                     "dotted": alarm,
-                    "ink": "white" if white else "#111" if shade else "#444",
+                    "ink": "white" if white else "#111" if tint else "#444",
                 },
             )
             x += advance + (0.55 if k in (0, 6) else 0.3) * size
@@ -261,11 +162,11 @@ def _words(piece: Piece) -> list[list[tuple[str, dict[str, Any]]]]:
     if piece.what == "plain":
         return [[(word, plain)] for word in piece.text.split()]
     error = piece.what == "error"
-    shade, white = colour(piece.weight, alarm=not error)
+    tint, white = shade(piece.weight, alarm=not error)
     mark = {
         "size": 1.0,
         "after": 0.25 if error else 0.45,
-        "shade": shade,
+        "shade": tint,
         "ink": "white" if white else "#111",
         "dotted": not error,
         "struck": error and not piece.correction,

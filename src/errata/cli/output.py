@@ -1,4 +1,4 @@
-"""What the commands share: output forms, progress, and options of the same name and meaning."""
+"""What commands print: tables in the form asked for, and a bar while they work."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from errata.report.table import FORMATS, Table, render
+from errata.report.table import Form, Table, render
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["Progress", "emit", "format_option", "seed_option"]
+__all__ = ["ProgressBar", "emit", "format_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -29,26 +29,19 @@ def format_option(command: Command) -> Command:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
+        type=click.Choice(get_args(Form)),
         default="table",
         show_default=True,
         help="How to print the result.",
     )(command)
 
 
-def seed_option(command: Command) -> Command:
-    """Add ``--seed``, which makes everything random repeatable."""
-    return click.option(
-        "--seed", type=int, default=0, show_default=True, help="Seed of everything random."
-    )(command)
-
-
-def emit(tables: Table | Sequence[Table], form: str) -> None:
+def emit(tables: Table | Sequence[Table], form: Form) -> None:
     """Print tables to standard output."""
     click.echo(render(tables, form, colour=sys.stdout.isatty()))
 
 
-class Progress:
+class ProgressBar:
     """A bar on standard error that shows itself only if the work takes over two seconds.
 
     Call it with (done, total); it may be called from several threads.
@@ -59,7 +52,7 @@ class Progress:
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         self._start = time.monotonic()
         return self
 

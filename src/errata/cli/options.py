@@ -1,0 +1,372 @@
+"""Options that several commands have: declared once, and given to the command as one value.
+
+A decorator adds the options and hands the command what they say: a corpus as `Inputs`, rankings
+as `JudgmentInputs`, resamples as `Bootstrap`. So a file is named in the same way everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+import click
+
+from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.data import Corpus, Hypotheses, Judgment
+    from errata.io.judgments.labels import Labels
+
+__all__ = [
+    "DEFAULT_METRICS",
+    "Bootstrap",
+    "Inputs",
+    "JudgmentInputs",
+    "bootstrap_options",
+    "choice_of",
+    "corpus_options",
+    "figure_option",
+    "gathered",
+    "judgment_options",
+    "members_option",
+    "method_option",
+    "metric_option",
+    "seed_option",
+    "threads_option",
+    "tier_option",
+    "unit_option",
+]
+
+Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
+DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
+
+
+def choice_of(literal: Any) -> click.Choice[str]:
+    """The choice of one of a closed set of words."""
+    return click.Choice(get_args(literal))
+
+
+def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorator]) -> Decorator:
+    """Declare options, and give the command one value ``name`` that ``make`` makes of them."""
+
+    def decorate(command: Function) -> Function:
+        @wraps(command)
+        def run(*arguments: Any, **given: Any) -> Any:
+            values = {field: given.pop(field) for field in options}
+            return command(*arguments, **{name: make(**values)}, **given)
+
+        for option in reversed(list(options.values())):
+            option(run)
+        return run
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Where a corpus is: files named by the user, or the built-in sample."""
+
+    gold: str | None = None
+    source: str | None = None
+    refs: tuple[str, ...] = ()
+    missing: str | None = None
+    compatible: bool = False
+    annotators: tuple[int, ...] = ()
+    sample: bool = False
+
+    @property
+    def named(self) -> bool:
+        """Whether there are files at all."""
+        return bool(self.gold or self.source or self.refs)
+
+    def corpus(self) -> Corpus:
+        """Read the corpus, with the annotators asked for."""
+        from errata.io.corpus import keep_annotators, read_corpus
+
+        if self.sample:
+            if self.named:
+                raise InputError("--sample takes no files", remedy="leave out either of them")
+            from errata.datasets import sample_corpus
+
+            corpus = sample_corpus()
+            return keep_annotators(corpus, self.annotators) if self.annotators else corpus
+        return read_corpus(
+            gold=self.gold,
+            source=self.source,
+            references=self.refs,
+            annotators=self.annotators or None,
+            missing=self.missing,
+            compatible=self.compatible,
+        )
+
+    def systems(
+        self,
+        outputs: tuple[str, ...],
+        corpus: Corpus,
+        *,
+        names: list[str] | None = None,
+        several: bool = False,
+    ) -> list[Hypotheses]:
+        """Read the outputs of systems, or those of the sample (see `errata.io.read_systems`)."""
+        if self.sample:
+            if outputs:
+                raise InputError("--sample takes no files", remedy="leave out either of them")
+            from errata.datasets import sample_systems
+
+            return sample_systems()
+        from errata.io.corpus import read_systems
+
+        return read_systems(outputs, names=names, several=several, corpus=corpus)
+
+    def scored(self, outputs: tuple[str, ...]) -> tuple[Corpus, list[Hypotheses]]:
+        """The corpus and the systems to score on it, of which there must be one."""
+        if not (outputs or self.sample):
+            raise InputError(
+                "no output to score", remedy="name one file per system, or use --sample"
+            )
+        corpus = self.corpus()
+        return corpus, self.systems(outputs, corpus)
+
+
+def corpus_options(*leave_out: str) -> Decorator:
+    """Add the options that name a corpus; the command receives ``inputs``.
+
+    ``leave_out`` names fields of `Inputs` that the command has no option for.
+    """
+    options = {
+        "gold": click.option(
+            "--gold", metavar="M2", help="Gold edits: an M2 file with one or more annotators."
+        ),
+        "source": click.option(
+            "--source", metavar="TEXT", help="The uncorrected sentences, one a line."
+        ),
+        "refs": click.option(
+            "--refs",
+            multiple=True,
+            metavar="TEXT",
+            help="A file of corrected sentences; repeat it for several references.",
+        ),
+        "missing": click.option(
+            "--missing",
+            metavar="MARK",
+            help="A line of a --refs file that is exactly MARK is no reference; an empty line "
+            "is an empty one.",
+        ),
+        "compatible": click.option(
+            "--compatible",
+            is_flag=True,
+            help="Read odd M2 as the official scorer does: several S lines share their edits, "
+            "edits outside the sentence are dropped with a warning.",
+        ),
+        "annotators": click.option(
+            "--annotator",
+            "annotators",
+            multiple=True,
+            type=int,
+            metavar="ID",
+            help="Use only this annotator of the gold file; may be repeated.",
+        ),
+        "sample": click.option(
+            "--sample", is_flag=True, help="Use the built-in sample instead of files."
+        ),
+    }
+    for field in leave_out:
+        del options[field]
+    return gathered("inputs", Inputs, options)
+
+
+@dataclass(frozen=True)
+class JudgmentInputs:
+    """How rankings are read; the files themselves are arguments of the command."""
+
+    sample: bool = False
+    base: int = 0
+    leave_out: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    labels: Labels = "check"
+    statuses: tuple[str, ...] = ()
+
+    def read(self, files: tuple[str, ...]) -> Iterator[Judgment]:
+        """The judgments of all files, one after the other."""
+        if self.sample:
+            if files:
+                raise InputError("--sample takes no files", remedy="leave out either of them")
+            from errata.datasets import sample_judgments
+            from errata.io.judgments import without_judges
+
+            return without_judges(iter(sample_judgments()), self.leave_out, "--sample")
+        from errata.io.judgments import read_judgments, read_outputs
+
+        if not files:
+            raise InputError("no judgments given", remedy="name a file, or use --sample")
+        texts = read_outputs(*self.outputs) if self.outputs else None
+        return chain.from_iterable(
+            read_judgments(
+                file,
+                base=self.base,
+                leave_out=self.leave_out,
+                statuses=self.statuses or None,
+                labels=self.labels,
+                outputs=texts,
+            )
+            for file in files
+        )
+
+
+def judgment_options(*leave_out: str) -> Decorator:
+    """Add the options that say how rankings are read; the command receives ``judged``.
+
+    ``leave_out`` names fields of `JudgmentInputs` that the command has no option for.
+    """
+    from errata.io.judgments.labels import Labels
+
+    options = {
+        "sample": click.option(
+            "--sample", is_flag=True, help="Use the built-in sample instead of files."
+        ),
+        "base": click.option(
+            "--base",
+            type=click.IntRange(0, 1),
+            default=0,
+            show_default=True,
+            help="The number of the first sentence in the files.",
+        ),
+        "leave_out": click.option(
+            "--leave-out",
+            "leave_out",
+            multiple=True,
+            metavar="JUDGE",
+            help="Leave out this judge; may be repeated.",
+        ),
+        "outputs": click.option(
+            "--outputs",
+            multiple=True,
+            metavar="FOLDER|[NAME=]FILE",
+            help="The systems' outputs; the labels are checked against them.",
+        ),
+        "labels": click.option(
+            "--labels",
+            type=choice_of(Labels),
+            default="check",
+            show_default=True,
+            help="Check the systems named, name them by the text "
+            "shown (MTurk files), or take them as given.",
+        ),
+        "statuses": click.option(
+            "--status",
+            "statuses",
+            multiple=True,
+            metavar="STATUS",
+            help="MTurk assignments that count; default: Approved.",
+        ),
+    }
+    for field in leave_out:
+        del options[field]
+    return gathered("judged", JudgmentInputs, options)
+
+
+class Bootstrap(NamedTuple):
+    """How much is resampled, from which seed, and at which level intervals are given."""
+
+    resamples: int
+    confidence: float
+    seed: int
+
+
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of everything random."
+)
+threads_option = click.option("--threads", type=click.IntRange(1), help="Default: all cores.")
+tier_option = click.option(
+    "--tier",
+    type=click.IntRange(1, 3),
+    default=3,
+    show_default=True,
+    help="Group kinds by operation (1), without it (2), or in full (3).",
+)
+
+
+def bootstrap_options(of: str = "the sentences", *, least: int = 0) -> Decorator:
+    """Add ``--resamples``, ``--confidence`` and ``--seed``; the command receives ``bootstrap``."""
+    none = "; 0 leaves intervals out" if not least else ""
+    options = {
+        "resamples": click.option(
+            "--resamples",
+            type=click.IntRange(least),
+            default=1000,
+            show_default=True,
+            help=f"Bootstrap resamples of {of}{none}.",
+        ),
+        "confidence": click.option(
+            "--confidence",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            default=0.95,
+            show_default=True,
+            help="Level of the intervals.",
+        ),
+        "seed": seed_option,
+    }
+    return gathered("bootstrap", Bootstrap, options)
+
+
+def metric_option(*default: str) -> Decorator:
+    """Add ``-m``; the command receives ``metrics``, nothing where the defaults are meant."""
+    return click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        multiple=True,
+        metavar="METRIC",
+        help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated. "
+        f"Default: {', '.join(default)}.",
+    )
+
+
+def method_option(default: str, help: str) -> Decorator:
+    """Add ``-m``: the ranker that makes scores of judgments, with its parameters."""
+    return click.option(
+        "-m", "--method", default=default, show_default=True, metavar="RANKER", help=help
+    )
+
+
+def _drawable(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Refuse a form that cannot be drawn before the work, not after it."""
+    if path is not None:
+        from errata.report.figures import figure_form
+
+        figure_form(path)
+    return path
+
+
+def figure_option(name: str, what: str) -> Decorator:
+    """Add an option that names the file of a figure; the command receives the name or nothing."""
+    return click.option(
+        name, metavar="FILE", callback=_drawable, help=f"Draw {what} into an .svg, .png or .pdf."
+    )
+
+
+def unit_option(default: str, help: str) -> Decorator:
+    """Add ``--unit``: what is drawn when human judgments are resampled."""
+    from errata.human.comparisons import Unit
+
+    return click.option(
+        "--unit", type=choice_of(Unit), default=default, show_default=True, help=help
+    )
+
+
+def members_option(command: Function) -> Function:
+    """Add ``--members``: who speaks of systems that share an output."""
+    from errata.data import Members
+
+    return click.option(
+        "--members",
+        type=choice_of(Members),
+        default="all",
+        show_default=True,
+        help="Which systems of a shared output are compared: all of them, one drawn at random, "
+        "or the mean over that draw.",
+    )(command)

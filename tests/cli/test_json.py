@@ -1,0 +1,100 @@
+"""What programs read: ``--json`` of every command has numbers, pairs and signatures."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import errata
+from errata.cli import COMMANDS
+from small_experiment import SMALL
+
+SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
+RUNS: dict[str, tuple[object, ...]] = {
+    "score": ("score", "--sample", "--compare", "--resamples", 40),
+    "score --sentences": ("score", "--sample", "-m", "m2", "--sentences", "--resamples", 0),
+    "score --by-type": ("score", "--sample", "--by-type", "-m", "errant(extractor=aligned)"),
+    "rank": ("rank", "--sample", "--head-to-head", "--resamples", 40),
+    "agree": ("agree", "--sample"),
+    "plan": ("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 50),
+    "plan, little": ("plan", "--sample", "--systems", "fluent", "noisy", "--simulations", 50),
+    "refs": ("refs", "--sample", "--resamples", 40),
+    "stress": ("stress", "gleu", "--resamples", 40),
+    "difficulty": ("difficulty", "--sample", "--system", "eager", "--resamples", 40),
+    "check": ("check", SAMPLE / "gold.m2", SAMPLE / "eager.txt"),
+    "convert": ("convert", SAMPLE / "gold.m2", "--only-source", "-o"),
+    "data": ("data", "list"),
+    "reproduce": ("reproduce",),
+    "reproduce, run": ("reproduce", "small.toml"),
+}
+# What is listed and not computed has nothing that made it.
+LISTED = {"check", "convert", "data", "reproduce"}
+# Names, which may be made of digits, and what a paper prints.
+NAMES = {"annotator", "first", "second", "printed", "published"}
+NUMBER = r"[+\-−]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?\s?%?"
+NUMBER_OR_INTERVAL = re.compile(
+    rf"\s*[(\[]?{NUMBER}(\s*(–|-|\.\.|,|to|±)\s*{NUMBER})?[)\]]?[*+#]?\s*"
+)
+
+
+@pytest.fixture(scope="module", params=RUNS)
+def tables(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The name of a run, and its tables."""
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "small.toml").write_text(SMALL, encoding="utf-8")
+    arguments = RUNS[request.param]
+    if request.param == "convert":
+        arguments += (folder / "out",)
+    done = errata(*arguments, "--json", cwd=folder)
+    return request.param, json.loads(done.stdout)["tables"]
+
+
+def test_every_command_is_looked_at() -> None:
+    assert {str(arguments[0]) for arguments in RUNS.values()} == COMMANDS.keys() - {"meta"}
+
+
+@pytest.mark.parametrize(
+    ("text", "caught"),
+    [
+        ("0.849 – 0.920", True),
+        ("-0.1000 – +0.2", True),
+        ("0.44#", True),
+        ("2-5", True),
+        ("183", True),
+        (".5", True),
+        ("12 %", True),
+        ("1,312", True),
+        ("0.5 ± 0.1", True),
+        ("eager", False),
+        ("eager > cautious", False),
+        ("M:DET", False),
+        ("of 12 systems", False),
+    ],
+)
+def test_the_test_sees_numbers(text: str, caught: bool) -> None:
+    assert bool(NUMBER_OR_INTERVAL.fullmatch(text)) == caught
+
+
+def test_no_number_is_a_text(tables: Any) -> None:
+    run, found = tables
+    assert found
+    texts = [
+        f"{table['name']}, {column}: {cell!r}"
+        for table in found
+        for row in table["rows"]
+        for column, cell in row.items()
+        if column not in NAMES
+        and isinstance(cell, str)
+        and (NUMBER_OR_INTERVAL.fullmatch(cell) or re.search(r"\d (–|±) [+-]?\d", cell))
+    ]
+    assert texts == [], run
+
+
+def test_every_number_says_what_made_it(tables: Any) -> None:
+    run, found = tables
+    unsigned = [table["name"] for table in found if not table.get("signature")]
+    assert unsigned == ([table["name"] for table in found] if run in LISTED else [])
