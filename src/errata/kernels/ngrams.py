@@ -9,14 +9,18 @@ import cython
 import numpy as np
 
 # What `overlaps` counts of H, S and R, the multisets of the n-grams of one order.
-MATCHED = 0  # |H & R|
-KEPT = 1  # sum of min(H, S) over n-grams that R lacks altogether
-SURPLUS = 2  # sum of max(0, min(H, S) - min(H, R))
-GAINED = 3  # sum of min(H, R) over n-grams that S lacks altogether
-ADDED = 4  # |H & (R - S)|, a difference of multisets
-LEFT = 5  # |H & (S - R)|, likewise
-WANTED = 6  # |R - S|, likewise
-FIGURES = 7
+_MATCHED = cython.declare(cython.const_int, 0)  # |H & R|
+_KEPT = cython.declare(cython.const_int, 1)  # sum of min(H, S) over n-grams that R lacks altogether
+_SURPLUS = cython.declare(cython.const_int, 2)  # sum of max(0, min(H, S) - min(H, R))
+_GAINED = cython.declare(cython.const_int, 3)  # sum of min(H, R) over n-grams S lacks altogether
+_ADDED = cython.declare(cython.const_int, 4)  # |H & (R - S)|, a difference of multisets
+_LEFT = cython.declare(cython.const_int, 5)  # |H & (S - R)|, likewise
+_WANTED = cython.declare(cython.const_int, 6)  # |R - S|, likewise
+_FIGURES = cython.declare(cython.const_int, 7)
+
+# Constants of C are not seen from outside; these are.
+MATCHED, KEPT, SURPLUS, GAINED = _MATCHED, _KEPT, _SURPLUS, _GAINED
+ADDED, LEFT, WANTED = _ADDED, _LEFT, _WANTED
 
 
 @cython.cfunc
@@ -98,22 +102,22 @@ def _compare(
     for g in range(known):
         more = r[g] - s[g]
         if more > 0:
-            out[pair, row, 6] += more
+            out[pair, row, _WANTED] += more
         if h[g] == 0:
             continue
         hr = h[g] if h[g] < r[g] else r[g]
         hs = h[g] if h[g] < s[g] else s[g]
-        out[pair, row, 0] += hr
+        out[pair, row, _MATCHED] += hr
         if r[g] == 0:
-            out[pair, row, 1] += hs
+            out[pair, row, _KEPT] += hs
         if hs > hr:
-            out[pair, row, 2] += hs - hr
+            out[pair, row, _SURPLUS] += hs - hr
         if s[g] == 0:
-            out[pair, row, 3] += hr
+            out[pair, row, _GAINED] += hr
         if more > 0:
-            out[pair, row, 4] += h[g] if h[g] < more else more
+            out[pair, row, _ADDED] += h[g] if h[g] < more else more
         elif more < 0:
-            out[pair, row, 5] += h[g] if h[g] < -more else -more
+            out[pair, row, _LEFT] += h[g] if h[g] < -more else -more
 
 
 @cython.cfunc
@@ -180,7 +184,7 @@ def overlaps(
     while size < 2 * longest:
         size *= 2
     mask: cython.longlong = size - 1
-    result = np.zeros((pairs, order, 7), np.int64)
+    result = np.zeros((pairs, order, _FIGURES), np.int64)
     out: cython.longlong[:, :, ::1] = result
     table = np.zeros((4, size), np.int64)
     prefixes: cython.longlong[::1] = table[0]
