@@ -20,16 +20,41 @@ import numpy as np
 
 from errata.kernels.maxmatch_long import propose_long
 
-# Bits of a cell: arcs into it from the diagonal (1), from above (2, a deletion) and from the left
-# (4, an insertion) in the lattice where a substitution costs 1; the same (8, 16, 32) where it
-# costs 2; whether the cell is in the first lattice (64) and in the second (128).
-# Bits of an arc: through which predecessor of its end it was found or shortened (1, 2, 4 as
-# above), elementary (8), in both lattices (16).
-EPSILON = cython.declare(cython.double, 0.001)
-DONE = cython.declare(cython.int, 0)
-MORE_VERTICES = cython.declare(cython.int, 1)
-MORE_ARCS = cython.declare(cython.int, 2)
-MORE_EDITS = cython.declare(cython.int, 3)
+# Bits of a cell. An arc comes into it from the diagonal, from above (a deletion) or from the left
+# (an insertion), and the cell is on a way to the last one, in the lattice where a substitution
+# costs 1 ...
+DIAGONAL_1 = cython.declare(cython.const_int, 1)
+UP_1 = cython.declare(cython.const_int, 2)
+LEFT_1 = cython.declare(cython.const_int, 4)
+INSIDE_1 = cython.declare(cython.const_int, 64)
+LATTICE_1 = cython.declare(cython.const_int, 1 | 2 | 4 | 64)
+# ... in the one where it costs 2 ...
+DIAGONAL_2 = cython.declare(cython.const_int, 8)
+UP_2 = cython.declare(cython.const_int, 16)
+LEFT_2 = cython.declare(cython.const_int, 32)
+INSIDE_2 = cython.declare(cython.const_int, 128)
+LATTICE_2 = cython.declare(cython.const_int, 8 | 16 | 32 | 128)
+# ... or in either.
+DIAGONAL = cython.declare(cython.const_int, 1 | 8)
+UP = cython.declare(cython.const_int, 2 | 16)
+LEFT = cython.declare(cython.const_int, 4 | 32)
+INSIDE = cython.declare(cython.const_int, 64 | 128)
+
+# Bits of an arc: it is elementary, in one lattice or in both, or it was found or shortened through
+# the predecessor of its end on the diagonal, above or on the left.
+VIA_DIAGONAL = cython.declare(cython.const_int, 1)
+VIA_UP = cython.declare(cython.const_int, 2)
+VIA_LEFT = cython.declare(cython.const_int, 4)
+ELEMENTARY = cython.declare(cython.const_int, 8)
+IN_BOTH = cython.declare(cython.const_int, 16)
+
+EPSILON = cython.declare(cython.const_double, 0.001)
+
+# How a run ended: with all sentences done, or for lack of room.
+DONE = cython.declare(cython.const_int, 0)
+MORE_VERTICES = cython.declare(cython.const_int, 1)
+MORE_ARCS = cython.declare(cython.const_int, 2)
+MORE_EDITS = cython.declare(cython.const_int, 3)
 
 
 @cython.cclass
@@ -144,19 +169,6 @@ def _doubles(size):
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    i=cython.int,
-    j=cython.int,
-    at=cython.Py_ssize_t,
-    token=cython.int,
-    bits=cython.int,
-    diagonal_1=cython.int,
-    diagonal_2=cython.int,
-    up=cython.int,
-    left=cython.int,
-    best=cython.int,
-    across=cython.int,
-)
 def _fill_table(
     table: cython.uchar[::1],
     row_1: cython.int[::1],
@@ -169,13 +181,24 @@ def _fill_table(
     m: cython.int,
 ) -> cython.void:
     """Both Levenshtein tables: the cheapest predecessors of every cell, all of them."""
+    i: cython.int
+    j: cython.int
+    at: cython.Py_ssize_t
+    token: cython.int
+    bits: cython.int
+    diagonal_1: cython.int
+    diagonal_2: cython.int
+    up: cython.int
+    left: cython.int
+    best: cython.int
+    across: cython.int
     row_1[0] = 0
     row_2[0] = 0
     table[0] = 0
     for j in range(1, m + 1):
         row_1[j] = j
         row_2[j] = j
-        table[j] = 36
+        table[j] = LEFT
     for i in range(1, n + 1):
         at = cython.cast(cython.Py_ssize_t, i) * (m + 1)
         token = source[s0 + i - 1]
@@ -183,14 +206,14 @@ def _fill_table(
         diagonal_2 = i - 1
         row_1[0] = i
         row_2[0] = i
-        table[at] = 18
+        table[at] = UP
         for j in range(1, m + 1):
             across = 0 if token == hypothesis[h0 + j - 1] else 1
             up = row_1[j] + 1
             left = row_1[j - 1] + 1
             best = diagonal_1 + across
             diagonal_1 = row_1[j]
-            bits = 1
+            bits = DIAGONAL_1
             if up < best:
                 best = up
                 bits = 0
@@ -198,25 +221,25 @@ def _fill_table(
                 best = left
                 bits = 0
             if up == best:
-                bits |= 2
+                bits |= UP_1
             if left == best:
-                bits |= 4
+                bits |= LEFT_1
             row_1[j] = best
             up = row_2[j] + 1
             left = row_2[j - 1] + 1
             best = diagonal_2 + 2 * across
             diagonal_2 = row_2[j]
-            bits |= 8
+            bits |= DIAGONAL_2
             if up < best:
                 best = up
-                bits &= 7
+                bits &= ~DIAGONAL_2
             if left < best:
                 best = left
-                bits &= 7
+                bits &= ~DIAGONAL_2
             if up == best:
-                bits |= 16
+                bits |= UP_2
             if left == best:
-                bits |= 32
+                bits |= LEFT_2
             row_2[j] = best
             table[at + j] = bits
 
@@ -224,42 +247,44 @@ def _fill_table(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(i=cython.int, j=cython.int, at=cython.Py_ssize_t, bits=cython.int)
 def _keep_reachable(table: cython.uchar[::1], n: cython.int, m: cython.int) -> cython.void:
     """Keep only what lies on a way to the last cell, in each lattice."""
+    i: cython.int
+    j: cython.int
+    at: cython.Py_ssize_t
+    bits: cython.int
     width: cython.Py_ssize_t = m + 1
-    table[width * (n + 1) - 1] |= 192
+    table[width * (n + 1) - 1] |= INSIDE
     for i in range(n, -1, -1):
         for j in range(m, -1, -1):
             at = width * i + j
             bits = table[at]
-            if bits & 192 == 0:
+            if bits & INSIDE == 0:
                 continue
-            if bits & 64:
-                if bits & 1:
-                    table[at - width - 1] |= 64
-                if bits & 2:
-                    table[at - width] |= 64
-                if bits & 4:
-                    table[at - 1] |= 64
+            if bits & INSIDE_1:
+                if bits & DIAGONAL_1:
+                    table[at - width - 1] |= INSIDE_1
+                if bits & UP_1:
+                    table[at - width] |= INSIDE_1
+                if bits & LEFT_1:
+                    table[at - 1] |= INSIDE_1
             else:
-                bits &= 184
-            if bits & 128:
-                if bits & 8:
-                    table[at - width - 1] |= 128
-                if bits & 16:
-                    table[at - width] |= 128
-                if bits & 32:
-                    table[at - 1] |= 128
+                bits &= LATTICE_2
+            if bits & INSIDE_2:
+                if bits & DIAGONAL_2:
+                    table[at - width - 1] |= INSIDE_2
+                if bits & UP_2:
+                    table[at - width] |= INSIDE_2
+                if bits & LEFT_2:
+                    table[at - 1] |= INSIDE_2
             else:
-                bits &= 71
+                bits &= LATTICE_1
             table[at] = bits
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(i=cython.int, j=cython.int, other=cython.int, bits=cython.int)
 def _number_vertices(
     g: Graph,
     source: cython.int[::1],
@@ -268,6 +293,10 @@ def _number_vertices(
     h0: cython.Py_ssize_t,
 ) -> cython.int:
     """List the cells of the lattice in order, with their neighbours along arcs."""
+    i: cython.int
+    j: cython.int
+    other: cython.int
+    bits: cython.int
     v: cython.int = 0
     room: cython.int = g.vertex_room
     at: cython.Py_ssize_t = 0
@@ -276,7 +305,7 @@ def _number_vertices(
         for j in range(g.m + 1):
             bits = g.table[at]
             at += 1
-            if bits & 192 == 0:
+            if bits & INSIDE == 0:
                 continue
             if v >= room:
                 return MORE_VERTICES
@@ -291,16 +320,16 @@ def _number_vertices(
             g.after_diagonal[v] = -1
             g.after_down[v] = -1
             g.after_right[v] = -1
-            if bits & 9:
+            if bits & DIAGONAL:
                 other = g.above[j - 1]
                 g.before_diagonal[v] = other
                 g.after_diagonal[other] = v
                 g.noop[v] = 1 if source[s0 + i - 1] == hypothesis[h0 + j - 1] else 0
-            if bits & 18:
+            if bits & UP:
                 other = g.above[j]
                 g.before_up[v] = other
                 g.after_down[other] = v
-            if bits & 36:
+            if bits & LEFT:
                 g.before_left[v] = v - 1
                 g.after_right[v - 1] = v
             v += 1
@@ -314,28 +343,6 @@ def _number_vertices(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    v=cython.int,
-    a=cython.int,
-    b=cython.int,
-    c=cython.int,
-    a_end=cython.int,
-    b_end=cython.int,
-    c_end=cython.int,
-    diagonal=cython.int,
-    up=cython.int,
-    left=cython.int,
-    from_a=cython.int,
-    from_b=cython.int,
-    from_c=cython.int,
-    start=cython.int,
-    best=cython.int,
-    kept=cython.int,
-    how=cython.int,
-    words=cython.int,
-    same=cython.int,
-    bits=cython.int,
-)
 def _close(g: Graph, most: cython.int) -> cython.int:
     """List the phrase edits that end in each vertex, sorted by where they start.
 
@@ -343,6 +350,26 @@ def _close(g: Graph, most: cython.int) -> cython.int:
     elementary one. Predecessors are asked in the official order (diagonal, above, left); a
     strictly shorter way replaces what was found, with its own number of unchanged words.
     """
+    v: cython.int
+    a: cython.int
+    b: cython.int
+    c: cython.int
+    a_end: cython.int
+    b_end: cython.int
+    c_end: cython.int
+    diagonal: cython.int
+    up: cython.int
+    left: cython.int
+    from_a: cython.int
+    from_b: cython.int
+    from_c: cython.int
+    start: cython.int
+    best: cython.int
+    kept: cython.int
+    how: cython.int
+    words: cython.int
+    same: cython.int
+    bits: cython.int
     tail: cython.int[::1] = g.tail
     steps: cython.short[::1] = g.steps
     unchanged: cython.short[::1] = g.unchanged
@@ -387,36 +414,36 @@ def _close(g: Graph, most: cython.int) -> cython.int:
                 if a == a_end:
                     best = 1
                     kept = same
-                    how = 24 if bits & 1 and bits & 8 else 8
+                    how = ELEMENTARY | IN_BOTH if bits & DIAGONAL == DIAGONAL else ELEMENTARY
                     g.arc_diagonal[v] = e
                 else:
                     words = unchanged[a] + same
                     if words <= most:
                         best = steps[a] + 1
                         kept = words
-                        how = 1
+                        how = VIA_DIAGONAL
                 a += 1
             if from_b == start:
                 if b == b_end:
                     best = 1
                     kept = 0
-                    how = 24 if bits & 2 and bits & 16 else 8
+                    how = ELEMENTARY | IN_BOTH if bits & UP == UP else ELEMENTARY
                     g.arc_up[v] = e
                 elif steps[b] + 1 < best and unchanged[b] <= most:
                     best = steps[b] + 1
                     kept = unchanged[b]
-                    how |= 2
+                    how |= VIA_UP
                 b += 1
             if from_c == start:
                 if c == c_end:
                     best = 1
                     kept = 0
-                    how = 24 if bits & 4 and bits & 32 else 8
+                    how = ELEMENTARY | IN_BOTH if bits & LEFT == LEFT else ELEMENTARY
                     g.arc_left[v] = e
                 elif steps[c] + 1 < best and unchanged[c] <= most:
                     best = steps[c] + 1
                     kept = unchanged[c]
-                    how |= 4
+                    how |= VIA_LEFT
                 c += 1
             if how:
                 if e >= room:
@@ -435,18 +462,6 @@ def _close(g: Graph, most: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    k=cython.int,
-    v=cython.int,
-    e=cython.int,
-    start=cython.int,
-    right=cython.int,
-    right_end=cython.int,
-    down=cython.int,
-    down_end=cython.int,
-    across=cython.int,
-    across_end=cython.int,
-)
 def _list_arcs(g: Graph) -> cython.void:
     """Put the arcs in the official order, and lose the noops the official list loses.
 
@@ -455,6 +470,16 @@ def _list_arcs(g: Graph) -> cython.void:
     removed while it is walked, so that the element after each removed one is not looked at.
     ``listed`` is how many elements remain, repetitions included: the official weight of a match.
     """
+    k: cython.int
+    v: cython.int
+    e: cython.int
+    start: cython.int
+    right: cython.int
+    right_end: cython.int
+    down: cython.int
+    down_end: cython.int
+    across: cython.int
+    across_end: cython.int
     p: cython.int = 0
     listed: cython.int = 0
     passed_over: cython.int = 0
@@ -465,17 +490,17 @@ def _list_arcs(g: Graph) -> cython.void:
         v = g.after_right[k]
         if v >= 0:
             order[p] = g.arc_left[v]
-            listed += 2 if found[order[p]] & 16 else 1
+            listed += 2 if found[order[p]] & IN_BOTH else 1
             p += 1
         v = g.after_down[k]
         if v >= 0:
             order[p] = g.arc_up[v]
-            listed += 2 if found[order[p]] & 16 else 1
+            listed += 2 if found[order[p]] & IN_BOTH else 1
             p += 1
         v = g.after_diagonal[k]
         if v >= 0:
             order[p] = g.arc_diagonal[v]
-            listed += 2 if found[order[p]] & 16 else 1
+            listed += 2 if found[order[p]] & IN_BOTH else 1
             p += 1
     for k in range(g.vertices):
         right = 0
@@ -500,23 +525,23 @@ def _list_arcs(g: Graph) -> cython.void:
             start = tail[e]
             while right < right_end and tail[right] < start:
                 right += 1
-            if right < right_end and tail[right] == start and found[right] & 4:
+            if right < right_end and tail[right] == start and found[right] & VIA_LEFT:
                 listed += 1
                 passed_over = 0
-                if found[right] & 3 == 0:
+                if found[right] & (VIA_DIAGONAL | VIA_UP) == 0:
                     order[p] = right
                     p += 1
             while down < down_end and tail[down] < start:
                 down += 1
-            if down < down_end and tail[down] == start and found[down] & 2:
+            if down < down_end and tail[down] == start and found[down] & VIA_UP:
                 listed += 1
                 passed_over = 0
-                if found[down] & 1 == 0:
+                if found[down] & VIA_DIAGONAL == 0:
                     order[p] = down
                     p += 1
             while across < across_end and tail[across] < start:
                 across += 1
-            if across < across_end and tail[across] == start and found[across] & 1:
+            if across < across_end and tail[across] == start and found[across] & VIA_DIAGONAL:
                 if g.unchanged[across] == g.steps[across] and not passed_over:
                     passed_over = 1
                 else:
@@ -531,7 +556,6 @@ def _list_arcs(g: Graph) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(x=cython.Py_ssize_t, t=cython.Py_ssize_t, p=cython.int)
 def _is_correction(
     left: cython.int,
     right: cython.int,
@@ -543,6 +567,9 @@ def _is_correction(
     h0: cython.Py_ssize_t,
 ) -> cython.bint:
     """Whether hypothesis tokens ``left:right`` are one of the corrections of a gold edit."""
+    x: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    p: cython.int
     for x in range(alternative_at[gold], alternative_at[gold + 1]):
         t = token_at[x]
         if token_at[x + 1] - t != right - left:
@@ -558,23 +585,25 @@ def _is_correction(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(e=cython.int, how=cython.int, weight=cython.double)
 def _weigh(g: Graph) -> cython.void:
     """The weight of every arc where nothing is gold: steps, and a little for each occurrence."""
+    e: cython.int
+    how: cython.int
+    weight: cython.double
     for e in range(g.arcs):
         weight = g.steps[e]
         if g.unchanged[e] != g.steps[e]:
             how = g.found[e]
-            if how & 8:
+            if how & ELEMENTARY:
                 weight += EPSILON
-                if how & 16:
+                if how & IN_BOTH:
                     weight += EPSILON
             else:
-                if how & 1:
+                if how & VIA_DIAGONAL:
                     weight += EPSILON
-                if how & 2:
+                if how & VIA_UP:
                     weight += EPSILON
-                if how & 4:
+                if how & VIA_LEFT:
                     weight += EPSILON
         g.weight[e] = weight
 
@@ -582,18 +611,6 @@ def _weigh(g: Graph) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    x=cython.Py_ssize_t,
-    y=cython.Py_ssize_t,
-    start=cython.int,
-    end=cython.int,
-    v=cython.int,
-    e=cython.int,
-    low=cython.int,
-    high=cython.int,
-    middle=cython.int,
-    count=cython.int,
-)
 def _weigh_gold(
     g: Graph,
     g0: cython.Py_ssize_t,
@@ -607,6 +624,16 @@ def _weigh_gold(
     h0: cython.Py_ssize_t,
 ) -> cython.void:
     """Give the arcs that are gold edits their weight, minus the length of the official list."""
+    x: cython.Py_ssize_t
+    y: cython.Py_ssize_t
+    start: cython.int
+    end: cython.int
+    v: cython.int
+    e: cython.int
+    low: cython.int
+    high: cython.int
+    middle: cython.int
+    count: cython.int
     for x in range(g0, g1):
         start = gold_start[x]
         end = gold_end[x]
@@ -649,9 +676,6 @@ def _weigh_gold(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    u=cython.int, v=cython.int, e=cython.int, right=cython.int, hit=cython.int, at_left=cython.bint
-)
 def _sweep(
     g: Graph,
     row: cython.int,
@@ -664,6 +688,11 @@ def _sweep(
     h0: cython.Py_ssize_t,
 ) -> cython.void:
     """Weigh the insertions at one place, each gold insertion used once, from both ends."""
+    u: cython.int
+    v: cython.int
+    e: cython.int
+    hit: cython.int
+    at_left: cython.bint
     now: cython.int = 0
     left: cython.int = 0
     size: cython.int = 0
@@ -676,11 +705,11 @@ def _sweep(
             g.weight[e] = g.steps[e]
             g.group[size] = e
             size += 1
-            if g.found[e] & 16:
+            if g.found[e] & IN_BOTH:
                 g.group[size] = e
                 size += 1
             v = g.after_right[v]
-    right = size - 1
+    right: cython.int = size - 1
     while left <= right:
         e = g.group[now]
         at_left = now == left
@@ -725,9 +754,12 @@ def _sweep(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(p=cython.int, e=cython.int, v=cython.int, far=cython.double)
 def _find_path(g: Graph) -> cython.void:
     """Bellman-Ford in the official order, until a pass changes nothing."""
+    p: cython.int
+    e: cython.int
+    v: cython.int
+    far: cython.double
     changed: cython.bint = True
     distance: cython.double[::1] = g.distance
     order: cython.int[::1] = g.order
@@ -753,7 +785,6 @@ def _find_path(g: Graph) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(at=cython.Py_ssize_t)
 def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Write the edits of the path, left to right; where they end, or -1 for lack of room."""
     v: cython.int = g.vertices - 1
@@ -765,7 +796,7 @@ def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) ->
         e = g.reached_by[g.tail[e]]
     if used + count > edits.shape[0]:
         return -1
-    at = used + count
+    at: cython.Py_ssize_t = used + count
     e = g.reached_by[v]
     while e >= 0:
         if g.unchanged[e] != g.steps[e]:
@@ -781,7 +812,6 @@ def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) ->
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(status=cython.int)
 def _build(
     g: Graph,
     source: cython.int[::1],
@@ -797,7 +827,7 @@ def _build(
     g.m = m
     _fill_table(g.table, g.row_1, g.row_2, source, s0, n, hypothesis, h0, m)
     _keep_reachable(g.table, n, m)
-    status = _number_vertices(g, source, s0, hypothesis, h0)
+    status: cython.int = _number_vertices(g, source, s0, hypothesis, h0)
     if status == DONE:
         status = _close(g, most)
     if status == DONE:
@@ -808,16 +838,6 @@ def _build(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    status=cython.int,
-    r=cython.Py_ssize_t,
-    p=cython.Py_ssize_t,
-    s0=cython.Py_ssize_t,
-    h0=cython.Py_ssize_t,
-    n=cython.int,
-    m=cython.int,
-    used=cython.Py_ssize_t,
-)
 def _run(
     g: Graph,
     at: cython.longlong[::1],
@@ -837,6 +857,14 @@ def _run(
     edit_at: cython.longlong[::1],
 ) -> cython.int:
     """Go on from sentence ``at[0]`` with ``at[1]`` edits written, until done or out of room."""
+    status: cython.int
+    r: cython.Py_ssize_t
+    p: cython.Py_ssize_t
+    s0: cython.Py_ssize_t
+    h0: cython.Py_ssize_t
+    n: cython.int
+    m: cython.int
+    used: cython.Py_ssize_t
     while at[0] < at[2]:
         s0 = source_at[at[0]]
         h0 = hypothesis_at[at[0]]
