@@ -10,24 +10,37 @@ program (arcs listed twice, an unchanged-word count that belongs to the first of
 import cython
 import numpy as np
 
-MATCH = cython.declare(cython.longlong, 1 << 40)
-STEP = cython.declare(cython.longlong, 1 << 20)
-NEVER = cython.declare(cython.longlong, 1 << 60)
+# What a path costs: least for gold edits, then by steps, then by edits.
+GOLD_EDIT = cython.declare(cython.const_longlong, 1 << 40)
+STEP = cython.declare(cython.const_longlong, 1 << 20)
+UNREACHED = cython.declare(cython.const_longlong, 1 << 60)
+
+# Bits of a cell of the table, as in `errata.kernels.maxmatch`.
+DIAGONAL = cython.declare(cython.const_int, 1 | 8)
+UP = cython.declare(cython.const_int, 2 | 16)
+LEFT = cython.declare(cython.const_int, 4 | 32)
+INSIDE = cython.declare(cython.const_int, 64 | 128)
+
+# How a cell between edits is reached, unless by the end of an edit.
+UNCHANGED_WORD = cython.declare(cython.const_int, -1)
+MATCHED_EDIT = cython.declare(cython.const_int, -2)
+
+# How a cell inside an edit is reached, and, added, whether the edit begins there.
+FROM_DIAGONAL = cython.declare(cython.const_int, 1)
+FROM_ABOVE = cython.declare(cython.const_int, 2)
+FROM_LEFT = cython.declare(cython.const_int, 3)
+BEGINS = cython.declare(cython.const_int, 4)
+
+# Whether a gold edit was looked for, and whether an insertion took it.
+TRIED = cython.declare(cython.const_int, 1)
+TAKEN = cython.declare(cython.const_int, 2)
+
+FAR_AWAY = cython.declare(cython.const_int, 1 << 30)  # more steps than any phrase edit has
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    i=cython.int,
-    j=cython.int,
-    width=cython.Py_ssize_t,
-    bits=cython.int,
-    best=cython.int,
-    kept=cython.int,
-    words=cython.int,
-    same=cython.int,
-)
 def _is_arc(
     table: cython.uchar[::1],
     m: cython.int,
@@ -48,7 +61,14 @@ def _is_arc(
     ``steps`` and ``unchanged`` hold a row of what is reached from the start: 0 steps are the
     start itself, -1 is out of reach. Each row is written over the one before.
     """
-    width = m + 1
+    i: cython.int
+    j: cython.int
+    bits: cython.int
+    best: cython.int
+    kept: cython.int
+    words: cython.int
+    same: cython.int
+    width: cython.Py_ssize_t = m + 1
     above: cython.int = -1  # steps and unchanged words of the cell above to the left
     above_words: cython.int = 0
     next_above: cython.int
@@ -63,16 +83,16 @@ def _is_arc(
             next_above = -1 if i == start else steps[j]
             next_words = 0 if i == start else unchanged[j]
             bits = table[width * i + j]
-            best = 1 << 30
+            best = FAR_AWAY
             kept = 0
-            if bits & 9 and above >= 0:
+            if bits & DIAGONAL and above >= 0:
                 same = 1 if source[s0 + i - 1] == hypothesis[h0 + j - 1] else 0
                 words = above_words + same
                 if above == 0 or words <= most:
                     best = above + 1
                     kept = words
             if (
-                bits & 18
+                bits & UP
                 and next_above >= 0
                 and next_above + 1 < best
                 and (next_above == 0 or next_words <= most)
@@ -80,7 +100,7 @@ def _is_arc(
                 best = next_above + 1
                 kept = next_words
             if (
-                bits & 36
+                bits & LEFT
                 and j > left
                 and steps[j - 1] >= 0
                 and steps[j - 1] + 1 < best
@@ -90,7 +110,7 @@ def _is_arc(
                 kept = unchanged[j - 1]
             above = next_above
             above_words = next_words
-            steps[j] = best if best < 1 << 30 else -1
+            steps[j] = best if best < FAR_AWAY else -1
             unchanged[j] = kept
     return steps[right] == 1 or (steps[right] > 1 and unchanged[right] < steps[right])
 
@@ -98,21 +118,6 @@ def _is_arc(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    x=cython.Py_ssize_t,
-    y=cython.Py_ssize_t,
-    t=cython.Py_ssize_t,
-    last=cython.Py_ssize_t,
-    width=cython.Py_ssize_t,
-    start=cython.int,
-    end=cython.int,
-    j=cython.int,
-    p=cython.int,
-    right=cython.int,
-    reach=cython.int,
-    found=cython.Py_ssize_t,
-    insertion=cython.bint,
-)
 def _find_matches(
     table: cython.uchar[::1],
     m: cython.int,
@@ -137,8 +142,19 @@ def _find_matches(
 
     A gold insertion serves once: insertions take gold edits from left to right.
     """
-    width = m + 1
-    found = 0
+    x: cython.Py_ssize_t
+    y: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    start: cython.int
+    end: cython.int
+    j: cython.int
+    p: cython.int
+    right: cython.int
+    reach: cython.int
+    insertion: cython.bint
+    width: cython.Py_ssize_t = m + 1
+    found: cython.Py_ssize_t = 0
     for x in range(g0, g1):
         used[x - g0] = 0
     for x in range(g0, g1):
@@ -150,17 +166,17 @@ def _find_matches(
         last = g1 if insertion else x + 1
         reach = 0
         for j in range(m + 1):
-            if table[width * start + j] & 192 == 0 or (insertion and j < reach):
+            if table[width * start + j] & INSIDE == 0 or (insertion and j < reach):
                 continue
             for y in range(x, last):
-                if gold_start[y] != start or gold_end[y] != end or used[y - g0] == 2:
+                if gold_start[y] != start or gold_end[y] != end or used[y - g0] == TAKEN:
                     continue
-                used[y - g0] = 1
+                used[y - g0] = TRIED
                 for t in range(alternative_at[y], alternative_at[y + 1]):
                     right = j + cython.cast(cython.int, token_at[t + 1] - token_at[t])
                     if right > m or (insertion and right == j):
                         continue
-                    if table[width * end + right] & 192 == 0:
+                    if table[width * end + right] & INSIDE == 0:
                         continue
                     p = j
                     while p < right and hypothesis[h0 + p] == tokens[token_at[t] + p - j]:
@@ -188,10 +204,10 @@ def _find_matches(
                         matches[found, 3] = right
                     found += 1
                     if insertion:
-                        used[y - g0] = 2
+                        used[y - g0] = TAKEN
                         reach = right
                         break
-                if insertion and used[y - g0] == 2 and reach > j:
+                if insertion and used[y - g0] == TAKEN and reach > j:
                     break
     return found
 
@@ -199,24 +215,6 @@ def _find_matches(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    i=cython.int,
-    j=cython.int,
-    u=cython.int,
-    k=cython.Py_ssize_t,
-    bits=cython.int,
-    at=cython.Py_ssize_t,
-    way=cython.int,
-    source_row=cython.int,
-    p=cython.int,
-    same=cython.bint,
-    cost=cython.longlong,
-    best=cython.longlong,
-    chosen=cython.int,
-    ending=cython.Py_ssize_t,
-    starting=cython.Py_ssize_t,
-    now=cython.int,
-)
 def _search(
     table: cython.uchar[::1],
     n: cython.int,
@@ -239,36 +237,49 @@ def _search(
 ) -> cython.void:
     """The cheapest way to every cell, between edits and inside one, and where it comes from.
 
-    ``back_between`` of a cell: -1 an unchanged word, -2 a matched edit, u the end of an edit with
-    u unchanged words. ``back_inside``: 1, 2, 3 from the diagonal, above, left; +4 where the edit
-    begins there.
+    ``back_between`` of a cell is how it is reached (see the constants), or, by the end of an edit,
+    how many unchanged words the edit has; ``back_inside`` with so many of them likewise.
     """
-    ending = 0
-    starting = 0
+    i: cython.int
+    j: cython.int
+    u: cython.int
+    k: cython.Py_ssize_t
+    bits: cython.int
+    at: cython.Py_ssize_t
+    way: cython.int
+    source_row: cython.int
+    p: cython.int
+    same: cython.bint
+    cost: cython.longlong
+    best: cython.longlong
+    chosen: cython.int
+    now: cython.int
+    ending: cython.Py_ssize_t = 0
+    starting: cython.Py_ssize_t = 0
     for i in range(n + 1):
         now = i & 1
         for j in range(m + 1):
             at = cython.cast(cython.Py_ssize_t, m + 1) * i + j
             bits = table[at]
-            if bits & 192 == 0:
+            if bits & INSIDE == 0:
                 continue
-            best = 0 if i == 0 and j == 0 else NEVER
-            chosen = -1
+            best = 0 if i == 0 and j == 0 else UNREACHED
+            chosen = UNCHANGED_WORD
             for u in range(states):
-                inside[now, j, u] = NEVER
-            for way in range(1, 4):
-                if bits & (9 << (way - 1)) == 0:
+                inside[now, j, u] = UNREACHED
+            for way in range(FROM_DIAGONAL, FROM_LEFT + 1):
+                if bits & (DIAGONAL << (way - FROM_DIAGONAL)) == 0:
                     continue
-                source_row = now if way == 3 else 1 - now
-                p = j if way == 2 else j - 1
-                same = way == 1 and source[s0 + i - 1] == hypothesis[h0 + j - 1]
+                source_row = now if way == FROM_LEFT else 1 - now
+                p = j if way == FROM_ABOVE else j - 1
+                same = way == FROM_DIAGONAL and source[s0 + i - 1] == hypothesis[h0 + j - 1]
                 if same:
                     best = between[source_row, p] + STEP
                 else:
                     cost = between[source_row, p] + STEP + 1
                     if cost < inside[now, j, 0]:
                         inside[now, j, 0] = cost
-                        back_inside[at * states] = way + 4
+                        back_inside[at * states] = way + BEGINS
                 for u in range(states):
                     if same and not unlimited:
                         if u == 0:
@@ -291,7 +302,7 @@ def _search(
                 k = by_end[ending]
                 if value[k] < best:
                     best = value[k]
-                    chosen = -2
+                    chosen = MATCHED_EDIT
                     won[k] = 1
                 ending += 1
             between[now, j] = best
@@ -301,26 +312,13 @@ def _search(
                 and matches[by_start[starting], 0] == i
                 and matches[by_start[starting], 2] == j
             ):
-                value[by_start[starting]] = best - MATCH
+                value[by_start[starting]] = best - GOLD_EDIT
                 starting += 1
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    i=cython.int,
-    j=cython.int,
-    u=cython.int,
-    end=cython.int,
-    right=cython.int,
-    at=cython.Py_ssize_t,
-    k=cython.Py_ssize_t,
-    count=cython.Py_ssize_t,
-    way=cython.int,
-    width=cython.Py_ssize_t,
-    low=cython.Py_ssize_t,
-)
 def _trace(
     n: cython.int,
     m: cython.int,
@@ -338,21 +336,27 @@ def _trace(
     edits: cython.int[:, ::1],
 ) -> cython.Py_ssize_t:
     """Write the edits of the best path, from right to left; how many there are."""
-    width = m + 1
-    count = 0
-    i = n
-    j = m
-    low = by_end.shape[0]
+    u: cython.int
+    end: cython.int
+    right: cython.int
+    at: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    way: cython.int
+    width: cython.Py_ssize_t = m + 1
+    count: cython.Py_ssize_t = 0
+    i: cython.int = n
+    j: cython.int = m
+    low: cython.Py_ssize_t = by_end.shape[0]
     while i > 0 or j > 0:
         at = width * i + j
         u = back_between[at]
         end = i
         right = j
-        if u == -1:
+        if u == UNCHANGED_WORD:
             i -= 1
             j -= 1
             continue
-        if u == -2:  # the last to win at this cell is the best of those that end there
+        if u == MATCHED_EDIT:  # the last to win at this cell is the best of those that end there
             low -= 1
             k = by_end[low]
             while matches[k, 1] != i or matches[k, 3] != j or won[k] == 0:
@@ -364,13 +368,13 @@ def _trace(
                 continue
         else:
             way = 0
-            while way < 4:
+            while way < BEGINS:
                 way = back_inside[(width * i + j) * states + u]
-                if way & 3 != 3:
+                if way % BEGINS != FROM_LEFT:
                     i -= 1
-                if way & 3 != 2:
+                if way % BEGINS != FROM_ABOVE:
                     j -= 1
-                if way == 1 and not unlimited and source[s0 + i] == hypothesis[h0 + j]:
+                if way == FROM_DIAGONAL and not unlimited and source[s0 + i] == hypothesis[h0 + j]:
                     u -= 1
         edits[count, 0] = i
         edits[count, 1] = end
