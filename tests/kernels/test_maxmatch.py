@@ -379,7 +379,7 @@ def test_plain_python_counts_alike() -> None:
         found = match_edits(
             corpus, hypotheses, gold, max_unchanged=2, ignore_case=False, once=duplicates == "once"
         )
-        counts, met = load_pure("m2_counts").tally(
+        counts, met = load_pure("maxmatch").tally(
             found.edits,
             found.edit_at,
             found.keep,

@@ -2,13 +2,15 @@
 
 Source and hypothesis are aligned in every cheapest way under two prices of a substitution; the
 union of both lattices, closed over phrase edits with few unchanged words, is a graph in which the
-path with the most gold edits is sought. This kernel gives the path of nusnlp/m2scorer, ties and
+path with the most gold edits is sought. `propose` gives the path of nusnlp/m2scorer, ties and
 accidents included, without its cost:
 
 - Cells are taken in order, and arcs *out of* a cell are still elementary when the official
   closure comes to it. So the phrase edits that end in a cell are those that end in its (at most
   three) predecessors, one step longer: a merge of three sorted lists, no search.
 - Bellman-Ford stops at the first pass that changes nothing, which changes nothing.
+
+`tally` counts the gold edits among the proposed ones.
 
 The graph of a pair is kept within ``limit`` arcs (steps and phrase edits); a larger one is left to
 `errata.kernels.maxmatch_long`. What calls each other without the GIL must be compiled together,
@@ -58,9 +60,33 @@ MORE_EDITS = cython.declare(cython.const_int, 3)
 
 
 @cython.cclass
-class Graph:
-    """Room for the lattice of one pair of sentences and its phrase edits."""
+class _Gold:
+    """The edits of all references, in the order of `errata.metrics.m2_edits.GoldEdits`."""
 
+    at: cython.longlong[::1]
+    start: cython.int[::1]
+    end: cython.int[::1]
+    alternative_at: cython.longlong[::1]
+    token_at: cython.longlong[::1]
+    tokens: cython.int[::1]
+
+    def __init__(self, arrays):
+        self.at, self.start, self.end, self.alternative_at, self.token_at, self.tokens = arrays
+
+
+@cython.cclass
+class _Graph:
+    """One pair of sentences, and room for its lattice and its phrase edits."""
+
+    # the pair that is next, of how many, and how many edits are written for those before
+    pair: cython.Py_ssize_t
+    pairs: cython.Py_ssize_t
+    written: cython.Py_ssize_t
+    # the tokens of all pairs; where those of this one begin, and how many they are
+    source: cython.int[::1]
+    hypothesis: cython.int[::1]
+    s0: cython.Py_ssize_t
+    h0: cython.Py_ssize_t
     n: cython.int
     m: cython.int
     vertex_room: cython.int
@@ -169,18 +195,17 @@ def _doubles(size):
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _fill_table(
-    table: cython.uchar[::1],
-    row_1: cython.int[::1],
-    row_2: cython.int[::1],
-    source: cython.int[::1],
-    s0: cython.Py_ssize_t,
-    n: cython.int,
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
-    m: cython.int,
-) -> cython.void:
+def _fill_table(g: _Graph) -> cython.void:
     """Both Levenshtein tables: the cheapest predecessors of every cell, all of them."""
+    table: cython.uchar[::1] = g.table
+    row_1: cython.int[::1] = g.row_1
+    row_2: cython.int[::1] = g.row_2
+    source: cython.int[::1] = g.source
+    hypothesis: cython.int[::1] = g.hypothesis
+    s0: cython.Py_ssize_t = g.s0
+    h0: cython.Py_ssize_t = g.h0
+    n: cython.int = g.n
+    m: cython.int = g.m
     i: cython.int
     j: cython.int
     at: cython.Py_ssize_t
@@ -247,13 +272,16 @@ def _fill_table(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _keep_reachable(table: cython.uchar[::1], n: cython.int, m: cython.int) -> cython.void:
+def _keep_reachable(g: _Graph) -> cython.void:
     """Keep only what lies on a way to the last cell, in each lattice."""
+    table: cython.uchar[::1] = g.table
+    n: cython.int = g.n
+    m: cython.int = g.m
+    width: cython.Py_ssize_t = m + 1
     i: cython.int
     j: cython.int
     at: cython.Py_ssize_t
     bits: cython.int
-    width: cython.Py_ssize_t = m + 1
     table[width * (n + 1) - 1] |= INSIDE
     for i in range(n, -1, -1):
         for j in range(m, -1, -1):
@@ -285,13 +313,7 @@ def _keep_reachable(table: cython.uchar[::1], n: cython.int, m: cython.int) -> c
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _number_vertices(
-    g: Graph,
-    source: cython.int[::1],
-    s0: cython.Py_ssize_t,
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
-) -> cython.int:
+def _number_vertices(g: _Graph) -> cython.int:
     """List the cells of the lattice in order, with their neighbours along arcs."""
     i: cython.int
     j: cython.int
@@ -324,7 +346,7 @@ def _number_vertices(
                 other = g.above[j - 1]
                 g.before_diagonal[v] = other
                 g.after_diagonal[other] = v
-                g.noop[v] = 1 if source[s0 + i - 1] == hypothesis[h0 + j - 1] else 0
+                g.noop[v] = 1 if g.source[g.s0 + i - 1] == g.hypothesis[g.h0 + j - 1] else 0
             if bits & UP:
                 other = g.above[j]
                 g.before_up[v] = other
@@ -343,7 +365,7 @@ def _number_vertices(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _close(g: Graph, most: cython.int) -> cython.int:
+def _close(g: _Graph, most: cython.int) -> cython.int:
     """List the phrase edits that end in each vertex, sorted by where they start.
 
     One comes from each predecessor's list, a step longer, and the predecessor itself starts an
@@ -462,7 +484,7 @@ def _close(g: Graph, most: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _list_arcs(g: Graph) -> cython.void:
+def _list_arcs(g: _Graph) -> cython.void:
     """Put the arcs in the official order, and lose the noops the official list loses.
 
     Elementary arcs are sorted; phrase edits stand in the order they are found or shortened: by
@@ -557,25 +579,22 @@ def _list_arcs(g: Graph) -> cython.void:
 @cython.nogil
 @cython.exceptval(check=False)
 def _is_correction(
-    left: cython.int,
-    right: cython.int,
-    gold: cython.Py_ssize_t,
-    alternative_at: cython.longlong[::1],
-    token_at: cython.longlong[::1],
-    tokens: cython.int[::1],
+    gold: _Gold,
+    edit: cython.Py_ssize_t,
     hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
+    left: cython.Py_ssize_t,
+    right: cython.Py_ssize_t,
 ) -> cython.bint:
     """Whether hypothesis tokens ``left:right`` are one of the corrections of a gold edit."""
     x: cython.Py_ssize_t
     t: cython.Py_ssize_t
-    p: cython.int
-    for x in range(alternative_at[gold], alternative_at[gold + 1]):
-        t = token_at[x]
-        if token_at[x + 1] - t != right - left:
+    p: cython.Py_ssize_t
+    for x in range(gold.alternative_at[edit], gold.alternative_at[edit + 1]):
+        t = gold.token_at[x]
+        if gold.token_at[x + 1] - t != right - left:
             continue
         p = left
-        while p < right and hypothesis[h0 + p] == tokens[t + p - left]:
+        while p < right and hypothesis[p] == gold.tokens[t + p - left]:
             p += 1
         if p == right:
             return True
@@ -585,7 +604,7 @@ def _is_correction(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _weigh(g: Graph) -> cython.void:
+def _weigh(g: _Graph) -> cython.void:
     """The weight of every arc where nothing is gold: steps, and a little for each occurrence."""
     e: cython.int
     how: cython.int
@@ -612,16 +631,7 @@ def _weigh(g: Graph) -> cython.void:
 @cython.nogil
 @cython.exceptval(check=False)
 def _weigh_gold(
-    g: Graph,
-    g0: cython.Py_ssize_t,
-    g1: cython.Py_ssize_t,
-    gold_start: cython.int[::1],
-    gold_end: cython.int[::1],
-    alternative_at: cython.longlong[::1],
-    token_at: cython.longlong[::1],
-    tokens: cython.int[::1],
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
+    g: _Graph, gold: _Gold, g0: cython.Py_ssize_t, g1: cython.Py_ssize_t
 ) -> cython.void:
     """Give the arcs that are gold edits their weight, minus the length of the official list."""
     x: cython.Py_ssize_t
@@ -635,8 +645,8 @@ def _weigh_gold(
     middle: cython.int
     count: cython.int
     for x in range(g0, g1):
-        start = gold_start[x]
-        end = gold_end[x]
+        start = gold.start[x]
+        end = gold.end[x]
         if start < end:
             for v in range(g.row_start[end], g.row_start[end + 1]):
                 low = g.first[v]
@@ -650,42 +660,27 @@ def _weigh_gold(
                 e = low
                 while e < g.first[v + 1] and g.tail[e] < g.row_start[start + 1]:
                     if _is_correction(
-                        g.column[g.tail[e]],
-                        g.column[v],
-                        x,
-                        alternative_at,
-                        token_at,
-                        tokens,
-                        hypothesis,
-                        h0,
+                        gold, x, g.hypothesis, g.h0 + g.column[g.tail[e]], g.h0 + g.column[v]
                     ):
                         g.weight[e] = -g.listed
                     e += 1
             continue
         count = 0
         for y in range(g0, g1):
-            if gold_start[y] == start and gold_end[y] == end:
+            if gold.start[y] == start and gold.end[y] == end:
                 if count == 0 and y < x:
                     break
                 g.gold_here[count] = cython.cast(cython.int, y - g0)
                 count += 1
         if count:
-            _sweep(g, start, g0, count, alternative_at, token_at, tokens, hypothesis, h0)
+            _sweep(g, gold, start, g0, count)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _sweep(
-    g: Graph,
-    row: cython.int,
-    g0: cython.Py_ssize_t,
-    count: cython.int,
-    alternative_at: cython.longlong[::1],
-    token_at: cython.longlong[::1],
-    tokens: cython.int[::1],
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
+    g: _Graph, gold: _Gold, row: cython.int, g0: cython.Py_ssize_t, count: cython.int
 ) -> cython.void:
     """Weigh the insertions at one place, each gold insertion used once, from both ends."""
     u: cython.int
@@ -715,14 +710,11 @@ def _sweep(
         at_left = now == left
         hit = low if at_left else high
         while low <= hit <= high and not _is_correction(
-            g.column[g.tail[e]],
-            g.column[g.head[e]],
+            gold,
             g0 + g.gold_here[hit],
-            alternative_at,
-            token_at,
-            tokens,
-            hypothesis,
-            h0,
+            g.hypothesis,
+            g.h0 + g.column[g.tail[e]],
+            g.h0 + g.column[g.head[e]],
         ):
             hit += 1 if at_left else -1
         if not low <= hit <= high:
@@ -754,7 +746,7 @@ def _sweep(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _find_path(g: Graph) -> cython.void:
+def _find_path(g: _Graph) -> cython.void:
     """Bellman-Ford in the official order, until a pass changes nothing."""
     p: cython.int
     e: cython.int
@@ -785,7 +777,7 @@ def _find_path(g: Graph) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _write_path(g: _Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Write the edits of the path, left to right; where they end, or -1 for lack of room."""
     v: cython.int = g.vertices - 1
     e: cython.int = g.reached_by[v]
@@ -812,22 +804,11 @@ def _write_path(g: Graph, edits: cython.int[:, ::1], used: cython.Py_ssize_t) ->
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _build(
-    g: Graph,
-    source: cython.int[::1],
-    s0: cython.Py_ssize_t,
-    n: cython.int,
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
-    m: cython.int,
-    most: cython.int,
-) -> cython.int:
+def _build(g: _Graph, most: cython.int) -> cython.int:
     """Make the graph of one pair, the same for every annotator."""
-    g.n = n
-    g.m = m
-    _fill_table(g.table, g.row_1, g.row_2, source, s0, n, hypothesis, h0, m)
-    _keep_reachable(g.table, n, m)
-    status: cython.int = _number_vertices(g, source, s0, hypothesis, h0)
+    _fill_table(g)
+    _keep_reachable(g)
+    status: cython.int = _number_vertices(g)
     if status == DONE:
         status = _close(g, most)
     if status == DONE:
@@ -839,71 +820,48 @@ def _build(
 @cython.nogil
 @cython.exceptval(check=False)
 def _run(
-    g: Graph,
-    at: cython.longlong[::1],
-    source: cython.int[::1],
+    g: _Graph,
+    gold: _Gold,
     source_at: cython.longlong[::1],
-    hypothesis: cython.int[::1],
     hypothesis_at: cython.longlong[::1],
     first: cython.longlong[::1],
-    gold_at: cython.longlong[::1],
-    gold_start: cython.int[::1],
-    gold_end: cython.int[::1],
-    alternative_at: cython.longlong[::1],
-    token_at: cython.longlong[::1],
-    tokens: cython.int[::1],
     most: cython.int,
     edits: cython.int[:, ::1],
     edit_at: cython.longlong[::1],
 ) -> cython.int:
-    """Go on from sentence ``at[0]`` with ``at[1]`` edits written, until done or out of room."""
+    """Go on with the next pair, until all are done or the room is too small."""
     status: cython.int
     r: cython.Py_ssize_t
     p: cython.Py_ssize_t
-    s0: cython.Py_ssize_t
-    h0: cython.Py_ssize_t
-    n: cython.int
-    m: cython.int
     used: cython.Py_ssize_t
-    while at[0] < at[2]:
-        s0 = source_at[at[0]]
-        h0 = hypothesis_at[at[0]]
-        n = cython.cast(cython.int, source_at[at[0] + 1] - s0)
-        m = cython.cast(cython.int, hypothesis_at[at[0] + 1] - h0)
-        used = at[1]
+    while g.pair < g.pairs:
+        g.s0 = source_at[g.pair]
+        g.h0 = hypothesis_at[g.pair]
+        g.n = cython.cast(cython.int, source_at[g.pair + 1] - g.s0)
+        g.m = cython.cast(cython.int, hypothesis_at[g.pair + 1] - g.h0)
+        used = g.written
         p = 0
-        if n == m:
-            while p < n and source[s0 + p] == hypothesis[h0 + p]:
+        if g.n == g.m:
+            while p < g.n and g.source[g.s0 + p] == g.hypothesis[g.h0 + p]:
                 p += 1
-        if n == m and p == n:  # unchanged: the diagonal is the only path, and proposes nothing
-            for r in range(first[at[0]], first[at[0] + 1]):
+        if g.n == g.m and p == g.n:  # unchanged: the diagonal is the only path, and no edit
+            for r in range(first[g.pair], first[g.pair + 1]):
                 edit_at[r + 1] = used
-            at[0] += 1
+            g.pair += 1
             continue
-        status = _build(g, source, s0, n, hypothesis, h0, m, most)
+        status = _build(g, most)
         if status != DONE:
             return status
-        for r in range(first[at[0]], first[at[0] + 1]):
+        for r in range(first[g.pair], first[g.pair + 1]):
             _weigh(g)
-            _weigh_gold(
-                g,
-                gold_at[r],
-                gold_at[r + 1],
-                gold_start,
-                gold_end,
-                alternative_at,
-                token_at,
-                tokens,
-                hypothesis,
-                h0,
-            )
+            _weigh_gold(g, gold, gold.at[r], gold.at[r + 1])
             _find_path(g)
             used = _write_path(g, edits, used)
             if used < 0:
                 return MORE_EDITS
             edit_at[r + 1] = used
-        at[1] = used
-        at[0] += 1
+        g.written = used
+        g.pair += 1
     return DONE
 
 
@@ -923,22 +881,16 @@ def propose(
     sentence ``i`` are ``first[i]:first[i + 1]``; ``gold`` holds their edits (see
     `errata.metrics.m2.matching.GoldEdits`). ``limit`` bounds the arcs of one pair.
     """
-    gold_at: cython.longlong[::1] = gold[0]
-    gold_start: cython.int[::1] = gold[1]
-    gold_end: cython.int[::1] = gold[2]
-    alternative_at: cython.longlong[::1] = gold[3]
-    token_at: cython.longlong[::1] = gold[4]
-    tokens: cython.int[::1] = gold[5]
     rows = np.diff(source_at) + 1
     columns = np.diff(hypothesis_at) + 1
     cells: cython.Py_ssize_t = int(np.max(rows * columns, initial=1))
     room: cython.int = cython.cast(cython.int, cells if cells <= limit else limit + 1)
-    g: Graph = Graph()
+    g: _Graph = _Graph()
     g.size_table(
         cells,
         int(np.max(columns, initial=1)),
         int(np.max(rows, initial=1)),
-        int(np.max(np.diff(gold_at), initial=0)),
+        int(np.max(np.diff(gold[0]), initial=0)),
     )
     g.size_vertices(min(room, 2_048))
     g.size_arcs(min(limit, 16_384))
@@ -947,35 +899,21 @@ def propose(
     edits: cython.int[:, ::1] = found
     offsets = np.zeros(references + 1, np.int64)
     edit_at: cython.longlong[::1] = offsets
-    at: cython.longlong[::1] = np.array([0, 0, source_at.shape[0] - 1], np.int64)
+    g.pair = 0
+    g.pairs = source_at.shape[0] - 1
+    g.written = 0
     status: cython.int = MORE_EDITS
     if not cython.compiled:
         source, source_at, hypothesis, hypothesis_at, first = (
             each.tolist() for each in (source, source_at, hypothesis, hypothesis_at, first)
         )
-        gold_at, gold_start, gold_end, alternative_at, token_at, tokens = (
-            each.tolist() for each in gold
-        )
+        gold = tuple(each.tolist() for each in gold)
+    g.source = source
+    g.hypothesis = hypothesis
+    wanted: _Gold = _Gold(gold)
     while status != DONE:
         with cython.nogil:
-            status = _run(
-                g,
-                at,
-                source,
-                source_at,
-                hypothesis,
-                hypothesis_at,
-                first,
-                gold_at,
-                gold_start,
-                gold_end,
-                alternative_at,
-                token_at,
-                tokens,
-                max_unchanged,
-                edits,
-                edit_at,
-            )
+            status = _run(g, wanted, source_at, hypothesis_at, first, max_unchanged, edits, edit_at)
         if status == MORE_EDITS:
             found = np.concatenate([found, np.zeros_like(found)])
             edits = found
@@ -984,26 +922,78 @@ def propose(
         elif status == MORE_ARCS and g.arc_room < limit:
             g.size_arcs(min(limit, 4 * g.arc_room))
         elif status != DONE:
-            i = at[0]
-            for r in range(first[i], first[i + 1]):
+            for r in range(first[g.pair], first[g.pair + 1]):
                 rows = propose_long(
                     g.table,
-                    source_at[i + 1] - source_at[i],
-                    hypothesis_at[i + 1] - hypothesis_at[i],
+                    g.n,
+                    g.m,
                     source,
-                    source_at[i],
+                    g.s0,
                     hypothesis,
-                    hypothesis_at[i],
-                    gold_at[r],
-                    gold_at[r + 1],
-                    (gold_at, gold_start, gold_end, alternative_at, token_at, tokens),
+                    g.h0,
+                    wanted.at[r],
+                    wanted.at[r + 1],
+                    gold,
                     max_unchanged,
                 )
-                while len(found) < at[1] + len(rows):
+                while len(found) < g.written + len(rows):
                     found = np.concatenate([found, np.zeros_like(found)])
-                found[at[1] : at[1] + len(rows)] = rows
-                at[1] += len(rows)
-                edit_at[r + 1] = at[1]
+                found[g.written : g.written + len(rows)] = rows
+                g.written += len(rows)
+                edit_at[r + 1] = g.written
             edits = found
-            at[0] += 1
-    return found[: at[1]], offsets
+            g.pair += 1
+    return found[: g.written], offsets
+
+
+def tally(
+    edits: cython.int[:, ::1],
+    edit_at: cython.longlong[::1],
+    keep: cython.uchar[::1],
+    hypothesis: cython.int[::1],
+    hypothesis_at: cython.longlong[::1],
+    first: cython.longlong[::1],
+    gold,
+    once: cython.bint,
+):
+    """Correct and proposed edits of each reference, and which proposed edit each gold edit met.
+
+    Only edits with ``keep`` count. Proposed edits are taken from left to right, and a gold edit
+    before one that was met is passed by, as the official scorer does, which is why gold edits
+    should be sorted. A proposed edit meets every equal gold edit behind the last one met
+    (official), or, ``once``, the first of them only.
+    """
+    counted = np.zeros((edit_at.shape[0] - 1, 2), np.int64)
+    counts: cython.longlong[:, ::1] = counted
+    matched = np.full(len(gold[1]), -1, np.int64)
+    met: cython.longlong[::1] = matched
+    wanted: _Gold = _Gold(gold)
+    i: cython.Py_ssize_t
+    r: cython.Py_ssize_t
+    e: cython.Py_ssize_t
+    x: cython.Py_ssize_t
+    h0: cython.Py_ssize_t
+    behind: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(first.shape[0] - 1):
+            h0 = hypothesis_at[i]
+            for r in range(first[i], first[i + 1]):
+                behind = wanted.at[r]
+                for e in range(edit_at[r], edit_at[r + 1]):
+                    if keep[e] == 0:
+                        continue
+                    counts[r, 1] += 1
+                    for x in range(behind, wanted.at[r + 1]):
+                        if (
+                            edits[e, 0] == wanted.start[x]
+                            and edits[e, 1] == wanted.end[x]
+                            and _is_correction(
+                                wanted, x, hypothesis, h0 + edits[e, 2], h0 + edits[e, 3]
+                            )
+                        ):
+                            counts[r, 0] += 1
+                            met[x] = e
+                            behind = x + 1
+                            if once:
+                                break
+    return counted, matched

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
 from errata.edits import with_edits
 from errata.errors import InputError
-from errata.kernels import m2_counts, maxmatch
+from errata.kernels import maxmatch
 
 __all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "shrink"]
 
@@ -156,7 +156,7 @@ def match_edits(
     keep = np.ones(len(edits), np.uint8)
     if ignore_case:
         _drop_case_changes(corpus, hypotheses, gold.first, edits, edit_at, keep)
-    counts, met = m2_counts.tally(
+    counts, met = maxmatch.tally(
         edits, edit_at, keep, hypothesis.ids, hypothesis.offsets, gold.first, gold.arrays, once
     )
     return Matched(hypothesis, edits, edit_at, keep, counts, met)
