@@ -343,6 +343,18 @@ def test_many_unchanged_words(limit: int, kernel: ModuleType) -> None:
         assert len(propose((source, hypothesis, [], most), limit, kernel)) == edits
 
 
+@pytest.mark.parametrize("kernel", [maxmatch, plain_kernels()], ids=["compiled", "plain"])
+def test_more_gold_edits_in_a_long_pair_than_there_is_room_for_at_first(kernel: ModuleType) -> None:
+    words = [f"w{i}" for i in range(522)]
+    source, hypothesis = (
+        " ".join(words),
+        " ".join(w.upper() if i % 2 else w for i, w in enumerate(words)),
+    )
+    gold = [Edit(i, i + 1, f"W{i}") for i in range(1, 522, 2)]
+    expected = [(i, i + 1, i, i + 1) for i in range(1, 522, 2)]
+    assert propose((source, hypothesis, gold, 2), STATES, kernel) == expected
+
+
 def slow_choice(counts: np.ndarray, beta: float, alone: bool) -> list[int]:
     """The official rule, written with tuples."""
     totals, chosen = np.zeros(3), []

@@ -417,8 +417,8 @@ def propose_long(
     used: cython.uchar[::1] = _room(g1 - g0, np.uint8)
     listed = np.zeros((256, 4), np.intc)
     matches: cython.int[:, ::1] = listed
-    found: cython.Py_ssize_t = matches.shape[0] + 1
-    while found > matches.shape[0]:
+    found: cython.Py_ssize_t
+    while True:
         with cython.nogil:
             found = _find_matches(
                 table,
@@ -440,9 +440,10 @@ def propose_long(
                 used,
                 matches,
             )
-        if found > matches.shape[0]:
-            listed = np.zeros((found, 4), np.intc)
-            matches = listed
+        if found <= matches.shape[0]:
+            break
+        listed = np.zeros((found, 4), np.intc)
+        matches = listed
     by_start: cython.longlong[::1] = np.lexsort((listed[:found, 2], listed[:found, 0]))
     by_end: cython.longlong[::1] = np.lexsort((listed[:found, 3], listed[:found, 1]))
     value: cython.longlong[::1] = _room(found, np.int64)
