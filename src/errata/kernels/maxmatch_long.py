@@ -38,29 +38,59 @@ TAKEN = cython.declare(cython.const_int, 2)
 FAR_AWAY = cython.declare(cython.const_int, 1 << 30)  # more steps than any phrase edit has
 
 
+@cython.cclass
+class _Pair:
+    """One pair of sentences, the gold edits of one reference, and room for the search."""
+
+    # the lattice, and the tokens
+    table: cython.uchar[::1]
+    source: cython.int[::1]
+    hypothesis: cython.int[::1]
+    n: cython.int
+    m: cython.int
+    most: cython.int
+    # the gold edits of all references, those of this one and which of them are taken
+    gold_start: cython.int[::1]
+    gold_end: cython.int[::1]
+    alternative_at: cython.longlong[::1]
+    token_at: cython.longlong[::1]
+    tokens: cython.int[::1]
+    g0: cython.Py_ssize_t
+    g1: cython.Py_ssize_t
+    used: cython.uchar[::1]
+    # one row of what is reached from the start of a phrase edit
+    steps: cython.int[::1]
+    unchanged: cython.int[::1]
+    # the phrase edits that are gold, in two orders, the cost up to each and whether it was best
+    matches: cython.int[:, ::1]
+    by_start: cython.longlong[::1]
+    by_end: cython.longlong[::1]
+    value: cython.longlong[::1]
+    won: cython.uchar[::1]
+    # the cheapest way to the cells of two rows, and where the ways to all cells come from
+    states: cython.int
+    unlimited: cython.bint
+    between: cython.longlong[:, ::1]
+    inside: cython.longlong[:, :, ::1]
+    back_between: cython.short[::1]
+    back_inside: cython.uchar[::1]
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _is_arc(
-    table: cython.uchar[::1],
-    m: cython.int,
-    source: cython.int[::1],
-    s0: cython.Py_ssize_t,
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
-    start: cython.int,
-    end: cython.int,
-    left: cython.int,
-    right: cython.int,
-    most: cython.int,
-    steps: cython.int[::1],
-    unchanged: cython.int[::1],
+    pair: _Pair, start: cython.int, end: cython.int, left: cython.int, right: cython.int
 ) -> cython.bint:
     """Whether the phrase edit from (start, left) to (end, right) exists, and is no longer noop.
 
     ``steps`` and ``unchanged`` hold a row of what is reached from the start: 0 steps are the
     start itself, -1 is out of reach. Each row is written over the one before.
     """
+    steps: cython.int[::1] = pair.steps
+    unchanged: cython.int[::1] = pair.unchanged
+    most: cython.int = pair.most
+    width: cython.Py_ssize_t = pair.m + 1
     i: cython.int
     j: cython.int
     bits: cython.int
@@ -68,7 +98,6 @@ def _is_arc(
     kept: cython.int
     words: cython.int
     same: cython.int
-    width: cython.Py_ssize_t = m + 1
     above: cython.int = -1  # steps and unchanged words of the cell above to the left
     above_words: cython.int = 0
     next_above: cython.int
@@ -82,11 +111,11 @@ def _is_arc(
                 continue
             next_above = -1 if i == start else steps[j]
             next_words = 0 if i == start else unchanged[j]
-            bits = table[width * i + j]
+            bits = pair.table[width * i + j]
             best = FAR_AWAY
             kept = 0
             if bits & DIAGONAL and above >= 0:
-                same = 1 if source[s0 + i - 1] == hypothesis[h0 + j - 1] else 0
+                same = 1 if pair.source[i - 1] == pair.hypothesis[j - 1] else 0
                 words = above_words + same
                 if above == 0 or words <= most:
                     best = above + 1
@@ -118,30 +147,30 @@ def _is_arc(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _find_matches(
-    table: cython.uchar[::1],
-    m: cython.int,
-    source: cython.int[::1],
-    s0: cython.Py_ssize_t,
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
-    g0: cython.Py_ssize_t,
-    g1: cython.Py_ssize_t,
-    gold_start: cython.int[::1],
-    gold_end: cython.int[::1],
-    alternative_at: cython.longlong[::1],
-    token_at: cython.longlong[::1],
-    tokens: cython.int[::1],
-    most: cython.int,
-    steps: cython.int[::1],
-    unchanged: cython.int[::1],
-    used: cython.uchar[::1],
-    matches: cython.int[:, ::1],
-) -> cython.Py_ssize_t:
+def _stands(
+    pair: _Pair, correction: cython.Py_ssize_t, left: cython.int, right: cython.int
+) -> cython.bint:
+    """Whether hypothesis tokens ``left:right`` are a correction, as long as they are."""
+    t: cython.Py_ssize_t = pair.token_at[correction]
+    p: cython.int = left
+    while p < right and pair.hypothesis[p] == pair.tokens[t + p - left]:
+        p += 1
+    return p == right
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _find_matches(pair: _Pair) -> cython.Py_ssize_t:
     """List the phrase edits that are gold; how many there are (more than there is room for).
 
     A gold insertion serves once: insertions take gold edits from left to right.
     """
+    table: cython.uchar[::1] = pair.table
+    used: cython.uchar[::1] = pair.used
+    g0: cython.Py_ssize_t = pair.g0
+    width: cython.Py_ssize_t = pair.m + 1
+    found: cython.Py_ssize_t = 0
     x: cython.Py_ssize_t
     y: cython.Py_ssize_t
     t: cython.Py_ssize_t
@@ -149,59 +178,41 @@ def _find_matches(
     start: cython.int
     end: cython.int
     j: cython.int
-    p: cython.int
     right: cython.int
     reach: cython.int
     insertion: cython.bint
-    width: cython.Py_ssize_t = m + 1
-    found: cython.Py_ssize_t = 0
-    for x in range(g0, g1):
+    for x in range(g0, pair.g1):
         used[x - g0] = 0
-    for x in range(g0, g1):
-        start = gold_start[x]
-        end = gold_end[x]
+    for x in range(g0, pair.g1):
+        start = pair.gold_start[x]
+        end = pair.gold_end[x]
         insertion = start == end
         if used[x - g0]:
             continue
-        last = g1 if insertion else x + 1
+        last = pair.g1 if insertion else x + 1
         reach = 0
-        for j in range(m + 1):
+        for j in range(pair.m + 1):
             if table[width * start + j] & INSIDE == 0 or (insertion and j < reach):
                 continue
             for y in range(x, last):
-                if gold_start[y] != start or gold_end[y] != end or used[y - g0] == TAKEN:
+                if pair.gold_start[y] != start or pair.gold_end[y] != end:
+                    continue
+                if used[y - g0] == TAKEN:
                     continue
                 used[y - g0] = TRIED
-                for t in range(alternative_at[y], alternative_at[y + 1]):
-                    right = j + cython.cast(cython.int, token_at[t + 1] - token_at[t])
-                    if right > m or (insertion and right == j):
+                for t in range(pair.alternative_at[y], pair.alternative_at[y + 1]):
+                    right = j + cython.cast(cython.int, pair.token_at[t + 1] - pair.token_at[t])
+                    if right > pair.m or (insertion and right == j):
                         continue
-                    if table[width * end + right] & INSIDE == 0:
+                    if table[width * end + right] & INSIDE == 0 or not _stands(pair, t, j, right):
                         continue
-                    p = j
-                    while p < right and hypothesis[h0 + p] == tokens[token_at[t] + p - j]:
-                        p += 1
-                    if p < right or not _is_arc(
-                        table,
-                        m,
-                        source,
-                        s0,
-                        hypothesis,
-                        h0,
-                        start,
-                        end,
-                        j,
-                        right,
-                        most,
-                        steps,
-                        unchanged,
-                    ):
+                    if not _is_arc(pair, start, end, j, right):
                         continue
-                    if found < matches.shape[0]:
-                        matches[found, 0] = start
-                        matches[found, 1] = end
-                        matches[found, 2] = j
-                        matches[found, 3] = right
+                    if found < pair.matches.shape[0]:
+                        pair.matches[found, 0] = start
+                        pair.matches[found, 1] = end
+                        pair.matches[found, 2] = j
+                        pair.matches[found, 3] = right
                     found += 1
                     if insertion:
                         used[y - g0] = TAKEN
@@ -215,31 +226,21 @@ def _find_matches(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _search(
-    table: cython.uchar[::1],
-    n: cython.int,
-    m: cython.int,
-    source: cython.int[::1],
-    s0: cython.Py_ssize_t,
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
-    states: cython.int,
-    unlimited: cython.bint,
-    matches: cython.int[:, ::1],
-    by_start: cython.longlong[::1],
-    by_end: cython.longlong[::1],
-    value: cython.longlong[::1],
-    won: cython.uchar[::1],
-    between: cython.longlong[:, ::1],
-    inside: cython.longlong[:, :, ::1],
-    back_between: cython.short[::1],
-    back_inside: cython.uchar[::1],
-) -> cython.void:
+def _search(pair: _Pair) -> cython.void:
     """The cheapest way to every cell, between edits and inside one, and where it comes from.
 
     ``back_between`` of a cell is how it is reached (see the constants), or, by the end of an edit,
     how many unchanged words the edit has; ``back_inside`` with so many of them likewise.
     """
+    states: cython.int = pair.states
+    matches: cython.int[:, ::1] = pair.matches
+    by_start: cython.longlong[::1] = pair.by_start
+    by_end: cython.longlong[::1] = pair.by_end
+    value: cython.longlong[::1] = pair.value
+    between: cython.longlong[:, ::1] = pair.between
+    inside: cython.longlong[:, :, ::1] = pair.inside
+    back_inside: cython.uchar[::1] = pair.back_inside
+    width: cython.Py_ssize_t = pair.m + 1
     i: cython.int
     j: cython.int
     u: cython.int
@@ -256,11 +257,11 @@ def _search(
     now: cython.int
     ending: cython.Py_ssize_t = 0
     starting: cython.Py_ssize_t = 0
-    for i in range(n + 1):
+    for i in range(pair.n + 1):
         now = i & 1
-        for j in range(m + 1):
-            at = cython.cast(cython.Py_ssize_t, m + 1) * i + j
-            bits = table[at]
+        for j in range(pair.m + 1):
+            at = width * i + j
+            bits = pair.table[at]
             if bits & INSIDE == 0:
                 continue
             best = 0 if i == 0 and j == 0 else UNREACHED
@@ -272,7 +273,7 @@ def _search(
                     continue
                 source_row = now if way == FROM_LEFT else 1 - now
                 p = j if way == FROM_ABOVE else j - 1
-                same = way == FROM_DIAGONAL and source[s0 + i - 1] == hypothesis[h0 + j - 1]
+                same = way == FROM_DIAGONAL and pair.source[i - 1] == pair.hypothesis[j - 1]
                 if same:
                     best = between[source_row, p] + STEP
                 else:
@@ -281,7 +282,7 @@ def _search(
                         inside[now, j, 0] = cost
                         back_inside[at * states] = way + BEGINS
                 for u in range(states):
-                    if same and not unlimited:
+                    if same and not pair.unlimited:
                         if u == 0:
                             continue
                         cost = inside[source_row, p, u - 1] + STEP
@@ -303,10 +304,10 @@ def _search(
                 if value[k] < best:
                     best = value[k]
                     chosen = MATCHED_EDIT
-                    won[k] = 1
+                    pair.won[k] = 1
                 ending += 1
             between[now, j] = best
-            back_between[at] = chosen
+            pair.back_between[at] = chosen
             while (
                 starting < by_start.shape[0]
                 and matches[by_start[starting], 0] == i
@@ -319,22 +320,7 @@ def _search(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _trace(
-    n: cython.int,
-    m: cython.int,
-    source: cython.int[::1],
-    s0: cython.Py_ssize_t,
-    hypothesis: cython.int[::1],
-    h0: cython.Py_ssize_t,
-    states: cython.int,
-    unlimited: cython.bint,
-    matches: cython.int[:, ::1],
-    by_end: cython.longlong[::1],
-    won: cython.uchar[::1],
-    back_between: cython.short[::1],
-    back_inside: cython.uchar[::1],
-    edits: cython.int[:, ::1],
-) -> cython.Py_ssize_t:
+def _trace(pair: _Pair, edits: cython.int[:, ::1]) -> cython.Py_ssize_t:
     """Write the edits of the best path, from right to left; how many there are."""
     u: cython.int
     end: cython.int
@@ -342,14 +328,15 @@ def _trace(
     at: cython.Py_ssize_t
     k: cython.Py_ssize_t
     way: cython.int
-    width: cython.Py_ssize_t = m + 1
+    matches: cython.int[:, ::1] = pair.matches
+    width: cython.Py_ssize_t = pair.m + 1
     count: cython.Py_ssize_t = 0
-    i: cython.int = n
-    j: cython.int = m
-    low: cython.Py_ssize_t = by_end.shape[0]
+    i: cython.int = pair.n
+    j: cython.int = pair.m
+    low: cython.Py_ssize_t = pair.by_end.shape[0]
     while i > 0 or j > 0:
         at = width * i + j
-        u = back_between[at]
+        u = pair.back_between[at]
         end = i
         right = j
         if u == UNCHANGED_WORD:
@@ -358,23 +345,27 @@ def _trace(
             continue
         if u == MATCHED_EDIT:  # the last to win at this cell is the best of those that end there
             low -= 1
-            k = by_end[low]
-            while matches[k, 1] != i or matches[k, 3] != j or won[k] == 0:
+            k = pair.by_end[low]
+            while matches[k, 1] != i or matches[k, 3] != j or pair.won[k] == 0:
                 low -= 1
-                k = by_end[low]
+                k = pair.by_end[low]
             i = matches[k, 0]
             j = matches[k, 2]
-            if end - i == 1 and right - j == 1 and source[s0 + i] == hypothesis[h0 + j]:
+            if end - i == 1 and right - j == 1 and pair.source[i] == pair.hypothesis[j]:
                 continue
         else:
             way = 0
             while way < BEGINS:
-                way = back_inside[(width * i + j) * states + u]
+                way = pair.back_inside[(width * i + j) * pair.states + u]
                 if way % BEGINS != FROM_LEFT:
                     i -= 1
                 if way % BEGINS != FROM_ABOVE:
                     j -= 1
-                if way == FROM_DIAGONAL and not unlimited and source[s0 + i] == hypothesis[h0 + j]:
+                if (
+                    way == FROM_DIAGONAL
+                    and not pair.unlimited
+                    and pair.source[i] == pair.hypothesis[j]
+                ):
                     u -= 1
         edits[count, 0] = i
         edits[count, 1] = end
@@ -407,92 +398,43 @@ def propose_long(
     ``table`` is the lattice of the pair (see `errata.kernels.maxmatch`); the pair's tokens start
     at ``s0`` and ``h0``, the edits of the reference are ``g0:g1`` of ``gold``.
     """
-    gold_start: cython.int[::1] = gold[1]
-    gold_end: cython.int[::1] = gold[2]
-    alternative_at: cython.longlong[::1] = gold[3]
-    token_at: cython.longlong[::1] = gold[4]
-    tokens: cython.int[::1] = gold[5]
-    steps: cython.int[::1] = _room(m + 1, np.intc)
-    unchanged: cython.int[::1] = _room(m + 1, np.intc)
-    used: cython.uchar[::1] = _room(g1 - g0, np.uint8)
+    pair: _Pair = _Pair()
+    pair.table = table
+    pair.n = n
+    pair.m = m
+    pair.source = source[s0 : s0 + n]
+    pair.hypothesis = hypothesis[h0 : h0 + m]
+    pair.most = max_unchanged
+    _, pair.gold_start, pair.gold_end, pair.alternative_at, pair.token_at, pair.tokens = gold
+    pair.g0 = g0
+    pair.g1 = g1
+    pair.used = _room(g1 - g0, np.uint8)
+    pair.steps = _room(m + 1, np.intc)
+    pair.unchanged = _room(m + 1, np.intc)
     listed = np.zeros((256, 4), np.intc)
-    matches: cython.int[:, ::1] = listed
     found: cython.Py_ssize_t
     while True:
+        pair.matches = listed
         with cython.nogil:
-            found = _find_matches(
-                table,
-                m,
-                source,
-                s0,
-                hypothesis,
-                h0,
-                g0,
-                g1,
-                gold_start,
-                gold_end,
-                alternative_at,
-                token_at,
-                tokens,
-                max_unchanged,
-                steps,
-                unchanged,
-                used,
-                matches,
-            )
-        if found <= matches.shape[0]:
+            found = _find_matches(pair)
+        if found <= len(listed):
             break
         listed = np.zeros((found, 4), np.intc)
-        matches = listed
-    by_start: cython.longlong[::1] = np.lexsort((listed[:found, 2], listed[:found, 0]))
-    by_end: cython.longlong[::1] = np.lexsort((listed[:found, 3], listed[:found, 1]))
-    value: cython.longlong[::1] = _room(found, np.int64)
-    won: cython.uchar[::1] = _room(found, np.uint8)
-    unlimited: cython.bint = max_unchanged >= min(n, m)
-    states: cython.int = 1 if unlimited else max_unchanged + 1
+    pair.by_start = np.lexsort((listed[:found, 2], listed[:found, 0]))
+    pair.by_end = np.lexsort((listed[:found, 3], listed[:found, 1]))
+    pair.value = _room(found, np.int64)
+    pair.won = _room(found, np.uint8)
+    pair.unlimited = max_unchanged >= min(n, m)
+    pair.states = 1 if pair.unlimited else max_unchanged + 1
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, n + 1) * (m + 1)
-    between: cython.longlong[:, ::1] = np.zeros((2, m + 1), np.int64)
-    inside: cython.longlong[:, :, ::1] = np.zeros((2, m + 1, states), np.int64)
-    back_between: cython.short[::1] = _room(cells, np.short)
-    back_inside: cython.uchar[::1] = _room(cells * states, np.uint8)
+    pair.between = np.zeros((2, m + 1), np.int64)
+    pair.inside = np.zeros((2, m + 1, pair.states), np.int64)
+    pair.back_between = _room(cells, np.short)
+    pair.back_inside = _room(cells * pair.states, np.uint8)
     written = np.zeros((n + m, 4), np.intc)
     edits: cython.int[:, ::1] = written
     count: cython.Py_ssize_t
     with cython.nogil:
-        _search(
-            table,
-            n,
-            m,
-            source,
-            s0,
-            hypothesis,
-            h0,
-            states,
-            unlimited,
-            matches,
-            by_start,
-            by_end,
-            value,
-            won,
-            between,
-            inside,
-            back_between,
-            back_inside,
-        )
-        count = _trace(
-            n,
-            m,
-            source,
-            s0,
-            hypothesis,
-            h0,
-            states,
-            unlimited,
-            matches,
-            by_end,
-            won,
-            back_between,
-            back_inside,
-            edits,
-        )
+        _search(pair)
+        count = _trace(pair, edits)
     return written[:count][::-1]
