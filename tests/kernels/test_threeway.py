@@ -189,7 +189,7 @@ def test_planes_of_one_reference_are_the_table() -> None:
         b, c = changed(rng, a, 4, 2), changed(rng, a, 4, 2)
         k = len(c) // 2
         arrays = np.array(a, np.int32), np.array(b, np.int32)
-        low, high, at, first, _ = cuts.band(*arrays)
+        low, high, at, first, _ = threeway.band(*arrays)
         x = (2, int(first[2]))
         xi, xj = np.array([0, 2, len(a)], np.int32), np.array([0, x[1], len(b)], np.int32)
         stages = np.array([0, 1, 2])
@@ -233,7 +233,7 @@ def test_uncompiled_planes_are_the_same() -> None:
         a = [rng.randrange(3) for _ in range(rng.randrange(8))]
         b = changed(rng, a, 4, 3)
         arrays = np.array(a, np.int32), np.array(b, np.int32)
-        bands = cuts.band(*arrays), pure.band(*arrays)
+        bands = threeway.band(*arrays), load_pure("threeway").band(*arrays)
         for ours, theirs in zip(*bands, strict=True):
             np.testing.assert_array_equal(ours, theirs)
         low, high, at, first, _ = bands[0]

@@ -27,46 +27,121 @@ D at the beginning of each part, from which the part is filled again on the way 
 import cython
 import numpy as np
 
-GAP = cython.declare(cython.int, 2)
-MISMATCH = cython.declare(cython.int, 3)
-LONE = cython.declare(cython.int, 4)  # a token against two gaps
-FAR = cython.declare(cython.int, 1 << 29)
+# What a pair of tokens costs in a column; these stand in `errata.kernels.cuts` too.
+GAP = cython.declare(cython.const_int, 2)
+MISMATCH = cython.declare(cython.const_int, 3)
+LONE = cython.declare(cython.const_int, 4)  # a token against two gaps
+FAR = cython.declare(cython.const_int, 1 << 28)  # more than any alignment costs
 
 # Kinds of column: what stands in the source, hypothesis and reference rows.
-UNCHANGED = cython.declare(cython.int, 0)  # all equal
-MISSED = cython.declare(cython.int, 1)  # source = hypothesis, the reference differs
-NEEDLESS = cython.declare(cython.int, 2)  # source = reference, the hypothesis differs
-RIGHT = cython.declare(cython.int, 3)  # hypothesis = reference, the source differs
-WRONG = cython.declare(cython.int, 4)  # all differ
-COST = cython.declare(cython.int, 5)  # not a column: what the alignment costs
+UNCHANGED = cython.declare(cython.const_int, 0)  # all equal
+MISSED = cython.declare(cython.const_int, 1)  # source = hypothesis, the reference differs
+NEEDLESS = cython.declare(cython.const_int, 2)  # source = reference, the hypothesis differs
+RIGHT = cython.declare(cython.const_int, 3)  # hypothesis = reference, the source differs
+WRONG = cython.declare(cython.const_int, 4)  # all differ
+COST = cython.declare(cython.const_int, 5)  # not a column: what the alignment costs
+
+# Bits of a step: which sentences have a token in its column.
+SOURCE = cython.declare(cython.const_int, 1)
+HYPOTHESIS = cython.declare(cython.const_int, 2)
+REFERENCE = cython.declare(cython.const_int, 4)
+
+
+@cython.cclass
+class _Room:
+    """One triple of sentences (a, b, c), and room for the tables of the longest."""
+
+    # the tokens of all sentences; where those of this triple begin, and how many they are
+    ids: cython.int[::1]
+    a: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    c: cython.Py_ssize_t
+    n1: cython.Py_ssize_t
+    n2: cython.Py_ssize_t
+    n3: cython.Py_ssize_t
+    # pairs: what the best alignment through two points costs above the optimum
+    e12: cython.int[::1]
+    e13: cython.int[::1]
+    e23: cython.int[::1]
+    row: cython.int[::1]
+    # cells that are visited: the interval of k for each j at best, for each (i, j), and where the
+    # cells of (i, j) stand
+    first: cython.int[::1]
+    last: cython.int[::1]
+    low: cython.int[::1]
+    high: cython.int[::1]
+    at: cython.longlong[::1]
+    # D in two planes, and the steps of a part of the planes; where the parts start, and D before
+    # each but the first
+    planes: cython.int[:, ::1]
+    steps: cython.uchar[::1]
+    limit: cython.longlong
+    parts: cython.Py_ssize_t
+    starts: cython.int[::1]
+    saved: cython.int[::1]
+    # how much of both is needed, where there is less; how many cells were visited in all
+    steps_needed: cython.longlong
+    saved_needed: cython.longlong
+    visited: cython.longlong
+
+    def __init__(self, ids, lengths, limit):
+        """Make room for triples of sentences with at most ``lengths`` tokens."""
+        n1, n2, n3 = (int(length) + 1 for length in lengths)
+        longest = max(n1, n2, n3)
+        pairs = max(n1 * n2, n1 * n3, n2 * n3)
+        self.ids = ids
+        self.limit = limit
+        self.e12, self.e13, self.e23 = np.empty((3, pairs), np.int32)
+        self.row, self.first, self.last = np.empty((3, longest), np.int32)
+        self.low, self.high = np.empty((2, pairs), np.int32)
+        self.at = np.empty(pairs + 1, np.int64)
+        self.planes = np.empty((2, pairs), np.int32)
+        self.steps = np.empty(1 << 16, np.uint8)
+        self.starts = np.empty(longest + 1, np.int32)
+        self.saved = np.empty(0, np.int32)
+        self.steps_needed = 0
+        self.saved_needed = 0
+        self.visited = 0
+
+    def grow(self):
+        """Make room for what the last triple needs."""
+        size: cython.Py_ssize_t = self.steps.shape[0]
+        if self.steps_needed > size:
+            size = min(max(self.steps_needed, 2 * size), max(self.limit, self.steps_needed))
+            self.steps = np.empty(size, np.uint8)
+        if self.saved_needed > self.saved.shape[0]:
+            self.saved = np.empty(self.saved_needed, np.int32)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.inline
-def unlike(x: cython.int, y: cython.int) -> cython.int:
-    """What it costs to align two tokens."""
+def _unlike(x: cython.int, y: cython.int) -> cython.int:
+    """What it costs to align two tokens.
+
+    The pairwise tables have it written out: in a call the compiler makes a branch of it, which is
+    often mispredicted, and there a conditional move.
+    """
     return 0 if x == y else MISMATCH
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def same(
-    x: cython.int[::1],
-    x0: cython.Py_ssize_t,
+def _same(
+    ids: cython.int[::1],
+    x: cython.Py_ssize_t,
     m: cython.Py_ssize_t,
-    y: cython.int[::1],
-    y0: cython.Py_ssize_t,
+    y: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
 ) -> cython.bint:
-    """Whether two sentences are equal."""
+    """Whether two sentences, which begin at x and y and have m and n tokens, are equal."""
     i: cython.Py_ssize_t
     if m != n:
         return False
     for i in range(m):  # noqa: SIM110 (compiled without the interpreter)
-        if x[x0 + i] != y[y0 + i]:
+        if ids[x + i] != ids[y + i]:
             return False
     return True
 
@@ -74,12 +149,11 @@ def same(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def prefixes(
-    x: cython.int[::1],
-    x0: cython.Py_ssize_t,
+def _prefixes(
+    ids: cython.int[::1],
+    x: cython.Py_ssize_t,
     m: cython.Py_ssize_t,
-    y: cython.int[::1],
-    y0: cython.Py_ssize_t,
+    y: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
     table: cython.int[::1],
 ) -> cython.int:
@@ -95,12 +169,12 @@ def prefixes(
         table[j] = cython.cast(cython.int, GAP * j)
     for i in range(1, m + 1):
         at = i * width
-        token = x[x0 + i - 1]
+        token = ids[x + i - 1]
         best = cython.cast(cython.int, GAP * i)
         table[at] = best
         for j in range(1, width):
             best = best + GAP
-            cost = table[at - width + j - 1] + (0 if token == y[y0 + j - 1] else MISMATCH)
+            cost = table[at - width + j - 1] + (0 if token == ids[y + j - 1] else MISMATCH)
             if cost < best:
                 best = cost
             cost = table[at - width + j] + GAP
@@ -113,12 +187,11 @@ def prefixes(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def excess(
-    x: cython.int[::1],
-    x0: cython.Py_ssize_t,
+def _excess(
+    ids: cython.int[::1],
+    x: cython.Py_ssize_t,
     m: cython.Py_ssize_t,
-    y: cython.int[::1],
-    y0: cython.Py_ssize_t,
+    y: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
     table: cython.int[::1],
     row: cython.int[::1],
@@ -132,7 +205,7 @@ def excess(
     best: cython.int
     below: cython.int
     diagonal: cython.int
-    optimum: cython.int = prefixes(x, x0, m, y, y0, n, table)
+    optimum: cython.int = _prefixes(ids, x, m, y, n, table)
     at = m * width
     for j in range(width):
         row[j] = cython.cast(cython.int, GAP * (n - j))
@@ -140,7 +213,7 @@ def excess(
     i = m - 1
     while i >= 0:
         at = i * width
-        token = x[x0 + i]
+        token = ids[x + i]
         diagonal = row[n]
         best = diagonal + GAP
         row[n] = best
@@ -151,7 +224,7 @@ def excess(
             best = best + GAP
             if below + GAP < best:
                 best = below + GAP
-            diagonal = diagonal + (0 if token == y[y0 + j] else MISMATCH)
+            diagonal = diagonal + (0 if token == ids[y + j] else MISMATCH)
             if diagonal < best:
                 best = diagonal
             diagonal = below
@@ -165,33 +238,32 @@ def excess(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def count_pair(
-    x: cython.int[::1],
-    x0: cython.Py_ssize_t,
-    m: cython.Py_ssize_t,
-    y: cython.int[::1],
-    y0: cython.Py_ssize_t,
+def _count_pair(
+    room: _Room,
+    y: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
     second_first: cython.bint,
     kind: cython.int,
-    table: cython.int[::1],
     found: cython.int[::1],
 ) -> cython.void:
-    """Count the columns of a pairwise alignment: equal ones and others, which are of ``kind``.
+    """Count the columns of the source and one other: equal ones and others, of that ``kind``.
 
-    Read from the end: both tokens, then one of the first sentence (or of the second, with
+    Read from the end: both tokens, then one of the source (or of the other, with
     ``second_first``), then one of the other.
     """
+    ids: cython.int[::1] = room.ids
+    table: cython.int[::1] = room.e12
+    x: cython.Py_ssize_t = room.a
     width: cython.Py_ssize_t = n + 1
-    i: cython.Py_ssize_t = m
+    i: cython.Py_ssize_t = room.n1
     j: cython.Py_ssize_t = n
     here: cython.int
     cost: cython.int
-    found[COST] = 2 * prefixes(x, x0, m, y, y0, n, table)
+    found[COST] = 2 * _prefixes(ids, x, i, y, n, table)
     while i > 0 or j > 0:
         here = table[i * width + j]
         if i > 0 and j > 0:
-            cost = unlike(x[x0 + i - 1], y[y0 + j - 1])
+            cost = _unlike(ids[x + i - 1], ids[y + j - 1])
             if here == table[(i - 1) * width + j - 1] + cost:
                 i -= 1
                 j -= 1
@@ -215,20 +287,19 @@ def count_pair(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def region(
-    n1: cython.Py_ssize_t,
-    n2: cython.Py_ssize_t,
-    n3: cython.Py_ssize_t,
-    delta: cython.int,
-    e12: cython.int[::1],
-    e13: cython.int[::1],
-    e23: cython.int[::1],
-    low: cython.int[::1],
-    high: cython.int[::1],
-    at: cython.longlong[::1],
-    ends: cython.int[:, ::1],
-) -> cython.longlong:
-    """Find the interval of k for each (i, j) and where its cells stand; the number of cells."""
+def _find_region(room: _Room, delta: cython.int) -> cython.void:
+    """Find the interval of k for each (i, j) and where its cells stand."""
+    e12: cython.int[::1] = room.e12
+    e13: cython.int[::1] = room.e13
+    e23: cython.int[::1] = room.e23
+    low: cython.int[::1] = room.low
+    high: cython.int[::1] = room.high
+    at: cython.longlong[::1] = room.at
+    first_at: cython.int[::1] = room.first
+    last_at: cython.int[::1] = room.last
+    n1: cython.Py_ssize_t = room.n1
+    n2: cython.Py_ssize_t = room.n2
+    n3: cython.Py_ssize_t = room.n3
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     row: cython.Py_ssize_t
@@ -244,8 +315,8 @@ def region(
             first += 1
         while first <= last and e23[row + last] > delta:
             last -= 1
-        ends[0, j] = first
-        ends[1, j] = last
+        first_at[j] = first
+        last_at[j] = last
     for i in range(n1 + 1):
         for j in range(n2 + 1):
             row = i * (n2 + 1) + j
@@ -255,8 +326,8 @@ def region(
             rest = delta - e12[row]
             if rest < 0:
                 continue
-            first = ends[0, j]
-            last = ends[1, j]
+            first = first_at[j]
+            last = last_at[j]
             while first <= last and (e13[i * (n3 + 1) + first] + e23[j * (n3 + 1) + first] > rest):
                 first += 1
             while first <= last and (e13[i * (n3 + 1) + last] + e23[j * (n3 + 1) + last] > rest):
@@ -266,43 +337,65 @@ def region(
             if first <= last:
                 cells += last - first + 1
     at[(n1 + 1) * (n2 + 1)] = cells
-    return cells
+    room.visited += cells
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def fill(
-    a: cython.int[::1],
-    a0: cython.Py_ssize_t,
-    b: cython.int[::1],
-    b0: cython.Py_ssize_t,
-    n2: cython.Py_ssize_t,
-    c: cython.int[::1],
-    c0: cython.Py_ssize_t,
-    n3: cython.Py_ssize_t,
-    i: cython.Py_ssize_t,
-    low: cython.int[::1],
-    high: cython.int[::1],
-    at: cython.longlong[::1],
-    base: cython.longlong,
-    steps: cython.uchar[::1],
-    planes: cython.int[:, ::1],
-) -> cython.void:
-    """Fill plane i of D from plane i - 1; the steps too, unless ``base`` is negative."""
+def _divide(room: _Room) -> cython.bint:
+    """Divide the planes into parts whose steps fit ``limit`` (or of one plane); is there room?"""
+    at: cython.longlong[::1] = room.at
+    starts: cython.int[::1] = room.starts
+    width: cython.Py_ssize_t = room.n2 + 1
+    i: cython.Py_ssize_t
+    part: cython.Py_ssize_t = 0
+    size: cython.longlong
+    starts[0] = 0
+    for i in range(1, room.n1 + 1):
+        if at[(i + 1) * width] - at[starts[part] * width] > room.limit:
+            part += 1
+            starts[part] = cython.cast(cython.int, i)
+    room.parts = part + 1
+    starts[room.parts] = cython.cast(cython.int, room.n1 + 1)
+    room.saved_needed = part * width * (room.n3 + 1)
+    room.steps_needed = 0
+    for part in range(room.parts):
+        size = at[starts[part + 1] * width] - at[starts[part] * width]
+        if size > room.steps_needed:
+            room.steps_needed = size
+    return room.steps_needed <= room.steps.shape[0] and room.saved_needed <= room.saved.shape[0]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _fill(room: _Room, part: cython.Py_ssize_t, trace: cython.bint) -> cython.void:
+    """Fill the planes of a part of D, each from the one before; with ``trace`` the steps too."""
+    ids: cython.int[::1] = room.ids
+    low: cython.int[::1] = room.low
+    high: cython.int[::1] = room.high
+    at: cython.longlong[::1] = room.at
+    steps: cython.uchar[::1] = room.steps
+    planes: cython.int[:, ::1] = room.planes
+    b: cython.Py_ssize_t = room.b
+    c: cython.Py_ssize_t = room.c
+    n2: cython.Py_ssize_t = room.n2
+    width: cython.Py_ssize_t = room.n3 + 1
+    base: cython.longlong = at[room.starts[part] * (n2 + 1)]
+    i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
     row: cython.Py_ssize_t
-    here: cython.Py_ssize_t = i & 1
-    there: cython.Py_ssize_t = 1 - here
-    width: cython.Py_ssize_t = n3 + 1
+    here: cython.Py_ssize_t
+    there: cython.Py_ssize_t
     step: cython.int
     best: cython.int
     cost: cython.int
     ab: cython.int
     ac: cython.int
     bc: cython.int
-    s: cython.int = a[a0 + i - 1] if i > 0 else -1
+    s: cython.int
     h: cython.int
     r: cython.int
     low_i: cython.int
@@ -311,74 +404,78 @@ def fill(
     high_j: cython.int
     low_ij: cython.int
     high_ij: cython.int
-    for j in range(n2 + 1):
-        row = i * (n2 + 1) + j
-        if low[row] > high[row]:
-            continue
-        h = b[b0 + j - 1] if j > 0 else -2
-        low_i = low[row - n2 - 1] if i > 0 else 1
-        high_i = high[row - n2 - 1] if i > 0 else 0
-        low_j = low[row - 1] if j > 0 else 1
-        high_j = high[row - 1] if j > 0 else 0
-        low_ij = low[row - n2 - 2] if i > 0 and j > 0 else 1
-        high_ij = high[row - n2 - 2] if i > 0 and j > 0 else 0
-        ab = unlike(s, h)
-        for k in range(low[row], high[row] + 1):
-            best = 0 if i + j + k == 0 else FAR
-            step = 0
-            r = c[c0 + k - 1] if k > 0 else -3
-            ac = unlike(s, r)
-            bc = unlike(h, r)
-            if low_ij <= k - 1 <= high_ij:
-                cost = planes[there, (j - 1) * width + k - 1] + ab + ac + bc
-                if cost < best:
-                    best = cost
-                    step = 7
-            if low_ij <= k <= high_ij:
-                cost = planes[there, (j - 1) * width + k] + ab + LONE
-                if cost < best:
-                    best = cost
-                    step = 3
-            if low_i <= k - 1 <= high_i:
-                cost = planes[there, j * width + k - 1] + ac + LONE
-                if cost < best:
-                    best = cost
-                    step = 5
-            if low_j <= k - 1 <= high_j:
-                cost = planes[here, (j - 1) * width + k - 1] + bc + LONE
-                if cost < best:
-                    best = cost
-                    step = 6
-            if low_i <= k <= high_i:
-                cost = planes[there, j * width + k] + LONE
-                if cost < best:
-                    best = cost
-                    step = 1
-            if low_j <= k <= high_j:
-                cost = planes[here, (j - 1) * width + k] + LONE
-                if cost < best:
-                    best = cost
-                    step = 2
-            if k > low[row]:
-                cost = planes[here, j * width + k - 1] + LONE
-                if cost < best:
-                    best = cost
-                    step = 4
-            planes[here, j * width + k] = best
-            if base >= 0:
-                steps[at[row] - base + k - low[row]] = cython.cast(cython.uchar, step)
+    for i in range(room.starts[part], room.starts[part + 1]):
+        here = i & 1
+        there = 1 - here
+        s = ids[room.a + i - 1] if i > 0 else -1
+        for j in range(n2 + 1):
+            row = i * (n2 + 1) + j
+            if low[row] > high[row]:
+                continue
+            h = ids[b + j - 1] if j > 0 else -2
+            low_i = low[row - n2 - 1] if i > 0 else 1
+            high_i = high[row - n2 - 1] if i > 0 else 0
+            low_j = low[row - 1] if j > 0 else 1
+            high_j = high[row - 1] if j > 0 else 0
+            low_ij = low[row - n2 - 2] if i > 0 and j > 0 else 1
+            high_ij = high[row - n2 - 2] if i > 0 and j > 0 else 0
+            ab = _unlike(s, h)
+            for k in range(low[row], high[row] + 1):
+                best = 0 if i + j + k == 0 else FAR
+                step = 0
+                r = ids[c + k - 1] if k > 0 else -3
+                ac = _unlike(s, r)
+                bc = _unlike(h, r)
+                if low_ij <= k - 1 <= high_ij:
+                    cost = planes[there, (j - 1) * width + k - 1] + ab + ac + bc
+                    if cost < best:
+                        best = cost
+                        step = SOURCE | HYPOTHESIS | REFERENCE
+                if low_ij <= k <= high_ij:
+                    cost = planes[there, (j - 1) * width + k] + ab + LONE
+                    if cost < best:
+                        best = cost
+                        step = SOURCE | HYPOTHESIS
+                if low_i <= k - 1 <= high_i:
+                    cost = planes[there, j * width + k - 1] + ac + LONE
+                    if cost < best:
+                        best = cost
+                        step = SOURCE | REFERENCE
+                if low_j <= k - 1 <= high_j:
+                    cost = planes[here, (j - 1) * width + k - 1] + bc + LONE
+                    if cost < best:
+                        best = cost
+                        step = HYPOTHESIS | REFERENCE
+                if low_i <= k <= high_i:
+                    cost = planes[there, j * width + k] + LONE
+                    if cost < best:
+                        best = cost
+                        step = SOURCE
+                if low_j <= k <= high_j:
+                    cost = planes[here, (j - 1) * width + k] + LONE
+                    if cost < best:
+                        best = cost
+                        step = HYPOTHESIS
+                if k > low[row]:
+                    cost = planes[here, j * width + k - 1] + LONE
+                    if cost < best:
+                        best = cost
+                        step = REFERENCE
+                planes[here, j * width + k] = best
+                if trace:
+                    steps[at[row] - base + k - low[row]] = cython.cast(cython.uchar, step)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def kind_of(step: cython.int, s: cython.int, h: cython.int, r: cython.int) -> cython.int:
-    """The kind of a column; ``step`` has a bit for each sentence that has a token in it."""
-    if step & 1 == 0:
+def _kind_of(step: cython.int, s: cython.int, h: cython.int, r: cython.int) -> cython.int:
+    """The kind of a column with such a step."""
+    if step & SOURCE == 0:
         s = -1
-    if step & 2 == 0:
+    if step & HYPOTHESIS == 0:
         h = -1
-    if step & 4 == 0:
+    if step & REFERENCE == 0:
         r = -1
     if s == h:
         return UNCHANGED if h == r else MISSED
@@ -390,163 +487,81 @@ def kind_of(step: cython.int, s: cython.int, h: cython.int, r: cython.int) -> cy
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def walk(
-    a: cython.int[::1],
-    a0: cython.Py_ssize_t,
-    n1: cython.Py_ssize_t,
-    b: cython.int[::1],
-    b0: cython.Py_ssize_t,
-    n2: cython.Py_ssize_t,
-    c: cython.int[::1],
-    c0: cython.Py_ssize_t,
-    n3: cython.Py_ssize_t,
-    low: cython.int[::1],
-    high: cython.int[::1],
-    at: cython.longlong[::1],
-    steps: cython.uchar[::1],
-    planes: cython.int[:, ::1],
-    saved: cython.int[::1],
-    starts: cython.int[::1],
-    parts: cython.Py_ssize_t,
-    found: cython.int[::1],
-) -> cython.void:
+def _walk(room: _Room, found: cython.int[::1]) -> cython.void:
     """Count the columns of the path, from the end; fill each part of the steps when needed."""
-    i: cython.Py_ssize_t = n1
-    j: cython.Py_ssize_t = n2
-    k: cython.Py_ssize_t = n3
+    ids: cython.int[::1] = room.ids
+    starts: cython.int[::1] = room.starts
+    i: cython.Py_ssize_t = room.n1
+    j: cython.Py_ssize_t = room.n2
+    k: cython.Py_ssize_t = room.n3
     x: cython.Py_ssize_t
     row: cython.Py_ssize_t
-    plane: cython.Py_ssize_t = (n2 + 1) * (n3 + 1)
-    part: cython.Py_ssize_t = parts - 1
-    base: cython.longlong = at[starts[part] * (n2 + 1)]
+    width: cython.Py_ssize_t = room.n2 + 1
+    plane: cython.Py_ssize_t = width * (room.n3 + 1)
+    part: cython.Py_ssize_t = room.parts - 1
+    base: cython.longlong = room.at[starts[part] * width]
     step: cython.int
     while i > 0 or j > 0 or k > 0:
         if i < starts[part]:
             part -= 1
-            base = at[starts[part] * (n2 + 1)]
+            base = room.at[starts[part] * width]
             if part > 0:
                 for x in range(plane):
-                    planes[(starts[part] - 1) & 1, x] = saved[(part - 1) * plane + x]
-            for x in range(starts[part], starts[part + 1]):
-                fill(a, a0, b, b0, n2, c, c0, n3, x, low, high, at, base, steps, planes)
-        row = i * (n2 + 1) + j
-        step = steps[at[row] - base + k - low[row]]
+                    room.planes[(starts[part] - 1) & 1, x] = room.saved[(part - 1) * plane + x]
+            _fill(room, part, True)
+        row = i * width + j
+        step = room.steps[room.at[row] - base + k - room.low[row]]
         found[
-            kind_of(
+            _kind_of(
                 step,
-                a[a0 + i - 1] if i > 0 else -1,
-                b[b0 + j - 1] if j > 0 else -1,
-                c[c0 + k - 1] if k > 0 else -1,
+                ids[room.a + i - 1] if i > 0 else -1,
+                ids[room.b + j - 1] if j > 0 else -1,
+                ids[room.c + k - 1] if k > 0 else -1,
             )
         ] += 1
-        i -= step & 1
-        j -= (step >> 1) & 1
-        k -= step >> 2
+        if step & SOURCE:
+            i -= 1
+        if step & HYPOTHESIS:
+            j -= 1
+        if step & REFERENCE:
+            k -= 1
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def plan(
-    n1: cython.Py_ssize_t,
-    n2: cython.Py_ssize_t,
-    at: cython.longlong[::1],
-    limit: cython.longlong,
-    starts: cython.int[::1],
-) -> cython.Py_ssize_t:
-    """Divide the planes into parts whose steps fit ``limit`` (or of one plane); how many."""
-    i: cython.Py_ssize_t
-    parts: cython.Py_ssize_t = 1
-    starts[0] = 0
-    for i in range(1, n1 + 1):
-        if at[(i + 1) * (n2 + 1)] - at[starts[parts - 1] * (n2 + 1)] > limit:
-            starts[parts] = cython.cast(cython.int, i)
-            parts += 1
-    return parts
+def _fill_all(room: _Room) -> cython.int:
+    """Fill all planes, and the steps of the last part; what the cheapest alignment costs."""
+    plane: cython.Py_ssize_t = (room.n2 + 1) * (room.n3 + 1)
+    last: cython.Py_ssize_t = room.n1 * (room.n2 + 1) + room.n2
+    part: cython.Py_ssize_t
+    x: cython.Py_ssize_t
+    for part in range(room.parts):
+        if part > 0:
+            for x in range(plane):
+                room.saved[(part - 1) * plane + x] = room.planes[(room.starts[part] - 1) & 1, x]
+        _fill(room, part, part == room.parts - 1)
+    return room.planes[room.n1 & 1, plane - 1] if room.low[last] <= room.high[last] else FAR
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def three(
-    a: cython.int[::1],
-    a0: cython.Py_ssize_t,
-    n1: cython.Py_ssize_t,
-    b: cython.int[::1],
-    b0: cython.Py_ssize_t,
-    n2: cython.Py_ssize_t,
-    c: cython.int[::1],
-    c0: cython.Py_ssize_t,
-    n3: cython.Py_ssize_t,
-    tables: cython.int[:, ::1],
-    low: cython.int[::1],
-    high: cython.int[::1],
-    at: cython.longlong[::1],
-    ends: cython.int[:, ::1],
-    steps: cython.uchar[::1],
-    planes: cython.int[:, ::1],
-    saved: cython.int[::1],
-    starts: cython.int[::1],
-    need: cython.longlong[::1],
-    limit: cython.longlong,
-    found: cython.int[::1],
-) -> cython.bint:
-    """Align one triple and count its columns; False where ``need`` says what memory it takes."""
-    e12: cython.int[::1] = tables[0]
-    e13: cython.int[::1] = tables[1]
-    e23: cython.int[::1] = tables[2]
-    o12: cython.int = excess(a, a0, n1, b, b0, n2, e12, ends[0])
-    o13: cython.int = excess(a, a0, n1, c, c0, n3, e13, ends[0])
-    o23: cython.int = excess(b, b0, n2, c, c0, n3, e23, ends[0])
+def _align(room: _Room, found: cython.int[::1]) -> cython.bint:
+    """Align one triple and count its columns; False where there is too little room."""
+    o12: cython.int = _excess(room.ids, room.a, room.n1, room.b, room.n2, room.e12, room.row)
+    o13: cython.int = _excess(room.ids, room.a, room.n1, room.c, room.n3, room.e13, room.row)
+    o23: cython.int = _excess(room.ids, room.b, room.n2, room.c, room.n3, room.e23, room.row)
     least: cython.int = o12 + o13 + o23
     enough: cython.int = 2 * min(o12, o13, o23)
     delta: cython.int = 0
     grown: cython.int
     total: cython.int
-    parts: cython.Py_ssize_t
-    part: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    x: cython.Py_ssize_t
-    plane: cython.Py_ssize_t = (n2 + 1) * (n3 + 1)
-    most: cython.longlong
     while True:
-        need[2] += region(n1, n2, n3, delta, e12, e13, e23, low, high, at, ends)
-        need[3] += 1
-        parts = plan(n1, n2, at, limit, starts)
-        most = 0
-        for part in range(parts):
-            i = starts[part + 1] if part + 1 < parts else n1 + 1
-            if at[i * (n2 + 1)] - at[starts[part] * (n2 + 1)] > most:
-                most = at[i * (n2 + 1)] - at[starts[part] * (n2 + 1)]
-        if most > steps.shape[0] or (parts - 1) * plane > saved.shape[0]:
-            need[0] = most
-            need[1] = (parts - 1) * plane
+        _find_region(room, delta)
+        if not _divide(room):
             return False
-        part = 0
-        for i in range(n1 + 1):
-            if part + 1 < parts and i == starts[part + 1]:
-                for x in range(plane):
-                    saved[part * plane + x] = planes[(i - 1) & 1, x]
-                part += 1
-            fill(
-                a,
-                a0,
-                b,
-                b0,
-                n2,
-                c,
-                c0,
-                n3,
-                i,
-                low,
-                high,
-                at,
-                at[starts[part] * (n2 + 1)] if part == parts - 1 else -1,
-                steps,
-                planes,
-            )
-        i = n1 * (n2 + 1) + n2
-        total = planes[n1 & 1, n2 * (n3 + 1) + n3] if low[i] <= high[i] else FAR
+        total = _fill_all(room)
         if total <= least + delta:
             break
         grown = 4 if delta == 0 else 2 * delta
@@ -554,80 +569,47 @@ def three(
             grown = total - least
         delta = grown if grown < enough else enough
     found[COST] = total
-    walk(a, a0, n1, b, b0, n2, c, c0, n3, low, high, at, steps, planes, saved, starts, parts, found)
+    _walk(room, found)
     return True
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def run(
-    ids: cython.int[::1],
+def _run(
+    room: _Room,
     offsets: cython.longlong[::1],
     triples: cython.longlong[:, ::1],
     first: cython.Py_ssize_t,
-    tables: cython.int[:, ::1],
-    low: cython.int[::1],
-    high: cython.int[::1],
-    at: cython.longlong[::1],
-    ends: cython.int[:, ::1],
-    steps: cython.uchar[::1],
-    planes: cython.int[:, ::1],
-    saved: cython.int[::1],
-    starts: cython.int[::1],
-    need: cython.longlong[::1],
-    limit: cython.longlong,
     found: cython.int[:, ::1],
 ) -> cython.Py_ssize_t:
-    """Align the triples from ``first`` on; the first one that needs more memory, or the end."""
+    """Align the triples from ``first`` on; the first one that needs more room, or the end."""
     t: cython.Py_ssize_t
-    a0: cython.Py_ssize_t
-    b0: cython.Py_ssize_t
-    c0: cython.Py_ssize_t
-    n1: cython.Py_ssize_t
-    n2: cython.Py_ssize_t
-    n3: cython.Py_ssize_t
+    ids: cython.int[::1] = room.ids
     for t in range(first, triples.shape[0]):
-        a0 = offsets[triples[t, 0]]
-        b0 = offsets[triples[t, 1]]
-        c0 = offsets[triples[t, 2]]
-        n1 = offsets[triples[t, 0] + 1] - a0
-        n2 = offsets[triples[t, 1] + 1] - b0
-        n3 = offsets[triples[t, 2] + 1] - c0
-        if same(ids, a0, n1, ids, b0, n2):
-            count_pair(ids, a0, n1, ids, c0, n3, False, MISSED, tables[0], found[t])
-        elif same(ids, a0, n1, ids, c0, n3):
-            count_pair(ids, a0, n1, ids, b0, n2, False, NEEDLESS, tables[0], found[t])
-        elif same(ids, b0, n2, ids, c0, n3):
-            count_pair(ids, a0, n1, ids, b0, n2, True, RIGHT, tables[0], found[t])
-        elif not three(
-            ids,
-            a0,
-            n1,
-            ids,
-            b0,
-            n2,
-            ids,
-            c0,
-            n3,
-            tables,
-            low,
-            high,
-            at,
-            ends,
-            steps,
-            planes,
-            saved,
-            starts,
-            need,
-            limit,
-            found[t],
-        ):
+        room.a = offsets[triples[t, 0]]
+        room.b = offsets[triples[t, 1]]
+        room.c = offsets[triples[t, 2]]
+        room.n1 = offsets[triples[t, 0] + 1] - room.a
+        room.n2 = offsets[triples[t, 1] + 1] - room.b
+        room.n3 = offsets[triples[t, 2] + 1] - room.c
+        if _same(ids, room.a, room.n1, room.b, room.n2):
+            _count_pair(room, room.c, room.n3, False, MISSED, found[t])
+        elif _same(ids, room.a, room.n1, room.c, room.n3):
+            _count_pair(room, room.b, room.n2, False, NEEDLESS, found[t])
+        elif _same(ids, room.b, room.n2, room.c, room.n3):
+            _count_pair(room, room.b, room.n2, True, RIGHT, found[t])
+        elif not _align(room, found[t]):
             return t
     return triples.shape[0]
 
 
-def count_columns(ids: object, offsets: object, triples: object, limit: int = 1 << 25) -> tuple:
+def count_columns(
+    ids: cython.int[::1],
+    offsets: cython.longlong[::1],
+    triples: object,
+    limit: cython.longlong = 1 << 25,
+):
     """Columns of each kind in the three-way alignment of each triple, and what it costs.
 
     ``ids`` and ``offsets`` hold sentences as `errata.data.Tokens` does; ``triples[t]`` names
@@ -636,89 +618,85 @@ def count_columns(ids: object, offsets: object, triples: object, limit: int = 1 
     same order. Returns ``[triple, (unchanged, missed, needless, right, wrong, cost)]`` and the
     number of cells visited. ``limit`` bounds the bytes kept for steps.
     """
-    triples = np.ascontiguousarray(triples, np.int64).reshape(-1, 3)
-    found = np.zeros((len(triples), 6), np.int32)
-    if not len(triples):
-        return found, 0
-    lengths = np.diff(offsets)[triples].max(axis=0) + 1
-    pairs = max(lengths[0] * lengths[1], lengths[0] * lengths[2], lengths[1] * lengths[2])
-    tables = np.empty((3, pairs), np.int32)
-    low = np.empty(pairs, np.int32)
-    high = np.empty(pairs, np.int32)
-    at = np.empty(pairs + 1, np.int64)
-    ends = np.empty((2, lengths.max() + 1), np.int32)
-    planes = np.empty((2, pairs), np.int32)
-    starts = np.empty(lengths.max() + 2, np.int32)
-    steps = np.empty(1 << 16, np.uint8)
-    saved = np.empty(0, np.int32)
-    need = np.zeros(4, np.int64)
-    done = 0
+    named = np.ascontiguousarray(triples, np.int64).reshape(-1, 3)
+    counted = np.zeros((len(named), COST + 1), np.int32)
+    if not len(named):
+        return counted, 0
+    room: _Room = _Room(ids, np.diff(offsets)[named].max(axis=0), limit)
+    all_triples: cython.longlong[:, ::1] = named
+    found: cython.int[:, ::1] = counted
+    done: cython.Py_ssize_t = 0
     while True:
-        done = _run(
-            ids,
-            offsets,
-            triples,
-            done,
-            tables,
-            low,
-            high,
-            at,
-            ends,
-            steps,
-            planes,
-            saved,
-            starts,
-            need,
-            limit,
-            found,
-        )
-        if done == len(triples):
-            return found, int(need[2])
-        if need[0] > len(steps):
-            steps = np.empty(
-                min(max(int(need[0]), 2 * len(steps)), max(limit, int(need[0]))), np.uint8
-            )
-        if need[1] > len(saved):
-            saved = np.empty(int(need[1]), np.int32)
+        with cython.nogil:
+            done = _run(room, offsets, all_triples, done, found)
+        if done == found.shape[0]:
+            return counted, room.visited
+        room.grow()
 
 
-def _run(
-    ids: cython.int[::1],
-    offsets: cython.longlong[::1],
-    triples: cython.longlong[:, ::1],
-    first: cython.Py_ssize_t,
-    tables: cython.int[:, ::1],
-    low: cython.int[::1],
-    high: cython.int[::1],
-    at: cython.longlong[::1],
-    ends: cython.int[:, ::1],
-    steps: cython.uchar[::1],
-    planes: cython.int[:, ::1],
-    saved: cython.int[::1],
-    starts: cython.int[::1],
-    need: cython.longlong[::1],
-    limit: cython.longlong,
-    found: cython.int[:, ::1],
-):
-    """`run` for callers that hold the interpreter lock, which it lets go."""
-    done: cython.Py_ssize_t
+def band(a: cython.int[::1], b: cython.int[::1]):
+    """The band of the source-hypothesis table that alignments can use, and a way through it.
+
+    An optimal three-way alignment costs at most twice the pairwise optimum above the sum of the
+    three pairwise optima, so that no point further above the optimum than that lies on one.
+    Returns ``low``, ``high``, ``at`` (columns and cells of each row), and for each i the first
+    and the last j of one optimal pairwise alignment.
+    """
+    m: cython.Py_ssize_t = len(a)
+    n: cython.Py_ssize_t = len(b)
+    ids: cython.int[::1] = np.concatenate([a, b])
+    tables = np.empty((2, (m + 1) * (n + 1)), np.int32)
+    costs: cython.int[::1] = tables[0]
+    excess: cython.int[::1] = tables[1]
+    first = np.empty(m + 1, np.int32)
+    last = np.empty(m + 1, np.int32)
+    begins: cython.int[::1] = first
+    ends: cython.int[::1] = last
+    row: cython.int[::1] = np.empty(n + 1, np.int32)
+    optimum: cython.int
     with cython.nogil:
-        done = run(
-            ids,
-            offsets,
-            triples,
-            first,
-            tables,
-            low,
-            high,
-            at,
-            ends,
-            steps,
-            planes,
-            saved,
-            starts,
-            need,
-            limit,
-            found,
-        )
-    return done
+        optimum = _excess(ids, 0, m, m, n, excess, row)
+        _prefixes(ids, 0, m, m, n, costs)
+        _follow(ids, m, n, costs, begins, ends)
+    inside = tables[1].reshape(m + 1, n + 1) <= 2 * optimum
+    low = inside.argmax(axis=1).astype(np.int32)
+    high = (n - inside[:, ::-1].argmax(axis=1)).astype(np.int32)
+    at = np.concatenate([[0], np.cumsum(high - low + 1)]).astype(np.int64)
+    return low, high, at, first, last
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _follow(
+    ids: cython.int[::1],
+    m: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    table: cython.int[::1],
+    first: cython.int[::1],
+    last: cython.int[::1],
+) -> cython.void:
+    """One optimal alignment of the first m tokens with the n behind: first and last j at each i."""
+    i: cython.Py_ssize_t = m
+    j: cython.Py_ssize_t = n
+    width: cython.Py_ssize_t = n + 1
+    here: cython.int
+    last[m] = cython.cast(cython.int, n)
+    while i > 0 or j > 0:
+        here = table[i * width + j]
+        if (
+            i > 0
+            and j > 0
+            and here == table[(i - 1) * width + j - 1] + _unlike(ids[i - 1], ids[m + j - 1])
+        ):
+            first[i] = cython.cast(cython.int, j)
+            i -= 1
+            j -= 1
+            last[i] = cython.cast(cython.int, j)
+        elif i > 0 and here == table[(i - 1) * width + j] + GAP:
+            first[i] = cython.cast(cython.int, j)
+            i -= 1
+            last[i] = cython.cast(cython.int, j)
+        else:
+            j -= 1
+    first[0] = 0

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.kernels import cuts
+from errata.kernels import cuts, threeway
 from errata.metrics.imeasure.corrections import Change, Cluster, splice
 
 __all__ = [
@@ -214,7 +214,7 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
     The second value is False if a limit was hit and not all nodes are proven to be such.
     """
     a, b = np.array(chain.source, np.int32), np.array(hypothesis, np.int32)
-    low, high, at, first, last = cuts.band(a, b)
+    low, high, at, first, last = threeway.band(a, b)
     positions = chain.positions()
     points = _points(chain, [(int(first[i]), int(last[i])) for i in positions], int(at[-1]))
     mirrored = _mirror(low, high, len(b))
