@@ -9,18 +9,52 @@ if it occurs in the target too, is wrong where it stands and missing where it go
 import cython
 import numpy as np
 
-__all__ = ["count_edits"]
+BEAM = cython.declare(cython.const_int, 25)  # cells searched on each side of the diagonal
+LONGEST = cython.declare(cython.const_int, 10)  # words that move together
+FARTHEST = cython.declare(cython.const_int, 50)  # words a phrase may be away from its place
+TRIES = cython.declare(cython.const_int, 1000)  # shifts tried for a pair; then the search ends
+NEVER = cython.declare(cython.const_int, 1 << 28)
 
-BEAM = cython.declare(cython.int, 25)  # cells searched on each side of the diagonal
-LONGEST = cython.declare(cython.int, 10)  # words that move together
-FARTHEST = cython.declare(cython.int, 50)  # words a phrase may be away from its place
-TRIES = cython.declare(cython.int, 1000)  # shifts tried for one pair, after which the search ends
-NEVER = cython.declare(cython.int, 1 << 28)
-NOTHING = cython.declare(cython.int, 0)
-SAME = cython.declare(cython.int, 1)
-OTHER = cython.declare(cython.int, 2)
-DROP = cython.declare(cython.int, 3)
-ADD = cython.declare(cython.int, 4)
+# How a cell of the edit distance is reached.
+NOTHING = cython.declare(cython.const_int, 0)
+SAME = cython.declare(cython.const_int, 1)
+OTHER = cython.declare(cython.const_int, 2)
+DROP = cython.declare(cython.const_int, 3)
+ADD = cython.declare(cython.const_int, 4)
+
+# What is counted of a pair.
+INSERTIONS = cython.declare(cython.const_int, 0)
+DELETIONS = cython.declare(cython.const_int, 1)
+SUBSTITUTIONS = cython.declare(cython.const_int, 2)
+SHIFTS = cython.declare(cython.const_int, 3)
+
+
+@cython.cclass
+class _Pair:
+    """One pair: n words on their way to m of all ``target`` words; room for the longest pair."""
+
+    words: cython.int[::1]
+    n: cython.int
+    target: cython.int[::1]
+    at: cython.Py_ssize_t  # where those of this pair begin
+    m: cython.int
+    # the edit distance of the words, its steps, and that of the words with a phrase moved
+    cost: cython.int[:, ::1]
+    step: cython.schar[:, ::1]
+    moved: cython.int[::1]
+    work: cython.int[:, ::1]
+    # where each target word stands, which words are wrong and which target words are missing
+    align: cython.int[::1]
+    wrong: cython.int[::1]
+    missing: cython.int[::1]
+
+    def __init__(self, target, most, goal):
+        """Make room for pairs of at most so many words and target words."""
+        self.target = target
+        self.words, self.moved, self.wrong = np.zeros((3, most + 1), np.intc)
+        self.align, self.missing = np.zeros((2, goal + 1), np.intc)
+        self.cost, self.work = np.zeros((2, most + 1, goal + 1), np.intc)
+        self.step = np.zeros((most + 1, goal + 1), np.int8)
 
 
 @cython.cfunc
@@ -37,17 +71,18 @@ def _beam(ratio: cython.double) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def _fill(
+    pair: _Pair,
     words: cython.int[::1],
-    n: cython.int,
-    ref: cython.int[::1],
-    at: cython.Py_ssize_t,
-    m: cython.int,
     first: cython.int,
     cost: cython.int[:, ::1],
-    step: cython.schar[:, ::1],
     trace: cython.bint,
 ) -> cython.int:
     """Rows ``first`` to n of the edit distance; the rows before must be there. Returns the end."""
+    step: cython.schar[:, ::1] = pair.step
+    target: cython.int[::1] = pair.target
+    at: cython.Py_ssize_t = pair.at
+    n: cython.int = pair.n
+    m: cython.int = pair.m
     ratio: cython.double = 1.0
     if n > 0:
         ratio = cython.cast(cython.double, m) / n
@@ -79,7 +114,7 @@ def _fill(
                 how = DROP
             else:
                 # Of equal costs: keep or replace, then drop, then add.
-                if words[i - 1] == ref[at + j - 1]:
+                if words[i - 1] == target[at + j - 1]:
                     if cost[i - 1, j - 1] < best:
                         best = cost[i - 1, j - 1]
                         how = SAME
@@ -104,32 +139,34 @@ def _fill(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _align(
-    n: cython.int,
-    m: cython.int,
-    step: cython.schar[:, ::1],
-    align: cython.int[::1],
-    wrong: cython.int[::1],
-    missing: cython.int[::1],
-) -> cython.void:
-    """Where each target word stands, which words are wrong and which target words are missing."""
-    i: cython.int = n
-    j: cython.int = m
+def _align(pair: _Pair, counts: cython.longlong[::1]) -> cython.void:
+    """Where each target word stands, what is wrong and what is missing; count the edits."""
+    align: cython.int[::1] = pair.align
+    wrong: cython.int[::1] = pair.wrong
+    missing: cython.int[::1] = pair.missing
+    i: cython.int = pair.n
+    j: cython.int = pair.m
     how: cython.int
+    counts[INSERTIONS] = 0
+    counts[DELETIONS] = 0
+    counts[SUBSTITUTIONS] = 0
     while i > 0 or j > 0:
-        how = ADD if i == 0 else DROP if j == 0 else step[i, j]
+        how = ADD if i == 0 else DROP if j == 0 else pair.step[i, j]
         if how in (SAME, OTHER):
             i -= 1
             j -= 1
             align[j] = i
             wrong[i] = missing[j] = 1 if how == OTHER else 0
+            counts[SUBSTITUTIONS] += wrong[i]
         elif how == DROP:
             i -= 1
             wrong[i] = 1
+            counts[DELETIONS] += 1
         else:
             j -= 1
             missing[j] = 1
             align[j] = i - 1
+            counts[INSERTIONS] += 1
 
 
 @cython.cfunc
@@ -170,37 +207,30 @@ def _move(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _edits(
-    words: cython.int[::1],
-    n: cython.int,
-    ref: cython.int[::1],
-    at: cython.Py_ssize_t,
-    m: cython.int,
-    cost: cython.int[:, ::1],
-    work: cython.int[:, ::1],
-    step: cython.schar[:, ::1],
-    align: cython.int[::1],
-    wrong: cython.int[::1],
-    missing: cython.int[::1],
-    moved: cython.int[::1],
-) -> cython.int:
-    """The edits of one pair; ``words`` is changed on the way."""
-    if m == 0:
-        return n
-    j: cython.int
-    for j in range(m + 1):
-        cost[0, j] = j
-    shifts: cython.int = 0
+def _count(pair: _Pair, counts: cython.longlong[::1]) -> cython.void:
+    """The edits of one pair, whose words are changed on the way."""
+    words: cython.int[::1] = pair.words
+    target: cython.int[::1] = pair.target
+    moved: cython.int[::1] = pair.moved
+    align: cython.int[::1] = pair.align
+    wrong: cython.int[::1] = pair.wrong
+    missing: cython.int[::1] = pair.missing
+    cost: cython.int[:, ::1] = pair.cost
+    work: cython.int[:, ::1] = pair.work
+    at: cython.Py_ssize_t = pair.at
+    n: cython.int = pair.n
+    m: cython.int = pair.m
     tries: cython.int = 0
     before: cython.int
     now: cython.int
     a: cython.int
     b: cython.int
+    j: cython.int
     length: cython.int
     bad: cython.int
     lacking: cython.int
     offset: cython.int
-    target: cython.int
+    place: cython.int
     last: cython.int
     gain: cython.int
     first: cython.int
@@ -209,12 +239,17 @@ def _edits(
     best_gain: cython.int
     best_length: cython.int
     best_start: cython.int
-    best_target: cython.int
+    best_place: cython.int
+    if m == 0:
+        counts[DELETIONS] = n
+        return
+    for j in range(m + 1):
+        cost[0, j] = j
     while True:
-        before = _fill(words, n, ref, at, m, 1, cost, step, True)
-        _align(n, m, step, align, wrong, missing)
+        before = _fill(pair, words, 1, cost, True)
+        _align(pair, counts)
         found = False
-        best_gain = best_length = best_start = best_target = 0
+        best_gain = best_length = best_start = best_place = 0
         for a in range(n):
             for b in range(m):
                 if b - a > FARTHEST or a - b > FARTHEST:
@@ -224,7 +259,7 @@ def _edits(
                     length < LONGEST
                     and a + length < n
                     and b + length < m
-                    and words[a + length] == ref[at + b + length]
+                    and words[a + length] == target[at + b + length]
                 ):
                     bad += wrong[a + length]
                     lacking += missing[b + length]
@@ -233,15 +268,15 @@ def _edits(
                         continue
                     last = -1
                     for offset in range(-1, length):
-                        target = 0 if b + offset == -1 else align[b + offset] + 1
-                        if target == last:
+                        place = 0 if b + offset == -1 else align[b + offset] + 1
+                        if place == last:
                             continue
-                        last = target
-                        _move(words, n, a, length, target, moved)
-                        first = a if a < target else target
+                        last = place
+                        _move(words, n, a, length, place, moved)
+                        first = a if a < place else place
                         for j in range(m + 1):
                             work[first, j] = cost[first, j]
-                        now = _fill(moved, n, ref, at, m, first + 1, work, step, False)
+                        now = _fill(pair, moved, first + 1, work, False)
                         gain = before - now
                         tries += 1
                         # The largest gain, then the longest phrase, the first, to the front.
@@ -249,13 +284,11 @@ def _edits(
                         if gain == best_gain:
                             better = length > best_length
                             if length == best_length:
-                                better = a < best_start or (
-                                    a == best_start and target < best_target
-                                )
+                                better = a < best_start or (a == best_start and place < best_place)
                         if not found or better:
                             found = True
                             best_gain, best_length = gain, length
-                            best_start, best_target = a, target
+                            best_start, best_place = a, place
                     if tries >= TRIES:
                         break
                 if tries >= TRIES:
@@ -263,11 +296,11 @@ def _edits(
             if tries >= TRIES:
                 break
         if tries >= TRIES or not found or best_gain <= 0:
-            return shifts + before
-        _move(words, n, best_start, best_length, best_target, moved)
+            return
+        _move(words, n, best_start, best_length, best_place, moved)
         for j in range(n):
             words[j] = moved[j]
-        shifts += 1
+        counts[SHIFTS] += 1
 
 
 def count_edits(
@@ -275,30 +308,25 @@ def count_edits(
     starts: cython.longlong[::1],
     references: cython.int[::1],
     goals: cython.longlong[::1],
-    edits: cython.longlong[::1],
 ):
-    """Edits of each hypothesis ``hypotheses[starts[p]:starts[p + 1]]`` towards its reference."""
-    pairs: cython.Py_ssize_t = edits.shape[0]
-    most: cython.Py_ssize_t = int(np.diff(starts).max(initial=0))
-    goal: cython.Py_ssize_t = int(np.diff(goals).max(initial=0))
-    words: cython.int[::1] = np.zeros(most + 1, np.intc)
-    moved: cython.int[::1] = np.zeros(most + 1, np.intc)
-    wrong: cython.int[::1] = np.zeros(most + 1, np.intc)
-    align: cython.int[::1] = np.zeros(goal + 1, np.intc)
-    missing: cython.int[::1] = np.zeros(goal + 1, np.intc)
-    cost: cython.int[:, ::1] = np.zeros((most + 1, goal + 1), np.intc)
-    work: cython.int[:, ::1] = np.zeros((most + 1, goal + 1), np.intc)
-    step: cython.schar[:, ::1] = np.zeros((most + 1, goal + 1), np.int8)
+    """Edits of each hypothesis ``hypotheses[starts[p]:starts[p + 1]]`` towards its reference.
+
+    One row each: insertions, deletions, substitutions, shifts.
+    """
+    pairs: cython.Py_ssize_t = starts.shape[0] - 1
+    counted = np.zeros((pairs, 4), np.int64)
+    counts: cython.longlong[:, ::1] = counted
+    pair: _Pair = _Pair(
+        references, int(np.diff(starts).max(initial=0)), int(np.diff(goals).max(initial=0))
+    )
     p: cython.Py_ssize_t
     k: cython.int
-    n: cython.int
-    m: cython.int
     with cython.nogil:
         for p in range(pairs):
-            n = cython.cast(cython.int, starts[p + 1] - starts[p])
-            m = cython.cast(cython.int, goals[p + 1] - goals[p])
-            for k in range(n):
-                words[k] = hypotheses[starts[p] + k]
-            edits[p] = _edits(
-                words, n, references, goals[p], m, cost, work, step, align, wrong, missing, moved
-            )
+            pair.n = cython.cast(cython.int, starts[p + 1] - starts[p])
+            pair.m = cython.cast(cython.int, goals[p + 1] - goals[p])
+            pair.at = goals[p]
+            for k in range(pair.n):
+                pair.words[k] = hypotheses[starts[p] + k]
+            _count(pair, counts[p])
+    return counted

@@ -14,7 +14,7 @@ from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.metrics.base import Metric
 from errata.numbers import Floats, Progress, ratio
-from errata.studies.ter import edit_counts
+from errata.studies.ter import edit_counts, operation_counts
 
 __all__ = [
     "CurvePoint",
@@ -55,21 +55,8 @@ def operations(text: str, target: str, *, lowercase: bool = True) -> Operations:
     >>> operations("a b c d e", "c d a b x")
     Operations(insertions=0, deletions=0, substitutions=1, shifts=1)
     """
-    # sacrebleu's function returns only the sum; its parts are asked for one by one.
-    from sacrebleu.metrics import lib_ter
-
-    words, goal = (t.lower().split() if lowercase else t.split() for t in (text, target))
-    if not goal:
-        return Operations(0, len(words), 0, 0)
-    distance = lib_ter.BeamEditDistance(goal)
-    shifts = tried = 0
-    while True:
-        gain, moved, tried = lib_ter._shift(words, goal, distance, tried)
-        if gain <= 0 or tried >= lib_ter._MAX_SHIFT_CANDIDATES:
-            break
-        words, shifts = moved, shifts + 1
-    _, trace = distance(words)
-    return Operations(trace.count("i"), trace.count("d"), trace.count("s"), shifts)
+    (counts,) = operation_counts([(text, target)], lowercase=lowercase, threads=1).tolist()
+    return Operations(*counts)
 
 
 @dataclass(frozen=True)
@@ -184,26 +171,19 @@ def study_references(
                 float(edits.mean()) if n else np.nan,
             )
         )
-    sets = tuple(_one_set(shown[a], texts[a], sources, lowercase) for a in texts)
+    sets = tuple(_one_set(shown[a], texts[a], sources, lowercase, threads) for a in texts)
     return ReferenceStudy(
         sets, tuple(pairs), _disagreements(texts, sources, distance, compared, worst)
     )
 
 
-def _one_set(name: str, texts: dict[int, str], sources: list[str], lowercase: bool) -> ReferenceSet:
-    known: dict[tuple[str, str], Operations] = {}
-    sums = np.zeros(4)
-    for i, text in texts.items():
-        if text == sources[i]:
-            continue
-        pair = (sources[i], text)
-        if pair not in known:
-            known[pair] = operations(*pair, lowercase=lowercase)
-        found = known[pair]
-        sums += found.insertions, found.deletions, found.substitutions, found.shifts
+def _one_set(
+    name: str, texts: dict[int, str], sources: list[str], lowercase: bool, threads: int
+) -> ReferenceSet:
+    changed = [(sources[i], text) for i, text in texts.items() if text != sources[i]]
+    sums = operation_counts(changed, lowercase=lowercase, threads=threads).sum(axis=0)
     n = len(texts)
-    changed = sum(text != sources[i] for i, text in texts.items())
-    return ReferenceSet(name, n, changed / n, float(sums.sum() / n), *(sums / n).tolist())
+    return ReferenceSet(name, n, len(changed) / n, float(sums.sum() / n), *(sums / n).tolist())
 
 
 def _disagreements(
