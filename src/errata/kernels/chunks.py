@@ -8,16 +8,50 @@ untouched token is one, and an empty dummy stands at every boundary that no inse
 import cython
 import numpy as np
 
-MODIFIED = cython.declare(cython.int, 1)
-CORRECT = cython.declare(cython.int, 2)
-MISMATCH = cython.declare(cython.longlong, 1 << 40)  # one mismatch outweighs all matches,
-MATCH = cython.declare(cython.longlong, 1 << 24)  # one match all distances
+# Columns of a chunk.
+START = cython.declare(cython.const_int, 0)
+END = cython.declare(cython.const_int, 1)
+TEXT = cython.declare(cython.const_int, 2)
+EDIT = cython.declare(cython.const_int, 3)  # its number in the unit, or -1
+
+# Bits of what a system did to a gold chunk.
+MODIFIED = cython.declare(cython.const_int, 1)
+CORRECT = cython.declare(cython.const_int, 2)
+
+# Elastic matching: one pair that differs outweighs all that agree, and one of those all distances.
+DIFFERS = cython.declare(cython.const_longlong, 1 << 40)
+AGREES = cython.declare(cython.const_longlong, 1 << 24)
+UNREACHED = cython.declare(cython.const_longlong, 1 << 60)
+
+# Where elastic matching goes on from a pair: to the one before on both sides, or on one.
+BOTH = cython.declare(cython.const_int, 0)
+GOLD = cython.declare(cython.const_int, 1)
+SYSTEM = cython.declare(cython.const_int, 2)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def cut(
+@cython.inline
+def _write(
+    out: cython.int[:, ::1],
+    at: cython.int,
+    start: cython.int,
+    end: cython.int,
+    text: cython.int,
+    edit: cython.int,
+) -> cython.void:
+    """Write one chunk."""
+    out[at, START] = start
+    out[at, END] = end
+    out[at, TEXT] = text
+    out[at, EDIT] = edit
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _cut(
     token: cython.int,
     length: cython.int,
     tokens: cython.int[::1],
@@ -56,23 +90,14 @@ def cut(
             number = -1
         insertion = start == end
         if not insertion and not after_insertion:
-            out[at, 0] = start
-            out[at, 1] = start
-            out[at, 2] = empty
-            out[at, 3] = -1
+            _write(out, at, start, start, empty, -1)
             at += 1
-        out[at, 0] = start
-        out[at, 1] = end
-        out[at, 2] = text
-        out[at, 3] = number
+        _write(out, at, start, end, text, number)
         at += 1
         i = end
         after_insertion = insertion
     if not after_insertion:
-        out[at, 0] = length
-        out[at, 1] = length
-        out[at, 2] = empty
-        out[at, 3] = -1
+        _write(out, at, length, length, empty, -1)
         at += 1
     return at
 
@@ -80,7 +105,7 @@ def cut(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def released(
+def _released(
     gold: cython.int[:, ::1],
     first: cython.int,
     last: cython.int,
@@ -88,43 +113,56 @@ def released(
     count: cython.int,
     out: cython.schar[::1],
 ) -> cython.void:
-    """Compare by position, as the released scorer (gotutiyan/GTS) does."""
+    """Compare by position, as the released scorer (gotutiyan/GTS) does.
+
+    Chunks stand in order on both sides, so that a gold chunk need not be compared with those that
+    end before it or start behind it.
+    """
     g: cython.int
     s: cython.int
     modified: cython.int
     correct: cython.bint
     found: cython.bint
     changed: cython.int
+    start: cython.int
+    end: cython.int
+    low: cython.int = 0
     for g in range(first, last):
+        start = gold[g, START]
+        end = gold[g, END]
+        while low < count and system[low, END] < start:
+            low += 1
         modified = 0
         correct = False
         found = False
-        for s in range(count):
-            changed = MODIFIED if system[s, 3] >= 0 else 0
-            if system[s, 0] == gold[g, 0] and system[s, 1] == gold[g, 1]:
+        for s in range(low, count):
+            if system[s, START] > end:
+                break
+            changed = MODIFIED if system[s, EDIT] >= 0 else 0
+            if system[s, START] == start and system[s, END] == end:
                 found = True
-                if system[s, 2] == gold[g, 2]:
+                if system[s, TEXT] == gold[g, TEXT]:
                     correct = True
                     modified = changed
                     break
                 modified |= changed
             elif (
-                gold[g, 0] < gold[g, 1]
-                and system[s, 0] < gold[g, 1]
-                and (gold[g, 0] < system[s, 1] or gold[g, 0] == system[s, 0])
+                start < end
+                and system[s, START] < end
+                and (start < system[s, END] or start == system[s, START])
             ):
                 # An insertion right before a gold chunk overlaps it; one right after does not.
                 found = True
                 modified |= changed
         if not found:
-            correct = gold[g, 3] < 0
+            correct = gold[g, EDIT] < 0
         out[g] = modified + (CORRECT if correct else 0)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def elastic(
+def _elastic(
     gold: cython.int[:, ::1],
     first: cython.int,
     last: cython.int,
@@ -145,33 +183,43 @@ def elastic(
     width: cython.Py_ssize_t = count
     at: cython.Py_ssize_t
     best: cython.longlong
+    above: cython.longlong
+    left: cython.longlong
+    diagonal: cython.longlong
+    price: cython.longlong
+    start: cython.int
+    end: cython.int
+    text: cython.int
+    begin: cython.int
+    finish: cython.int
+    apart: cython.int
     i: cython.int
     j: cython.int
     g: cython.int
-    share: cython.int
+    step: cython.int
     low: cython.int
-    match: cython.bint
     for i in range(height):
         g = first + i
+        start = gold[g, START]
+        end = gold[g, END]
+        text = gold[g, TEXT]
+        left = UNREACHED
+        diagonal = UNREACHED if i > 0 else 0
         for j in range(count):
             at = i * width + j
-            best = 0
-            if i > 0 and j > 0:
-                best = costs[at - width - 1]
-            if i > 0 and (j == 0 or costs[at - width] < best):
-                best = costs[at - width]
-            if j > 0 and (i == 0 or costs[at - 1] < best):
-                best = costs[at - 1]
-            match = (
-                system[j, 0] == gold[g, 0]
-                and system[j, 1] == gold[g, 1]
-                and system[j, 2] == gold[g, 2]
-            )
-            if match:
-                costs[at] = best - MATCH
+            above = costs[at - width] if i > 0 else UNREACHED
+            best = above if above < diagonal else diagonal
+            diagonal = above
+            begin = system[j, START]
+            finish = system[j, END]
+            if begin == start and finish == end and system[j, TEXT] == text:
+                price = -AGREES
             else:
-                costs[at] = best + MISMATCH
-                costs[at] += abs(system[j, 0] - gold[g, 0]) + abs(system[j, 1] - gold[g, 1])
+                apart = begin - start if begin > start else start - begin
+                apart += finish - end if finish > end else end - finish
+                price = DIFFERS + cython.cast(cython.longlong, apart)
+            left = (best if best < left else left) + price
+            costs[at] = left
     for g in range(first, last):
         out[g] = 0
     i = height - 1
@@ -180,34 +228,42 @@ def elastic(
     while True:
         g = first + i
         at = i * width + j
-        if system[j, 0] == gold[g, 0] and system[j, 1] == gold[g, 1] and system[j, 2] == gold[g, 2]:
-            out[g] = CORRECT + (MODIFIED if system[j, 3] >= 0 else 0)
-        elif out[g] & CORRECT == 0 and system[j, 3] >= 0:
+        if (
+            system[j, START] == gold[g, START]
+            and system[j, END] == gold[g, END]
+            and system[j, TEXT] == gold[g, TEXT]
+        ):
+            out[g] = CORRECT + (MODIFIED if system[j, EDIT] >= 0 else 0)
+        elif out[g] & CORRECT == 0 and system[j, EDIT] >= 0:
             out[g] |= MODIFIED
-        share = 0  # 0: leave j with both or j only; 1: go on to another gold chunk of j
+        step = BOTH
         if i > 0 and j > 0:
             best = costs[at - width - 1]
             if costs[at - width] < best:
                 best = costs[at - width]
-                share = 1
+                step = GOLD
             if costs[at - 1] < best:
-                share = 2
+                step = SYSTEM
         elif i > 0:
-            share = 1
+            step = GOLD
         elif j > 0:
-            share = 2
-        if share != 1:  # all gold chunks i..low of system chunk j are known
+            step = SYSTEM
+        if step != GOLD:  # all gold chunks i..low of system chunk j are known
             if low > i:
                 for g in range(first + i, first + low + 1):
-                    if gold[g, 3] < 0 and gold[g, 0] == gold[g, 1] and out[g] & CORRECT == 0:
+                    if (
+                        gold[g, EDIT] < 0
+                        and gold[g, START] == gold[g, END]
+                        and out[g] & CORRECT == 0
+                    ):
                         out[g] = CORRECT
             if i == 0 and j == 0:
                 break
-        if share == 0:
+        if step == BOTH:
             i -= 1
             j -= 1
             low = i
-        elif share == 1:
+        elif step == GOLD:
             i -= 1
         else:
             j -= 1
@@ -242,7 +298,7 @@ def chunk(
     with cython.nogil:
         for u in range(units):
             token = token_offsets[sentences[u]]
-            at = cut(
+            at = _cut(
                 token,
                 token_offsets[sentences[u] + 1] - token,
                 tokens,
@@ -293,7 +349,7 @@ def compare(
         for u in range(units):
             s = sentences[u]
             token = token_offsets[s]
-            count = cut(
+            count = _cut(
                 token,
                 token_offsets[s + 1] - token,
                 tokens,
@@ -307,7 +363,7 @@ def compare(
                 0,
             )
             if by_elastic:
-                elastic(gold, bounds[u], bounds[u + 1], system, count, costs, out)
+                _elastic(gold, bounds[u], bounds[u + 1], system, count, costs, out)
             else:
-                released(gold, bounds[u], bounds[u + 1], system, count, out)
+                _released(gold, bounds[u], bounds[u + 1], system, count, out)
     return flags
