@@ -14,61 +14,94 @@ order costs k - 1.
 import cython
 import numpy as np
 
-INSERT = cython.declare(cython.int, 1)
-DELETE = cython.declare(cython.int, 2)
-SUBSTITUTE = cython.declare(cython.int, 3)
-TRANSPOSE = cython.declare(cython.int, 4)  # and the width of the window, times 8
+# Steps, as `align` gives them.
+INSERT = cython.declare(cython.const_int, 1)
+DELETE = cython.declare(cython.const_int, 2)
+SUBSTITUTE = cython.declare(cython.const_int, 3)
+TRANSPOSE = cython.declare(cython.const_int, 4)  # in a table: and the width of the window
+WIDTH = cython.declare(cython.const_int, 8)  # what that width is multiplied by
 
-UNRELATED = cython.declare(cython.int, 0)
-CASE = cython.declare(cython.int, 1)
-INFLECTION = cython.declare(cython.int, 2)
-SPELLING = cython.declare(cython.int, 3)
+# How two exchanged tokens are related.
+UNRELATED = cython.declare(cython.const_int, 0)
+CASE = cython.declare(cython.const_int, 1)
+INFLECTION = cython.declare(cython.const_int, 2)
+SPELLING = cython.declare(cython.const_int, 3)
 
-WORD = cython.declare(cython.int, 0)
-WINDOW = cython.declare(cython.int, 50)  # widest change of word order looked for, in tokens
-BITS = cython.declare(cython.int, 62)  # characters one machine word compares at once
-FULL = cython.declare(cython.longlong, 0x3FFFFFFFFFFFFFFF)
+# What is paid, in thousandths: for a token inserted or deleted, and for one exchanged.
+TOKEN = cython.declare(cython.const_int, 1000)
+OTHER_CASE = cython.declare(cython.const_int, 50)
+OTHER_STEM = cython.declare(cython.const_int, 499)
+BOTH_WORDS = cython.declare(cython.const_int, 250)
+MIXED = cython.declare(cython.const_int, 499)
+
+# In which sentences a token stands.
+SOURCE = cython.declare(cython.const_int, 1)
+TARGET = cython.declare(cython.const_int, 2)
+
+WORD = cython.declare(cython.const_int, 0)  # the class of words
+WINDOW = cython.declare(cython.const_int, 50)  # widest change of order looked for, in tokens
+BITS = cython.declare(cython.const_int, 62)  # characters one machine word compares at once
+FULL = cython.declare(cython.const_longlong, 0x3FFFFFFFFFFFFFFF)
+
+
+@cython.cclass
+class _Pair:
+    """The vocabulary, one pair of sentences, and room for the table of the largest."""
+
+    # words: folded numbers, classes, and characters from ``starts[x]`` to ``starts[x + 1]``
+    folded: cython.int[::1]
+    classes: cython.int[::1]
+    chars: cython.int[::1]
+    starts: cython.int[::1]
+    # at which positions each character stands in the marked word; a row for long words
+    masks: cython.longlong[::1]
+    row: cython.int[::1]
+    # the tokens of all pairs; where those of this one begin, and how many they are
+    sources: cython.int[::1]
+    targets: cython.int[::1]
+    source: cython.int
+    target: cython.int
+    n: cython.int
+    m: cython.int
+    # in which sentences each folded word stands, and how often more in one than in the other
+    present: cython.int[::1]
+    balance: cython.int[::1]
+    # cheapest cost and last step of every pair of prefixes
+    costs: cython.int[::1]
+    steps: cython.int[::1]
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def mark(
-    chars: cython.int[::1],
-    start: cython.int,
-    end: cython.int,
-    masks: cython.longlong[::1],
-    on: cython.bint,
-) -> cython.void:
-    """Set, or clear, the positions at which each character stands in a token."""
+def _mark(pair: _Pair, word: cython.int, on: cython.bint) -> cython.void:
+    """Set, or clear, the positions at which each character stands in a word."""
+    start: cython.int = pair.starts[word]
+    end: cython.int = pair.starts[word + 1]
     i: cython.int
     bit: cython.longlong = 1
     if end - start > BITS:
         end = start + BITS
     for i in range(start, end):
         if on:
-            masks[chars[i]] |= bit
+            pair.masks[pair.chars[i]] |= bit
             bit = bit * 2
         else:
-            masks[chars[i]] = 0
+            pair.masks[pair.chars[i]] = 0
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def common(
-    chars: cython.int[::1],
-    a: cython.int,
-    a_end: cython.int,
-    b: cython.int,
-    b_end: cython.int,
-    masks: cython.longlong[::1],
-    row: cython.int[::1],
-) -> cython.int:
-    """Length of the longest common subsequence of two tokens; ``masks`` are marked with a's.
+def _common(pair: _Pair, x: cython.int, y: cython.int) -> cython.int:
+    """Length of the longest common subsequence of two words, of which x is marked.
 
     Bit-parallel (Hyyrö 2004) up to 62 characters, the textbook table beyond.
     """
+    a: cython.int = pair.starts[x]
+    length: cython.int = pair.starts[x + 1] - a
+    b: cython.int = pair.starts[y]
+    b_end: cython.int = pair.starts[y + 1]
     state: cython.longlong = FULL
     hit: cython.longlong
     i: cython.int
@@ -76,54 +109,58 @@ def common(
     count: cython.int = 0
     diagonal: cython.int
     above: cython.int
-    if a_end - a <= BITS:
+    if length <= BITS:
         for j in range(b, b_end):
-            hit = state & masks[chars[j]]
+            hit = state & pair.masks[pair.chars[j]]
             state = ((state + hit) | (state - hit)) & FULL
-        i = a_end - a
-        while i > 0:
+        while length > 0:
             if state & 1 == 0:
                 count += 1
             state = state // 2
-            i -= 1
+            length -= 1
         return count
-    for i in range(a_end - a + 1):
-        row[i] = 0
+    for i in range(length + 1):
+        pair.row[i] = 0
     for j in range(b, b_end):
         diagonal = 0
-        for i in range(a_end - a):
-            above = row[i + 1]
-            if chars[a + i] == chars[j]:
-                row[i + 1] = diagonal + 1
-            elif row[i] > above:
-                row[i + 1] = row[i]
+        for i in range(length):
+            above = pair.row[i + 1]
+            if pair.chars[a + i] == pair.chars[j]:
+                pair.row[i + 1] = diagonal + 1
+            elif pair.row[i] > above:
+                pair.row[i + 1] = pair.row[i]
             diagonal = above
-    return row[a_end - a]
+    return pair.row[length]
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def same_stem(
-    chars: cython.int[::1], a: cython.int, a_end: cython.int, b: cython.int, b_end: cython.int
-) -> cython.bint:
+def _same_stem(pair: _Pair, x: cython.int, y: cython.int) -> cython.bint:
     """Whether two words begin alike and differ at their ends, or one only has a prefix more.
 
     The common beginning must be a whole word of at least two characters, or at least three
     characters and half of the shorter word; the ends may be up to four characters (three
     after a whole word). A prefix must have two or three characters, before at least three.
     """
+    a: cython.int = pair.starts[x]
+    a_end: cython.int = pair.starts[x + 1]
+    b: cython.int = pair.starts[y]
+    b_end: cython.int = pair.starts[y + 1]
     prefix: cython.int = 0
     suffix: cython.int = 0
     m: cython.int = a_end - a
     n: cython.int = b_end - b
     shorter: cython.int = m if m < n else n
     longer: cython.int = n if m < n else m
-    while prefix < shorter and chars[a + prefix] == chars[b + prefix]:
+    while prefix < shorter and pair.chars[a + prefix] == pair.chars[b + prefix]:
         prefix += 1
     if prefix == shorter:
         return prefix >= 2 and longer - prefix <= 3
-    while suffix < shorter - prefix and chars[a_end - 1 - suffix] == chars[b_end - 1 - suffix]:
+    while (
+        suffix < shorter - prefix
+        and pair.chars[a_end - 1 - suffix] == pair.chars[b_end - 1 - suffix]
+    ):
         suffix += 1
     if suffix == shorter:
         return suffix >= 3 and 2 <= longer - suffix <= 3
@@ -133,33 +170,32 @@ def same_stem(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def misspelt(
-    chars: cython.int[::1],
-    a: cython.int,
-    a_end: cython.int,
-    b: cython.int,
-    b_end: cython.int,
-    lcs: cython.int,
-) -> cython.bint:
+def _misspelt(pair: _Pair, x: cython.int, y: cython.int, lcs: cython.int) -> cython.bint:
     """Whether two words look like one word spelt in two ways.
 
     At least seven tenths of the characters in common in words of four or more, or two
     neighbouring characters exchanged in words of three or more.
     """
-    m: cython.int = a_end - a
-    n: cython.int = b_end - b
+    a: cython.int = pair.starts[x]
+    b: cython.int = pair.starts[y]
+    m: cython.int = pair.starts[x + 1] - a
+    n: cython.int = pair.starts[y + 1] - b
     i: cython.int = 0
     j: cython.int
     if m >= 4 and n >= 4 and 20 * lcs >= 7 * (m + n):
         return True
     if m != n or m < 3:
         return False
-    while i < m and chars[a + i] == chars[b + i]:
+    while i < m and pair.chars[a + i] == pair.chars[b + i]:
         i += 1
-    if i + 1 >= m or chars[a + i] != chars[b + i + 1] or chars[a + i + 1] != chars[b + i]:
+    if (
+        i + 1 >= m
+        or pair.chars[a + i] != pair.chars[b + i + 1]
+        or pair.chars[a + i + 1] != pair.chars[b + i]
+    ):
         return False
     j = i + 2
-    while j < m and chars[a + j] == chars[b + j]:
+    while j < m and pair.chars[a + j] == pair.chars[b + j]:
         j += 1
     return j == m
 
@@ -167,106 +203,69 @@ def misspelt(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def exchange(
-    x: cython.int,
-    y: cython.int,
-    folded: cython.int[::1],
-    classes: cython.int[::1],
-    chars: cython.int[::1],
-    starts: cython.int[::1],
-    masks: cython.longlong[::1],
-    row: cython.int[::1],
-) -> cython.int:
-    """What it costs to exchange token x for token y; ``masks`` are marked with x."""
+def _exchange(pair: _Pair, x: cython.int, y: cython.int) -> cython.int:
+    """What it costs to exchange word x, which is marked, for word y."""
     length: cython.int
     cost: cython.int
     if x == y:
         return 0
-    if folded[x] == folded[y]:
-        return 50
-    length = starts[x + 1] - starts[x] + starts[y + 1] - starts[y]
-    cost = (
-        1000
-        - 2000
-        * common(chars, starts[x], starts[x + 1], starts[y], starts[y + 1], masks, row)
-        // length
-    )
-    if classes[x] != classes[y]:
-        return cost + 998
-    if classes[x] != WORD:
-        return cost + 499
-    if same_stem(chars, starts[x], starts[x + 1], starts[y], starts[y + 1]):
-        return cost + 250
-    return cost + 749
+    if pair.folded[x] == pair.folded[y]:
+        return OTHER_CASE
+    length = pair.starts[x + 1] - pair.starts[x] + pair.starts[y + 1] - pair.starts[y]
+    cost = 1000 - 2000 * _common(pair, x, y) // length
+    if pair.classes[x] != pair.classes[y]:
+        return cost + OTHER_STEM + MIXED
+    if pair.classes[x] != WORD:
+        return cost + OTHER_STEM
+    if _same_stem(pair, x, y):
+        return cost + BOTH_WORDS
+    return cost + OTHER_STEM + BOTH_WORDS
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def reordered(
-    i: cython.int,
-    j: cython.int,
-    source: cython.int,
-    target: cython.int,
-    src: cython.int[::1],
-    tgt: cython.int[::1],
-    folded: cython.int[::1],
-    present: cython.int[::1],
-    balance: cython.int[::1],
-) -> cython.int:
+def _reordered(pair: _Pair, i: cython.int, j: cython.int) -> cython.int:
     """The narrowest window ending at tokens i and j whose tokens differ in order only, or 0.
 
-    ``present`` holds 3 for tokens of both sentences: no window reaches over another token. As
-    in ERRANT, none reaches over a pair of equal tokens either.
+    No window reaches over a token that only one sentence has. As in ERRANT, none reaches over a
+    pair of equal tokens either.
     """
     k: cython.int = 0
     open_: cython.int = 0
     x: cython.int
     y: cython.int
     found: cython.int = 0
-    while k < WINDOW and i - k >= 0 and j - k >= 0:
-        x = folded[src[source + i - k]]
-        y = folded[tgt[target + j - k]]
-        if present[x] != 3 or present[y] != 3 or (x == y):
+    i += pair.source
+    j += pair.target
+    while k < WINDOW and i - k >= pair.source and j - k >= pair.target:
+        x = pair.folded[pair.sources[i - k]]
+        y = pair.folded[pair.targets[j - k]]
+        if pair.present[x] != SOURCE | TARGET or pair.present[y] != SOURCE | TARGET or x == y:
             break
         k += 1
-        open_ += 1 if balance[x] >= 0 else -1
-        balance[x] += 1
-        open_ += 1 if balance[y] <= 0 else -1
-        balance[y] -= 1
+        open_ += 1 if pair.balance[x] >= 0 else -1
+        pair.balance[x] += 1
+        open_ += 1 if pair.balance[y] <= 0 else -1
+        pair.balance[y] -= 1
         if open_ == 0:
             found = k
             break
     while k > 0:
         k -= 1
-        balance[folded[src[source + i - k]]] = 0
-        balance[folded[tgt[target + j - k]]] = 0
+        pair.balance[pair.folded[pair.sources[i - k]]] = 0
+        pair.balance[pair.folded[pair.targets[j - k]]] = 0
     return found
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def fill(
-    source: cython.int,
-    n: cython.int,
-    target: cython.int,
-    m: cython.int,
-    src: cython.int[::1],
-    tgt: cython.int[::1],
-    folded: cython.int[::1],
-    classes: cython.int[::1],
-    chars: cython.int[::1],
-    starts: cython.int[::1],
-    masks: cython.longlong[::1],
-    row: cython.int[::1],
-    present: cython.int[::1],
-    balance: cython.int[::1],
-    costs: cython.int[::1],
-    steps: cython.int[::1],
-) -> cython.void:
-    """Fill the table of one sentence: cheapest cost and last step of every pair of prefixes."""
-    width: cython.Py_ssize_t = m + 1
+def _fill(pair: _Pair) -> cython.void:
+    """Fill the table of one pair: cheapest cost and last step of every pair of prefixes."""
+    costs: cython.int[::1] = pair.costs
+    steps: cython.int[::1] = pair.steps
+    width: cython.Py_ssize_t = pair.m + 1
     at: cython.Py_ssize_t
     i: cython.int
     j: cython.int
@@ -274,99 +273,74 @@ def fill(
     best: cython.int
     step: cython.int
     x: cython.int
-    for j in range(m + 1):
-        costs[j] = 1000 * j
+    for j in range(pair.m + 1):
+        costs[j] = TOKEN * j
         steps[j] = INSERT
-    for i in range(1, n + 1):
-        x = src[source + i - 1]
-        mark(chars, starts[x], starts[x + 1], masks, True)
+    for i in range(1, pair.n + 1):
+        x = pair.sources[pair.source + i - 1]
+        _mark(pair, x, True)
         at = i * width
-        costs[at] = 1000 * i
+        costs[at] = TOKEN * i
         steps[at] = DELETE
-        for j in range(1, m + 1):
+        for j in range(1, pair.m + 1):
             at = i * width + j
-            best = costs[at - width - 1] + exchange(
-                x, tgt[target + j - 1], folded, classes, chars, starts, masks, row
-            )
+            best = costs[at - width - 1] + _exchange(pair, x, pair.targets[pair.target + j - 1])
             step = SUBSTITUTE
-            if costs[at - 1] + 1000 < best:
-                best = costs[at - 1] + 1000
+            if costs[at - 1] + TOKEN < best:
+                best = costs[at - 1] + TOKEN
                 step = INSERT
-            if costs[at - width] + 1000 < best:
-                best = costs[at - width] + 1000
+            if costs[at - width] + TOKEN < best:
+                best = costs[at - width] + TOKEN
                 step = DELETE
-            k = reordered(i - 1, j - 1, source, target, src, tgt, folded, present, balance)
-            if k > 0 and costs[at - k * width - k] + 1000 * (k - 1) <= best:
-                best = costs[at - k * width - k] + 1000 * (k - 1)
-                step = TRANSPOSE + 8 * k
+            k = _reordered(pair, i - 1, j - 1)
+            if k > 0 and costs[at - k * width - k] + TOKEN * (k - 1) <= best:
+                best = costs[at - k * width - k] + TOKEN * (k - 1)
+                step = TRANSPOSE + WIDTH * k
             costs[at] = best
             steps[at] = step
-        mark(chars, starts[x], starts[x + 1], masks, False)
+        _mark(pair, x, False)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def relate(
-    x: cython.int,
-    y: cython.int,
-    folded: cython.int[::1],
-    classes: cython.int[::1],
-    chars: cython.int[::1],
-    starts: cython.int[::1],
-    masks: cython.longlong[::1],
-    row: cython.int[::1],
-) -> cython.int:
-    """How two exchanged tokens are related."""
+def _relate(pair: _Pair, x: cython.int, y: cython.int) -> cython.int:
+    """How two exchanged words are related."""
     lcs: cython.int
-    if folded[x] == folded[y]:
+    if pair.folded[x] == pair.folded[y]:
         return CASE
-    if classes[x] != WORD or classes[y] != WORD:
+    if pair.classes[x] != WORD or pair.classes[y] != WORD:
         return UNRELATED
-    if same_stem(chars, starts[x], starts[x + 1], starts[y], starts[y + 1]):
+    if _same_stem(pair, x, y):
         return INFLECTION
-    mark(chars, starts[x], starts[x + 1], masks, True)
-    lcs = common(chars, starts[x], starts[x + 1], starts[y], starts[y + 1], masks, row)
-    mark(chars, starts[x], starts[x + 1], masks, False)
-    if misspelt(chars, starts[x], starts[x + 1], starts[y], starts[y + 1], lcs):
-        return SPELLING
-    return UNRELATED
+    _mark(pair, x, True)
+    lcs = _common(pair, x, y)
+    _mark(pair, x, False)
+    return SPELLING if _misspelt(pair, x, y, lcs) else UNRELATED
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def trace(
-    sentence: cython.int,
-    source: cython.int,
-    n: cython.int,
-    target: cython.int,
-    m: cython.int,
-    src: cython.int[::1],
-    tgt: cython.int[::1],
-    folded: cython.int[::1],
-    classes: cython.int[::1],
-    chars: cython.int[::1],
-    starts: cython.int[::1],
-    masks: cython.longlong[::1],
-    row: cython.int[::1],
-    steps: cython.int[::1],
-    out: cython.int[:, ::1],
-    count: cython.int,
+def _trace(
+    pair: _Pair, number: cython.int, out: cython.int[:, ::1], count: cython.int
 ) -> cython.int:
-    """Write the steps of one sentence that change something, in order; return the new count."""
-    width: cython.Py_ssize_t = m + 1
-    i: cython.int = n
-    j: cython.int = m
+    """Write the steps of pair ``number`` that change something, in order; return the new count."""
+    width: cython.Py_ssize_t = pair.m + 1
+    i: cython.int = pair.n
+    j: cython.int = pair.m
     step: cython.int
     back_i: cython.int
     back_j: cython.int
+    x: cython.int
+    y: cython.int
+    relation: cython.int
     first: cython.int = count
     last: cython.int
     c: cython.int
     swap: cython.int
     while i > 0 or j > 0:
-        step = steps[i * width + j]
+        step = pair.steps[i * width + j]
         back_i = i
         back_j = j
         if step == INSERT:
@@ -377,28 +351,24 @@ def trace(
             back_i = i - 1
             back_j = j - 1
         else:
-            back_i = i - step // 8
-            back_j = j - step // 8
+            back_i = i - step // WIDTH
+            back_j = j - step // WIDTH
             step = TRANSPOSE
-        if not (step == SUBSTITUTE and src[source + back_i] == tgt[target + back_j]):
-            out[count, 0] = sentence
+        relation = UNRELATED
+        x = y = -1
+        if step == SUBSTITUTE:
+            x = pair.sources[pair.source + back_i]
+            y = pair.targets[pair.target + back_j]
+            if x != y:
+                relation = _relate(pair, x, y)
+        if step != SUBSTITUTE or x != y:
+            out[count, 0] = number
             out[count, 1] = step
             out[count, 2] = back_i
             out[count, 3] = i
             out[count, 4] = back_j
             out[count, 5] = j
-            out[count, 6] = UNRELATED
-            if step == SUBSTITUTE:
-                out[count, 6] = relate(
-                    src[source + back_i],
-                    tgt[target + back_j],
-                    folded,
-                    classes,
-                    chars,
-                    starts,
-                    masks,
-                    row,
-                )
+            out[count, 6] = relation
             count += 1
         i = back_i
         j = back_j
@@ -432,77 +402,40 @@ def align(
     size: cython.Py_ssize_t = src_offsets.shape[0] - 1
     s: cython.Py_ssize_t
     i: cython.int
-    n: cython.int
-    m: cython.int
-    source: cython.int
-    target: cython.int
     count: cython.int = 0
     lengths_n = np.diff(np.asarray(src_offsets))
     lengths_m = np.diff(np.asarray(tgt_offsets))
     cells = int(((lengths_n + 1) * (lengths_m + 1)).max()) if size else 0
     lengths = np.diff(np.asarray(starts))
-    costs: cython.int[::1] = np.zeros(cells, np.intc)
-    steps: cython.int[::1] = np.zeros(cells, np.intc)
-    masks: cython.longlong[::1] = np.zeros(alphabet, np.int64)
-    row: cython.int[::1] = np.zeros(int(lengths.max(initial=0)) + 1, np.intc)
-    present: cython.int[::1] = np.zeros(folded.shape[0], np.intc)
-    balance: cython.int[::1] = np.zeros(folded.shape[0], np.intc)
+    pair: _Pair = _Pair()
+    pair.folded, pair.classes, pair.chars, pair.starts = folded, classes, chars, starts
+    pair.masks = np.zeros(alphabet, np.int64)
+    pair.row = np.zeros(int(lengths.max(initial=0)) + 1, np.intc)
+    pair.sources, pair.targets = src, tgt
+    pair.present, pair.balance = np.zeros((2, folded.shape[0]), np.intc)
+    pair.costs, pair.steps = np.zeros((2, cells), np.intc)
     found = np.zeros((src.shape[0] + tgt.shape[0], 7), np.intc)
     out: cython.int[:, ::1] = found
     with cython.nogil:
         for s in range(size):
-            source = src_offsets[s]
-            n = src_offsets[s + 1] - source
-            target = tgt_offsets[s]
-            m = tgt_offsets[s + 1] - target
-            if n == m:
+            pair.source = src_offsets[s]
+            pair.n = src_offsets[s + 1] - src_offsets[s]
+            pair.target = tgt_offsets[s]
+            pair.m = tgt_offsets[s + 1] - tgt_offsets[s]
+            if pair.n == pair.m:
                 i = 0
-                while i < n and src[source + i] == tgt[target + i]:
+                while i < pair.n and src[pair.source + i] == tgt[pair.target + i]:
                     i += 1
-                if i == n:
+                if i == pair.n:
                     continue
-            for i in range(n):
-                present[folded[src[source + i]]] |= 1
-            for i in range(m):
-                present[folded[tgt[target + i]]] |= 2
-            fill(
-                source,
-                n,
-                target,
-                m,
-                src,
-                tgt,
-                folded,
-                classes,
-                chars,
-                starts,
-                masks,
-                row,
-                present,
-                balance,
-                costs,
-                steps,
-            )
-            count = trace(
-                s,
-                source,
-                n,
-                target,
-                m,
-                src,
-                tgt,
-                folded,
-                classes,
-                chars,
-                starts,
-                masks,
-                row,
-                steps,
-                out,
-                count,
-            )
-            for i in range(n):
-                present[folded[src[source + i]]] = 0
-            for i in range(m):
-                present[folded[tgt[target + i]]] = 0
+            for i in range(pair.source, pair.source + pair.n):
+                pair.present[folded[src[i]]] |= SOURCE
+            for i in range(pair.target, pair.target + pair.m):
+                pair.present[folded[tgt[i]]] |= TARGET
+            _fill(pair)
+            count = _trace(pair, s, out, count)
+            for i in range(pair.source, pair.source + pair.n):
+                pair.present[folded[src[i]]] = 0
+            for i in range(pair.target, pair.target + pair.m):
+                pair.present[folded[tgt[i]]] = 0
     return found[:count].copy()
