@@ -72,10 +72,11 @@ def test_update_far_out_stays_finite() -> None:
 @given(st.floats(-50, 50) | st.floats(-2, 2), st.floats(0.001, 5))
 def test_all_outcomes_at_once_are_each_of_them(t: float, margin: float) -> None:
     """To the last bit: the tails they share are computed once."""
-    draw, every = np.zeros(2), np.zeros(4)
-    pure._draw(t, margin, draw)
-    pure._outcomes(t, margin, every)
-    assert every.tolist() == [*draw, pure._v_win(t - margin), pure._v_win(-t - margin)]
+    draw, every = pure._League(), pure._League()
+    pure._draw(draw, t, margin)
+    pure._outcomes(every, t, margin)
+    assert (every.v, every.w) == (draw.v, draw.w)
+    assert (every.v_win, every.v_loss) == (pure._v_win(t - margin), pure._v_win(-t - margin))
 
 
 def small_counts(seed: int, n: int = 5) -> Counts:

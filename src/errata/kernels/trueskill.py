@@ -8,41 +8,79 @@ import cython
 import numpy as np
 from cython.cimports.libc.math import erfc, exp, fabs, sqrt
 
-_GAMMA = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
-_MIX1 = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
-_MIX2 = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
-_MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-_UNIT = cython.declare(cython.double, 1.0 / 9007199254740992.0)  # 2 ** -53
-_ROOT_HALF = cython.declare(cython.double, 0.7071067811865476)
-_DENSITY = cython.declare(cython.double, 0.3989422804014327)  # 1 / sqrt(2 pi)
+# SplitMix64: the step of its state, the factors that mix it, and 2 ** -53. The large ones are not
+# const: as such they would be written in decimal, which C compilers warn of.
+GAMMA = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+MIX_1 = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
+MIX_2 = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
+MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+UNIT = cython.declare(cython.const_double, 1.0 / 9007199254740992.0)
+
+ROOT_HALF = cython.declare(cython.const_double, 0.7071067811865476)
+DENSITY = cython.declare(cython.const_double, 0.3989422804014327)  # 1 / sqrt(2 pi)
+
+
+@cython.cclass
+class _League:
+    """The systems, the games they play, and room for one run or for the limit."""
+
+    n: cython.Py_ssize_t
+    mean: cython.double[::1]
+    variance: cython.double[::1]
+    beta: cython.double
+    margin: cython.double
+    tau: cython.double
+    # v and w of the last draw, and v of a win and of a loss at its place
+    v: cython.double
+    w: cython.double
+    v_win: cython.double
+    v_loss: cython.double
+    # shares of wins and ties of each pair, and which pairs have met
+    win: cython.double[:, ::1]
+    tie: cython.double[:, ::1]
+    met: cython.uchar[:, ::1]
+    # a run: which systems have met any, exp(mean) and exp(-mean), summed chances of opponents, and
+    # the state of the random numbers
+    active: cython.uchar[::1]
+    grown: cython.double[::1]
+    shrunk: cython.double[::1]
+    weight: cython.double[::1]
+    state: cython.ulonglong
+    # the limit: chances of opponents, what a game changes, games started, and what follows
+    chance: cython.double[:, ::1]
+    gain: cython.double[:, ::1]
+    loss: cython.double[:, ::1]
+    slope: cython.double[::1]
+    starts: cython.double[::1]
+    order: cython.Py_ssize_t[::1]
+    change: cython.double[:, ::1]
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _uniform(state: cython.ulonglong[::1]) -> cython.double:
+def _uniform(league: _League) -> cython.double:
     """The next number in [0, 1) of SplitMix64 (Steele, Lea & Flood 2014)."""
-    z: cython.ulonglong
-    z = (state[0] + _GAMMA) & _MASK
-    state[0] = z
-    z = ((z ^ (z >> 30)) * _MIX1) & _MASK
-    z = ((z ^ (z >> 27)) * _MIX2) & _MASK
+    z: cython.ulonglong = (league.state + GAMMA) & MASK
+    league.state = z
+    z = ((z ^ (z >> 30)) * MIX_1) & MASK
+    z = ((z ^ (z >> 27)) * MIX_2) & MASK
     z = z ^ (z >> 31)
-    return cython.cast(cython.double, z >> 11) * _UNIT
+    return cython.cast(cython.double, z >> 11) * UNIT
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _pdf(x: cython.double) -> cython.double:
-    return _DENSITY * exp(-0.5 * x * x)
+    return DENSITY * exp(-0.5 * x * x)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _cdf(x: cython.double) -> cython.double:
-    return 0.5 * erfc(-x * _ROOT_HALF)
+    return 0.5 * erfc(-x * ROOT_HALF)
 
 
 @cython.cfunc
@@ -59,8 +97,8 @@ def _v_win(x: cython.double) -> cython.double:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _draw(t: cython.double, margin: cython.double, vw: cython.double[::1]) -> cython.void:
-    """v and w of a draw, into vw[0] and vw[1]; t = difference / c, margin likewise."""
+def _draw(league: _League, t: cython.double, margin: cython.double) -> cython.void:
+    """v and w of a draw, into ``league``; t = difference / c, margin likewise."""
     size: cython.double = fabs(t)
     a: cython.double = margin - size
     b: cython.double = -margin - size
@@ -68,18 +106,18 @@ def _draw(t: cython.double, margin: cython.double, vw: cython.double[::1]) -> cy
     v: cython.double
     if mass < 1e-300:
         v = a
-        vw[1] = 1.0
+        league.w = 1.0
     else:
         v = (_pdf(b) - _pdf(a)) / mass
-        vw[1] = v * v + (a * _pdf(a) - b * _pdf(b)) / mass
-    vw[0] = -v if t < 0 else v
+        league.w = v * v + (a * _pdf(a) - b * _pdf(b)) / mass
+    league.v = -v if t < 0 else v
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _outcomes(t: cython.double, margin: cython.double, vw: cython.double[::1]) -> cython.void:
-    """v and w of a draw and v of a win and of a loss, into vw[0] to vw[3].
+def _outcomes(league: _League, t: cython.double, margin: cython.double) -> cython.void:
+    """v and w of a draw, and v of a win and of a loss.
 
     To the last bit what `_draw(t)`, `_v_win(t - margin)` and `_v_win(-t - margin)` give, which
     ask for the same tails: a win of the favourite is at -a, a win of the other at b.
@@ -97,46 +135,41 @@ def _outcomes(t: cython.double, margin: cython.double, vw: cython.double[::1]) -
     other: cython.double = -b if below < 1e-300 else bottom / below
     if mass < 1e-300:
         v = a
-        vw[1] = 1.0
+        league.w = 1.0
     else:
         v = (bottom - top) / mass
-        vw[1] = v * v + (a * top - b * bottom) / mass
+        league.w = v * v + (a * top - b * bottom) / mass
     if t < 0:
-        vw[0] = -v
-        vw[2] = other
-        vw[3] = favourite
+        league.v = -v
+        league.v_win = other
+        league.v_loss = favourite
     else:
-        vw[0] = v
-        vw[2] = favourite
-        vw[3] = other
+        league.v = v
+        league.v_win = favourite
+        league.v_loss = other
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _play(
-    mean: cython.double[::1],
-    variance: cython.double[::1],
-    a: cython.Py_ssize_t,
-    b: cython.Py_ssize_t,
-    outcome: cython.int,
-    beta: cython.double,
-    margin: cython.double,
-    tau: cython.double,
-    vw: cython.double[::1],
+    league: _League, a: cython.Py_ssize_t, b: cython.Py_ssize_t, outcome: cython.int
 ) -> cython.void:
     """One game: outcome 1 (a wins), 0 (draw) or -1 (b wins)."""
-    va: cython.double = variance[a] + tau * tau
-    vb: cython.double = variance[b] + tau * tau
+    beta: cython.double = league.beta
+    margin: cython.double = league.margin
+    tau: cython.double = league.tau
+    va: cython.double = league.variance[a] + tau * tau
+    vb: cython.double = league.variance[b] + tau * tau
     c2: cython.double = 2 * beta * beta + va + vb
     c: cython.double = sqrt(c2)
-    t: cython.double = (mean[a] - mean[b]) / c
+    t: cython.double = (league.mean[a] - league.mean[b]) / c
     v: cython.double
     w: cython.double
     if outcome == 0:
-        _draw(t, margin / c, vw)
-        v = vw[0]
-        w = vw[1]
+        _draw(league, t, margin / c)
+        v = league.v
+        w = league.w
     elif outcome > 0:
         t = t - margin / c
         v = _v_win(t)
@@ -146,10 +179,10 @@ def _play(
         v = _v_win(t)
         w = v * (v + t)
         v = -v
-    mean[a] += va / c * v
-    mean[b] -= vb / c * v
-    variance[a] = va * (1 - va / c2 * w)
-    variance[b] = vb * (1 - vb / c2 * w)
+    league.mean[a] += va / c * v
+    league.mean[b] -= vb / c * v
+    league.variance[a] = va * (1 - va / c2 * w)
+    league.variance[b] = vb * (1 - vb / c2 * w)
 
 
 def rate(
@@ -165,32 +198,32 @@ def rate(
     """Means and variances of two players after one game (1: a won, 0: draw, -1: b won)."""
     mean = np.array([mean_a, mean_b])
     variance = np.array([variance_a, variance_b])
-    _play(mean, variance, 0, 1, outcome, beta, margin, tau, np.zeros(2))
+    league: _League = _League()
+    league.mean, league.variance = mean, variance
+    league.beta, league.margin, league.tau = beta, margin, tau
+    _play(league, 0, 1, outcome)
     return float(mean[0]), float(variance[0]), float(mean[1]), float(variance[1])
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _most_uncertain(
-    variance: cython.double[::1],
-    active: cython.uchar[::1],
-    n: cython.Py_ssize_t,
-    state: cython.ulonglong[::1],
-) -> cython.Py_ssize_t:
+def _most_uncertain(league: _League) -> cython.Py_ssize_t:
     """The system with the largest variance; equal ones are drawn from, names have no say."""
     i: cython.Py_ssize_t
     best: cython.Py_ssize_t = -1
+    largest: cython.double = -1
     equal: cython.int = 0
-    for i in range(n):
-        if not active[i]:
+    for i in range(league.n):
+        if not league.active[i]:
             continue
-        if best < 0 or variance[i] > variance[best]:
+        if league.variance[i] > largest:
             best = i
+            largest = league.variance[i]
             equal = 1
-        elif variance[i] == variance[best]:
+        elif league.variance[i] == largest:
             equal += 1
-            if _uniform(state) * equal < 1:
+            if _uniform(league) * equal < 1:
                 best = i
     return best
 
@@ -198,24 +231,16 @@ def _most_uncertain(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _one_run(
-    win: cython.double[:, ::1],
-    tie: cython.double[:, ::1],
-    met: cython.uchar[:, ::1],
-    active: cython.uchar[::1],
-    games: cython.longlong,
-    beta: cython.double,
-    margin: cython.double,
-    tau: cython.double,
-    state: cython.ulonglong[::1],
-    mean: cython.double[::1],
-    variance: cython.double[::1],
-    grown: cython.double[::1],
-    shrunk: cython.double[::1],
-    weight: cython.double[::1],
-    vw: cython.double[::1],
-    n: cython.Py_ssize_t,
-) -> cython.void:
+def _one_run(league: _League, games: cython.longlong) -> cython.void:
+    """Play so many games: the most uncertain system against one of about its strength."""
+    win: cython.double[:, ::1] = league.win
+    tie: cython.double[:, ::1] = league.tie
+    met: cython.uchar[:, ::1] = league.met
+    mean: cython.double[::1] = league.mean
+    grown: cython.double[::1] = league.grown
+    shrunk: cython.double[::1] = league.shrunk
+    weight: cython.double[::1] = league.weight
+    n: cython.Py_ssize_t = league.n
     _game: cython.longlong
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t
@@ -227,7 +252,7 @@ def _one_run(
         grown[j] = exp(mean[j])
         shrunk[j] = 1 / grown[j]
     for _game in range(games):
-        a = _most_uncertain(variance, active, n, state)
+        a = _most_uncertain(league)
         total = 0
         for j in range(n):
             # exp(-|mean_a - mean_j|), from exponentials kept up to date: two new ones a game.
@@ -239,18 +264,18 @@ def _one_run(
                 u = grown[j] * shrunk[a]
             total += u
             weight[j] = total
-        u = _uniform(state) * total
+        u = _uniform(league) * total
         b = 0
         while weight[b] <= u and b < n - 1:
             b += 1
-        u = _uniform(state)
+        u = _uniform(league)
         if u < win[a, b]:
             outcome = 1
         elif u < win[a, b] + tie[a, b]:
             outcome = 0
         else:
             outcome = -1
-        _play(mean, variance, a, b, outcome, beta, margin, tau, vw)
+        _play(league, a, b, outcome)
         grown[a] = exp(mean[a])
         grown[b] = exp(mean[b])
         shrunk[a] = 1 / grown[a]
@@ -276,59 +301,40 @@ def play_runs(
     have any. All runs are played without the interpreter's lock.
     """
     n: cython.Py_ssize_t = win.shape[0]
-    runs: cython.Py_ssize_t = seeds.shape[0]
     r: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    state: cython.ulonglong[::1] = np.zeros(1, np.uint64)
-    active: cython.uchar[::1] = np.asarray(met).any(axis=1).astype(np.uint8)
-    grown: cython.double[::1] = np.zeros(n)
-    shrunk: cython.double[::1] = np.zeros(n)
-    weight: cython.double[::1] = np.zeros(n)
-    vw: cython.double[::1] = np.zeros(2)
+    league: _League = _League()
+    league.n = n
+    league.win, league.tie, league.met = win, tie, met
+    league.beta, league.margin, league.tau = beta, margin, tau
+    league.active = np.asarray(met).any(axis=1).astype(np.uint8)
+    league.grown, league.shrunk, league.weight = np.zeros((3, n))
     if not cython.compiled:  # plain integers: NumPy's would overflow
-        state, seeds = [0], [int(seed) for seed in seeds]
+        seeds = seeds.tolist()
     with cython.nogil:
-        for r in range(runs):
-            state[0] = seeds[r]
+        for r in range(means.shape[0]):
+            league.state = seeds[r]
+            league.mean = means[r]
+            league.variance = variances[r]
             for i in range(n):
                 means[r, i] = 0
                 variances[r, i] = sigma * sigma
-            _one_run(
-                win,
-                tie,
-                met,
-                active,
-                games,
-                beta,
-                margin,
-                tau,
-                state,
-                means[r],
-                variances[r],
-                grown,
-                shrunk,
-                weight,
-                vw,
-                n,
-            )
+            _one_run(league, games)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _share_games(
-    variance: cython.double[::1],
-    slope: cython.double[::1],
-    games: cython.double,
-    order: cython.Py_ssize_t[::1],
-    starts: cython.double[::1],
-    n: cython.Py_ssize_t,
-) -> cython.void:
+def _share_games(league: _League, games: cython.double) -> cython.void:
     """Share out games as the matchmaker does, always to the system with the largest variance.
 
     ``slope[i]`` is how much one game lowers variance i (0: i does not play). Games go to the
     largest variances until they stand level: ``starts[i] = max(0, (variance[i] - level) / slope)``.
     """
+    variance: cython.double[::1] = league.variance
+    slope: cython.double[::1] = league.slope
+    starts: cython.double[::1] = league.starts
+    order: cython.Py_ssize_t[::1] = league.order
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -336,7 +342,7 @@ def _share_games(
     level: cython.double = 0
     heights: cython.double = 0
     widths: cython.double = 0
-    for i in range(n):
+    for i in range(league.n):
         starts[i] = 0
         if slope[i] > 0:
             j = active
@@ -360,27 +366,23 @@ def _share_games(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _flow(
-    win: cython.double[:, ::1],
-    tie: cython.double[:, ::1],
-    met: cython.uchar[:, ::1],
-    games: cython.double,
-    steps: cython.Py_ssize_t,
-    beta: cython.double,
-    margin: cython.double,
-    tau: cython.double,
-    mean: cython.double[::1],
-    variance: cython.double[::1],
-    chance: cython.double[:, ::1],
-    gain: cython.double[:, ::1],
-    loss: cython.double[:, ::1],
-    slope: cython.double[::1],
-    starts: cython.double[::1],
-    vw: cython.double[::1],
-    order: cython.Py_ssize_t[::1],
-    change: cython.double[:, ::1],
-    n: cython.Py_ssize_t,
-) -> cython.void:
+def _flow(league: _League, games: cython.double, steps: cython.Py_ssize_t) -> cython.void:
+    """Play the expected games in so many portions."""
+    win: cython.double[:, ::1] = league.win
+    tie: cython.double[:, ::1] = league.tie
+    met: cython.uchar[:, ::1] = league.met
+    mean: cython.double[::1] = league.mean
+    variance: cython.double[::1] = league.variance
+    chance: cython.double[:, ::1] = league.chance
+    gain: cython.double[:, ::1] = league.gain
+    loss: cython.double[:, ::1] = league.loss
+    slope: cython.double[::1] = league.slope
+    starts: cython.double[::1] = league.starts
+    change: cython.double[:, ::1] = league.change
+    beta: cython.double = league.beta
+    margin: cython.double = league.margin
+    tau: cython.double = league.tau
+    n: cython.Py_ssize_t = league.n
     _step: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -416,21 +418,21 @@ def _flow(
                 c = sqrt(c2)
                 t = (mean[i] - mean[j]) / c
                 far = margin / c
-                _outcomes(t, far, vw)
+                _outcomes(league, t, far)
                 lost = 1 - win[i, j] - tie[i, j]
                 x = t - far
-                v = vw[2]
-                w = tie[i, j] * vw[1] + win[i, j] * v * (v + x)
-                total = tie[i, j] * vw[0] + win[i, j] * v
+                v = league.v_win
+                w = tie[i, j] * league.w + win[i, j] * v * (v + x)
+                total = tie[i, j] * league.v + win[i, j] * v
                 x = -t - far
-                v = vw[3]
+                v = league.v_loss
                 gain[i, j] = (total - lost * v) / c
                 loss[i, j] = (w + lost * v * (v + x)) / c2
                 gain[j, i] = -gain[i, j]
                 loss[j, i] = loss[i, j]
                 slope[i] += chance[i, j] * loss[i, j] * variance[i] * variance[i]
                 slope[j] += chance[j, i] * loss[i, j] * variance[j] * variance[j]
-        _share_games(variance, slope, each, order, starts, n)
+        _share_games(league, each)
         for i in range(n):
             change[0, i] = 0
             change[1, i] = 0
@@ -465,38 +467,22 @@ def mean_field(
     n: cython.Py_ssize_t = wins.shape[1]
     r: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    variance: cython.double[::1] = np.zeros(n)
-    chance: cython.double[:, ::1] = np.zeros((n, n))
-    gain: cython.double[:, ::1] = np.zeros((n, n))
-    loss: cython.double[:, ::1] = np.zeros((n, n))
-    change: cython.double[:, ::1] = np.zeros((2, n))
-    slope: cython.double[::1] = np.zeros(n)
-    starts: cython.double[::1] = np.zeros(n)
-    vw: cython.double[::1] = np.zeros(4)
-    order: cython.Py_ssize_t[::1] = np.zeros(n, np.intp)
+    league: _League = _League()
+    league.n = n
+    league.tau = tau
+    league.variance, league.slope, league.starts = np.zeros((3, n))
+    league.chance, league.gain, league.loss = np.zeros((3, n, n))
+    league.change = np.zeros((2, n))
+    league.order = np.zeros(n, np.intp)
     with cython.nogil:
         for r in range(batch):
+            league.win = wins[r]
+            league.tie = ties[r]
+            league.met = met[r]
+            league.beta = betas[r]
+            league.margin = margins[r]
+            league.mean = means[r]
             for i in range(n):
                 means[r, i] = 0
-                variance[i] = sigma * sigma
-            _flow(
-                wins[r],
-                ties[r],
-                met[r],
-                games[r],
-                steps,
-                betas[r],
-                margins[r],
-                tau,
-                means[r],
-                variance,
-                chance,
-                gain,
-                loss,
-                slope,
-                starts,
-                vw,
-                order,
-                change,
-                n,
-            )
+                league.variance[i] = sigma * sigma
+            _flow(league, games[r], steps)
