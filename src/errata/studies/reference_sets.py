@@ -178,7 +178,7 @@ def study_references(
 
 
 def _one_set(
-    name: str, texts: dict[int, str], sources: list[str], lowercase: bool, threads: int
+    name: str, texts: dict[int, str], sources: list[str], lowercase: bool, threads: int | None
 ) -> ReferenceSet:
     changed = [(sources[i], text) for i, text in texts.items() if text != sources[i]]
     sums = operation_counts(changed, lowercase=lowercase, threads=threads).sum(axis=0)
