@@ -27,15 +27,21 @@ def errata(
     cwd: Path | None = None,
     code: int | None = 0,
     env: Mapping[str, str | None] | None = None,
+    terminal: int | None = None,
 ) -> Done:
     """Run a command in this process; ``code`` is the exit code it must end with, if not None.
 
-    ``env`` sets variables of the environment, or takes them away (None).
+    ``env`` sets variables of the environment, or takes them away (None). With ``terminal`` the
+    output claims to be a terminal of so many columns.
     """
     from errata.cli import main
 
+    if terminal is not None:
+        env = {"TERM": "xterm", "NO_COLOR": None, "COLUMNS": str(terminal), **(env or {})}
+
     given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin.encode("utf-8"))), "utf-8")  # type: ignore[arg-type]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
+    out.isatty = lambda: terminal is not None  # type: ignore[method-assign]
     status: object = 0
     with (
         contextlib.chdir(cwd or Path.cwd()),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
+WHOLE_DATA = {"conll14", "data_sets", "submissions"}
+FEW_EXAMPLES = 20
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +54,29 @@ def submissions(data_sets: Path) -> Path:
     return _one(data_sets, "grammatical/evaluation/*/data/original/official_submissions")
 
 
+@pytest.fixture(scope="session")
+def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders for caches, made only where a test fills one: most do not."""
+    base = tmp_path_factory.mktemp("caches")
+    return (base / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _no_network_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _own_cache(monkeypatch: pytest.MonkeyPatch, _caches: Iterator[Path]) -> None:
     """Keep caches of a test to the test."""
-    monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ERRATA_CACHE", str(next(_caches)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What reads whole data sets is slow; without the slow (make quick) examples are fewer too."""
+    for item in items:
+        if WHOLE_DATA.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
+    for item in items if "not slow" in config.option.markexpr else ():
+        test = getattr(item, "obj", None)
+        # Hypothesis has no other way to change what a test asks for; its own plug-in reads this.
+        wanted = getattr(test, "_hypothesis_internal_use_settings", None)
+        if wanted is not None and wanted.max_examples > FEW_EXAMPLES:
+            fewer = settings(wanted, max_examples=FEW_EXAMPLES)
+            test._hypothesis_internal_use_settings = fewer  # type: ignore[union-attr]

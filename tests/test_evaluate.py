@@ -100,7 +100,11 @@ def test_joining_fills_missing_references() -> None:
             [Hypotheses("A", ("a", "b"))],
             "sentence 2 has no reference",
         ),
-        (Corpus.from_texts(["a"], [["a"]]), [Hypotheses("A", ("a",))] * 2, "same name"),
+        (
+            Corpus.from_texts(["a"], [["a"]]),
+            [Hypotheses("A", ("a",))] * 2,
+            "two systems are called",
+        ),
     ],
 )
 def test_bad_input(corpus: Corpus, systems: list[Hypotheses], problem: str) -> None:

@@ -153,21 +153,31 @@ def test_intervals_are_numbers_in_json(files: Path) -> None:
     assert "easiest" not in none
 
 
-def on_a_terminal(*arguments: str, cwd: Path, columns: int, **variables: str) -> str:
-    """What a command shows on a terminal of that width."""
+SHOW = ("difficulty", "--gold", "gold.m2", "all.m2", "--terminal", "--sentences", "2")
+NARROW = "2  I [have been → go .67] to\n   [‸ → the .00] park\n   [tomorrow → ∅ 1.00] .\n"
+
+
+def test_colours_and_width_of_a_terminal(files: Path) -> None:
+    for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert errata(*SHOW, cwd=files, terminal=40, env=plain).stdout == NARROW
+    coloured = errata(*SHOW, cwd=files, terminal=40).stdout
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == NARROW
+    assert "\x1b[48;2;" in coloured
+
+
+def test_a_real_terminal(files: Path) -> None:
     pty = pytest.importorskip("pty")
     outer, inner = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-    environment |= {"TERM": "xterm", "COLUMNS": str(columns), **variables}
-    done = subprocess.run(
-        [sys.executable, "-m", "errata", *arguments],
-        cwd=cwd,
+    environment |= {"TERM": "xterm", "COLUMNS": "40"}
+    subprocess.run(
+        [sys.executable, "-m", "errata", *SHOW],
+        cwd=files,
         stdout=inner,
         env=environment,
         check=True,
         timeout=120,
     )
-    assert done.returncode == 0
     os.close(inner)
     shown = b""
     try:
@@ -176,19 +186,8 @@ def on_a_terminal(*arguments: str, cwd: Path, columns: int, **variables: str) ->
     except OSError:  # Linux says so that the other end is closed
         pass
     os.close(outer)
-    return shown.decode().replace("\r\n", "\n")
-
-
-def test_colours_and_width_of_a_terminal(files: Path) -> None:
-    show = ("difficulty", "--gold", "gold.m2", "all.m2", "--terminal", "--sentences", "2")
-    plain = on_a_terminal(*show, cwd=files, columns=40, NO_COLOR="1")
-    assert plain == (
-        "2  I [have been → go .67] to\n   [‸ → the .00] park\n   [tomorrow → ∅ 1.00] .\n"
-    )
-    assert on_a_terminal(*show, cwd=files, columns=40, TERM="dumb") == plain
-    coloured = on_a_terminal(*show, cwd=files, columns=40)
-    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
-    assert "\x1b[48;2;" in coloured
+    text = shown.decode().replace("\r\n", "\n")
+    assert text == errata(*SHOW, cwd=files, terminal=40).stdout
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "latex", "markdown"])

@@ -222,7 +222,7 @@ def test_a_correction_stays_on_the_line_of_its_error() -> None:
         Corpus.from_texts(["so " * 19 + "go"], [["so " * 19 + "goes"]]),
         [Hypotheses("A", ("so " * 19 + "go",))],
     )
-    for width in (2.0, 2.2, 2.4, 2.6, 2.8, 3.0):
+    for width in (2.2, 2.4, 2.6):  # at 2.4 a line ends between the two
         svg = heat_map_picture(found, range(1), form="svg", width=width).decode()
         heights = {
             text: height

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def name_of(path: Path) -> str:
     return ".".join(("errata", *(parts[:-1] if parts[-1] == "__init__" else parts)))
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """The modules of errata that a file imports, wherever in it."""
     found = set()
