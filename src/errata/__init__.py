@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'errata' has no attribute {name!r}")
     if "IPython" in sys.modules:
-        import_module("errata.report.notebook").register_tables()
+        import_module("errata.report.notebook").register_scores()
     return getattr(import_module(_WHERE[name]), name)
 
 

@@ -12,7 +12,7 @@ import pytest
 import errata
 from command import python_process
 from errata.data import Scores
-from errata.report.notebook import register_tables, scores_html
+from errata.report.notebook import register_scores, scores_html
 
 
 class Formatter:
@@ -66,9 +66,9 @@ def test_the_interval_is_shown_where_there_is_one() -> None:
 
 def test_without_a_shell_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
-    assert not register_tables()
+    assert not register_scores()
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    assert not register_tables()
+    assert not register_scores()
 
 
 @pytest.mark.parametrize("running", [False, True])

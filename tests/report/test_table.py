@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from errata.errors import InputError
 from errata.numbers import Estimate, Interval
 from errata.report.cells import Marked, Ranks
-from errata.report.table import Form, Table, joined, render
+from errata.report.table import Form, Table, joined_signatures, render
 
 TABLE = Table(
     ("system", "F_0.5", "n", "ok"),
@@ -150,7 +150,7 @@ def test_html_is_escaped() -> None:
 
 
 def test_a_table_of_several_scorers_names_each_once() -> None:
-    assert joined(["m2()", "gleu()", "m2()"]) == "m2()\ngleu()"
+    assert joined_signatures(["m2()", "gleu()", "m2()"]) == "m2()\ngleu()"
 
 
 def test_cells_end_no_line() -> None:

@@ -26,7 +26,7 @@ from errata.io.m2_lines import Reading, check_order, read_edit
 
 __all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "write_m2"]
 
-Numbered = list[tuple[int, str]]
+NumberedLines = list[tuple[int, str]]
 _NOOP_LINE = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
 
 
@@ -128,8 +128,8 @@ def parse_m2(
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 
 
-def _paragraphs(lines: list[str], reading: Reading) -> Iterator[Numbered]:
-    paragraph: Numbered = []
+def _paragraphs(lines: list[str], reading: Reading) -> Iterator[NumberedLines]:
+    paragraph: NumberedLines = []
     for number, line in enumerate(lines, 1):
         if line and not line.isspace():
             paragraph.append((number, line))
@@ -148,14 +148,14 @@ def _paragraphs(lines: list[str], reading: Reading) -> Iterator[Numbered]:
         yield paragraph
 
 
-def _sources(paragraph: Numbered) -> Numbered:
+def _sources(paragraph: NumberedLines) -> NumberedLines:
     return [
         (number, line[2:]) for number, line in paragraph if line.startswith("S ") or line == "S"
     ]
 
 
 def _read_paragraph(
-    paragraph: Numbered, reading: Reading
+    paragraph: NumberedLines, reading: Reading
 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
     sentences = _sources(paragraph)
     if not sentences:
@@ -227,7 +227,7 @@ def _references(
 
 
 def _share_edits(
-    sentences: Numbered,
+    sentences: NumberedLines,
     annotations: dict[int, list[tuple[int, Edit]]],
     tokens: list[str],
     reading: Reading,

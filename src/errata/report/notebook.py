@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from errata.data import Scores
 
-__all__ = ["register_tables", "scores_html"]
+__all__ = ["register_scores", "scores_html"]
 
 
 def scores_html(scores: Scores) -> str:
@@ -19,7 +19,7 @@ def scores_html(scores: Scores) -> str:
     return render(score_table(scores), "html")
 
 
-def register_tables() -> bool:
+def register_scores() -> bool:
     """Let the running IPython, if there is one, show `Scores` as tables; whether it does now.
 
     The class is named and not imported: nothing is loaded before there are scores to show.

@@ -25,7 +25,7 @@ from errata.report.cells import (
     is_number,
 )
 
-__all__ = ["Cell", "Form", "Table", "joined", "render", "signed"]
+__all__ = ["Cell", "Form", "Table", "joined_signatures", "render", "signed"]
 
 Form = Literal["table", "json", "tsv", "latex", "markdown", "html"]
 
@@ -76,7 +76,7 @@ class Table:
         ]
 
 
-def joined(signatures: Iterable[str]) -> str:
+def joined_signatures(signatures: Iterable[str]) -> str:
     """The signature of a table with numbers of several scorers: each once, a line each."""
     return "\n".join(dict.fromkeys(signatures))
 

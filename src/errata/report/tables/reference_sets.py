@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from errata.data import Scores, short_names
 from errata.metrics import Metric
 from errata.numbers import Interval
-from errata.report.table import Cell, Table, joined
+from errata.report.table import Cell, Table, joined_signatures
 from errata.studies.reference_sets import CurvePoint, ReferenceStudy
 
 __all__ = ["annotator_table", "curve_table", "self_check_table", "study_tables"]
@@ -96,7 +96,7 @@ def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float = 
     return Table(
         ("annotator", "metric", "figure", "score", f"{confidence * 100:g} % interval"),
         tuple(rows),
-        signature=joined(scores.signature for scores, _ in _named(results)),
+        signature=joined_signatures(scores.signature for scores, _ in _named(results)),
         title="Annotators as systems, against the other annotators",
         name="annotators_as_systems",
     )
@@ -121,7 +121,7 @@ def self_check_table(results: Sequence[Sequence[Scores]]) -> Table:
     return Table(
         ("annotator", "metric", "figure", "score"),
         tuple(_figure(scores, name) for scores, name in _named(results)),
-        signature=joined(scores.signature for scores, _ in _named(results)),
+        signature=joined_signatures(scores.signature for scores, _ in _named(results)),
         name="self_check",
         title="Self-check: every reference against itself",
         caption="less than a perfect score: the metric does not find its own gold again",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from errata.report.table import Cell, Table, joined, signed
+from errata.report.table import Cell, Table, joined_signatures, signed
 from errata.reproduce import ClaimResult, Reproduction, TableResult
 from errata.reproduce.experiment import Experiment
 from errata.reproduce.verdict import VERDICTS
@@ -86,7 +86,7 @@ def cell_table(result: TableResult, name: str) -> Table:
         name=f"{name}_{table.name}",
         caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)), *reasons)),
         formats={"recomputed": ".6g", "difference": "+.3g"},
-        signature=joined(_measured(table.measure, way.arguments) for way in table.ways),
+        signature=joined_signatures(_measured(table.measure, way.arguments) for way in table.ways),
         rules=frozenset(range(size - 1, len(rows) - 1, size)),
     )
 
@@ -116,7 +116,7 @@ def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
                 name=f"{name}_finding_{result.finding.name}",
                 caption=result.finding.text,
                 formats={"recomputed": ".6g"},
-                signature=joined(
+                signature=joined_signatures(
                     _measured(one.evidence.measure, one.evidence.arguments)
                     for one in result.evidence
                 ),

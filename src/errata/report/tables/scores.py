@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from errata.data import Scores
 from errata.numbers import Estimate, Interval
-from errata.report.table import Cell, Table, joined
+from errata.report.table import Cell, Table, joined_signatures
 
 __all__ = [
     "comparison_table",
@@ -80,7 +80,7 @@ def summary_table(
         title=f"Overview{what}",
         name="overview",
         caption="\n".join(map(_caption, results)) if signatures else "",
-        signature=joined(scores.signature for scores in results),
+        signature=joined_signatures(scores.signature for scores in results),
     )
 
 
