@@ -23,6 +23,7 @@ __all__ = [
     "Seed",
     "bootstrap_weights",
     "percentiles",
+    "plural",
     "ratio",
     "seed_name",
 ]
@@ -82,6 +83,15 @@ def percentiles(resampled: Floats, confidence: float = 0.95) -> Floats:
         for column in columns
     ]
     return np.array(bounds, np.float64).reshape(*resampled.shape[1:], 2)
+
+
+def plural(noun: str, number: int) -> str:
+    """A noun as it is written after a number.
+
+    >>> f"1 {plural('line', 1)}, 0 {plural('line', 0)}"
+    '1 line, 0 lines'
+    """
+    return noun if number == 1 else f"{noun}s"
 
 
 def seed_name(rng: Seed) -> str:

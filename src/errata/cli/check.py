@@ -11,6 +11,7 @@ import click
 from errata.cli.options import Inputs, corpus_options
 from errata.cli.output import emit, format_option
 from errata.io.checks.findings import Severity
+from errata.numbers import plural
 from errata.report.table import Table
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def command(
 
 def _counts(checked: Checked) -> str:
     counts = [(severity, checked.count(severity)) for severity in get_args(Severity)]
-    return ", ".join(f"{count} {severity}{'s' * (count != 1)}" for severity, count in counts)
+    return ", ".join(f"{count} {plural(severity, count)}" for severity, count in counts)
 
 
 def _findings(checked: Checked, shown: Sequence[Finding]) -> Table:

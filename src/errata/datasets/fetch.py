@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 from errata.cache import cache_folder
@@ -39,7 +39,7 @@ class Found:
     """A file that is on disk, and whether it is the user's own (``data``) or ours (``cache``)."""
 
     path: Path
-    origin: str
+    origin: Literal["data", "cache"]
 
 
 def path(
@@ -98,8 +98,8 @@ def find(chosen: DataSet, file: DataFile) -> Found | None:
     return Found(cached, "cache") if cached.is_file() else None
 
 
-def check(chosen: DataSet, file: DataFile) -> str:
-    """``ok``, ``wrong`` (not the content the catalogue records) or ``missing``."""
+def check(chosen: DataSet, file: DataFile) -> Literal["ok", "wrong", "missing"]:
+    """Whether a file is what the catalogue records, is something else, or is not there."""
     found = find(chosen, file)
     if found is None:
         return "missing"

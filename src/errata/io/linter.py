@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from errata.data import Corpus, Hypotheses, Reference
 from errata.errors import InputError
 from errata.io.checks.characters import check_characters, check_corpus
-from errata.io.checks.findings import Finding
+from errata.io.checks.findings import Finding, Severity, worst_first
 from errata.io.checks.lines import check_lines, check_sources, check_systems
 from errata.io.corpus import is_m2, scan_hypotheses, split_name
 from errata.io.files import PathLike, read_lines, shown_name
@@ -37,7 +37,7 @@ class Checked:
     findings: tuple[Finding, ...]
     statistics: tuple[FileStatistics, ...]
 
-    def count(self, severity: str) -> int:
+    def count(self, severity: Severity) -> int:
         """How many findings have this severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
@@ -73,9 +73,7 @@ def check_files(
     findings += check_systems(systems)
     if gold is not None and source is not None and corpus is not None:
         findings += _other_source(corpus, source, shown_name(gold), systems)
-    order = ("error", "warning", "note")
-    findings.sort(key=lambda finding: order.index(finding.severity))
-    return Checked(tuple(findings), tuple(statistics))
+    return Checked(tuple(worst_first(findings)), tuple(statistics))
 
 
 def _failed(error: InputError, path: PathLike) -> Finding:

@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -44,15 +44,17 @@ def read_scores(path: PathLike) -> Scores:
     return _from_json(path) if _form(path) == "json" else _from_tsv(path)
 
 
-def _form(path: PathLike) -> str:
-    form = os.fspath(path).removesuffix(".gz").rpartition(".")[2]
-    if form not in ("json", "tsv"):
-        raise InputError(
-            "scores are stored as .json or .tsv",
-            path=os.fspath(path),
-            remedy="give the file one of these endings",
-        )
-    return form
+def _form(path: PathLike) -> Literal["json", "tsv"]:
+    name = os.fspath(path).removesuffix(".gz")
+    if name.endswith(".json"):
+        return "json"
+    if name.endswith(".tsv"):
+        return "tsv"
+    raise InputError(
+        "scores are stored as .json or .tsv",
+        path=os.fspath(path),
+        remedy="give the file one of these endings",
+    )
 
 
 def _plain(values: Floats | Ints | None) -> Any:

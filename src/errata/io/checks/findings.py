@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from errata.errors import DataWarning, InputError, locate
 
-__all__ = ["Finding", "Severity", "raise_or_warn", "summarise"]
+__all__ = ["Finding", "Severity", "raise_or_warn", "summarise", "worst_first"]
 
 Severity = Literal["error", "warning", "note"]
 
@@ -39,6 +39,11 @@ class Finding:
     def place(self) -> str:
         """File and line, as editors and terminals understand them."""
         return self.path if self.line is None else f"{self.path}:{self.line}"
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Errors, then warnings, then notes; those of one severity keep their order."""
+    return sorted(findings, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
 def summarise(findings: Iterable[Finding], shown: int = 3) -> list[Finding]:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses, Reference, namesakes
 from errata.errors import InputError
 from errata.io.checks.characters import check_characters, check_conventions
-from errata.io.checks.findings import Finding, Severity
+from errata.io.checks.findings import Finding, Severity, worst_first
+from errata.numbers import plural
 
 __all__ = ["check_alignment", "check_lines", "check_sources", "check_systems"]
 
@@ -54,7 +55,7 @@ def check_alignment(
         findings += _check_sameness(corpus, hypotheses, path) or _check_worse(
             corpus, hypotheses, path
         )
-    return sorted(findings, key=lambda f: ("error", "warning", "note").index(f.severity))
+    return worst_first(findings)
 
 
 def check_lines(
@@ -213,7 +214,8 @@ def _shift_finding(
     first: int, last: int, shift: int, hits: int, path: str, severity: Severity
 ) -> Finding:
     a, b = _span(first, last), _span(first + shift, last + shift)
-    away = f"{abs(shift)} line{'s' * (abs(shift) > 1)} {'later' if shift < 0 else 'earlier'}"
+    lines = plural("line", abs(shift))
+    away = f"{abs(shift)} {lines} {'later' if shift < 0 else 'earlier'}"
     if first == last:
         problem = f"output line {a} looks like source line {b}"
     else:
@@ -290,7 +292,7 @@ def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> F
         "error",
         path,
         where,
-        f"{m} line{'s' * (m != 1)}, but the corpus has {n} sentence{'s' * (n != 1)}",
+        f"{m} {plural('line', m)}, but the corpus has {n} {plural('sentence', n)}",
         remedy,
         "line-count",
     )

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from errata.metrics.difficulty.map import DifficultyMap
+from errata.numbers import plural
 from errata.report.heatmap.pieces import (
     MarkedSentence,
     Piece,
@@ -69,7 +70,7 @@ def heat_map(
             "low": str(min(0, math.floor(min(weights, default=0)))),
             "high": str(max(1, math.ceil(max(weights, default=1)))),
             "summary": html.escape(
-                f"{len(several):,} sentence{'s'[: len(several) != 1]}, {n:,} error{'s'[: n != 1]}; "
+                f"{len(several):,} {plural('sentence', len(several))}, {n:,} {plural('error', n)}; "
                 + weights_from(found)
             ),
             "kinds": "".join(

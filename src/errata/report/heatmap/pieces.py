@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -14,10 +15,12 @@ from errata.data import Edit
 from errata.errors import InputError
 from errata.metrics.difficulty.chunks import MODIFIED
 from errata.metrics.difficulty.map import DifficultyMap
+from errata.numbers import plural
 
 __all__ = [
     "MarkedSentence",
     "Piece",
+    "PieceKind",
     "label",
     "marked_sentences",
     "parse_range",
@@ -30,16 +33,18 @@ RED = ((255, 240, 232), (239, 101, 72), (140, 10, 20))
 BLUE = ((244, 248, 253), (140, 184, 226), (8, 48, 107))
 
 
+PieceKind = Literal["plain", "error", "alarm"]
+
+
 @dataclass(frozen=True)
 class Piece:
     """A stretch of a sentence: plain text, an error, or a place where systems raised an alarm.
 
-    ``what`` is ``"plain"``, ``"error"`` or ``"alarm"``; ``text`` are the learner's tokens (none
-    for an insertion); ``right`` numbers the systems that got it right, ``wrong`` what others
-    wrote there, with their numbers.
+    ``text`` are the learner's tokens (none for an insertion); ``right`` numbers the systems that
+    got it right, ``wrong`` what others wrote there, with their numbers.
     """
 
-    what: str
+    what: PieceKind
     text: str
     weight: float = 0.0
     kind: str = ""
@@ -184,7 +189,7 @@ def weights_from(found: DifficultyMap) -> str:
     if found.metric.weights == "none":
         return "all weights 1"
     n = found.tally.systems
-    return f"weights from {n} system{'s'[: n != 1]}"
+    return f"weights from {n} {plural('system', n)}"
 
 
 def label(row: MarkedSentence, several: Sequence[MarkedSentence]) -> str:
