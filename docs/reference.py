@@ -34,8 +34,8 @@ def page() -> str:
     context = click.Context(cli)
     commands = [(name, cli.get_command(context, name)) for name in COMMANDS]
     text = [
-        "# Command line\n\nEvery command prints a table, or with `--format` JSON, TSV, LaTeX "
-        "or Markdown (`--json` for short). Bad input ends with one line on standard error "
+        "# Command line\n\nEvery command prints a table, or with `--format` JSON, TSV, LaTeX, "
+        "Markdown or HTML (`--json` for short). Bad input ends with one line on standard error "
         "and exit code 2.\n\nThis page is made from the commands' own help by "
         "`docs/reference.py`.\n"
     ]
