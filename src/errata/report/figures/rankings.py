@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from errata.human.clusters import Ranking
-from errata.report.figures import new_figure, save_figure
+from errata.report.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["new_figure", "ranking_plot", "save_figure"]
+__all__ = ["ranking_plot"]
 
 
 def ranking_plot(ranking: Ranking) -> Figure:
