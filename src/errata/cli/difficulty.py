@@ -133,7 +133,7 @@ metric_options = gathered(
     help="List the errors only this system corrects, and those it misses.",
 )
 @click.option("--map", "page", metavar="HTML", help="Write the heat map as a page.")
-@figure_option("--figure", "the heat map")
+@figure_option("--figure", what="the heat map")
 @click.option("--terminal", is_flag=True, help="Print the heat map instead of tables.")
 @click.option(
     "--sentences",

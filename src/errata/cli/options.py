@@ -38,6 +38,7 @@ __all__ = [
     "threads_option",
     "tier_option",
     "unit_option",
+    "without_option",
 ]
 
 Function = Callable[..., Any]
@@ -280,6 +281,9 @@ class Bootstrap(NamedTuple):
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything random."
 )
+without_option = click.option(
+    "--without", multiple=True, metavar="SYSTEM", help="Leave out this system; may be repeated."
+)
 threads_option = click.option("--threads", type=click.IntRange(1), help="Default: all cores.")
 tier_option = click.option(
     "--tier",
@@ -342,10 +346,10 @@ def _drawable(_: click.Context, __: click.Parameter, path: str | None) -> str | 
     return path
 
 
-def figure_option(name: str, what: str) -> Decorator:
+def figure_option(*names: str, what: str) -> Decorator:
     """Add an option that names the file of a figure; the command receives the name or nothing."""
     return click.option(
-        name, metavar="FILE", callback=_drawable, help=f"Draw {what} into an .svg, .png or .pdf."
+        *names, metavar="FILE", callback=_drawable, help=f"Draw {what} into an .svg, .png or .pdf."
     )
 
 

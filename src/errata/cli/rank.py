@@ -16,6 +16,7 @@ from errata.cli.options import (
     method_option,
     threads_option,
     unit_option,
+    without_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option
 
@@ -70,11 +71,9 @@ __all__ = ["command"]
     show_default=True,
     help="What the table is sorted by.",
 )
-@click.option(
-    "--without", multiple=True, metavar="SYSTEM", help="Leave out this system; may be repeated."
-)
+@without_option
 @click.option("--head-to-head", is_flag=True, help="Add the table of pairs with sign tests.")
-@figure_option("--plot", "scores with ranges")
+@figure_option("--plot", what="scores with ranges")
 @threads_option
 @judgment_options()
 @format_option

@@ -34,7 +34,7 @@ __all__ = ["command"]
 @corpus_options()
 @bootstrap_options()
 @threads_option
-@figure_option("--plot", "the changes")
+@figure_option("--plot", what="the changes")
 @format_option
 def command(
     metrics: tuple[str, ...],
