@@ -20,6 +20,7 @@ from errata.cli.options import (
     members_option,
     metric_option,
     unit_option,
+    without_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
@@ -118,7 +119,7 @@ drawing_options = gathered(
     "drawn",
     Drawn,
     {
-        "scatter": figure_option("--scatter", "metrics against people"),
+        "scatter": figure_option("--scatter", what="metrics against people"),
         "outliers": click.option(
             "--outlier",
             "outliers",
@@ -126,7 +127,7 @@ drawing_options = gathered(
             metavar="SYSTEM",
             help="With --scatter: draw it hollow, and give r and ρ without it too.",
         ),
-        "map": figure_option("--map", "the map of p-values"),
+        "map": figure_option("--map", what="the map of p-values"),
     },
 )
 
@@ -159,7 +160,7 @@ drawing_options = gathered(
     "calibrated, seeda; may be repeated. Default: noties, hties, tau_b, accuracy.",
 )
 @unit_option("rankings", "What sentence-level intervals resample.")
-@click.option("--without", multiple=True, metavar="SYSTEM", help="Leave a system out.")
+@without_option
 @click.option("--common", is_flag=True, help="Judge the systems that both sides know.")
 @drawing_options
 @judgment_options("sample")
