@@ -80,7 +80,7 @@ def test_the_cache_and_the_digest_of_a_folder(tiny: Path, monkeypatch: pytest.Mo
         raise AssertionError("the model was asked")
 
     monkeypatch.setattr(CausalModel, "log_probs", fail)
-    lm.cache.forget(str(tiny))
+    lm.memo.forget(str(tiny))
     again = open_model(str(tiny)).rows(SENTENCES)
     np.testing.assert_array_equal(rows, again)
 
