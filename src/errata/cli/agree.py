@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.options import JudgmentInputs, judgment_options, method_option
+from errata.cli.options import JudgmentInputs, choice_of, judgment_options, method_option
 from errata.cli.output import emit, format_option
+from errata.human.agreement import ChanceModel, KappaWeights
 
 if TYPE_CHECKING:
     from errata.report.table import Form
 
-if TYPE_CHECKING:
-    from errata.human.agreement import ChanceModel, KappaWeights
 
 __all__ = ["command"]
 
@@ -24,7 +23,7 @@ __all__ = ["command"]
 @click.argument("judgments", nargs=-1)
 @click.option(
     "--chance",
-    type=click.Choice(("pooled", "cohen", "symmetric")),
+    type=choice_of(ChanceModel),
     default="pooled",
     show_default=True,
     help="Agreement by chance: from both judges' outcomes together "
@@ -33,7 +32,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--weights",
-    type=click.Choice(("none", "linear", "quadratic")),
+    type=choice_of(KappaWeights),
     default="none",
     show_default=True,
     help="How much worse it is to swap two outputs than to tie them.",

@@ -14,6 +14,7 @@ from errata.cli.options import (
     Bootstrap,
     Inputs,
     bootstrap_options,
+    choice_of,
     corpus_options,
     figure_option,
     gathered,
@@ -21,6 +22,7 @@ from errata.cli.options import (
 )
 from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
+from errata.metrics.difficulty.chunks import Matching
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
@@ -63,7 +65,7 @@ metric_options = gathered(
         ),
         "matching": click.option(
             "--matching",
-            type=click.Choice(["released", "elastic"]),
+            type=choice_of(Matching),
             default="released",
             show_default=True,
             help="Compare chunks as the released scorer or as the paper.",

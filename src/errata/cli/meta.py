@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
@@ -13,6 +13,7 @@ from errata.cli.options import (
     Inputs,
     JudgmentInputs,
     bootstrap_options,
+    choice_of,
     corpus_options,
     figure_option,
     gathered,
@@ -24,17 +25,19 @@ from errata.cli.options import (
 )
 from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
+from errata.meta.systems import Over
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Members, Scores
     from errata.human.comparisons import Comparisons, Unit
     from errata.meta.paired import Paired
     from errata.meta.sentences import ConventionName
-    from errata.meta.systems import Over
     from errata.metrics import Metric
     from errata.report.table import Form, Table
 
 __all__ = ["command"]
+
+Level = Literal["system", "sentence", "both"]
 
 DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
 
@@ -93,7 +96,7 @@ system_options = gathered(
     {
         "over": click.option(
             "--over",
-            type=click.Choice(["systems", "sentences", "judgments", "both"]),
+            type=choice_of(Over),
             default="systems",
             show_default=True,
             help="What system-level intervals resample.",
@@ -147,9 +150,7 @@ drawing_options = gathered(
 )
 @corpus_options()
 @metric_option(*DEFAULT_METRICS)
-@click.option(
-    "--level", type=click.Choice(["system", "sentence", "both"]), default="both", show_default=True
-)
+@click.option("--level", type=choice_of(Level), default="both", show_default=True)
 @system_options
 @click.option(
     "--convention",
@@ -172,7 +173,7 @@ def command(
     score_files: tuple[str, ...],
     inputs: Inputs,
     metrics: tuple[str, ...],
-    level: str,
+    level: Level,
     view: SystemView,
     conventions: tuple[ConventionName, ...],
     unit: Unit,

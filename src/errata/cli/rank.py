@@ -10,6 +10,7 @@ from errata.cli.options import (
     Bootstrap,
     JudgmentInputs,
     bootstrap_options,
+    choice_of,
     figure_option,
     judgment_options,
     members_option,
@@ -19,6 +20,8 @@ from errata.cli.options import (
     without_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option
+from errata.human.clusters import RankingOrder
+from errata.human.ranking import Reported
 
 if TYPE_CHECKING:
     from errata.data import Members
@@ -27,9 +30,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from errata.data import Members
-    from errata.human.clusters import RankingOrder
     from errata.human.comparisons import Unit
-    from errata.human.ranking import Reported
 
 __all__ = ["command"]
 
@@ -53,7 +54,7 @@ __all__ = ["command"]
 @members_option
 @click.option(
     "--value",
-    type=click.Choice(("data", "mean")),
+    type=choice_of(Reported),
     default="data",
     show_default=True,
     help="Report the score of the data, or the mean over resamples, as published.",
@@ -66,7 +67,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--order",
-    type=click.Choice(("score", "mean_rank")),
+    type=choice_of(RankingOrder),
     default="score",
     show_default=True,
     help="What the table is sorted by.",
