@@ -191,6 +191,14 @@ def test_hooks_use_the_tools_of_make_check() -> None:
         ), need
 
 
+def test_data_is_left_alone_by_hooks_and_editors() -> None:
+    found = re.fullmatch(r"\^\((.+)\)", load(".pre-commit-config.yaml")["exclude"])
+    assert found
+    for folder in found[1].split("|"):
+        assert list((ROOT / folder).iterdir()), folder
+        assert f"{folder}**" in text(".editorconfig"), folder
+
+
 def test_there_is_one_home() -> None:
     owner = HOME.split("/")[3]
     assert f"{owner}/errata" in text("RELEASING.md"), "the placeholder is explained there"
