@@ -21,6 +21,7 @@ from errata.data import (
     short_names,
 )
 from errata.errors import InputError
+from errata.workers import in_order
 
 sentences = st.lists(st.text(alphabet="ab é", max_size=12), max_size=6)
 
@@ -185,3 +186,12 @@ def test_short_names_are_as_long_as_they_must_be() -> None:
     assert short_names([first]) == ("m2",)
     assert short_names([first, second]) == ("m2", "m2(beta=1.0)")
     assert short_names([first, named("m2(beta=2.0)", "m2")]) == ("m2(beta=0.5)", "m2(beta=2.0)")
+
+
+def test_what_is_derived_may_derive_in_threads() -> None:
+    corpus = Corpus(("a",), ((Reference(3, ()),),))
+
+    def many() -> list[int]:
+        return in_order(lambda x: corpus.derived(("x", x), lambda: x), [1, 2, 3], threads=2)
+
+    assert corpus.derived("many", many) == [1, 2, 3]

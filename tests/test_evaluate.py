@@ -10,6 +10,7 @@ from errata.errors import InputError
 from errata.evaluation import bootstrap, chosen_counts, draw_totals, evaluate, scores_of
 from errata.metrics import parse
 from errata.metrics.base import join_counts
+from errata.numbers import bootstrap_weights
 from errata.testing import example_corpus, example_systems
 from toy import Toy
 
@@ -65,8 +66,10 @@ def test_the_bootstrap_has_the_right_spread() -> None:
 def test_the_bootstrap_in_blocks_is_the_same() -> None:
     corpus, systems = corpus_of(50)
     picked = [chosen_counts(c, Toy().choose(c)) for c in Toy().count_all(corpus, systems)]
-    whole = bootstrap(Toy(), picked, 30, 3)
-    np.testing.assert_array_equal(bootstrap(Toy(), picked, 30, 3, block=120), whole)
+    whole = bootstrap(Toy(), picked, bootstrap_weights(50, 30, 3))
+    np.testing.assert_array_equal(
+        bootstrap(Toy(), picked, bootstrap_weights(50, 30, 3, block=120)), whole
+    )
 
 
 def test_draws_are_summed_one_by_one() -> None:

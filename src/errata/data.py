@@ -216,8 +216,11 @@ class Corpus:
     _derived: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _deriving: threading.RLock = field(
-        default_factory=threading.RLock, init=False, repr=False, compare=False
+    _locks: dict[Hashable, threading.RLock] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _deriving: threading.Lock = field(
+        default_factory=threading.Lock, init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
@@ -275,6 +278,8 @@ class Corpus:
         (2, 2)
         """
         with self._deriving:
+            lock = self._locks.setdefault(key, threading.RLock())
+        with lock:  # of this key only: what is derived may ask for other things, also in threads
             if key not in self._derived:
                 self._derived[key] = make()
         value: T = self._derived[key]

@@ -8,7 +8,7 @@ multinomial weights.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,15 @@ from errata.errors import InputError
 from errata.metrics.base import Metric
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
 
-__all__ = ["bootstrap", "chosen_counts", "draw_totals", "evaluate", "scores_of", "sentence_scores"]
+__all__ = [
+    "bootstrap",
+    "chosen_counts",
+    "corpus_facts",
+    "draw_totals",
+    "evaluate",
+    "scores_of",
+    "sentence_scores",
+]
 
 
 def evaluate(
@@ -78,13 +86,14 @@ def scores_of(
         values=np.array(values),
         sentences=np.stack([scores for scores, _ in alone]),
         parts=_gather(parts),
-        resampled=bootstrap(metric, picked, resamples, rng) if resamples else None,
+        resampled=bootstrap(metric, picked, _weights(corpus, resamples, rng))
+        if resamples
+        else None,
         sentence_parts=_gather([more for _, more in alone]),
         headline=metric.headline,
         context=(
             *metric.context(corpus, systems),
-            f"sentences:{len(corpus)}",
-            _references(corpus),
+            *corpus_facts(corpus),
             *drawn,
             f"errata:{__version__}",
         ),
@@ -136,10 +145,12 @@ def _check_counts(
             )
 
 
-def _references(corpus: Corpus) -> str:
+def corpus_facts(corpus: Corpus) -> tuple[str, str]:
+    """What every signature says of a corpus: sentences, references, and whose they are."""
     sizes = {len(refs) for refs in corpus.references}
     kept = f" of annotator {','.join(map(str, corpus.kept))}" if corpus.kept else ""
-    return f"references:{min(sizes)}" + (f"-{max(sizes)}" if len(sizes) > 1 else "") + kept
+    spread = f"-{max(sizes)}" if len(sizes) > 1 else ""
+    return f"sentences:{len(corpus)}", f"references:{min(sizes)}{spread}{kept}"
 
 
 def _over_draws(part: Floats | Ints) -> Floats | Ints:
@@ -217,16 +228,22 @@ def _annotators(corpus: Corpus, chosen: Ints) -> Floats | Ints:
     return np.array(named, np.int64)
 
 
-def bootstrap(
-    metric: Metric, picked: Sequence[Floats], resamples: int, rng: Seed, *, block: int = BLOCK
-) -> Floats:
+def _weights(corpus: Corpus, resamples: int, rng: Seed) -> Iterable[Floats]:
+    """Bootstrap weights of the sentences; every metric with one seed sees the same, drawn once."""
+    n = len(corpus)
+    if not isinstance(rng, int) or n * resamples > BLOCK:
+        return bootstrap_weights(n, resamples, rng)
+    key = ("bootstrap weights", resamples, rng)
+    return corpus.derived(key, lambda: list(bootstrap_weights(n, resamples, rng)))
+
+
+def bootstrap(metric: Metric, picked: Sequence[Floats], weights: Iterable[Floats]) -> Floats:
     """Overall scores in bootstrap resamples of the sentences: ``[resample, system]``.
 
     The choice of reference stays as it is; sums over resampled sentences are one matrix product
-    of multinomial weights and counts.
+    of multinomial ``weights`` (in blocks of resamples) and counts.
     """
-    n, k = picked[0].shape
+    k = picked[0].shape[1]
     stacked = np.concatenate(picked, axis=1)
-    blocks = [weights @ stacked for weights in bootstrap_weights(n, resamples, rng, block=block)]
-    totals = np.concatenate(blocks).reshape(resamples, len(picked), k)
-    return metric.score(totals)
+    totals = np.concatenate([block @ stacked for block in weights])
+    return metric.score(totals.reshape(len(totals), len(picked), k))

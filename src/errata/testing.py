@@ -16,7 +16,7 @@ from typing import get_args
 import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.evaluation import evaluate
+from errata.evaluation import chosen_counts, evaluate
 from errata.metrics.base import Columns, Metric, join_counts
 from errata.numbers import Floats
 from errata.parameters import build, parse_arguments
@@ -94,6 +94,7 @@ def check_metric(metric: Metric) -> None:
         for reading in (metric, metric.single):
             _check_choice(reading, counts)
             _check_score(reading, counts)
+        _check_same_counts(metric, counts, metric.single.count(corpus, hypotheses))
     _check_together(metric, corpus, systems)
     _check_evaluation(metric, corpus, systems)
 
@@ -125,6 +126,13 @@ def _check_single(metric: Metric) -> None:
     _require(single.single == single, metric, "single.single must be single")
     _require(single.statistics == metric.statistics, metric, "single must read the same counts")
     _require(single.columns == metric.columns, metric, "single must read the same columns")
+
+
+def _check_same_counts(metric: Metric, counts: Floats, own: Floats) -> None:
+    """What ``single`` takes of the metric's counts is what it would count itself."""
+    single = metric.single
+    taken, wanted = (chosen_counts(each, single.choose(each)) for each in (counts, own))
+    np.testing.assert_array_equal(taken, wanted, f"{metric!r}: single must read the same counts")
 
 
 def _check_counts(metric: Metric, corpus: Corpus, hypotheses: Hypotheses) -> Floats:

@@ -99,3 +99,29 @@ def test_every_number_says_what_made_it(tables: Any) -> None:
     run, found = tables
     unsigned = [table["name"] for table in found if not table.get("signature")]
     assert unsigned == ([table["name"] for table in found] if run in LISTED else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (("difficulty", "--sample"), ("--types", "aligned")),
+        (("difficulty", "--sample"), ("--tier", "1")),
+        (("score", "--sample", "--by-type"), ("--tier", "1")),
+        (("refs", "--sample"), ("--annotator", "0", "--annotator", "1")),
+        (("rank", "--sample", "--head-to-head"), ("--leave-out", "bo")),
+        (("agree", "--sample"), ("--leave-out", "bo")),
+        (("plan", "--sample", "--systems", "eager", "cautious"), ("--leave-out", "bo")),
+    ],
+)
+def test_what_changes_a_table_is_in_its_signature(
+    command: tuple[str, ...], option: tuple[str, ...]
+) -> None:
+    plain, changed = (
+        {t["name"]: t for t in json.loads(errata(*command, *more, "--json").stdout)["tables"]}
+        for more in ((), option)
+    )
+    differ = [name for name in plain if plain[name]["rows"] != changed.get(name, {}).get("rows")]
+    assert differ
+    for name in differ:
+        if name in changed:
+            assert plain[name]["signature"] != changed[name]["signature"], name

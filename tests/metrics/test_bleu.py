@@ -171,3 +171,9 @@ def test_a_sentence_without_reference_is_an_error() -> None:
     corpus = Corpus(("a b", "c d"), ((Reference(text="a b"),), ()))
     with pytest.raises(InputError, match="no reference"):
         BLEU().count(corpus, Hypotheses("A", ("a b", "c d")))
+
+
+def test_the_signature_says_the_order_that_was_used() -> None:
+    corpus = Corpus.from_texts(["a b"], [["a b"]])
+    assert "eff:no" in BLEU().context(corpus, ())[0]
+    assert "eff:yes" in BLEU(effective=True).context(corpus, ())[0]

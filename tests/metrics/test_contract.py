@@ -189,6 +189,15 @@ class AnotherSingle(Toy):
         return Toy()
 
 
+class SingleCountsOtherwise(Toy):
+    @property
+    def single(self) -> Toy:
+        return replace(self, weight=2.0)
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        return self.weight * super().count(corpus, hypotheses)
+
+
 class CountsOthers(Toy):
     def count_all(
         self,
@@ -256,6 +265,7 @@ class NameOfTwoWords(Toy):
         (PartsOfWords, "part equal must be float or whole"),
         (NeverSingle, "single.single must be single"),
         (AnotherSingle, "single must be the same kind of metric"),
+        (SingleCountsOtherwise, "single must read the same counts"),
         (CountsOthers, "count_all must count what count does"),
         (CountsByPlace, "must not depend on the order of systems"),
         (CountsTooFew, "count_all must count every system"),

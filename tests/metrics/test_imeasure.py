@@ -309,7 +309,9 @@ def random_case(rng: random.Random) -> tuple[Corpus, str]:
 
 def limited(corpus: Corpus, limits: Limits, tokenise: str = "none") -> list[NumberedChain]:
     """Lay the mixtures of a corpus out with limits of our own, which stay with it."""
-    return corpus.derived(("mix", tokenise), lambda: prepare_mix(corpus, tokenise, limits))
+    return corpus.derived(
+        ("imeasure", "mix", tokenise), lambda: prepare_mix(corpus, tokenise, limits)
+    )
 
 
 @pytest.mark.parametrize(

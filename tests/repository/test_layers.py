@@ -50,9 +50,7 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
-            found |= {
-                f"{node.module}.{alias.name}" for alias in node.names if node.module == "errata"
-            }
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return {name for name in found if name.split(".")[0] == "errata"}
 
 

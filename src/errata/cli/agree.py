@@ -69,8 +69,9 @@ def command(
     ranker = human.parse_ranker(method)
     read = list(judged.read(judgments))
     found = judge_agreement(read, chance=chance, weights=weights, minimum=minimum)
-    tables = agreement_tables(found)
+    tables = agreement_tables(found, context=judged.facts)
     if len({judgment.judge for judgment in read}) > 1:
-        comparisons = human.compare(read, keep="judges")
-        tables.append(correlation_table(judge_correlations(comparisons, ranker)))
+        comparisons = human.compare(read, keep="judges", origin=judged.facts)
+        correlations = judge_correlations(comparisons, ranker)
+        tables.append(correlation_table(correlations, context=comparisons.facts))
     emit(tables, form)

@@ -186,7 +186,7 @@ def command(
         _write_weights(found, write_weights)
     _draw(found, page, figure, terminal, sentences)
     if not terminal:
-        emit(_tables(found, corpus, systems, remark, tier, top, chosen, bootstrap), form)
+        emit(_tables(found, corpus, systems, remark, types, tier, top, chosen, bootstrap), form)
 
 
 def _of_annotator(corpus: Corpus, annotator: str | None) -> tuple[Corpus, str]:
@@ -291,12 +291,13 @@ def _tables(
     corpus: Corpus,
     systems: list[Hypotheses],
     remark: str,
+    types: str,
     tier: int,
     top: int,
     chosen: tuple[str, ...],
     bootstrap: Bootstrap,
 ) -> list[Table]:
-    from errata.evaluation import scores_of
+    from errata.evaluation import corpus_facts, scores_of
     from errata.report.heatmap.pieces import weights_from
     from errata.report.table import signed
     from errata.report.tables import difficulty as tables
@@ -306,12 +307,13 @@ def _tables(
     metric = found.metric
     resamples, confidence, seed = bootstrap
     shown = []
-    signature = signed(repr(metric), f"sentences:{len(corpus)}")
+    signature = signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
     if systems:
         counts = [found.counts(s) for s in range(len(systems))]
         scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=seed)
         signature = scores.signature
         shown.append(score_table(scores, confidence=confidence))
+    signature += f" | types:{types} | tier:{tier}"
     many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
     shown.append(
         tables.kind_table(

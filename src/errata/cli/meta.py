@@ -192,7 +192,7 @@ def command(
     for another beside it.
     """
     from errata.io.scores import read_any_scores
-    from errata.meta.paired import match
+    from errata.meta.paired import match, match_comparisons
     from errata.metrics import parse
 
     # What can fail at once does so before anything is computed.
@@ -207,12 +207,13 @@ def command(
     comparisons = _comparisons(people, inputs.sample, judged, bootstrap.seed)
     if level == "sentence" and comparisons is None:
         raise InputError("sentence level needs judgments", remedy="give --judgments")
+    results = [read_any_scores(path) for path in score_files]
+    scored = inputs.scored(systems) if chosen else None
     said = None
     if level != "sentence" or drawn.scatter or drawn.map:
         said = _human_scores(comparisons, people, unit, bootstrap)
-    results = [read_any_scores(path) for path in score_files]
-    if chosen:
-        results += _metric_scores(chosen, *inputs.scored(systems), bootstrap)
+    if scored is not None:
+        results += _metric_scores(chosen, *scored, bootstrap)
 
     tables: list[Table] = []
     if said is not None:
@@ -221,9 +222,9 @@ def command(
             tables += _system_tables(paired, view, bootstrap)
         _draw(paired, drawn)
     if level != "system" and comparisons is not None:
-        scored = [scores for scores in results if scores.sentences is not None]
-        left = _left(comparisons, scored, common, without)
-        tables += _sentence_tables(left, scored, conventions, unit, bootstrap)
+        by_sentence = [scores for scores in results if scores.sentences is not None]
+        left = match_comparisons(comparisons, by_sentence, common=common, without=without)
+        tables += _sentence_tables(left, by_sentence, conventions, unit, bootstrap)
     emit(tables, form)
 
 
@@ -244,7 +245,7 @@ def _comparisons(
     if not people.judgments and not sample:
         return None
     found = replace(judged, sample=not people.judgments).read(people.judgments)
-    return compare(found, members=people.members, rng=seed)
+    return compare(found, members=people.members, rng=seed, origin=judged.facts)
 
 
 def _human_scores(
@@ -303,18 +304,6 @@ def _system_tables(paired: Paired, view: SystemView, bootstrap: Bootstrap) -> li
     if view.top is not None:
         tables.append(report.window_table(windows(paired, view.top, top=True)))
     return tables
-
-
-def _left(
-    comparisons: Comparisons, results: list[Scores], common: bool, without: tuple[str, ...]
-) -> Comparisons:
-    """The comparisons of the systems that are to be judged."""
-    named = set(comparisons.systems)
-    elsewhere = {name for scores in results for name in scores.systems} - named
-    out = [name for name in without if name not in elsewhere]  # of a name nobody knows it is said
-    if common:
-        out += sorted({name for s in results for name in named - set(s.systems)} - set(out))
-    return comparisons.without(*out)
 
 
 def _sentence_tables(

@@ -112,7 +112,7 @@ class Inputs:
         names: list[str] | None = None,
         several: bool = False,
     ) -> list[Hypotheses]:
-        """Read the outputs of systems, or those of the sample (see `errata.io.read_systems`)."""
+        """Read the outputs of systems, or those of the sample."""
         if self.sample:
             if outputs:
                 raise InputError("--sample takes no files", remedy="leave out either of them")
@@ -190,6 +190,16 @@ class JudgmentInputs:
     outputs: tuple[str, ...] = ()
     labels: Labels = "check"
     statuses: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What of it decides numbers, for the signature: whatever is not as usual."""
+        return (
+            *((f"base:{self.base}",) if self.base else ()),
+            *(f"leave_out:{judge}" for judge in self.leave_out),
+            *((f"labels:{self.labels}",) if self.labels != "check" else ()),
+            *(f"status:{status}" for status in self.statuses),
+        )
 
     def read(self, files: tuple[str, ...]) -> Iterator[Judgment]:
         """The judgments of all files, one after the other."""

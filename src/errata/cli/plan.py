@@ -93,7 +93,7 @@ def command(
 
     ranker = human.parse_ranker(method)
     read = list(judged.read(judgments))
-    comparisons = human.compare(read, keep=unit)
+    comparisons = human.compare(read, keep=unit, origin=judged.facts)
     scores = human.rank(ranker.stand_in, comparisons, unit=unit, rng=seed)
     tables = []
     if systems:

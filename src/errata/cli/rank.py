@@ -107,7 +107,7 @@ def command(
 
     ranker = human.parse_ranker(method)
     comparisons = human.compare(
-        judged.read(judgments), members=members, rng=bootstrap.seed, keep=unit
+        judged.read(judgments), members=members, rng=bootstrap.seed, keep=unit, origin=judged.facts
     )
     if without:
         comparisons = comparisons.without(*without)
@@ -128,7 +128,7 @@ def command(
     if head_to_head:
         tables.append(
             head_to_head_table(
-                human.head_to_head(comparisons), ranking.order, context=comparisons.context
+                human.head_to_head(comparisons), ranking.order, context=comparisons.facts
             )
         )
     emit(tables, form)

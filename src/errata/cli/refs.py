@@ -48,6 +48,7 @@ def command(
     score against the others, whether every reference scores perfectly against itself, and where
     they disagree most. With system outputs also: their scores against the number of references.
     """
+    from errata.evaluation import corpus_facts
     from errata.metrics import parse
     from errata.report.table import signed
     from errata.report.tables import reference_sets as report
@@ -66,7 +67,7 @@ def command(
             study.study_references(
                 corpus, names=names, lowercase=not cased, worst=worst, progress=progress
             ),
-            signature=signed(f"ster(lowercase={not cased})", f"sentences:{len(corpus)}"),
+            signature=signed(f"ster(lowercase={not cased})", *corpus_facts(corpus)),
         )
     alike = [
         study.annotators_as_systems(
@@ -86,9 +87,7 @@ def command(
                 study.reference_curve(corpus, metric, systems, rng=bootstrap.seed),
                 [h.system for h in systems],
                 metric,
-                signature=signed(
-                    repr(metric), f"annotators:{len(corpus.annotators)}", f"seed:{bootstrap.seed}"
-                ),
+                signature=signed(repr(metric), *corpus_facts(corpus), f"seed:{bootstrap.seed}"),
             )
         )
     emit(tables, form)

@@ -96,7 +96,9 @@ def _by_type(
     metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], tier: int
 ) -> list[Table]:
     from errata.edits import extract_systems
+    from errata.evaluation import corpus_facts
     from errata.metrics.errant import Errant, scores_by_type
+    from errata.report.table import signed
     from errata.report.tables.kinds import type_table
 
     tables = []
@@ -110,11 +112,17 @@ def _by_type(
             systems = extract_systems(
                 corpus, systems, extractor=metric.extractor, progress=progress
             )
+            signature = signed(
+                repr(metric),
+                *metric.context(corpus, systems),
+                *corpus_facts(corpus),
+                f"tier:{tier}",
+            )
             tables += [
                 type_table(
                     scores_by_type(metric, corpus, system, tier=tier),
                     metric.headline,
-                    signature=repr(metric),
+                    signature=signature,
                 )
                 for system in systems
             ]

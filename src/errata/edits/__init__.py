@@ -15,6 +15,7 @@ from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.edits.aligned import aligned_kinds, extract_aligned
 from errata.errors import InputError
 from errata.numbers import Progress
+from errata.parameters import require
 
 __all__ = [
     "EXTRACTORS",
@@ -115,6 +116,7 @@ def with_edits(
     >>> with_edits(corpus).references[0][0].edits
     (Edit(start=1, end=2, replacement='goes', kind='R:INFL'),)
     """
+    require("gold", gold, GoldEditing)
     if gold == "as_is" and corpus.has_gold_edits:
         return corpus
     return corpus.derived(

@@ -9,7 +9,7 @@ judge or ranking, so that millions of judgments fit into little memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import islice
@@ -188,6 +188,7 @@ def compare(
     order: MemberOrder = "name",
     keep: Keep = "everything",
     rng: Seed = 0,
+    origin: Sequence[str] = (),
     batch: int = BATCH,
 ) -> Comparisons:
     """Turn rankings into pairwise comparisons.
@@ -197,8 +198,10 @@ def compare(
     writes the pairs of a ranking as the published expanded.csv does, sorted by system name;
     ``"given"`` keeps the order of the ranking (Napoles et al. 2015). An output that was shown but
     not ranked is compared with nothing. ``keep`` names the unit whose counts are kept; rows of
-    one unit, pair and outcome are then merged. ``rng`` draws the member for ``"sample"``. Judgments
-    are expanded ``batch`` at a time, which changes speed and memory and nothing else.
+    one unit, pair and outcome are then merged. ``rng`` draws the member for ``"sample"``.
+    ``origin`` is what a signature should say of how the judgments were read (a judge left out,
+    say). Judgments are expanded ``batch`` at a time, which changes speed and memory and nothing
+    else.
 
     Judgments that follow each other with the same judge, sentence and (not empty) item are one
     ranking written in parts.
@@ -220,7 +223,8 @@ def compare(
         if keep != "everything" and waiting > WAITING:
             parts, waiting = [_merged(_joined(parts), keep)], 0
     rows = _joined(parts or [expansion.rows([])])
-    return expansion.finish(rows if keep == "everything" else _merged(rows, keep))
+    found = expansion.finish(rows if keep == "everything" else _merged(rows, keep))
+    return replace(found, context=(*found.context, *origin))
 
 
 class _Expansion:

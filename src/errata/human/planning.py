@@ -124,6 +124,7 @@ def plan(
             f"unit:{unit}",
             f"simulations:{simulations}",
             f"seed:{seed_name(rng)}",
+            *comparisons.facts,
         ),
     )
 

@@ -61,7 +61,7 @@ MORE_EDITS = cython.declare(cython.const_int, 3)
 
 @cython.cclass
 class _Gold:
-    """The edits of all references, in the order of `errata.metrics.m2_edits.GoldEdits`."""
+    """The edits of all references, in the order of `errata.metrics.m2.matching.GoldEdits`."""
 
     at: cython.longlong[::1]
     start: cython.int[::1]

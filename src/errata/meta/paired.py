@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from errata import __version__
 from errata.data import Scores, short_names
 from errata.errors import InputError
+from errata.human.comparisons import Comparisons
 
-__all__ = ["Paired", "joint_signature", "match", "match_systems"]
+__all__ = ["Paired", "joint_signature", "match", "match_comparisons", "match_systems"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,22 @@ def match(
         )
     matched, *rest = (scores.select(shared) for scores in sides)
     return Paired(matched, tuple(rest), tuple(sorted(known - set(shared))))
+
+
+def match_comparisons(
+    comparisons: Comparisons,
+    metrics: Sequence[Scores],
+    *,
+    common: bool = False,
+    without: Sequence[str] = (),
+) -> Comparisons:
+    """The comparisons of the systems that are to be judged (see `match`)."""
+    named = set(comparisons.systems)
+    elsewhere = {name for scores in metrics for name in scores.systems} - named
+    out = [name for name in without if name not in elsewhere]  # of a name nobody knows it is said
+    if common:
+        out += sorted({name for s in metrics for name in named - set(s.systems)} - set(out))
+    return comparisons.without(*out)
 
 
 def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tuple[Scores, Scores]:

@@ -15,6 +15,7 @@ import numpy as np
 from errata.data import Corpus, Hypotheses, Tokens, Vocabulary
 from errata.errors import InputError
 from errata.metrics.base import Columns, Metric, metric
+from errata.metrics.gleu import Brevity
 from errata.metrics.ngrams import (
     check_references,
     closest_lengths,
@@ -70,7 +71,7 @@ class BLEU(Metric):
     smooth_value: float = 0.0
     n: int = 4
     effective: bool = False
-    brevity: Literal["fixed", "inverse"] = "fixed"
+    brevity: Brevity = "fixed"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,8 +112,9 @@ class BLEU(Metric):
         counts[:, 0, REFERENCE] = closest_lengths(
             h, references.lengths, first, shorter=self.brevity == "fixed"
         )
-        counts[:, 0, 2 : 2 + self.n] = found.matched
-        counts[:, 0, 2 + self.n :] = np.maximum(0, h[:, None] - np.arange(self.n))
+        correct, total = self._matches(counts[:, 0])
+        correct[:] = found.matched
+        total[:] = np.maximum(0, h[:, None] - np.arange(self.n))
         return counts
 
     def score(self, totals: Floats) -> Floats:
@@ -166,7 +168,8 @@ class BLEU(Metric):
 
     def _matches(self, totals: Floats) -> tuple[Floats, Floats]:
         """Matches and n-grams by order."""
-        return totals[..., 2 : 2 + self.n], totals[..., 2 + self.n :]
+        lengths = 2  # those of hypothesis and reference stand first
+        return totals[..., lengths : lengths + self.n], totals[..., lengths + self.n :]
 
     def _brevity(self, totals: Floats) -> Floats:
         h, r = totals[..., HYPOTHESIS], totals[..., REFERENCE]
@@ -204,4 +207,5 @@ class BLEU(Metric):
             smooth_method=self.smooth,
             smooth_value=self.smooth_value or None,
             max_ngram_order=self.n,
+            effective_order=self.effective,
         )

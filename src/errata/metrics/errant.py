@@ -25,6 +25,7 @@ from errata.numbers import Floats, Ints, Progress
 
 __all__ = ["Errant", "TypeScores", "scores_by_type"]
 
+TP, FP, FN = range(3)  # where the statistics stand
 Keyed = dict[Hashable, list[str]]
 
 
@@ -232,13 +233,13 @@ def _tally(proposed: Keyed, gold: Keyed) -> dict[str, list[int]]:
     for key, kinds in proposed.items():
         match = several.get(key, key)  # type: ignore[call-overload]
         if match in gold and match not in hit:
-            add(gold[match], 0)
+            add(gold[match], TP)
             hit.add(match)
         else:
-            add(kinds, 1)
+            add(kinds, FP)
     for key, kinds in gold.items():
         if key not in hit:
-            add(kinds, 2)
+            add(kinds, FN)
     return table
 
 
@@ -272,7 +273,7 @@ def scores_by_type(
             totals.setdefault(name, Counter()).update(dict(enumerate(row)))
     kinds = tuple(sorted(totals))
     counts = np.array([[totals[k][c] for c in range(3)] for k in kinds], np.float64).reshape(-1, 3)
-    precision, recall = precision_recall(counts[:, 0], counts[:, 1], counts[:, 2], 1.0)
+    precision, recall = precision_recall(counts[:, TP], counts[:, FP], counts[:, FN], 1.0)
     f = f_beta(precision, recall, errant.beta)
     return TypeScores(
         hypotheses.system,

@@ -114,7 +114,7 @@ class GLEU(Metric):
         found = overlaps(corpus.source_tokens, hypothesis, references, first, order=self.n)
         unwanted = found.kept if self.formula == "released" else found.surplus
         own = np.repeat(hypothesis.lengths, np.diff(first))
-        rows = np.empty((len(own), 2 + 2 * self.n))
+        rows = np.empty((len(own), _counted(self.n)))
         rows[:, HYPOTHESIS] = own
         rows[:, REFERENCE] = references.lengths
         rows[:, NUMERATORS] = np.maximum(0, found.matched - unwanted)
@@ -143,7 +143,7 @@ class GLEU(Metric):
         With the script's smoothing of single sentences every zero statistic counts as 1.
         """
         if self.level == "sentence":
-            own = totals[..., : 2 + 2 * self.n]
+            own = totals[..., : _counted(self.n)]
             return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
         if self.references == "official":
             return _gleu(totals, self.n, self.brevity)
@@ -178,9 +178,14 @@ class GLEU(Metric):
         )
 
 
+def _counted(n: int) -> int:
+    """How many statistics are counted: two lengths, and two of each order."""
+    return 2 + 2 * n
+
+
 def _gleu(totals: Floats, n: int, brevity: Brevity) -> Floats:
     """GLEU of summed statistics; 0 where any is 0 (no clamp is needed: none is negative)."""
-    counted = totals[..., : 2 + 2 * n]
+    counted = totals[..., : _counted(n)]
     there = np.asarray((counted > 0).all(axis=-1))
     safe = np.where(there[..., None], counted, 1.0)
     h, r = safe[..., HYPOTHESIS], safe[..., REFERENCE]
@@ -209,9 +214,10 @@ def expected_gleu(
     """
     from scipy.special import log_ndtr
 
-    there = np.asarray((totals[..., : 2 + 2 * n] > 0).all(axis=-1))
-    mean = np.where(there[..., None], totals[..., : 2 + 2 * n], 1.0)
-    covariance = np.where(there[..., None, None], _matrix(totals[..., 2 + 2 * n :], n + 1), 0.0)
+    means, covariances = totals[..., : _counted(n)], totals[..., _counted(n) :]
+    there = np.asarray((means > 0).all(axis=-1))
+    mean = np.where(there[..., None], means, 1.0)
+    covariance = np.where(there[..., None, None], _matrix(covariances, n + 1), 0.0)
     h, r = mean[..., HYPOTHESIS], mean[..., REFERENCE]
     num, den = mean[..., NUMERATORS], mean[..., DENOMINATORS]
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
@@ -259,9 +265,10 @@ def _with_moments(counts: Floats) -> Floats:
     row, column = np.triu_indices(k // 2)
     result = np.zeros((sentences, references + 1, k + len(row)))
     result[:, 1:, :k] = counts
-    result[:, 1:, k:][np.isnan(counts[:, :, 0])] = np.nan
+    result[:, 1:, k:][np.isnan(counts[:, :, HYPOTHESIS])] = np.nan
     mean = np.nanmean(counts, axis=1)
-    away = (counts - mean[:, None])[:, :, [1, *range(2, k, 2)]]
+    drawn = [REFERENCE, *range(k)[NUMERATORS]]  # what differs between references
+    away = (counts - mean[:, None])[:, :, drawn]
     result[:, 0, :k] = mean
     result[:, 0, k:] = np.nanmean(away[:, :, row] * away[:, :, column], axis=1)
     return result
@@ -270,7 +277,7 @@ def _with_moments(counts: Floats) -> Floats:
 def _every_combination(counts: Floats, limit: int) -> Ints:
     """Every choice among references that count differently, if at most ``limit``; or column 0."""
     own = counts[:, 1:]
-    given = ~np.isnan(own[:, :, 0])
+    given = ~np.isnan(own[:, :, HYPOTHESIS])
     differ = np.flatnonzero(((own != own[:, :1]).any(axis=2) & given).any(axis=1))
     numbers = given[differ].sum(axis=1)
     if not 0 < len(differ) < limit.bit_length() or numbers.prod() > limit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 
@@ -210,11 +210,10 @@ def _part(
     keep: Sequence[int],
     references: Callable[[tuple[Reference, ...]], tuple[Reference, ...]],
 ) -> Corpus:
-    return Corpus(
-        tuple(corpus.sources[i] for i in keep),
-        tuple(references(corpus.references[i]) for i in keep),
-        corpus.name,
-        corpus.vocabulary,
+    return replace(
+        corpus,
+        sources=tuple(corpus.sources[i] for i in keep),
+        references=tuple(references(corpus.references[i]) for i in keep),
     )
 
 

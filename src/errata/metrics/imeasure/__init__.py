@@ -115,7 +115,7 @@ class IMeasure(Metric):
         Of mixtures only the best one is there, or, if references are chosen by running totals,
         those that some totals would make the best.
         """
-        key = self.references, self.tokenise
+        key = ("imeasure", self.references, self.tokenise)
         if self.references == "mix":
             chains = corpus.derived(key, lambda: prepare_mix(corpus, self.tokenise))
             return count_mix(corpus, chains, hypotheses, self.weight, self.choice)

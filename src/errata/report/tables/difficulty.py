@@ -9,6 +9,7 @@ import numpy as np
 
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.numbers import Floats, Interval
+from errata.parameters import require
 from errata.report.table import Cell, Table
 from errata.studies.hard_errors import (
     Error,
@@ -165,6 +166,7 @@ def agreement_table(
     found: DifficultyMap, which: Literal["kappa", "jaccard"] = "kappa", *, signature: str = ""
 ) -> Table:
     """Cohen's kappa (or Jaccard) between systems over what they correct."""
+    require("measure", which, Literal["kappa", "jaccard"])
     kappa, jaccard = correction_agreement(found)
     values = kappa if which == "kappa" else jaccard
     rows = tuple(

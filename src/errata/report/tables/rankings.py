@@ -103,7 +103,7 @@ def head_to_head_table(
     )
 
 
-def agreement_tables(found: Agreement) -> list[Table]:
+def agreement_tables(found: Agreement, *, context: Sequence[str] = ()) -> list[Table]:
     """The summary, the matrix of κ, and what is known of each judge."""
     summary: list[tuple[Cell, ...]] = [
         ("κ between judges", found.between, _pairs(found, same=False)),
@@ -136,7 +136,8 @@ def agreement_tables(found: Agreement) -> list[Table]:
                 "outsider" if name in found.outsiders else "",
             )
         )
-    signature = signed("agreement", *found.settings)
+    rankings = int(found.rankings.sum())
+    signature = signed("agreement", *found.settings, *context, f"rankings:{rankings}")
     few = f"a κ from fewer than {found.minimum} pairs of decisions is not shown"
     return [
         Table(
@@ -180,9 +181,10 @@ def _kappa(found: Agreement, a: int, b: int) -> float | None:
     return float(found.kappa[a, b]) if enough else None
 
 
-def correlation_table(found: JudgeCorrelations) -> Table:
+def correlation_table(found: JudgeCorrelations, *, context: Sequence[str] = ()) -> Table:
     """ρ above and r below the diagonal, and each judge against the ranking of all others."""
     n = len(found.judges)
+    signature = signed(found.ranker, *context)
     rows: list[tuple[Cell, ...]] = []
     for a in range(n):
         cells: list[Cell] = [
@@ -194,8 +196,8 @@ def correlation_table(found: JudgeCorrelations) -> Table:
         tuple(rows),
         title="Rankings by single judges: ρ above, r below the diagonal",
         name="judge_correlations",
-        caption=f"signature: {found.ranker}",
-        signature=signed(found.ranker),
+        caption=f"signature: {signature}",
+        signature=signature,
         formats=dict.fromkeys((*found.judges, "ρ others", "r others"), ".3f"),
     )
 
