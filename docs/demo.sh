@@ -9,7 +9,7 @@ mkdir -p demo-output
 run errata score --sample
 run errata score --sample -m m2 --compare
 run errata stress m2
-run errata rank --sample --plot demo-output/ranking.svg
+run errata rank --sample --figure demo-output/ranking.svg
 run errata agree --sample
 run errata meta --sample --level system --scatter demo-output/scatter.svg
 run errata difficulty --sample --terminal --sentences 1-8

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.options import JudgmentInputs, choice_of, judgment_options, method_option
+from errata.cli.options import JudgmentInputs, choice_of, judgment_options, ranker_option
 from errata.cli.output import emit, format_option
 from errata.human.agreement import ChanceModel, KappaWeights
 
@@ -44,7 +44,12 @@ __all__ = ["command"]
     show_default=True,
     help="Pairs of decisions a κ needs to be shown and to count.",
 )
-@method_option("expected_wins(denominator='beaten')", "How single judges' rankings are scored.")
+@ranker_option(
+    "expected_wins(denominator='beaten')",
+    "How single judges' rankings are scored.",
+    "-m",
+    "--method",
+)
 @judgment_options()
 @format_option
 def command(

@@ -20,6 +20,7 @@ from errata.cli.options import (
     judgment_options,
     members_option,
     metric_option,
+    ranker_option,
     unit_option,
     without_option,
 )
@@ -81,11 +82,8 @@ people_options = gathered(
         "human": click.option(
             "--human", metavar="FILE", help="Human system scores instead of judgments."
         ),
-        "ranker": click.option(
-            "--ranker",
-            default="trueskill_meanfield",
-            show_default=True,
-            help="How judgments become system scores (see errata rank).",
+        "ranker": ranker_option(
+            "trueskill_meanfield", "How judgments become scores (see errata rank).", to="ranker"
         ),
         "members": members_option,
     },

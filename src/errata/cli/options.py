@@ -32,8 +32,8 @@ __all__ = [
     "gathered",
     "judgment_options",
     "members_option",
-    "method_option",
     "metric_option",
+    "ranker_option",
     "seed_option",
     "threads_option",
     "tier_option",
@@ -340,10 +340,10 @@ def metric_option(*default: str) -> Decorator:
     )
 
 
-def method_option(default: str, help: str) -> Decorator:
-    """Add ``-m``: the ranker that makes scores of judgments, with its parameters."""
+def ranker_option(default: str, help: str, *names: str, to: str = "method") -> Decorator:
+    """Add ``--ranker``: what makes scores of judgments, with its parameters."""
     return click.option(
-        "-m", "--method", default=default, show_default=True, metavar="RANKER", help=help
+        "--ranker", *names, to, default=default, show_default=True, metavar="RANKER", help=help
     )
 
 

@@ -9,7 +9,7 @@ import click
 from errata.cli.options import (
     JudgmentInputs,
     judgment_options,
-    method_option,
+    ranker_option,
     seed_option,
     unit_option,
 )
@@ -26,7 +26,7 @@ __all__ = ["command"]
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
 @click.argument("judgments", nargs=-1)
 @click.option("--systems", nargs=2, metavar="A B", help="The two systems to tell apart.")
-@method_option("expected_wins", "How judgments become scores (see errata rank).")
+@ranker_option("expected_wins", "How judgments become scores (see errata rank).", "-m", "--method")
 @click.option(
     "--confidence",
     type=click.FloatRange(0.5, 1, max_open=True),

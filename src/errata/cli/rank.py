@@ -14,7 +14,7 @@ from errata.cli.options import (
     figure_option,
     judgment_options,
     members_option,
-    method_option,
+    ranker_option,
     threads_option,
     unit_option,
     without_option,
@@ -37,13 +37,15 @@ __all__ = ["command"]
 
 @click.command(
     "rank",
-    epilog="Example:  errata rank judgments.xml --method trueskill --unit pairs --plot ranking.svg",
+    epilog="Example:  errata rank judgments.xml --ranker trueskill --unit pairs --figure r.svg",
 )
 @click.argument("judgments", nargs=-1)
-@method_option(
+@ranker_option(
     "expected_wins",
     "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, "
     "with parameters as in 'bradley_terry(ties=rao_kupper)'.",
+    "-m",
+    "--method",
 )
 @unit_option(
     "sentences",
@@ -74,7 +76,7 @@ __all__ = ["command"]
 )
 @without_option
 @click.option("--head-to-head", is_flag=True, help="Add the table of pairs with sign tests.")
-@figure_option("--plot", what="scores with ranges")
+@figure_option("--figure", "--plot", "plot", what="scores with ranges")
 @threads_option
 @judgment_options()
 @format_option

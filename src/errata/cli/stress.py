@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("stress", epilog="Example:  errata stress gleu bleu --plot stress.svg")
+@click.command("stress", epilog="Example:  errata stress gleu bleu --figure stress.svg")
 @click.argument("metrics", nargs=-1, required=True, metavar="METRIC...")
 @click.option(
     "--output",
@@ -34,7 +34,7 @@ __all__ = ["command"]
 @corpus_options()
 @bootstrap_options()
 @threads_option
-@figure_option("--plot", what="the changes")
+@figure_option("--figure", "--plot", "plot", what="the changes")
 @format_option
 def command(
     metrics: tuple[str, ...],
