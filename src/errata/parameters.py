@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -29,6 +29,7 @@ __all__ = [
     "Parameterised",
     "Registry",
     "build",
+    "class_of",
     "name_in",
     "parameterised",
     "parse_arguments",
@@ -178,6 +179,15 @@ def build(cls: type[P], arguments: dict[str, Any]) -> P:
         raise
     except (TypeError, ValueError) as error:
         raise InputError(f"{cls.name}: {error}") from error
+
+
+def class_of(base: type[Parameterised]) -> Callable[[object], bool]:
+    """Whether something is a class of such values, made with `parameterised`."""
+
+    def accepts(loaded: object) -> bool:
+        return isinstance(loaded, type) and issubclass(loaded, base) and is_dataclass(loaded)
+
+    return accepts
 
 
 @dataclass(frozen=True)

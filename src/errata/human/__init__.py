@@ -6,12 +6,10 @@ entry point in the group ``errata.rankers``.
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
-
 from errata.human.comparisons import Comparisons, Counts, compare
 from errata.human.head_to_head import head_to_head
 from errata.human.ranking import Ranker, rank
-from errata.parameters import Registry
+from errata.parameters import Registry, class_of
 
 __all__ = [
     "RANKERS",
@@ -25,10 +23,6 @@ __all__ = [
 ]
 
 
-def _is_ranker(loaded: object) -> bool:
-    return isinstance(loaded, type) and issubclass(loaded, Ranker) and is_dataclass(loaded)
-
-
 RANKERS: Registry[type[Ranker]] = Registry(
     what="ranker",
     builtin={
@@ -39,7 +33,7 @@ RANKERS: Registry[type[Ranker]] = Registry(
         "net_wins": "errata.human.expected_wins:NetWins",
     },
     group="errata.rankers",
-    accepts=_is_ranker,
+    accepts=class_of(Ranker),
     must="it must be a Ranker with @ranker",
     example="expected_wins(denominator='all')",
 )

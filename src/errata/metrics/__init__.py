@@ -5,16 +5,10 @@ Other packages add metrics with an entry point in the group ``errata.metrics``.
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
-
 from errata.metrics.base import Metric
-from errata.parameters import Registry
+from errata.parameters import Registry, class_of
 
 __all__ = ["METRICS", "Metric", "parse"]
-
-
-def _is_metric(loaded: object) -> bool:
-    return isinstance(loaded, type) and issubclass(loaded, Metric) and is_dataclass(loaded)
 
 
 METRICS: Registry[type[Metric]] = Registry(
@@ -32,7 +26,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "harper": "errata.metrics.harper:Harper",
     },
     group="errata.metrics",
-    accepts=_is_metric,
+    accepts=class_of(Metric),
     must="it must be a Metric with @metric; see errata.testing.check_metric",
     example="m2(beta=0.5)",
 )
