@@ -100,6 +100,7 @@ def test_sakaguchi_table_7(oracles: Path) -> None:
                 assert (f"{plain.value:.2f}"[1:], f"{weighted.value:.2f}"[1:]) == printed
 
 
+@pytest.mark.slow
 def test_experts_and_workers_agree_on_the_same_texts() -> None:
     """Row 3 of Table 7 compares different sentences: chance level, and .29 once matched by text."""
     path = sakaguchi_file("Ctrl_merged.csv")

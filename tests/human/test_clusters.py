@@ -88,6 +88,7 @@ def test_clusters_are_where_no_ranges_meet(seed: int, n: int) -> None:
             assert not (apart and overlap)
 
 
+@pytest.mark.slow
 def test_table_3b(oracles: Path) -> None:
     """The 4 clusters and the ranges of Grundkiewicz et al. (2015), but for two cast by a coin.
 

@@ -194,6 +194,7 @@ def test_bootstrap_draws_whole_units() -> None:
     assert (pairs.wins.sum((1, 2)) + pairs.ties.sum((1, 2)) / 2 == data.total).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["pairs", "rankings", "sentences", "judges"])
 def test_bootstrap_has_the_mean_and_spread_it_should(unit: str) -> None:
     """Against drawing rows by hand: the same distribution of one cell."""
@@ -229,6 +230,7 @@ def test_balanced_resamples_draw_every_unit_equally_often(unit: str) -> None:
         assert (found.wins.sum((1, 2)) + found.ties.sum((1, 2)) / 2 == data.total).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["pairs", "rankings"])
 def test_balanced_resamples_spread_as_free_ones(unit: str) -> None:
     data = grundkiewicz_comparisons()

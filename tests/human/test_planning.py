@@ -22,6 +22,7 @@ def pilot(share: float, n: int = 400) -> list[Judgment]:
     ]
 
 
+@pytest.mark.slow
 def test_size_is_that_of_theory() -> None:
     """A binomial campaign: n = ((z_0.975 + z_0.8) sd / difference)²."""
     data = compare(pilot(0.55))

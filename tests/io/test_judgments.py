@@ -297,6 +297,7 @@ def test_judges_can_be_left_out(tmp_path: Path) -> None:
         list(read_judgments(path, leave_out=["eve"]))
 
 
+@pytest.mark.slow
 def test_grundkiewicz_is_the_published_table() -> None:
     """Every row of expanded.csv, in its order, byte for byte."""
     published = gzip.decompress(
@@ -344,6 +345,7 @@ def test_sakaguchi_references() -> None:
     )
 
 
+@pytest.mark.slow
 def test_sakaguchi_systems_are_never_used_unnoticed() -> None:
     """The labels of the public file belong to the next sentence (off by one)."""
     path = sakaguchi_file("Ctrl_merged.csv")
@@ -374,6 +376,7 @@ def test_sakaguchi_systems_are_never_used_unnoticed() -> None:
         list(read_judgments(path, labels="text", statuses=approved))
 
 
+@pytest.mark.slow
 def test_labels_of_grundkiewicz_fit() -> None:
     fit = fit_labels(grundkiewicz(), submissions())
     assert (fit.rankings, fit.fits[0]) == (2306, 2306)

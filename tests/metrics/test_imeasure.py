@@ -314,6 +314,7 @@ def limited(corpus: Corpus, limits: Limits, tokenise: str = "none") -> list[Numb
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in range(1, 6))]
 )

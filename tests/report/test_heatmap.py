@@ -203,6 +203,7 @@ def test_a_sentence_cannot_steer_the_terminal() -> None:
     assert "\x07" not in text
 
 
+@pytest.mark.slow
 def test_pictures(found: DifficultyMap) -> None:
     pytest.importorskip("matplotlib")
     assert heat_map_picture(found, range(4)).startswith(b"\x89PNG")
@@ -216,6 +217,7 @@ def test_pictures(found: DifficultyMap) -> None:
         heat_map_picture(found, range(4), form="gif")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_correction_stays_on_the_line_of_its_error() -> None:
     pytest.importorskip("matplotlib")
     found = map_difficulty(
