@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command import errata
+from conll_texts import SYSTEMS
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
 from errata.edits import retyped
 from errata.edits.aligned import aligned_edits
@@ -41,21 +42,6 @@ from errata.studies.hard_errors import (
 from pure import load_pure
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
-NAMES = [
-    "AMU",
-    "CAMB",
-    "CUUI",
-    "IITB",
-    "IPN",
-    "NTHU",
-    "PKU",
-    "POST",
-    "RAC",
-    "SJTU",
-    "UFC",
-    "UMC",
-    "INPUT",
-]
 Two = tuple[Corpus, list[Hypotheses]]
 
 
@@ -76,7 +62,7 @@ def demo() -> Two:
 @pytest.fixture(scope="module")
 def conll(oracles: Path, conll14: Path) -> Two:
     corpus = read_m2(conll14 / "conll14st-test.m2")
-    return corpus, read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz", NAMES)
+    return corpus, read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz", SYSTEMS)
 
 
 def check(scores: Scores, expected: dict[str, dict[str, float]]) -> None:

@@ -21,8 +21,7 @@ def best_references(counts: Floats, score: Score, *, alone: bool) -> Ints:
     """
     if counts.shape[1] == 1:
         return np.zeros((1, len(counts)), np.int64)
-    nothing = [0.0] * counts.shape[2]
-    totals = nothing
+    totals = [0.0] * counts.shape[2]
     chosen = []
     for rows in counts.tolist():
         best = _best(rows, totals, score)

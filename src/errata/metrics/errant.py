@@ -100,12 +100,7 @@ class Errant(Metric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Right, needless and missed edits of each sentence, by annotator."""
-        pairs = self._compare(corpus, hypotheses)
-        counts = np.full((len(corpus), max(1, corpus.most_references), 3), np.nan)
-        for i, tables in enumerate(pairs):
-            for r, table in enumerate(tables):
-                counts[i, r] = np.sum(list(table.values()), axis=0) if table else 0.0
-        return counts
+        return _counts(self._compare(corpus, hypotheses))
 
     def choose(self, counts: Floats) -> Ints:
         """The annotator with the best F, rounded as ERRANT does, of the sentences so far."""
@@ -215,6 +210,15 @@ def _is_kind(kind: str, name: str) -> bool:
     return name in (kind, kind[2:]) or (len(name) == 2 and name[1] == ":" and kind[:2] == name)
 
 
+def _counts(tables: list[list[dict[str, list[int]]]]) -> Floats:
+    """TP, FP and FN over all kinds, ``[sentence, reference, k]``; NaN where there is none."""
+    counts = np.full((len(tables), max([1, *map(len, tables)]), 3), np.nan)
+    for i, several in enumerate(tables):
+        for r, table in enumerate(several):
+            counts[i, r] = np.sum(list(table.values()), axis=0) if table else 0.0
+    return counts
+
+
 def _tally(proposed: Keyed, gold: Keyed) -> dict[str, list[int]]:
     """[TP, FP, FN] by kind: the gold kind where an edit is right, its own elsewhere."""
     several = {
@@ -265,9 +269,10 @@ def scores_by_type(
     ``tier`` 1 groups by operation (M, R, U), 2 by kind without operation (``DET``), 3 shows full
     kinds, as ``errant_compare -cat``. Kinds without an operation (``UNK``) stay as they are.
     """
-    choice = errant.choose(errant.count(corpus, hypotheses))[0]
+    compared = errant._compare(corpus, hypotheses)
+    choice = errant.choose(_counts(compared))[0]
     totals: dict[str, Counter[int]] = {}
-    for tables, chosen in zip(errant._compare(corpus, hypotheses), choice, strict=True):
+    for tables, chosen in zip(compared, choice, strict=True):
         for kind, row in tables[chosen].items():
             name = kind_at(kind, tier)
             totals.setdefault(name, Counter()).update(dict(enumerate(row)))
