@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, fields, is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -31,6 +32,7 @@ __all__ = [
     "build",
     "class_of",
     "name_in",
+    "nearest",
     "parameterised",
     "parse_arguments",
     "require",
@@ -104,6 +106,17 @@ def require(what: str, value: object, words: Any) -> None:
         raise InputError(
             f"{what} {value!r} is unknown", remedy=f"use one of {', '.join(map(repr, allowed))}"
         )
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A question that names the word probably meant; empty where none is near.
+
+    >>> nearest("gluu", ["m2", "gleu", "bleu"])
+    "did you mean 'gleu'? "
+    """
+    spelt = {name.casefold(): name for name in known}
+    found = get_close_matches(word.casefold(), list(spelt), n=1)
+    return f"did you mean {spelt[found[0]]!r}? " if found else ""
 
 
 P = TypeVar("P", bound=Parameterised)

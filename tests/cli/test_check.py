@@ -142,7 +142,7 @@ def test_many_findings_are_summed_up(folder):
     done = check("many.m2", cwd=folder)
     assert done.stdout.count("[identity-edit]") == 1
     assert "and 8 more like it: lines 4, 7, 10, 13, 16, ..." in done.stdout
-    assert check("many.m2", "--all", cwd=folder).stdout.count("[identity-edit]") == 9
+    assert check("many.m2", "--every", cwd=folder).stdout.count("[identity-edit]") == 9
 
 
 def test_usage(folder):

@@ -223,7 +223,7 @@ def test_missing_references_are_marked(tmp_path: Path) -> None:
 
 
 def test_sentences() -> None:
-    text = errata("score", "--sample", "-m", "m2", "--sentences", "--format", "tsv").stdout
+    text = errata("score", "--sample", "-m", "m2", "--by-sentence", "--format", "tsv").stdout
     lines = text.splitlines()
     assert lines[0].split("\t")[:3] == ["system", "sentence", "F0.5"]
     assert len(lines) - 1 >= 5 * 60

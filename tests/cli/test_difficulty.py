@@ -126,7 +126,7 @@ def test_the_map_is_written_and_printed(files: Path) -> None:
         "--gold",
         "gold.m2",
         "all.m2",
-        "--map",
+        "--figure",
         "map.html",
         "--figure",
         "map.svg",
@@ -147,7 +147,7 @@ def test_intervals_are_numbers_in_json(files: Path) -> None:
     assert {row["kind"]: row["interval of the mean"] for row in found["kinds"]}["M:DET"] == [0, 0]
     assert found["hardest"][0]["interval"] == [1, 1]
     none = tables(
-        run("difficulty", "--gold", "gold.m2", "all.m2", "--json", "--top", "0", cwd=files)
+        run("difficulty", "--gold", "gold.m2", "all.m2", "--json", "--examples", "0", cwd=files)
     )
     assert "hardest" not in none
     assert "easiest" not in none
@@ -206,16 +206,21 @@ def test_formats(files: Path, form: str) -> None:
             "--names belongs to one M2",
         ),
         (["--gold", "gold.m2", "all.m2", "--annotator", "4"], "gold has no annotator 4"),
-        (["--gold", "gold.m2", "all.m2", "--annotator", "x"], "annotator 'x' is unknown"),
         (["--gold", "gold.m2", "all.m2", "--weights", "one.txt"], "one.txt:1: the first line"),
-        (["--gold", "gold.m2", "all.m2", "--leave-out", "--weights", "none"], "leave_out needs"),
+        (["--gold", "gold.m2", "all.m2", "--exclude-own", "--weights", "none"], "leave_out needs"),
         (
             ["--gold", "gold.m2", "all.m2", "--figure", "map.gif"],
-            "use a name in .svg, .png or .pdf",
+            "use a name in .html, .svg, .png or .pdf",
         ),
-        (["--gold", "gold.m2", "all.m2", "--map", "m.html", "--sentences", "3"], "no sentences 3"),
+        (
+            ["--gold", "gold.m2", "all.m2", "--figure", "m.html", "--sentences", "3"],
+            "no sentences 3",
+        ),
         (["--gold", "gold.m2", "all.m2", "--system", "x"], "there is no system 'x'"),
-        (["--gold", "gold.m2", "all.m2", "--map", "no/such/folder.html"], "cannot write the file"),
+        (
+            ["--gold", "gold.m2", "all.m2", "--figure", "no/such/folder.html"],
+            "cannot write the file",
+        ),
         (["--gold", "gold.m2", "other.m2"], "other.m2:1: source sentence 1 differs"),
         (["--gold", "gold.m2", "all.m2", "--extract", "magic"], "there is no extractor 'magic'"),
     ],
@@ -238,7 +243,7 @@ def test_what_goes_wrong_is_said_in_one_line(
         (["all.m2", "--a", "inf"], "difficulty: a=inf must be a number"),
         (["all.m2", "--c", "nan"], "difficulty: c=nan must be a number"),
         (["all.m2", "--c", "-3"], "N + c must be positive, but N=3 and c=-3; choose c above -3"),
-        (["all.m2", "--c", "-2", "--leave-out"], "but N=2 and c=-2; choose c above -2"),
+        (["all.m2", "--c", "-2", "--exclude-own"], "but N=2 and c=-2; choose c above -2"),
     ],
 )
 def test_names_and_weights_that_make_no_sense(
@@ -280,7 +285,7 @@ def test_several_annotators(files: Path) -> None:
 
 
 def test_the_sample_works(tmp_path: Path) -> None:
-    done = run("difficulty", "--sample", "--map", "map.html", cwd=tmp_path)
+    done = run("difficulty", "--sample", "--figure", "map.html", cwd=tmp_path)
     assert "cautious" in done.stdout
     assert "&lt;b&gt;" in (tmp_path / "map.html").read_text()
 

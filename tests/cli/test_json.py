@@ -16,7 +16,7 @@ from small_experiment import SMALL
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 RUNS: dict[str, tuple[object, ...]] = {
     "score": ("score", "--sample", "--compare", "--resamples", 40),
-    "score --sentences": ("score", "--sample", "-m", "m2", "--sentences", "--resamples", 0),
+    "score --sentences": ("score", "--sample", "-m", "m2", "--by-sentence", "--resamples", 0),
     "score --by-type": ("score", "--sample", "--by-type", "-m", "errant(extractor=aligned)"),
     "rank": ("rank", "--sample", "--head-to-head", "--resamples", 40),
     "agree": ("agree", "--sample"),

@@ -140,9 +140,8 @@ def test_common_systems_everywhere(tmp_path: Path) -> None:
     """A system that people alone know is left out of every table and figure that is asked for."""
     pytest.importorskip("matplotlib")
     scatter, picture = tmp_path / "scatter.svg", tmp_path / "map.svg"
-    found = tables(
-        *judged("--common", "--window", 3, "--top", 2, "--scatter", scatter, "--map", picture)
-    )
+    figures = ("--figure", f"scatter={scatter}", "--figure", f"significance={picture}")
+    found = tables(*judged("--common", "--window", 3, "--top", 2, *figures))
     assert list(found)[:4] == ["system_level", "pairs", "leave_one_out", "windows"]
     assert {row["without"] for row in found["leave_one_out"]} == {
         "(none)",
@@ -245,12 +244,12 @@ def test_plots(tmp_path: Path) -> None:
         "gleu",
         "--resamples",
         "0",
-        "--scatter",
-        str(tmp_path / "scatter.svg"),
+        "--figure",
+        f"scatter={tmp_path / 'scatter.svg'}",
         "--outlier",
         "noisy",
-        "--map",
-        str(tmp_path / "map.png"),
+        "--figure",
+        f"significance={tmp_path / 'map.png'}",
     )
     text = "".join(ElementTree.parse(tmp_path / "scatter.svg").getroot().itertext())
     for name in ("cautious", "eager", "fluent", "noisy", "nothing", "r = ", "without noisy"):
@@ -265,8 +264,8 @@ def test_plots(tmp_path: Path) -> None:
         (("--sample", "--convention", "tau"), "convention 'tau' is unknown"),
         (("--sample", "--without", "X"), "knows no system 'X'"),
         (("--sample", "--ranker", "elo"), "there is no ranker 'elo'"),
-        (("--sample", "--scatter", "x.txt"), "cannot draw into"),
-        (("--sample", "--scatter", "x.svg", "--outlier", "X"), "knows no system 'X'"),
+        (("--sample", "--figure", "scatter=x.txt"), "cannot draw into"),
+        (("--sample", "--figure", "scatter=x.svg", "--outlier", "X"), "knows no system 'X'"),
         (("--sample", "--top", "9"), "does not fit 5 systems"),
     ],
 )

@@ -52,7 +52,7 @@ def test_rank_as_published() -> None:
     ["expected_wins", "trueskill(runs=20)", "trueskill_meanfield", "bradley_terry", "net_wins"],
 )
 def test_rank_the_sample(method: str) -> None:
-    rows = tables("rank", "--sample", "--method", method, "--resamples", "50")["ranking"]
+    rows = tables("rank", "--sample", "--ranker", method, "--resamples", "50")["ranking"]
     assert [row["system"] for row in rows] == ["fluent", "eager", "cautious", "nothing", "noisy"]
 
 
@@ -62,7 +62,7 @@ def test_rank_balanced() -> None:
     ).stdout
     assert "value:mean | unit:pairs | resamples:200 | balanced | seed:0" in text
     message = errata(
-        "rank", "--sample", "--balanced", "--unit", "pairs", "-m", "trueskill", code=2
+        "rank", "--sample", "--balanced", "--unit", "pairs", "--ranker", "trueskill", code=2
     ).stderr
     assert "draw freely" in message
 
@@ -80,7 +80,7 @@ def test_rank_prints_cluster_lines_and_the_signature() -> None:
 def test_plots_are_the_same_every_time(tmp_path: Path, ending: str) -> None:
     files = [tmp_path / f"{name}.{ending}" for name in "ab"]
     for file in files:
-        errata("rank", "--sample", "--resamples", "100", "--plot", file)
+        errata("rank", "--sample", "--resamples", "100", "--figure", file)
     first, second = (file.read_bytes() for file in files)
     assert first == second
     if ending == "svg":
@@ -88,9 +88,9 @@ def test_plots_are_the_same_every_time(tmp_path: Path, ending: str) -> None:
         assert b"rank range" in first
     else:
         assert first.startswith(b"\x89PNG")
-    message = errata("rank", "--sample", "--plot", tmp_path / "x.doc", code=2).stderr
+    message = errata("rank", "--sample", "--figure", tmp_path / "x.doc", code=2).stderr
     assert "use a name in .svg" in message
-    message = errata("rank", "missing", "--plot", tmp_path / "x.doc", code=2).stderr
+    message = errata("rank", "missing", "--figure", tmp_path / "x.doc", code=2).stderr
     assert "use a name in .svg" in message  # said before a long file is read
 
 
@@ -99,7 +99,7 @@ def test_a_name_is_not_a_formula(tmp_path: Path) -> None:
     write_judgments(
         [Judgment("ann", i, (("$A_1$",), ("B",)), (1, 1 + i % 2)) for i in range(4)], path
     )
-    errata("rank", path, "--resamples", "40", "--plot", tmp_path / "x.svg")
+    errata("rank", path, "--resamples", "40", "--figure", tmp_path / "x.svg")
     assert ">$A_1$</text>" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
 
@@ -108,7 +108,7 @@ def test_missing_matplotlib_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "matplotlib" / "__init__.py").write_text("raise ImportError('gone')")
     path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     result = errata_process(
-        "rank", "--sample", "--plot", tmp_path / "x.svg", env={"PYTHONPATH": path}, code=2
+        "rank", "--sample", "--figure", tmp_path / "x.svg", env={"PYTHONPATH": path}, code=2
     )
     assert "matplotlib is not installed; run: pip install 'errata[plot]'" in result.stderr
 
@@ -133,7 +133,7 @@ def test_agree() -> None:
     assert found["agreement_matrix"][6]["annotator07"] is None  # too few
     assert found["judges"][0]["median seconds"] == pytest.approx(33.7585)
     assert found["judge_correlations"][0]["ρ others"] == pytest.approx(0.7033, abs=1e-4)
-    weighted = tables("agree", "--sample", "--chance", "cohen", "--weights", "quadratic")
+    weighted = tables("agree", "--sample", "--chance", "cohen", "--kappa-weights", "quadratic")
     assert float(weighted["agreement"][0]["value"]) > 0.5  # type: ignore[arg-type]
 
 

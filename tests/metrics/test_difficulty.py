@@ -548,5 +548,5 @@ def test_every_system_is_compared_with_the_gold_once(
         return real(*arguments)
 
     monkeypatch.setattr(chunks.kernel, "compare", counted, raising=False)
-    errata("difficulty", "--sample", "--map", tmp_path / "map.html", "--resamples", "10")
+    errata("difficulty", "--sample", "--figure", tmp_path / "map.html", "--resamples", "10")
     assert len(calls) == 5

@@ -91,7 +91,7 @@ def test_it_works_without_a_compiler(plain: Path) -> None:
 @pytest.mark.slow
 def test_pages_and_data_are_installed(plain: Path, tmp_path: Path) -> None:
     page = tmp_path / "map.html"
-    command = ("-m", "errata", "difficulty", "--sample", "--resamples", "0", "--map", str(page))
+    command = ("-m", "errata", "difficulty", "--sample", "--resamples", "0", "--figure", str(page))
     run(sys.executable, *command, PYTHONPATH=str(plain))
     assert "function apply()" in page.read_text("utf-8")
 

@@ -191,7 +191,7 @@ def run(*arguments: str) -> Done:
 def test_the_command_on_the_sample(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     plot = tmp_path / "card.svg"
-    done = run("gleu", "bleu", "--json", "--resamples", "50", "--plot", str(plot))
+    done = run("gleu", "bleu", "--json", "--resamples", "50", "--figure", str(plot))
     assert done.returncode == 0, done.stderr
     tables = json.loads(done.stdout)["tables"]
     assert [len(table["rows"]) for table in tables] == [9, 9]
@@ -211,7 +211,7 @@ def test_the_command_on_files(tmp_path: Path) -> None:
         str(tmp_path / "src.txt"),
         "--refs",
         str(tmp_path / "ref.txt"),
-        "--output",
+        "--damage",
         f"ours={tmp_path / 'out.txt'}",
         "--resamples",
         "0",
@@ -233,8 +233,8 @@ def test_the_page_shows_what_the_command_prints() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["gleu", "--plot", "x.bmp"], "cannot draw into 'x.bmp'"),
-        (["gleu", "--output", "x.txt"], "belong to no source"),
+        (["gleu", "--figure", "x.bmp"], "cannot draw into 'x.bmp'"),
+        (["gleu", "--damage", "x.txt"], "belong to no source"),
         (["m3"], "no metric 'm3'"),
     ],
 )

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 import click
 
 from errata import __version__
+from errata.cli.renamed import with_new_names
 from errata.errors import DataWarning, ErrataError
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -47,6 +48,12 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = import_module(f"errata.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command, with_new_names(name or "", rest)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

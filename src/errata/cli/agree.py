@@ -18,9 +18,9 @@ __all__ = ["command"]
 
 
 @click.command(
-    "agree", epilog="Example:  errata agree judgments.xml --chance cohen --weights quadratic"
+    "agree", epilog="Example:  errata agree judgments.xml --chance cohen --kappa-weights linear"
 )
-@click.argument("judgments", nargs=-1)
+@click.argument("judgments", nargs=-1, metavar="FILE...")
 @click.option(
     "--chance",
     type=choice_of(ChanceModel),
@@ -31,7 +31,8 @@ __all__ = ["command"]
     "regard to the order of names.",
 )
 @click.option(
-    "--weights",
+    "--kappa-weights",
+    "weights",
     type=choice_of(KappaWeights),
     default="none",
     show_default=True,
@@ -44,12 +45,7 @@ __all__ = ["command"]
     show_default=True,
     help="Pairs of decisions a κ needs to be shown and to count.",
 )
-@ranker_option(
-    "expected_wins(denominator='beaten')",
-    "How single judges' rankings are scored.",
-    "-m",
-    "--method",
-)
+@ranker_option("expected_wins(denominator='beaten')", "How single judges' rankings are scored.")
 @judgment_options()
 @format_option
 def command(
@@ -57,7 +53,7 @@ def command(
     chance: ChanceModel,
     weights: KappaWeights,
     minimum: int,
-    method: str,
+    ranker: str,
     judged: JudgmentInputs,
     form: Form,
 ) -> None:
@@ -71,12 +67,12 @@ def command(
     from errata.human.judge_rankings import judge_correlations
     from errata.report.tables.rankings import agreement_tables, correlation_table
 
-    ranker = human.parse_ranker(method)
+    chosen = human.parse_ranker(ranker)
     read = list(judged.read(judgments))
     found = judge_agreement(read, chance=chance, weights=weights, minimum=minimum)
     tables = agreement_tables(found, context=judged.facts)
     if len({judgment.judge for judgment in read}) > 1:
         comparisons = human.compare(read, keep="judges", origin=judged.facts)
-        correlations = judge_correlations(comparisons, ranker)
+        correlations = judge_correlations(comparisons, chosen)
         tables.append(correlation_table(correlations, context=comparisons.facts))
     emit(tables, form)

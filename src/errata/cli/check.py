@@ -26,7 +26,7 @@ __all__ = ["command"]
 @corpus_options("annotators", "sample")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
-    "--all",
+    "--every",
     "everything",
     is_flag=True,
     help="A row for every finding; else the fourth and later of a kind are counted.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -30,7 +29,7 @@ Examples:
 
 
 @click.command("convert", epilog=EPILOG)
-@click.argument("m2", required=False, metavar="[M2]")
+@click.argument("m2", required=False, metavar="[FILE]")
 @click.option(
     "-o",
     "--output",
@@ -38,19 +37,8 @@ Examples:
     help="The file to write, or for M2 to text the "
     "start of the names of the files. Default: standard output.",
 )
-@click.option(
-    "--annotator",
-    type=int,
-    metavar="ID",
-    help="M2 to text: the corrections of this annotator only, into one file.",
-)
 @click.option("--only-source", is_flag=True, help="M2 to text: the sources only, into one file.")
-@corpus_options("gold", "missing", "annotators", "sample")
-@click.option(
-    "--missing",
-    metavar="MARK",
-    help="The line that stands where an annotator has no reference for a sentence.",
-)
+@corpus_options("gold", "sample")
 @click.option(
     "--copy-missing",
     is_flag=True,
@@ -68,22 +56,20 @@ Examples:
 def command(
     m2: str | None,
     output: str | None,
-    annotator: int | None,
     only_source: bool,
     inputs: Inputs,
-    missing: str | None,
     copy_missing: bool,
     extractor: str | None,
     form: Form,
 ) -> None:
     """Convert M2 to parallel text, or text (--source and --refs) to M2.
 
-    M2 becomes one file with the sources and one per annotator with the corrections; text becomes
-    M2 by aligning tokens. An annotator may have no reference for some sentence: say with
-    --missing or --copy-missing what to write there. The files written are listed as --format says.
+    M2 becomes one file with the sources and one per annotator with the corrections, or with
+    --annotator one file with the corrections of this one alone; text becomes M2 by aligning
+    tokens. An annotator may have no reference for some sentence: say with --missing or
+    --copy-missing what to write there. The files written are listed as --format says.
     """
-    inputs = replace(inputs, missing=missing)
-    written = _convert(m2, output, annotator, only_source, inputs, copy_missing, extractor)
+    written = _convert(m2, output, only_source, inputs, copy_missing, extractor)
     if output is not None and output != "-":
         emit(Table(("file", "sentences"), tuple(written), title="Written", name="written"), form)
 
@@ -91,7 +77,6 @@ def command(
 def _convert(
     m2: str | None,
     output: str | None,
-    annotator: int | None,
     only_source: bool,
     inputs: Inputs,
     copy_missing: bool,
@@ -111,13 +96,13 @@ def _convert(
         file = scan_m2(m2, compatible=inputs.compatible)
         raise_or_warn(file.findings)
         if extractor is not None:
-            if annotator is not None or only_source or copy_missing or inputs.missing is not None:
+            if inputs.annotators or only_source or copy_missing or inputs.missing is not None:
                 raise click.UsageError("--extract makes M2; the other options make texts")
             write_m2(_with_edits(file.corpus, "reextracted", extractor), output or "-")
             return [(output or "-", len(file.corpus))]
-        paths = _write_texts(file, output, annotator, only_source, inputs.missing, copy_missing)
+        paths = _write_texts(file, output, only_source, inputs, copy_missing)
         return [(path, len(file.corpus)) for path in paths]
-    if annotator is not None or only_source or copy_missing:
+    if inputs.annotators or only_source or copy_missing:
         raise click.UsageError("--annotator, --only-source and --copy-missing belong to M2 to text")
     if not inputs.refs:
         raise click.UsageError("give at least one --refs")
@@ -129,22 +114,18 @@ def _convert(
 
 
 def _write_texts(
-    file: M2File,
-    output: str | None,
-    annotator: int | None,
-    only_source: bool,
-    missing: str | None,
-    copy_missing: bool,
+    file: M2File, output: str | None, only_source: bool, inputs: Inputs, copy_missing: bool
 ) -> list[str]:
     from errata.io.corpus import corrected_text
     from errata.io.text import write_text
 
-    annotators = file.corpus.annotators
+    missing = inputs.missing
+    annotators = inputs.chosen or file.corpus.annotators
     if only_source:
         write_text(file.corpus.sources, output or "-")
-    elif annotator is not None:
+    elif len(inputs.chosen) == 1:
         write_text(
-            corrected_text(file, annotator, missing=missing, copy_missing=copy_missing),
+            corrected_text(file, inputs.chosen[0], missing=missing, copy_missing=copy_missing),
             output or "-",
         )
     elif output is None or output == "-":

@@ -36,7 +36,7 @@ _base_option = click.option(
 @click.option(
     "--catalogue",
     "own",
-    metavar="TOML",
+    metavar="FILE",
     help="Use the sets of this catalogue instead of the built-in ones.",
 )
 @click.pass_context
@@ -52,7 +52,7 @@ def command(ctx: click.Context, own: str | None) -> None:
 
 
 @command.command("list", epilog="Example:  errata data list conll14")
-@click.argument("name", required=False)
+@click.argument("name", required=False, metavar="[SET]")
 @format_option
 @click.pass_obj
 def list_sets(sets: Mapping[str, DataSet], name: str | None, form: Form) -> None:

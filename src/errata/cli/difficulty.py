@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from errata.cli.figures import Figures, figure_option, is_page
 from errata.cli.options import (
     Bootstrap,
     Inputs,
     bootstrap_options,
     choice_of,
     corpus_options,
-    figure_option,
     gathered,
     tier_option,
 )
@@ -34,7 +34,7 @@ __all__ = ["command"]
 
 EPILOG = """\b
 Examples:
-  errata difficulty --gold gold.m2 A.txt B.txt ours=out.txt --map map.html
+  errata difficulty --gold gold.m2 A.txt B.txt ours=out.txt --figure map.html
   errata difficulty --gold gold.m2 all.m2 --names A,B,C --tier 2
   errata difficulty --gold conll14.m2 --weights conll14_8sys.txt --types errant --tier 2
 """
@@ -59,7 +59,8 @@ metric_options = gathered(
             "the outputs.",
         ),
         "leave_out": click.option(
-            "--leave-out",
+            "--exclude-own",
+            "leave_out",
             is_flag=True,
             help="A system's own corrections do not lower the weights it is scored with.",
         ),
@@ -95,20 +96,13 @@ metric_options = gathered(
 
 
 @click.command("difficulty", epilog=EPILOG)
-@click.argument("outputs", nargs=-1, metavar="[NAME=]OUTPUT...")
-@corpus_options("annotators")
+@click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
+@corpus_options()
 @click.option(
     "--names",
     metavar="A,B,...",
     help="Names of the systems in an M2 file with the "
     "edits of several, in the order of their annotator numbers.",
-)
-@click.option(
-    "--annotator",
-    metavar="ID",
-    help="The annotator whose corrections count, or all. "
-    "Default: the first, as in the released scorer, if it has corrected all "
-    "sentences.",
 )
 @metric_options
 @click.option("--write-weights", metavar="FILE", help="Write the counts behind the weights.")
@@ -121,7 +115,7 @@ metric_options = gathered(
 )
 @tier_option
 @click.option(
-    "--top",
+    "--examples",
     type=click.IntRange(0),
     default=5,
     show_default=True,
@@ -134,8 +128,7 @@ metric_options = gathered(
     metavar="NAME",
     help="List the errors only this system corrects, and those it misses.",
 )
-@click.option("--map", "page", metavar="HTML", help="Write the heat map as a page.")
-@figure_option("--figure", what="the heat map")
+@figure_option({"map": "the heat map, as a page to look at or a picture"}, pages=("map",))
 @click.option("--terminal", is_flag=True, help="Print the heat map instead of tables.")
 @click.option(
     "--sentences",
@@ -148,15 +141,13 @@ def command(
     outputs: tuple[str, ...],
     inputs: Inputs,
     names: str | None,
-    annotator: str | None,
     metric: Difficulty,
     write_weights: str | None,
     types: str,
     tier: int,
-    top: int,
+    examples: int,
     chosen: tuple[str, ...],
-    page: str | None,
-    figure: str | None,
+    figures: Figures,
     terminal: bool,
     sentences: str | None,
     bootstrap: Bootstrap,
@@ -166,14 +157,16 @@ def command(
 
     Outputs are texts, or M2 files with the edits of one or more systems. Prints scores in which
     hard errors weigh more, the difficulty of each kind of error, the hardest and easiest errors,
-    and how alike the systems are; --map writes a page to look at.
+    and how alike the systems are; --figure writes a page to look at. Unless --annotator says
+    otherwise, the corrections of the first annotator count, as in the released scorer, if there
+    are some for all sentences.
     """
     from errata.edits import retyped, with_edits
     from errata.metrics.difficulty.map import map_difficulty
 
-    if sentences and not (page or figure or terminal):
-        raise click.UsageError("--sentences belongs to --map, --figure or --terminal")
-    corpus, remark = _of_annotator(inputs.corpus(), annotator)
+    if sentences and not (figures or terminal):
+        raise click.UsageError("--sentences belongs to --figure or --terminal")
+    corpus, remark = _annotated(inputs)
     systems = inputs.systems(outputs, corpus, names=_names(names, outputs), several=True)
     with ProgressBar("edits") as progress:
         if types == "as_is":
@@ -184,36 +177,35 @@ def command(
             found = replace(map_difficulty(typed, systems, plain, progress=progress), metric=metric)
     if write_weights:
         _write_weights(found, write_weights)
-    _draw(found, page, figure, terminal, sentences)
+    _draw(found, figures, terminal, sentences)
     if not terminal:
-        emit(_tables(found, corpus, systems, remark, types, tier, top, chosen, bootstrap), form)
+        emit(
+            _tables(found, corpus, systems, remark, types, tier, examples, chosen, bootstrap), form
+        )
 
 
-def _of_annotator(corpus: Corpus, annotator: str | None) -> tuple[Corpus, str]:
-    """The corpus with the annotators asked for, and a remark on who they are."""
+def _annotated(inputs: Inputs) -> tuple[Corpus, str]:
+    """The corpus with the annotators asked for, or the first, and a remark on who they are."""
     from errata.io.corpus import keep_annotators
 
+    corpus = replace(inputs, annotators=()).corpus()
     known = corpus.annotators
     if not known:
         raise InputError("the corpus has no references", remedy="give --gold or --refs")
-    if annotator == "all":
-        return corpus, f"annotators {', '.join(map(str, known))}, the best for each sentence"
-    if annotator is not None and not annotator.isdecimal():
-        raise InputError(
-            f"annotator {annotator!r} is unknown",
-            remedy=f"give one of {', '.join(map(str, known))}, or all",
-        )
-    first = all(any(r.annotator == known[0] for r in several) for several in corpus.references)
-    if annotator is None and not first:
-        return corpus, (
-            f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
-            "corrected every sentence"
-        )
-    chosen = known[0] if annotator is None else int(annotator)
-    return (
-        keep_annotators(corpus, (chosen,)),
-        f"annotator {chosen} of {len(known)}" if len(known) > 1 else "",
-    )
+    chosen = inputs.chosen
+    if not inputs.annotators:
+        if not all(any(r.annotator == known[0] for r in refs) for refs in corpus.references):
+            return corpus, (
+                f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
+                "corrected every sentence"
+            )
+        chosen = known[:1]
+    names = ", ".join(map(str, chosen or known))
+    if len(chosen or known) > 1:
+        remark = f"annotators {names}, the best for each sentence"
+    else:
+        remark = f"annotator {names} of {len(known)}" if len(known) > 1 else ""
+    return keep_annotators(corpus, chosen) if chosen else corpus, remark
 
 
 def _names(names: str | None, outputs: tuple[str, ...]) -> list[str] | None:
@@ -247,13 +239,7 @@ def _write_weights(found: DifficultyMap, path: str) -> None:
     write_weights(found.tally.systems, counts, path)
 
 
-def _draw(
-    found: DifficultyMap,
-    page: str | None,
-    figure: str | None,
-    terminal: bool,
-    sentences: str | None,
-) -> None:
+def _draw(found: DifficultyMap, figures: Figures, terminal: bool, sentences: str | None) -> None:
     from errata.io.files import write_bytes
     from errata.report.figures import figure_form
     from errata.report.heatmap.page import heat_map
@@ -262,17 +248,18 @@ def _draw(
     from errata.report.heatmap.terminal import heat_map_text
 
     chosen = parse_range(sentences, len(found.corpus)) if sentences else None
-    if page:
-        text = heat_map(
-            found,
-            sentences=chosen,
-            signature=repr(found.metric),
-            title=f"Difficulty heat map: {found.corpus.name}",
-        )
-        write_bytes(text.encode("utf-8", "replace"), page)
-    if figure:
-        part = chosen or range(min(10, len(found.corpus)))
-        write_bytes(heat_map_picture(found, part, form=figure_form(figure)), figure)
+    for _, path in figures:
+        if is_page(path):
+            text = heat_map(
+                found,
+                sentences=chosen,
+                signature=repr(found.metric),
+                title=f"Difficulty heat map: {found.corpus.name}",
+            )
+            write_bytes(text.encode("utf-8", "replace"), path)
+        else:
+            part = chosen or range(min(10, len(found.corpus)))
+            write_bytes(heat_map_picture(found, part, form=figure_form(path)), path)
     if terminal:
         screen = sys.stdout.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"

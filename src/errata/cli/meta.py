@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
+from errata.cli.figures import Figures, figure_option
 from errata.cli.options import (
     DEFAULT_METRICS,
     Bootstrap,
@@ -15,7 +16,6 @@ from errata.cli.options import (
     bootstrap_options,
     choice_of,
     corpus_options,
-    figure_option,
     gathered,
     judgment_options,
     members_option,
@@ -64,9 +64,8 @@ class SystemView(NamedTuple):
 class Drawn(NamedTuple):
     """The figures to draw."""
 
-    scatter: str | None
+    figures: Figures
     outliers: tuple[str, ...]
-    map: str | None
 
 
 people_options = gathered(
@@ -83,7 +82,7 @@ people_options = gathered(
             "--human", metavar="FILE", help="Human system scores instead of judgments."
         ),
         "ranker": ranker_option(
-            "trueskill_meanfield", "How judgments become scores (see errata rank).", to="ranker"
+            "trueskill_meanfield", "How judgments become scores (see errata rank)."
         ),
         "members": members_option,
     },
@@ -120,15 +119,16 @@ drawing_options = gathered(
     "drawn",
     Drawn,
     {
-        "scatter": figure_option("--scatter", what="metrics against people"),
+        "figures": figure_option(
+            {"scatter": "metrics against people", "significance": "a map of p-values"}
+        ),
         "outliers": click.option(
             "--outlier",
             "outliers",
             multiple=True,
             metavar="SYSTEM",
-            help="With --scatter: draw it hollow, and give r and ρ without it too.",
+            help="In the scatter plot: draw it hollow, and give r and ρ without it too.",
         ),
-        "map": figure_option("--map", what="the map of p-values"),
     },
 )
 
@@ -137,7 +137,7 @@ drawing_options = gathered(
     "meta",
     epilog="Example:  errata meta --judgments judgments.xml --gold gold.m2 -m m2 -m gleu outputs/*",
 )
-@click.argument("systems", nargs=-1, metavar="[NAME=]OUTPUT...")
+@click.argument("systems", nargs=-1, metavar="[NAME=]FILE...")
 @people_options
 @click.option(
     "--scores",
@@ -148,7 +148,13 @@ drawing_options = gathered(
 )
 @corpus_options()
 @metric_option(*DEFAULT_METRICS)
-@click.option("--level", type=choice_of(Level), default="both", show_default=True)
+@click.option(
+    "--level",
+    type=choice_of(Level),
+    default="both",
+    show_default=True,
+    help="Judge scores of systems, of single sentences, or both.",
+)
 @system_options
 @click.option(
     "--convention",
@@ -208,7 +214,7 @@ def command(
     results = [read_any_scores(path) for path in score_files]
     scored = inputs.scored(systems) if chosen else None
     said = None
-    if level != "sentence" or drawn.scatter or drawn.map:
+    if level != "sentence" or drawn.figures:
         said = _human_scores(comparisons, people, unit, bootstrap)
     if scored is not None:
         results += _metric_scores(chosen, *scored, bootstrap)
@@ -333,10 +339,11 @@ def _draw(paired: Paired, drawn: Drawn) -> None:
     from errata.report.figures import correlations as plots
     from errata.report.figures import save_figure
 
-    if drawn.scatter is not None:
-        save_figure(plots.scatter_plot(paired, outliers=drawn.outliers), drawn.scatter)
-    if drawn.map is not None:
-        from errata.meta.systems import p_value_matrix
+    for kind, path in drawn.figures:
+        if kind == "scatter":
+            save_figure(plots.scatter_plot(paired, outliers=drawn.outliers), path)
+        else:
+            from errata.meta.systems import p_value_matrix
 
-        title = "Williams' test, Pearson's r"
-        save_figure(plots.significance_map(p_value_matrix(paired), paired.names, title), drawn.map)
+            title = "Williams' test, Pearson's r"
+            save_figure(plots.significance_map(p_value_matrix(paired), paired.names, title), path)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import click
 
@@ -27,8 +27,8 @@ __all__ = [
     "JudgmentInputs",
     "bootstrap_options",
     "choice_of",
+    "confidence_option",
     "corpus_options",
-    "figure_option",
     "gathered",
     "judgment_options",
     "members_option",
@@ -60,11 +60,28 @@ def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorato
             values = {field: given.pop(field) for field in options}
             return command(*arguments, **{name: make(**values)}, **given)
 
+        decorated: Function = run
         for option in reversed(list(options.values())):
-            option(run)
-        return run
+            decorated = option(decorated)
+        return decorated
 
     return decorate
+
+
+class Annotator(click.ParamType):  # type: ignore[type-arg]
+    """The number of an annotator, or all of them."""
+
+    name = "annotator"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | Literal["all"]:
+        text = str(value)
+        if text == "all":
+            return "all"
+        if not (text.isdecimal() and text.isascii() and len(text) < 10):
+            self.fail(f"{text[:40]!r} is neither the number of an annotator nor all", param, ctx)
+        return int(text)
 
 
 @dataclass(frozen=True)
@@ -76,13 +93,20 @@ class Inputs:
     refs: tuple[str, ...] = ()
     missing: str | None = None
     compatible: bool = False
-    annotators: tuple[int, ...] = ()
+    annotators: tuple[int | Literal["all"], ...] = ()
     sample: bool = False
 
     @property
     def named(self) -> bool:
         """Whether there are files at all."""
         return bool(self.gold or self.source or self.refs)
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """The annotators asked for by number; none where all are meant."""
+        if "all" in self.annotators:
+            return ()
+        return tuple(annotator for annotator in self.annotators if annotator != "all")
 
     def corpus(self) -> Corpus:
         """Read the corpus, with the annotators asked for."""
@@ -94,12 +118,12 @@ class Inputs:
             from errata.datasets import sample_corpus
 
             corpus = sample_corpus()
-            return keep_annotators(corpus, self.annotators) if self.annotators else corpus
+            return keep_annotators(corpus, self.chosen) if self.chosen else corpus
         return read_corpus(
             gold=self.gold,
             source=self.source,
             references=self.refs,
-            annotators=self.annotators or None,
+            annotators=self.chosen or None,
             missing=self.missing,
             compatible=self.compatible,
         )
@@ -140,22 +164,22 @@ def corpus_options(*leave_out: str) -> Decorator:
     """
     options = {
         "gold": click.option(
-            "--gold", metavar="M2", help="Gold edits: an M2 file with one or more annotators."
+            "--gold", metavar="FILE", help="Gold edits: an M2 file with one or more annotators."
         ),
         "source": click.option(
-            "--source", metavar="TEXT", help="The uncorrected sentences, one a line."
+            "--source", metavar="FILE", help="The uncorrected sentences, one a line."
         ),
         "refs": click.option(
             "--refs",
             multiple=True,
-            metavar="TEXT",
+            metavar="FILE",
             help="A file of corrected sentences; repeat it for several references.",
         ),
         "missing": click.option(
             "--missing",
             metavar="MARK",
-            help="A line of a --refs file that is exactly MARK is no reference; an empty line "
-            "is an empty one.",
+            help="The line that stands in a text where a sentence has no reference; an empty "
+            "line is an empty reference.",
         ),
         "compatible": click.option(
             "--compatible",
@@ -167,9 +191,9 @@ def corpus_options(*leave_out: str) -> Decorator:
             "--annotator",
             "annotators",
             multiple=True,
-            type=int,
+            type=Annotator(),
             metavar="ID",
-            help="Use only this annotator of the gold file; may be repeated.",
+            help="Only this annotator of the gold; may be repeated; all takes every one.",
         ),
         "sample": click.option(
             "--sample", is_flag=True, help="Use the built-in sample instead of files."
@@ -291,6 +315,13 @@ class Bootstrap(NamedTuple):
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything random."
 )
+confidence_option = click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of intervals, and at which systems are told apart.",
+)
 without_option = click.option(
     "--without", multiple=True, metavar="SYSTEM", help="Leave out this system; may be repeated."
 )
@@ -315,13 +346,7 @@ def bootstrap_options(of: str = "the sentences", *, least: int = 0) -> Decorator
             show_default=True,
             help=f"Bootstrap resamples of {of}{none}.",
         ),
-        "confidence": click.option(
-            "--confidence",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            default=0.95,
-            show_default=True,
-            help="Level of the intervals.",
-        ),
+        "confidence": confidence_option,
         "seed": seed_option,
     }
     return gathered("bootstrap", Bootstrap, options)
@@ -335,32 +360,14 @@ def metric_option(*default: str) -> Decorator:
         "metrics",
         multiple=True,
         metavar="METRIC",
-        help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated. "
-        f"Default: {', '.join(default)}.",
+        help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated."
+        + (f" Default: {', '.join(default)}." if default else ""),
     )
 
 
-def ranker_option(default: str, help: str, *names: str, to: str = "method") -> Decorator:
+def ranker_option(default: str, help: str) -> Decorator:
     """Add ``--ranker``: what makes scores of judgments, with its parameters."""
-    return click.option(
-        "--ranker", *names, to, default=default, show_default=True, metavar="RANKER", help=help
-    )
-
-
-def _drawable(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
-    """Refuse a form that cannot be drawn before the work, not after it."""
-    if path is not None:
-        from errata.report.figures import figure_form
-
-        figure_form(path)
-    return path
-
-
-def figure_option(*names: str, what: str) -> Decorator:
-    """Add an option that names the file of a figure; the command receives the name or nothing."""
-    return click.option(
-        *names, metavar="FILE", callback=_drawable, help=f"Draw {what} into an .svg, .png or .pdf."
-    )
+    return click.option("--ranker", default=default, show_default=True, metavar="RANKER", help=help)
 
 
 def unit_option(default: str, help: str) -> Decorator:

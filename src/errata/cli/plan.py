@@ -8,6 +8,7 @@ import click
 
 from errata.cli.options import (
     JudgmentInputs,
+    confidence_option,
     judgment_options,
     ranker_option,
     seed_option,
@@ -24,16 +25,10 @@ __all__ = ["command"]
 
 
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
-@click.argument("judgments", nargs=-1)
+@click.argument("judgments", nargs=-1, metavar="FILE...")
 @click.option("--systems", nargs=2, metavar="A B", help="The two systems to tell apart.")
-@ranker_option("expected_wins", "How judgments become scores (see errata rank).", "-m", "--method")
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0.5, 1, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level at which the systems should separate.",
-)
+@ranker_option("expected_wins", "How judgments become scores (see errata rank).")
+@confidence_option
 @click.option(
     "--power",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -49,7 +44,13 @@ __all__ = ["command"]
     show_default=True,
     help="The largest campaign tried, in pilots.",
 )
-@click.option("--simulations", type=click.IntRange(50), default=500, show_default=True)
+@click.option(
+    "--simulations",
+    type=click.IntRange(50),
+    default=500,
+    show_default=True,
+    help="Simulated campaigns of each size.",
+)
 @click.option(
     "--batch",
     type=click.IntRange(1),
@@ -70,7 +71,7 @@ __all__ = ["command"]
 def command(
     judgments: tuple[str, ...],
     systems: tuple[str, str] | None,
-    method: str,
+    ranker: str,
     confidence: float,
     power: float,
     unit: Unit,
@@ -91,16 +92,16 @@ def command(
     from errata.human import planning
     from errata.report.tables.rankings import next_pairs_table, plan_tables
 
-    ranker = human.parse_ranker(method)
+    chosen = human.parse_ranker(ranker)
     read = list(judged.read(judgments))
     comparisons = human.compare(read, keep=unit, origin=judged.facts)
-    scores = human.rank(ranker.stand_in, comparisons, unit=unit, rng=seed)
+    scores = human.rank(chosen.stand_in, comparisons, unit=unit, rng=seed)
     tables = []
     if systems:
         tables += plan_tables(
             planning.plan(
                 comparisons,
-                ranker,
+                chosen,
                 *systems,
                 confidence=confidence,
                 power=power,

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.figures import Figures, figure_option
 from errata.cli.options import (
     Bootstrap,
     JudgmentInputs,
     bootstrap_options,
     choice_of,
-    figure_option,
     judgment_options,
     members_option,
     ranker_option,
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from errata.human.comparisons import Unit
     from errata.report.table import Form
 
-if TYPE_CHECKING:
-    from errata.data import Members
-    from errata.human.comparisons import Unit
-
 __all__ = ["command"]
 
 
@@ -39,13 +35,11 @@ __all__ = ["command"]
     "rank",
     epilog="Example:  errata rank judgments.xml --ranker trueskill --unit pairs --figure r.svg",
 )
-@click.argument("judgments", nargs=-1)
+@click.argument("judgments", nargs=-1, metavar="FILE...")
 @ranker_option(
     "expected_wins",
     "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, "
     "with parameters as in 'bradley_terry(ties=rao_kupper)'.",
-    "-m",
-    "--method",
 )
 @unit_option(
     "sentences",
@@ -76,13 +70,13 @@ __all__ = ["command"]
 )
 @without_option
 @click.option("--head-to-head", is_flag=True, help="Add the table of pairs with sign tests.")
-@figure_option("--figure", "--plot", "plot", what="scores with ranges")
+@figure_option({"ranking": "scores with their ranges"})
 @threads_option
 @judgment_options()
 @format_option
 def command(
     judgments: tuple[str, ...],
-    method: str,
+    ranker: str,
     unit: Unit,
     bootstrap: Bootstrap,
     members: Members,
@@ -91,14 +85,14 @@ def command(
     order: RankingOrder,
     without: tuple[str, ...],
     head_to_head: bool,
-    plot: str | None,
+    figures: Figures,
     threads: int | None,
     judged: JudgmentInputs,
     form: Form,
 ) -> None:
     """Rank systems from human judgments.
 
-    JUDGMENTS are Appraise XML, pairwise CSV (WMT), MTurk results or JSONL; the form is told from
+    Judgments are Appraise XML, pairwise CSV (WMT), MTurk results or JSONL; the form is told from
     the content. Systems in different clusters differ at the level asked for.
     """
     from errata import human
@@ -107,15 +101,15 @@ def command(
     from errata.report.figures.rankings import ranking_plot
     from errata.report.tables.rankings import head_to_head_table, ranking_table
 
-    ranker = human.parse_ranker(method)
+    chosen = human.parse_ranker(ranker)
     comparisons = human.compare(
         judged.read(judgments), members=members, rng=bootstrap.seed, keep=unit, origin=judged.facts
     )
     if without:
         comparisons = comparisons.without(*without)
-    with ProgressBar(ranker.name) as progress:
+    with ProgressBar(chosen.name) as progress:
         scores = human.rank(
-            ranker,
+            chosen,
             comparisons,
             unit=unit,
             resamples=bootstrap.resamples,
@@ -134,5 +128,5 @@ def command(
             )
         )
     emit(tables, form)
-    if plot is not None:
-        save_figure(ranking_plot(ranking), plot)
+    for _, path in figures:
+        save_figure(ranking_plot(ranking), path)

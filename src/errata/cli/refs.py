@@ -20,7 +20,7 @@ METRICS = ("m2", "gleu")
 
 
 @click.command("refs", epilog="Example:  errata refs --source src.txt --refs a.txt --refs b.txt")
-@click.argument("outputs", nargs=-1, metavar="[NAME=]OUTPUT...")
+@click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options()
 @metric_option(*METRICS)
 @click.option(

@@ -23,9 +23,11 @@ __all__ = ["command"]
     help="Print the findings and how many cells came out how, not every cell.",
 )
 @click.option(
-    "--extractor",
+    "--extract",
+    "extractor",
     default="errant",
     show_default=True,
+    metavar="NAME",
     help="Where a table needs ERRANT's types: errant, or errant:PIPELINE with another "
     "spaCy pipeline. Without ERRANT these cells are not run.",
 )

@@ -28,10 +28,10 @@ __all__ = ["command"]
 
 
 @click.command("score", epilog="Example:  errata score --gold gold.m2 baseline.txt ours=out.txt")
-@click.argument("outputs", nargs=-1, metavar="[NAME=]OUTPUT...")
+@click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options()
 @metric_option(*DEFAULT_METRICS)
-@click.option("--sentences", is_flag=True, help="Print a row for every sentence.")
+@click.option("--by-sentence", "sentences", is_flag=True, help="Print a row for every sentence.")
 @click.option("--compare", is_flag=True, help="Add paired-bootstrap p-values between systems.")
 @click.option("--by-type", is_flag=True, help="A table of ERRANT's F by kind of edit.")
 @tier_option

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.figures import Figures, figure_option
 from errata.cli.options import (
     Bootstrap,
     Inputs,
     bootstrap_options,
     corpus_options,
-    figure_option,
+    metric_option,
     threads_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option
@@ -25,24 +26,27 @@ __all__ = ["command"]
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --figure stress.svg")
-@click.argument("metrics", nargs=-1, required=True, metavar="METRIC...")
+@click.argument("named", nargs=-1, metavar="METRIC...")
 @click.option(
-    "--output",
-    metavar="[NAME=]TEXT",
+    "--damage",
+    "output",
+    metavar="[NAME=]FILE",
     help="The output to damage. Default: the first reference of every sentence.",
 )
+@metric_option()
 @corpus_options()
 @bootstrap_options()
 @threads_option
-@figure_option("--figure", "--plot", "plot", what="the changes")
+@figure_option({"changes": "the changes, a panel for each metric"})
 @format_option
 def command(
+    named: tuple[str, ...],
     metrics: tuple[str, ...],
     output: str | None,
     inputs: Inputs,
     bootstrap: Bootstrap,
     threads: int | None,
-    plot: str | None,
+    figures: Figures,
     form: Form,
 ) -> None:
     """Show how a metric reacts when good output is damaged.
@@ -58,7 +62,9 @@ def command(
     from errata.report.tables.stress import stress_table
     from errata.studies.stress import stress
 
-    chosen = [parse(text) for text in metrics]
+    chosen = [parse(text) for text in (*named, *metrics)]
+    if not chosen:
+        raise click.UsageError("no metric to test; name one, as in: errata stress gleu")
     if not (inputs.gold or inputs.source):
         if inputs.refs or output:
             raise InputError(
@@ -82,6 +88,6 @@ def command(
                     progress=progress,
                 )
             )
-    if plot is not None:
-        save_figure(stress_plot(cards), plot)
+    for _, path in figures:
+        save_figure(stress_plot(cards), path)
     emit([stress_table(card) for card in cards], form)

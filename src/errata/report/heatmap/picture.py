@@ -67,7 +67,7 @@ def heat_map_picture(
     ):
         warnings.warn(
             "a picture sets words from left to right, and some of these run the other "
-            "way; print the page (--map) instead",
+            "way; print the page (--figure map.html) instead",
             DataWarning,
             stacklevel=2,
         )
@@ -99,7 +99,7 @@ def _named_glyphs() -> Iterator[None]:
         first = " ".join(list(missing)[:10]) + (" …" if len(missing) > 10 else "")
         warnings.warn(
             f"no installed font has {first}: boxes stand for them; install a font that "
-            "has them, such as Noto Sans CJK, or use the page (--map)",
+            "has them, such as Noto Sans CJK, or use the page (--figure map.html)",
             DataWarning,
             stacklevel=4,
         )
