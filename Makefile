@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 BUILD  := pyproject.toml setup.py $(wildcard src/errata/kernels/*.py)
 CODE   := src tests bench docs .ci setup.py
 
-.PHONY: demo test quick check docs bench clean help
+.PHONY: demo test quick check docs bench mutants clean help
 
 help:           ## Show what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -57,6 +57,12 @@ docs: $(VENV)/.check ## Build the documentation into site/
 
 bench: $(VENV)/.installed ## Measure speed and memory, side by side
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+mutants: $(VENV)/.tests ## Break the package in 500 small ways, in a copy; the tests must notice
+	$(PIP) install coverage
+	rm -rf build/mutants && git clone -q . build/mutants && cp src/errata/kernels/*.so build/mutants/src/errata/kernels/
+	cd build/mutants && export PYTHONPATH=$$PWD/src && python=$(abspath $(BIN))/python && \
+	  $$python tests/mutation.py map && $$python tests/mutation.py run --number 500
 
 clean:          ## Remove what was built
 	rm -rf $(VENV) build site dist src/*.egg-info src/errata/kernels/*.so src/errata/kernels/*.c

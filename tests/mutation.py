@@ -1,0 +1,322 @@
+"""Mutation testing: break the package in hundreds of small ways; the tests must notice each.
+
+    python tests/mutation.py map                      # which test runs which line (once, minutes)
+    python tests/mutation.py run --number 500         # break, run the tests of that line, mend
+
+A mutant changes one spot: a comparison, a sign, a number, a condition, a keyword that is no longer
+passed on. Only the tests that run the line are run, quickest first, until one fails. The file is
+changed in place and put back; work on a copy of the repository. Needs the package ``coverage``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "errata"
+PACKAGES = ("cli", "report", "io", "human", "meta", "reproduce")
+MARKS = "not slow and not lm and not browser and not errant"
+
+COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
+}
+SIGNS: dict[type[ast.operator], str] = {
+    ast.Add: "-",
+    ast.Sub: "+",
+    ast.Mult: "/",
+    ast.Div: "*",
+    ast.FloorDiv: "*",
+    ast.Mod: "*",
+    ast.BitAnd: "|",
+    ast.BitOr: "&",
+}
+# Keywords that no output can show: wording, layout of memory, what only a type checker reads.
+UNSEEN = ("help", "metavar", "short_help", "epilog", "strict", "stacklevel", "remedy", "slots")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One spot of one file, from character to character, and what stands there instead."""
+
+    file: str
+    line: int
+    start: int
+    end: int
+    text: str
+    kind: str
+
+
+class Spots(ast.NodeVisitor):
+    """Finds what can be broken; annotations, messages and `__all__` are left alone."""
+
+    def __init__(self, file: Path) -> None:
+        self.text = file.read_text(encoding="utf-8")
+        self.name = file.relative_to(SOURCE).as_posix()
+        self.starts = [0]
+        for line in self.text.splitlines(keepends=True):
+            self.starts.append(self.starts[-1] + len(line))
+        self.lines = self.text.splitlines()
+        self.found: list[Mutant] = []
+        self.visit(ast.parse(self.text))
+
+    def _at(self, line: int, column: int) -> int:
+        # The syntax tree counts bytes.
+        return self.starts[line - 1] + len(self.lines[line - 1].encode()[:column].decode())
+
+    def _span(self, node: ast.AST) -> tuple[int, int]:
+        return (
+            self._at(node.lineno, node.col_offset),  # type: ignore[attr-defined]
+            self._at(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
+        )
+
+    def _put(self, node: ast.AST, start: int, end: int, text: str, kind: str) -> None:
+        self.found.append(Mutant(self.name, node.lineno, start, end, text, kind))  # type: ignore[attr-defined]
+
+    def _between(self, left: ast.expr, right: ast.expr, text: str, kind: str) -> None:
+        start, end = self._span(left)[1], self._span(right)[0]
+        gap = self.text[start:end]
+        # Brackets and line breaks around the sign stay.
+        bare = gap.strip("() \n")
+        if bare and "#" not in gap:
+            begin = start + gap.index(bare)
+            self._put(left, begin, begin + len(bare), text, kind)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        left = node.left
+        for sign, right in zip(node.ops, node.comparators, strict=True):
+            self._between(left, right, COMPARISONS[type(sign)], "comparison")
+            left = right
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        if type(node.op) in SIGNS and not isinstance(node.left, ast.JoinedStr):
+            self._between(node.left, node.right, SIGNS[type(node.op)], "sign")
+        self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        other = "or" if isinstance(node.op, ast.And) else "and"
+        self._between(node.values[0], node.values[1], other, "and/or")
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Not | ast.USub):
+            start, end = self._span(node)
+            self._put(node, start, end, f"({ast.unparse(node.operand)})", "not/minus")
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        start, end = self._span(node)
+        if isinstance(node.value, bool):
+            self._put(node, start, end, str(not node.value), "truth")
+        elif isinstance(node.value, int | float):
+            self._put(node, start, end, f"({node.value!r} + 1)", "number")
+
+    def _condition(self, test: ast.expr) -> None:
+        start, end = self._span(test)
+        if not isinstance(test, ast.Compare | ast.UnaryOp | ast.NamedExpr):
+            self._put(test, start, end, f"(not ({self.text[start:end]}))", "condition")
+
+    def visit_If(self, node: ast.If) -> None:
+        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            return
+        self._condition(node.test)
+        self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self._condition(node.test)
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        name = ast.unparse(node.func)
+        if name.endswith(("Error", "Warning", "warn", "TypeVar", "cast")):
+            return
+        for word in node.keywords:
+            if word.arg in (None, *UNSEEN):
+                continue
+            start, end = self._span(word)
+            while self.text[end : end + 1] in (",", " "):
+                end += 1
+            self._put(word.value, start, end, "", "keyword")
+        self.generic_visit(node)
+
+    def visit_Return(self, node: ast.Return) -> None:
+        if node.value is not None and not isinstance(node.value, ast.Constant):
+            start, end = self._span(node.value)
+            self._put(node.value, start, end, "None", "return")
+        self.generic_visit(node)
+
+    def _body(self, node: ast.FunctionDef | ast.ClassDef) -> None:
+        for part in (*getattr(node, "decorator_list", ()), *node.body):
+            self.visit(part)
+        if isinstance(node, ast.FunctionDef):
+            for value in (*node.args.defaults, *node.args.kw_defaults):
+                if value is not None:
+                    self.visit(value)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        if node.name not in ("__repr__",):
+            self._body(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._body(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if not (isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"):
+            self.generic_visit(node)
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        """What is said to the type checker is no behaviour."""
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        """The wording of a message is no behaviour."""
+
+
+def spots(packages: tuple[str, ...]) -> list[Mutant]:
+    """Everything that can be broken in these packages, if what comes out can be compiled."""
+    found = []
+    for package in packages:
+        place = SOURCE / package
+        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]:
+            text = file.read_text(encoding="utf-8")
+            for mutant in Spots(file).found:
+                try:
+                    compile(text[: mutant.start] + mutant.text + text[mutant.end :], "x", "exec")
+                except SyntaxError:
+                    continue
+                found.append(mutant)
+    return found
+
+
+def make_map(target: Path) -> None:
+    """Run the quick tests once, and keep which test runs which line and how long it takes."""
+    plugin = ROOT / "tests"
+    environment = os.environ | {"PYTHONPATH": f"{plugin}{os.pathsep}{os.environ['PYTHONPATH']}"}
+    environment["ERRATA_MUTATION_MAP"] = str(target)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "mutation_map", "-p", "no:cacheprovider"]
+    subprocess.run([*command, "-m", MARKS, "tests"], cwd=ROOT, env=environment, check=True)
+
+
+@dataclass
+class Map:
+    """Which tests run which line, and how long each takes."""
+
+    lines: dict[str, dict[str, list[str]]]
+    seconds: dict[str, float]
+
+    @classmethod
+    def read(cls, path: Path) -> Map:
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+    def tests(self, mutant: Mutant, most: int) -> list[str]:
+        """The tests of the line, quickest first; of the whole file for lines run at import."""
+        lines = self.lines.get(mutant.file, {})
+        tests = lines.get(str(mutant.line)) or sorted(
+            {t for found in lines.values() for t in found}
+        )
+        return sorted(tests, key=lambda test: self.seconds.get(test, 9))[:most]
+
+
+def run_mutant(mutant: Mutant, tests: list[str], limit: float) -> str:
+    """Break, run, mend: "killed", "survived", "timeout" or "unseen" (no test runs it)."""
+    if not tests:
+        return "unseen"
+    file = SOURCE / mutant.file
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            return "survived" if process.wait(limit) == 0 else "killed"
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return "timeout"
+    finally:
+        file.write_text(text, encoding="utf-8")
+
+
+def sample(found: list[Mutant], number: int, seed: int) -> Iterator[Mutant]:
+    """As many of each package, and of each kind within it, as there are to be had."""
+    draw = random.Random(seed)
+    by_kind: dict[tuple[str, str], list[Mutant]] = defaultdict(list)
+    for mutant in found:
+        by_kind[mutant.file.split("/")[0], mutant.kind].append(mutant)
+    for each in by_kind.values():
+        draw.shuffle(each)
+    while number and any(by_kind.values()):
+        for key in list(by_kind):
+            if by_kind[key] and number:
+                yield by_kind[key].pop()
+                number -= 1
+
+
+def main() -> None:
+    """Read the command line; results are lines of JSON, so that a run can be gone on with."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("action", choices=("map", "run", "count"))
+    parser.add_argument("--map", type=Path, default=ROOT / "build" / "mutation-map.json")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "mutants.jsonl")
+    parser.add_argument("--number", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", default="0/1", help="K/N: every Nth mutant, from K on")
+    parser.add_argument("--limit", type=float, default=120, help="seconds a mutant may take")
+    parser.add_argument("--most", type=int, default=80, help="tests run per mutant")
+    parser.add_argument("packages", nargs="*", default=PACKAGES)
+    given = parser.parse_args()
+    if given.action == "map":
+        given.map.parent.mkdir(exist_ok=True)
+        make_map(given.map.resolve())
+        return
+    found = spots(tuple(given.packages))
+    if given.action == "count":
+        print(len(found))
+        return
+    known = Map.read(given.map)
+    part, parts = map(int, given.part.split("/"))
+    tally: dict[str, int] = defaultdict(int)
+    with given.out.open("a", encoding="utf-8") as out:
+        for mutant in list(sample(found, given.number, given.seed))[part::parts]:
+            began = time.monotonic()
+            result = run_mutant(mutant, known.tests(mutant, given.most), given.limit)
+            tally[result] += 1
+            row = asdict(mutant) | {"result": result, "seconds": round(time.monotonic() - began, 1)}
+            out.write(json.dumps(row) + "\n")
+            out.flush()
+    print(dict(tally))
+
+
+if __name__ == "__main__":
+    main()

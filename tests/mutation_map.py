@@ -1,0 +1,47 @@
+"""A pytest plug-in that keeps which test runs which line of the package (see mutation.py)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import coverage
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "errata"
+_seconds: dict[str, float] = {}
+_tracer = coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], branch=False)
+
+
+def pytest_configure() -> None:
+    """Only the plug-in traces; being imported as a module with doctests does not."""
+    _tracer.start()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Fixtures count as the test's own."""
+    _tracer.switch_context(item.nodeid)
+    yield
+    _tracer.switch_context("")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """How long each test takes, fixtures included."""
+    _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
+
+
+def pytest_sessionfinish() -> None:
+    """Write what was seen."""
+    _tracer.stop()
+    data = _tracer.get_data()
+    lines: dict[str, dict[int, list[str]]] = defaultdict(dict)
+    for file in data.measured_files():
+        name = Path(file).relative_to(SOURCE).as_posix()
+        for line, tests in data.contexts_by_lineno(file).items():
+            lines[name][line] = sorted(test for test in tests if test)
+    target = Path(os.environ["ERRATA_MUTATION_MAP"])
+    target.write_text(json.dumps({"lines": lines, "seconds": _seconds}), encoding="utf-8")
