@@ -12,7 +12,7 @@ import pytest
 from command import errata
 from errata import evaluation
 from errata.data import Judgment
-from errata.io.judgments import write_judgments
+from errata.io.judgments import WrittenForm, write_judgments
 
 SAMPLE = Path(str(files("errata.datasets"))) / "sample"
 OUTPUTS = [str(SAMPLE / f"{name}.txt") for name in ("cautious", "eager", "fluent", "noisy")]
@@ -225,7 +225,52 @@ def test_judgments_are_read_as_by_the_other_commands(tmp_path: Path) -> None:
     for name, *_ in groups:
         (texts / name).write_text("the same\n" * 72)
     result = errata("meta", "--sample", *both, "--outputs", texts, code=2)
-    assert "the systems named fit the outputs of the sentence in 0 of 1 rankings" in result.stderr
+    assert "the output of eager in --outputs is not the one scored" in result.stderr
+
+
+@pytest.mark.parametrize("form", ["jsonl", "pairwise"])
+def test_judgments_must_fit_the_outputs(tmp_path: Path, form: WrittenForm) -> None:
+    corpus = ["--source", tmp_path / "source", "--refs", tmp_path / "B"]
+    lines = [f"This is sentence {i} ." for i in range(30)]
+    (tmp_path / "source").write_text("\n".join(lines) + "\n")
+    for system, odd in (("A", 3), ("B", 4), ("C", 5)):
+        texts = [line.replace("is", "was") if i % odd else line for i, line in enumerate(lines)]
+        (tmp_path / system).write_text("\n".join(texts) + "\n")
+    outputs = [tmp_path / name for name in "ABC"]
+
+    def ranking(i: int) -> Judgment:
+        alone = {name: bool(i % odd) for name, odd in (("A", 3), ("B", 4), ("C", 5))}
+        groups = [tuple(n for n in alone if alone[n] == changed) for changed in (True, False)]
+        ranked = [(group, rank) for rank, group in enumerate(groups, 1) if group]
+        return Judgment("ann", i, tuple(g for g, _ in ranked), tuple(r for _, r in ranked), str(i))
+
+    kept = tmp_path / "judgments"
+    write_judgments([ranking(i) for i in range(1, 30)], kept, form=form, base=int(form != "jsonl"))
+    given = ["--judgments", kept, *corpus, "-m", "gleu", "--resamples", 0, *outputs]
+    if form == "jsonl":
+        errata("meta", *given)
+        refused, fits = errata("meta", *given, "--base", 1, code=2), 0
+    else:
+        errata("meta", *given, "--base", 1)
+        refused, fits = errata("meta", *given, code=2), 1
+    assert "off by one" in refused.stderr
+    assert f"--base {fits}" in refused.stderr
+    errata("meta", *given, "--base", 0 if fits else 1, "--labels", "given", "--level", "system")
+
+
+def test_seeda_counts_from_one(data_sets: Path) -> None:
+    folder = next(data_sets.glob("tmu-nlp/SEEDA/*"), None)
+    if folder is None:
+        pytest.skip("needs SEEDA")
+    texts = folder / "outputs" / "all"
+    given = ["--judgments", folder / "data" / "judgments_sent.xml", "-m", "gleu"]
+    given += ["--source", texts / "INPUT.txt", "--refs", texts / "REF-M.txt", "--resamples", 0]
+    given += ["--level", "sentence", "--convention", "wmt13", *sorted(texts.glob("[!R]*.txt"))]
+    given += [f"{texts}/Riken-Tohoku.txt", "--common"]
+    refused = errata("meta", *given, code=2)
+    assert "those of the sentence before it in 600" in refused.stderr
+    assert "--base 1" in refused.stderr
+    errata("meta", *given, "--base", 1)
 
 
 def test_unknown_systems_are_said_at_sentence_level_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -194,6 +195,9 @@ def command(
     come as --judgments or, at system level only, as --human scores. Sentence level follows every
     convention of the field by name, always with the chance level and with what one judge reaches
     for another beside it.
+
+    The groups of the judgments are compared with the outputs always, and refused where they do not
+    fit: sentences may be counted from 0 or from 1 (--base). --labels given leaves that out.
     """
     from errata.io.scores import read_any_scores
     from errata.meta.paired import match, match_comparisons
@@ -208,11 +212,12 @@ def command(
         )
     conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
-    comparisons = _comparisons(people, inputs.sample, judged, bootstrap.seed)
+    scored = inputs.scored(systems) if chosen else None
+    outputs = scored[1] if scored is not None else []
+    comparisons = _comparisons(people, inputs.sample, judged, outputs, bootstrap.seed)
     if level == "sentence" and comparisons is None:
         raise InputError("sentence level needs judgments", remedy="give --judgments")
     results = [read_any_scores(path) for path in score_files]
-    scored = inputs.scored(systems) if chosen else None
     said = None
     if level != "sentence" or drawn.figures:
         said = _human_scores(comparisons, people, unit, bootstrap)
@@ -242,13 +247,13 @@ def _known_conventions(names: tuple[ConventionName, ...]) -> tuple[ConventionNam
 
 
 def _comparisons(
-    people: People, sample: bool, judged: JudgmentInputs, seed: int
+    people: People, sample: bool, judged: JudgmentInputs, outputs: Sequence[Hypotheses], seed: int
 ) -> Comparisons | None:
     from errata.human import compare
 
     if not people.judgments and not sample:
         return None
-    found = replace(judged, sample=not people.judgments).read(people.judgments)
+    found = replace(judged, sample=not people.judgments).read(people.judgments, outputs)
     return compare(found, members=people.members, rng=seed, origin=judged.facts)
 
 

@@ -6,7 +6,7 @@ as `JudgmentInputs`, resamples as `Bootstrap`. So a file is named in the same wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from itertools import chain
@@ -225,8 +225,13 @@ class JudgmentInputs:
             *(f"status:{status}" for status in self.statuses),
         )
 
-    def read(self, files: tuple[str, ...]) -> Iterator[Judgment]:
-        """The judgments of all files, one after the other."""
+    def read(
+        self, files: tuple[str, ...], systems: Sequence[Hypotheses] = ()
+    ) -> Iterator[Judgment]:
+        """The judgments of all files, one after the other.
+
+        They are checked against the outputs named and against ``systems``, which are read already.
+        """
         if self.sample:
             if files:
                 raise InputError("--sample takes no files", remedy="leave out either of them")
@@ -238,7 +243,13 @@ class JudgmentInputs:
 
         if not files:
             raise InputError("no judgments given", remedy="name a file, or use --sample")
-        texts = read_outputs(*self.outputs) if self.outputs else None
+        texts = dict(read_outputs(*self.outputs)) if self.outputs else {}
+        for system in systems:
+            if tuple(texts.setdefault(system.system, system.sentences)) != system.sentences:
+                raise InputError(
+                    f"the output of {system.system} in --outputs is not the one scored",
+                    remedy="leave out --outputs: judgments are checked against what is scored",
+                )
         return chain.from_iterable(
             read_judgments(
                 file,
@@ -246,7 +257,7 @@ class JudgmentInputs:
                 leave_out=self.leave_out,
                 statuses=self.statuses or None,
                 labels=self.labels,
-                outputs=texts,
+                outputs=texts or None,
             )
             for file in files
         )

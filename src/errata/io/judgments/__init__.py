@@ -77,7 +77,7 @@ def read_judgments(
         stream = parse_jsonl(lines, name, base=base)
     if outputs is not None and labels == "check" and form != "mturk":
         judgments = list(stream)
-        require_fit(judgments, outputs, name)
+        require_fit(judgments, outputs, name, base=base)
         stream = iter(judgments)
     return without_judges(stream, tuple(leave_out), name)
 

@@ -21,6 +21,7 @@ __all__ = ["LabelFit", "Labels", "Outputs", "fit_labels", "require_fit", "same_t
 Outputs = Mapping[str, Sequence[str]]
 Labels = Literal["check", "text", "given"]
 OFFSETS = (0, 1, -1)
+BASES = (0, 1)  # sentences are counted from 0 or from 1
 _UNSURE = re.compile(r"[\s'\"`‘’“”]+")
 
 
@@ -50,43 +51,56 @@ def fit_labels(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
     """Count the rankings whose groups are as the outputs say, here and one sentence off.
 
     Groups fit when the outputs of the systems in one group are the same text and those of
-    different groups differ. Systems without outputs are left out.
+    different groups differ. Where no judgment groups systems, as in lists of pairs, equal texts
+    may be tied, but not ranked apart. Systems without outputs are left out.
     """
     texts = {
         name: [" ".join(text.split()) for text in sentences] for name, sentences in outputs.items()
     }
+    judgments = list(judgments)
+    single = all(len(group) == 1 for judgment in judgments for group in judgment.groups)
     fits = dict.fromkeys(OFFSETS, 0)
     rankings = 0
     for judgment in judgments:
-        groups = [known for group in judgment.groups if (known := [s for s in group if s in texts])]
-        if len(groups) < 2 and max(map(len, groups), default=0) < 2:
+        groups = [[name for name in group if name in texts] for group in judgment.groups]
+        sizes = list(map(len, filter(None, groups)))
+        if len(sizes) < 2 and max(sizes, default=0) < 2:
             continue
         rankings += 1
         for offset in OFFSETS:
-            fits[offset] += _fits(groups, texts, judgment.sentence + offset)
+            fits[offset] += _fits(
+                groups, judgment.ranks, texts, judgment.sentence + offset, single=single
+            )
     return LabelFit(rankings, fits)
 
 
-def _fits(groups: list[list[str]], texts: Mapping[str, Sequence[str]], sentence: int) -> bool:
-    seen: set[str] = set()
-    for group in groups:
+def _fits(
+    groups: Sequence[Sequence[str]],
+    ranks: Sequence[int | None],
+    texts: Mapping[str, Sequence[str]],
+    sentence: int,
+    *,
+    single: bool,
+) -> bool:
+    seen: dict[str, int | None] = {}
+    for group, rank in zip(groups, ranks, strict=True):
         if not all(0 <= sentence < len(texts[name]) for name in group):
             return False
         own = {texts[name][sentence] for name in group}
-        if len(own) > 1 or own & seen:
+        if len(own) > 1 or any(not single or seen[text] != rank for text in own & seen.keys()):
             return False
-        seen |= own
+        seen |= dict.fromkeys(own, rank)
     return True
 
 
 def require_fit(
-    judgments: Sequence[Judgment],
-    outputs: Outputs,
-    name: str,
-    *,
-    remedy: str = "count the sentences from another base (--base)",
+    judgments: Sequence[Judgment], outputs: Outputs, name: str, *, base: int = 0, remedy: str = ""
 ) -> None:
-    """Refuse judgments whose labels do not fit the outputs; ``remedy`` is for a shift by one."""
+    """Refuse judgments whose labels do not fit the outputs.
+
+    ``base`` is what the sentences were counted from, so that the base that fits can be named;
+    ``remedy`` is for a shift by one where that is not what helps.
+    """
     fit = fit_labels(judgments, outputs)
     if fit.good:
         return
@@ -100,6 +114,12 @@ def require_fit(
             f", those of the sentence {'after' if best > 0 else 'before'} it in {fit.fits[best]}"
         )
         problem += ": the sentence numbers are off by one"
+        right = base - best
+        remedy = remedy or (
+            f"count the sentences from {right} (--base {right})"
+            if right in BASES
+            else "correct the sentence numbers of the judgments"
+        )
     else:
-        remedy = "are these the outputs that were judged?"
+        remedy = "are these the outputs that were judged? (--labels given takes them as they are)"
     raise InputError(problem, path=name, remedy=remedy)
