@@ -68,6 +68,22 @@ def test_scores_from_files(tmp_path: Path) -> None:
     assert left_out["system_level"][0]["r"] != found["system_level"][1]["r"]
 
 
+@pytest.mark.parametrize("times", [100, -1])
+def test_a_metric_against_itself_is_not_significant(tmp_path: Path, times: float) -> None:
+    people = {"A": 0.62, "B": 0.57, "C": 0.56, "D": 0.55, "E": 0.3}
+    metric = {"A": 0.35, "B": 0.21, "C": 0.37, "D": 0.09, "E": 0.01}
+    for name, values, factor in (("p", people, 1.0), ("m", metric, 1.0), ("n", metric, times)):
+        lines = [f"{system}\t{factor * value}" for system, value in values.items()]
+        (tmp_path / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+    given = ["--human", tmp_path / "p.tsv", "--scores", tmp_path / "m.tsv"]
+    done = errata("meta", *given, "--scores", tmp_path / "n.tsv", "--json")
+    table = {t["name"]: t for t in json.loads(done.stdout)["tables"]}["pairs"]
+    (row,) = table["rows"]
+    for column in ("Williams r", "Williams ρ", "Holm, Williams r"):
+        assert row[column] is None
+    assert "Williams' test of m and n is undefined (r and ρ)" in table["caption"]
+
+
 def test_published_figures_from_published_files(data_sets: Path) -> None:
     """Chollampatt & Ng 2018, Tables 2 and 3, in one command."""
     scores = next(data_sets.glob("nusnlp/gecmetrics/*/scores"))

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.correlation import (
+    Correlation,
     chance_corrected,
     correlate,
     kendall,
@@ -118,11 +119,33 @@ def test_williams_by_hand() -> None:
     assert result.t == pytest.approx(t, rel=1e-12)
     assert result.p == pytest.approx(scipy.stats.t.sf(t, 20), rel=1e-12)
     assert williams(0.5, 0.9, 0.4, 23).p == pytest.approx(1 - result.p)
-    assert williams(0.7, 0.7, 1.0, 10).p == 0.5
     with pytest.raises(InputError):
         williams(0.5, 0.4, 0.3, 3)
     with pytest.raises(InputError, match="not made for kendall"):
         williams_test([1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 4, 3], kind="kendall")
+
+
+PEOPLE = [0.62, 0.57, 0.56, 0.55, 0.54, 0.51, 0.3]
+METRIC = [0.35, 0.21, 0.37, 0.36, 0.09, 0.07, 0.01]
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (METRIC, [100 * x for x in METRIC]),  # itself in percent
+        (METRIC, [-x for x in METRIC]),
+        (METRIC, [x / 3 + 0.7 for x in METRIC]),
+        ([2 * x + 1 for x in PEOPLE], METRIC),  # perfect
+        ([-x for x in PEOPLE], METRIC),
+    ],
+)
+def test_williams_is_undefined_where_nothing_is_left_to_chance(
+    first: list[float], second: list[float], kind: Correlation
+) -> None:
+    for x, y in ((first, second), (second, first)):
+        result = williams_test(PEOPLE, x, y, kind=kind)
+        assert np.isnan([result.t, result.p]).all()
 
 
 def test_permutation_test_is_exact_for_few_systems() -> None:

@@ -22,12 +22,13 @@ __all__ = [
     "williams_test",
 ]
 
+VANISHES = 1e-12  # a determinant of correlations below it is rounding
 EXACT = 16  # up to so many systems every swap is tried, not sampled
 
 
 @dataclass(frozen=True)
 class Williams:
-    """The outcome of `williams`: t, degrees of freedom, one-sided p."""
+    """The outcome of `williams`: t, degrees of freedom, one-sided p; NaN where it is undefined."""
 
     t: float
     df: int
@@ -45,22 +46,36 @@ def williams(r12: float, r13: float, r23: float, n: int) -> Williams:
     ``p`` is one-sided: small where r12 is larger. Correlations are compared with their signs, as
     Chollampatt & Ng (2018) do; Graham & Baldwin (2014) compare absolute values.
 
+    Where the determinant K vanishes, one of the three follows from the others: a perfect
+    correlation with people, a metric against itself in percent, exact opposites. There is no
+    spread left to test against, and t and p are NaN. (The formula would give 0 or 1, as the last
+    bits of the correlations happen to fall.)
+
     >>> result = williams(0.7, 0.6, 0.9, 13)
     >>> round(result.t, 4), round(result.p, 4)
     (0.9939, 0.1719)
     """
     if n < 4:
         raise InputError(f"Williams' test needs 4 systems or more, not {n}")
+    if not _determinant(r12, r13, r23) > VANISHES:
+        return Williams(float("nan"), n - 3, float("nan"))
+    return _williams(r12, r13, r23, n)
+
+
+def _determinant(r12: float, r13: float, r23: float) -> float:
+    """K of `williams`: how much room three correlations leave each other; 0 is none."""
+    return 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+
+
+def _williams(r12: float, r13: float, r23: float, n: int) -> Williams:
+    """The formula of `williams`, up to where the determinant vanishes."""
     from scipy.special import stdtr
 
-    k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-    mean = (r12 + r13) / 2
-    bottom = 2 * k * (n - 1) / (n - 3) + mean**2 * (1 - r23) ** 3
-    difference = r12 - r13
-    if bottom <= 0:  # metrics that agree completely: no difference, or one without any spread
-        t = 0.0 if difference == 0 else float(np.copysign(np.inf, difference))
-    else:
-        t = difference * float(np.sqrt((n - 1) * (1 + r23) / bottom))
+    room = max(0.0, _determinant(r12, r13, r23))
+    bottom = 2 * room * (n - 1) / (n - 3) + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
+    if not bottom > 0:
+        return Williams(float("nan"), n - 3, float("nan"))
+    t = (r12 - r13) * float(np.sqrt((n - 1) * (1 + r23) / bottom))
     return Williams(t, n - 3, float(stdtr(n - 3, -t)))
 
 
@@ -177,12 +192,12 @@ def detectable_difference(worse: float, between: float, n: int, *, level: float 
         return float("nan")
     # Three correlations are possible together only while their determinant is not negative.
     most = between * worse + float(np.sqrt((1 - between**2) * (1 - worse**2)))
-    if williams(most, worse, between, n).p > level:
+    if not _williams(most, worse, between, n).p <= level:
         return float("nan")
     low, high = worse, most
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (
-            (low, middle) if williams(middle, worse, between, n).p <= level else (middle, high)
+            (low, middle) if _williams(middle, worse, between, n).p <= level else (middle, high)
         )
     return high - worse

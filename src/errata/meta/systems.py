@@ -37,6 +37,7 @@ __all__ = [
 
 Over = Literal["systems", "sentences", "judgments", "both"]
 PairTest = Literal["williams", "permutation"]
+SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 FEW = 20  # below so many systems the smallest difference that can be told is stated
 
 
@@ -120,7 +121,7 @@ def system_level(
         pairs,
         over,
         confidence,
-        _limits(len(paired), pairs),
+        (*_limits(len(paired), pairs), *_undefined(paired, p_values)),
         paired.signature(*drawn, f"seed:{seed_name(rng)}"),
     )
 
@@ -228,6 +229,25 @@ def _limits(systems: int, pairs: Sequence[MetricPair]) -> tuple[str, ...]:
     return (
         f"{systems} systems are few: in {hopeless} of {len(pairs)} pairs of metrics the lead "
         "is smaller than the smallest that could be significant",
+    )
+
+
+def _undefined(paired: Paired, p_values: Mapping[str, Floats]) -> tuple[str, ...]:
+    """A note for each pair of metrics that Williams' test cannot compare."""
+    if len(paired) < 4:
+        return ()
+    found = {
+        (a, b): [
+            kind for kind in ("pearson", "spearman") if np.isnan(p_values[f"williams_{kind}"][a, b])
+        ]
+        for a, b in combinations(range(len(paired.metrics)), 2)
+    }
+    return tuple(
+        f"Williams' test of {paired.names[a]} and {paired.names[b]} is undefined "
+        f"({' and '.join(SYMBOLS[kind] for kind in kinds)}): of the three correlations between "
+        "them and people one follows from the others, or there is none"
+        for (a, b), kinds in found.items()
+        if kinds
     )
 
 

@@ -101,8 +101,13 @@ def metric_pair_table(result: SystemLevel) -> Table:
         tuple(rows),
         name="pairs",
         title="Is the better metric really better? (one-sided p-values)",
-        caption="Williams ρ: the test with ranks put in, as the field does, without "
-        "theory behind it",
+        caption="\n".join(
+            [
+                "Williams ρ: the test with ranks put in, as the field does, without theory "
+                "behind it",
+                *(f"note: {note}" for note in result.notes),
+            ]
+        ),
         signature=result.signature,
         formats=dict.fromkeys(columns[4:], ".5f")
         | {"lead in r": ".3f", "smallest significant": ".3f"},
