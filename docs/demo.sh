@@ -9,11 +9,11 @@ mkdir -p demo-output
 run errata score --sample
 run errata score --sample -m m2 --compare
 run errata stress m2
-run errata rank --sample --figure demo-output/ranking.svg
+run errata rank --sample --figure demo-output/ranking.svg --force
 run errata agree --sample
-run errata meta --sample --level system --figure scatter=demo-output/scatter.svg
+run errata meta --sample --level system --figure scatter=demo-output/scatter.svg --force
 run errata difficulty --sample --terminal --sentences 1-8
-run errata difficulty --sample --examples 2 --tier 1 --figure demo-output/difficulty.html
+run errata difficulty --sample --examples 2 --tier 1 --figure demo-output/difficulty.html --force
 printf '\nTo look at: '
 ls demo-output/*
 printf '\nAll of this is made up to show the tool. With your own files:\n'

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from errata.errors import InputError
-from errata.io.files import read_bytes, stream_lines, write_bytes, write_lines
+from errata.io.files import read_bytes, stream_lines
+from errata.io.writing import write_bytes, write_lines
 
 READERS = pytest.mark.parametrize("read", [read_bytes, lambda path: list(stream_lines(path))])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.options import Inputs, corpus_options
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.report.table import Table
 
@@ -29,6 +29,7 @@ Examples:
 
 
 @click.command("convert", epilog=EPILOG)
+@writes_files("output", stem=True)
 @click.argument("m2", required=False, metavar="[FILE]")
 @click.option(
     "-o",
@@ -83,6 +84,8 @@ def _convert(
     extractor: str | None,
 ) -> list[tuple[str, int]]:
     """Do what the options ask for; which files were written, with how many sentences."""
+    from errata.io.writing import refuse_early
+
     if (m2 is None) == (inputs.source is None):
         raise click.UsageError(
             "name an M2 file to make texts of, or --source and --refs to make M2 of"
@@ -96,6 +99,7 @@ def _convert(
         file = scan_m2(m2, compatible=inputs.compatible)
         raise_or_warn(file.findings)
         if extractor is not None:
+            refuse_early(output or "-")
             if inputs.annotators or only_source or copy_missing or inputs.missing is not None:
                 raise click.UsageError("--extract makes M2; the other options make texts")
             write_m2(_with_edits(file.corpus, "reextracted", extractor), output or "-")
@@ -109,6 +113,7 @@ def _convert(
     from errata.io.m2 import write_m2
 
     corpus = inputs.corpus()
+    refuse_early(output or "-")
     write_m2(_with_edits(corpus, "as_is", extractor or "aligned"), output or "-")
     return [(output or "-", len(corpus))]
 

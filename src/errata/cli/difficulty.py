@@ -20,7 +20,7 @@ from errata.cli.options import (
     gathered,
     tier_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.metrics.difficulty.chunks import Matching
 
@@ -96,6 +96,7 @@ metric_options = gathered(
 
 
 @click.command("difficulty", epilog=EPILOG)
+@writes_files("write_weights", "figures")
 @click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options()
 @click.option(
@@ -240,7 +241,7 @@ def _write_weights(found: DifficultyMap, path: str) -> None:
 
 
 def _draw(found: DifficultyMap, figures: Figures, terminal: bool, sentences: str | None) -> None:
-    from errata.io.files import write_bytes
+    from errata.io.writing import write_bytes
     from errata.report.figures import figure_form
     from errata.report.heatmap.page import heat_map
     from errata.report.heatmap.picture import heat_map_picture

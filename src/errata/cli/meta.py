@@ -25,7 +25,7 @@ from errata.cli.options import (
     unit_option,
     without_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.meta.systems import Over
 
@@ -138,6 +138,7 @@ drawing_options = gathered(
     "meta",
     epilog="Example:  errata meta --judgments judgments.xml --gold gold.m2 -m m2 -m gleu outputs/*",
 )
+@writes_files("figures")
 @click.argument("systems", nargs=-1, metavar="[NAME=]FILE...")
 @people_options
 @click.option(

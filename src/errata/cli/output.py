@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import click
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["ProgressBar", "emit", "format_option"]
+__all__ = ["ProgressBar", "emit", "format_option", "writes_files"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -36,8 +39,70 @@ def format_option(command: Command) -> Command:
     )(command)
 
 
+def writes_files(*fields: str, stem: bool = False) -> Callable[[Command], Command]:
+    """Add ``--force``, and let what the command writes appear together or not at all.
+
+    ``fields`` are its parameters that name files to write. A name that must not be overwritten
+    (an input, or without --force any file that exists) is refused before the work; a
+    ``stem`` of several names is left to the command. Stands above the other options, so that it
+    sees their values as they were given.
+    """
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(*arguments: Any, force: bool, **given: Any) -> Any:
+            from errata.io.writing import file_set, refuse_early
+
+            inputs = frozenset(
+                file
+                for field, value in given.items()
+                if field not in fields
+                for file in _named_files(value)
+            )
+            targets = [] if stem else [n for field in fields for n in _targets(given[field])]
+            with file_set(force=force, inputs=inputs):
+                refuse_early(*targets)
+                return command(*arguments, **given)
+
+        option = click.option("--force", is_flag=True, help="Overwrite files that exist.")
+        return cast(Command, option(run))
+
+    return decorate
+
+
+def _targets(value: Any) -> list[str]:
+    """The files an option names: none, one, or several, perhaps each with what is drawn."""
+    if isinstance(value, str):
+        return [value]
+    return [one if isinstance(one, str) else one[-1] for one in value or ()]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts an option was given: none, one, or several."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _texts(one)
+
+
+def _named_files(value: Any) -> Iterator[tuple[int, int]]:
+    """The files that the texts of an option may stand for: FILE, NAME=FILE, or a folder."""
+    from errata.io.files import file_id
+
+    for text in _texts(value):
+        for name in {text, text.partition("=")[2]} - {""}:
+            with suppress(OSError, ValueError):
+                inside = os.scandir(name) if os.path.isdir(name) else ()
+                for path in (name, *inside):
+                    yield file_id(os.stat(path))
+
+
 def emit(tables: Table | Sequence[Table], form: Form) -> None:
-    """Print tables to standard output."""
+    """Print tables to standard output, after writing the files they may speak of."""
+    from errata.io.writing import write_pending
+
+    write_pending()
     click.echo(render(tables, form, colour=sys.stdout.isatty()))
 
 

@@ -19,7 +19,7 @@ from errata.cli.options import (
     unit_option,
     without_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.human.clusters import RankingOrder
 from errata.human.ranking import Reported
 
@@ -35,6 +35,7 @@ __all__ = ["command"]
     "rank",
     epilog="Example:  errata rank judgments.xml --ranker trueskill --unit pairs --figure r.svg",
 )
+@writes_files("figures")
 @click.argument("judgments", nargs=-1, metavar="FILE...")
 @ranker_option(
     "expected_wins",
@@ -127,6 +128,6 @@ def command(
                 human.head_to_head(comparisons), ranking.order, context=comparisons.facts
             )
         )
-    emit(tables, form)
     for _, path in figures:
         save_figure(ranking_plot(ranking), path)
+    emit(tables, form)

@@ -16,7 +16,7 @@ from errata.cli.options import (
     metric_option,
     threads_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = ["command"]
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --figure stress.svg")
+@writes_files("figures")
 @click.argument("named", nargs=-1, metavar="METRIC...")
 @click.option(
     "--damage",

@@ -1,4 +1,4 @@
-"""Bytes on disk to lines of text and back, whole or one by one: gzip, standard streams, line ends.
+"""Bytes on disk to lines of text, whole or one by one: gzip, standard input, line ends.
 
 Lines end with a line feed or with carriage return and line feed, and with nothing else: the
 characters at which some programs also break lines (U+2028, form feed...) are text, and warned of.
@@ -12,7 +12,8 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
@@ -22,19 +23,22 @@ from errata.errors import InputError
 from errata.io.checks.findings import Finding
 
 __all__ = [
+    "FileId",
     "PathLike",
     "decode",
+    "file_error",
+    "file_id",
+    "files_read",
     "odd_breaks",
     "peek",
     "read_bytes",
     "read_lines",
     "shown_name",
     "stream_lines",
-    "write_bytes",
-    "write_lines",
 ]
 
 PathLike = str | os.PathLike[str]
+FileId = tuple[int, int]  # device and number: the same for every name and link of a file
 # Where str.splitlines breaks a line and we do not (nor do wc, sed, or a text editor).
 ODD_BREAKS = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -45,7 +49,43 @@ def shown_name(path: PathLike) -> str:
     return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
 
 
-def _failed(verb: str, error: Exception, name: str) -> InputError:
+def file_id(found: os.stat_result) -> FileId:
+    """What tells a file from all others, whatever it is called."""
+    return found.st_dev, found.st_ino
+
+
+class _FilesRead:
+    """Which files were read, while somebody wants to know: they must not be overwritten."""
+
+    def __init__(self) -> None:
+        self._known: ContextVar[set[FileId] | None] = ContextVar("files_read", default=None)
+
+    def __call__(self) -> frozenset[FileId]:
+        """The files read since recording began."""
+        return frozenset(self._known.get() or ())
+
+    def add(self, file: IO[bytes]) -> None:
+        """Remember an open file."""
+        known = self._known.get()
+        if known is not None:
+            with suppress(OSError, ValueError):  # a stream without a file behind it
+                known.add(file_id(os.fstat(file.fileno())))
+
+    @contextmanager
+    def recorded(self) -> Iterator[None]:
+        """Remember what is read within."""
+        token = self._known.set(set())
+        try:
+            yield
+        finally:
+            self._known.reset(token)
+
+
+files_read = _FilesRead()
+
+
+def file_error(verb: str, error: Exception, name: str) -> InputError:
+    """What the system says of a file that cannot be read or written, as our error."""
     reason = getattr(error, "strerror", None) or str(error)
     return InputError(
         f"cannot {verb} the file: {reason}", path=name, remedy="check the path and its permissions"
@@ -58,6 +98,7 @@ def _opened(path: PathLike) -> Iterator[IO[bytes]]:
     name = shown_name(path)
     try:
         with nullcontext(sys.stdin.buffer) if name == "<stdin>" else Path(path).open("rb") as file:
+            files_read.add(file)
             buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)  # type: ignore[type-var]
             if buffered.peek(2)[:2] == b"\x1f\x8b":
                 with gzip.GzipFile(fileobj=buffered) as unzipped:
@@ -75,7 +116,7 @@ def _opened(path: PathLike) -> Iterator[IO[bytes]]:
             f"damaged gzip file: {error}", path=name, remedy="fetch or compress the file again"
         ) from None
     except (OSError, ValueError) as error:
-        raise _failed("read", error, name) from None
+        raise file_error("read", error, name) from None
 
 
 def read_bytes(path: PathLike) -> bytes:
@@ -166,33 +207,3 @@ def odd_breaks(lines: Iterable[str], name: str) -> list[Finding]:
                 )
             )
     return found
-
-
-def write_bytes(data: bytes, path: PathLike) -> None:
-    """Write a file whole; gzip for ``.gz``, standard output for ``-``."""
-    name = os.fspath(path)
-    if name == "-":
-        sys.stdout.flush()  # what was printed before comes before
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    if name.endswith(".gz"):
-        data = gzip.compress(data, mtime=0)
-    try:
-        Path(path).write_bytes(data)
-    except (OSError, ValueError) as error:
-        raise _failed("write", error, name) from None
-
-
-def write_lines(lines: Iterable[str], path: PathLike) -> None:
-    """Write lines as UTF-8 with line feeds; gzip and standard output as in `write_bytes`."""
-    try:
-        data = "".join(line + "\n" for line in lines).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"U+{ord(error.object[error.start]):04X} cannot be written as UTF-8",
-            path=os.fspath(path),
-            line=error.object.count("\n", 0, error.start) + 1,
-            remedy="remove the lone surrogate",
-        ) from None
-    write_bytes(data, path)

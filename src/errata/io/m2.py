@@ -21,8 +21,9 @@ from pathlib import Path
 from errata.data import Corpus, Edit, Reference
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.files import PathLike, read_lines, shown_name, write_lines
+from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2_lines import Reading, check_order, read_edit
+from errata.io.writing import write_lines
 
 __all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "write_m2"]
 

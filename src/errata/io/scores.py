@@ -17,7 +17,8 @@ import numpy as np
 from errata.data import Scores
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.files import PathLike, decode, read_bytes, read_lines, shown_name, write_lines
+from errata.io.files import PathLike, decode, read_bytes, read_lines, shown_name
+from errata.io.writing import write_lines
 from errata.numbers import Floats, Ints
 from errata.parameters import name_in
 

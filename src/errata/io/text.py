@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from errata.errors import InputError
 from errata.io.checks.findings import raise_or_warn
-from errata.io.files import PathLike, read_lines, write_lines
+from errata.io.files import PathLike, read_lines
+from errata.io.writing import write_lines
 
 __all__ = ["read_text", "write_text"]
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.io.checks.findings import raise_or_warn
-from errata.io.files import PathLike, read_lines, shown_name, write_lines
+from errata.io.files import PathLike, read_lines, shown_name
+from errata.io.writing import write_lines
 
 __all__ = ["read_weights", "write_weights"]
 

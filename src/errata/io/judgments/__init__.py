@@ -9,8 +9,9 @@ from typing import Literal
 from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
 from errata.io.corpus import read_systems
-from errata.io.files import PathLike, peek, shown_name, stream_lines, write_lines
+from errata.io.files import PathLike, peek, shown_name, stream_lines
 from errata.io.judgments.labels import Labels, Outputs, require_fit
+from errata.io.writing import write_lines
 from errata.numbers import Seed
 from errata.parameters import require
 

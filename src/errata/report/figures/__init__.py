@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from errata.errors import InputError, MissingExtraError
-from errata.io.files import write_bytes
+from errata.io.writing import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,146 @@
+"""What commands write: over no input, over nothing that exists unasked, all of it or nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import pytest
+
+from command import errata, errata_process
+from errata.cli import COMMANDS, cli
+from errata.datasets.sample import SAMPLE_FILES, sample_file
+
+# Every command that writes files: its arguments, and the option that names a file of this form.
+WRITERS: dict[str, tuple[Sequence[str], str, str]] = {
+    "convert": (["gold.m2", "--annotator", "0", "--copy-missing"], "-o", "o.txt"),
+    "convert M2": (["--source", "source.txt", "--refs", "reference0.txt"], "-o", "o.m2"),
+    "difficulty": (
+        ["--gold", "gold.m2", "eager.txt", "noisy.txt", "--annotator", "0"],
+        "--write-weights",
+        "w.txt",
+    ),
+    "difficulty map": (["--gold", "gold.m2", "eager.txt", "x=noisy.txt"], "--figure", "m.html"),
+    "difficulty figure": (["--gold", "gold.m2", "eager.txt", "noisy.txt"], "--figure", "f.svg"),
+    "rank": (["judgments.jsonl", "--resamples", "20"], "--figure", "r.svg"),
+    "stress": (["gleu", "--source", "source.txt", "--refs", "reference0.txt"], "--figure", "s.svg"),
+    "meta": (
+        ["--judgments", "judgments.jsonl", "--gold", "gold.m2", "-m", "gleu", "--resamples", "20"]
+        + ["--level", "system", "nothing.txt", "eager.txt", "noisy.txt", "cautious.txt"]
+        + ["fluent.txt"],
+        "--figure",
+        "scatter=c.svg",
+    ),
+}
+MANY = pytest.mark.parametrize("name", WRITERS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in SAMPLE_FILES:
+        with sample_file(name) as path:
+            (tmp_path / name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_every_command_that_writes_files_can_be_forced() -> None:
+    forced = set()
+    for name in COMMANDS:
+        found = cli.get_command(click.Context(cli), name)
+        assert found is not None
+        if any("--force" in parameter.opts for parameter in found.params):
+            forced.add(name)
+    assert forced >= {name.split()[0] for name in WRITERS}
+
+
+@MANY
+def test_no_input_is_overwritten(folder: Path, name: str) -> None:
+    arguments, option, given = WRITERS[name]
+    kind, equals, usual = given.rpartition("=")
+    form = Path(usual).suffix if option == "--figure" else ""
+    before = contents(folder)
+    words = [word.rpartition("=")[2] for word in arguments]
+    inputs = [word for word in words if (folder / word).is_file()]
+    assert inputs
+    for number, file in enumerate(inputs):
+        soft, hard = f"soft{number}{form}", f"hard{number}{form}"
+        (folder / soft).symlink_to(file)
+        os.link(folder / file, folder / hard)
+        for target in (soft, hard) if form else (file, soft, hard):
+            run = (name.split()[0], *arguments, option, kind + equals + target, "--force")
+            done = errata(*run, code=2, cwd=folder)
+            assert done.stderr.startswith(f"errata: {target}: the file is an input"), done.stderr
+            assert not done.stdout
+        (folder / soft).unlink()
+        (folder / hard).unlink()
+    assert contents(folder) == before
+
+
+@MANY
+def test_what_exists_is_overwritten_only_by_force(folder: Path, name: str) -> None:
+    arguments, option, given = WRITERS[name]
+    target = given.rpartition("=")[2]
+    run = (name.split()[0], *arguments, option, given)
+    errata(*run, cwd=folder)
+    made = (folder / target).read_bytes()
+    (folder / target).write_bytes(b"precious")
+    done = errata(*run, code=2, cwd=folder)
+    assert f"errata: {target}: the file exists; give --force" in done.stderr
+    assert (folder / target).read_bytes() == b"precious"
+    errata(*run, "--force", cwd=folder)
+    assert (folder / target).read_bytes() == made
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_a_name_that_is_taken_is_refused_before_the_input_is_read(folder: Path) -> None:
+    done = errata(
+        "difficulty", "--gold", "no-such.m2", "--write-weights", "eager.txt", code=2, cwd=folder
+    )
+    assert "eager.txt: the file exists" in done.stderr
+
+
+def test_half_a_set_is_never_left(folder: Path) -> None:
+    (folder / "new.ref1").write_text("precious")
+    before = contents(folder)
+    done = errata("convert", "gold.m2", "--copy-missing", "-o", "new", code=2, cwd=folder)
+    assert "new.ref1: the file exists" in done.stderr
+    assert contents(folder) == before
+    arguments = ["--write-weights", "w.html", "--figure", "w.html", "--annotator", "0"]
+    done = errata("difficulty", "--gold", "gold.m2", "eager.txt", *arguments, code=2, cwd=folder)
+    assert "two outputs have this name" in done.stderr
+    assert contents(folder) == before
+
+
+def test_an_input_on_standard_input_is_an_input(folder: Path) -> None:
+    with (folder / "gold.m2").open("rb") as stdin:
+        done = subprocess.run(
+            [sys.executable, "-m", "errata", "convert", "-", "--annotator", "0"]
+            + ["--copy-missing", "-o", "gold.m2", "--force"],
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "gold.m2: the file is an input" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device")
+def test_streams_and_devices_are_written_to(folder: Path) -> None:
+    run = ("convert", "gold.m2", "--only-source", "-o")
+    source = (folder / "source.txt").read_text()
+    assert errata_process(*run, "-", cwd=folder).stdout == source
+    assert errata_process(*run, "/dev/stdout", cwd=folder).stdout.startswith(source)
+    assert errata_process(*run, "/dev/stderr", cwd=folder).stderr == source
+    done = errata_process(*run, "/dev/full", cwd=folder, code=2)
+    assert done.stderr.startswith("errata: /dev/full: cannot write the file: No space left")
+    errata_process(*run, "/dev/null", cwd=folder)

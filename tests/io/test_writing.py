@@ -1,0 +1,170 @@
+"""Files are written whole or not at all, over nothing that must stay, and sets all together."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from errata.errors import InputError
+from errata.io import writing
+from errata.io.files import read_bytes
+from errata.io.writing import file_set, write_bytes, write_lines
+
+
+def left(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def write_set(contents: dict[Path, bytes], *, force: bool = True, read: Path | None = None) -> None:
+    """Write files as one set, perhaps after reading one."""
+    with file_set(force=force):
+        if read is not None:
+            read_bytes(read)
+        for path, content in contents.items():
+            write_bytes(content, path)
+
+
+def full_disk(monkeypatch: pytest.MonkeyPatch, *, after: int = 0) -> None:
+    """Let the disk be full when the next file but ``after`` is flushed to it."""
+    calls = iter(range(1000))
+
+    def fsync(_: int) -> None:
+        if next(calls) >= after:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writing.os, "fsync", fsync)
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gold.m2").write_bytes(b"old")
+    full_disk(monkeypatch)
+    with pytest.raises(InputError, match=r"gold\.m2: cannot write the file: No space left"):
+        write_bytes(b"new" * 9000, tmp_path / "gold.m2")
+    assert left(tmp_path) == {"gold.m2": b"old"}
+
+
+def test_modes_are_kept_and_new_files_follow_the_umask(tmp_path: Path) -> None:
+    kept, new = tmp_path / "kept", tmp_path / "new"
+    kept.write_bytes(b"old")
+    kept.chmod(0o640)
+    before = os.umask(0o027)
+    try:
+        write_bytes(b"x", kept)
+        write_bytes(b"x", new)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o640
+    assert stat.S_IMODE(new.stat().st_mode) == 0o640
+    kept.chmod(0o604)
+    write_bytes(b"y", kept)
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o604
+
+
+def test_links_are_written_through(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "file")
+    for content in (b"new", b"newer"):  # a link to nothing, then to a file
+        write_bytes(content, tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert left(tmp_path / "there") == {"file": content}
+
+
+def test_very_long_names(tmp_path: Path) -> None:
+    name = "日" * 80 + ".txt"
+    write_lines(["x"], tmp_path / name)
+    assert left(tmp_path) == {name: b"x\n"}
+
+
+def test_a_set_is_written_at_its_end_or_not_at_all(tmp_path: Path) -> None:
+    with file_set():
+        write_bytes(b"1", tmp_path / "a")
+        write_bytes(b"2", tmp_path / "b")
+        assert left(tmp_path) == {}
+    assert left(tmp_path) == {"a": b"1", "b": b"2"}
+    with pytest.raises(InputError, match="no/c"):
+        write_set({tmp_path / "a": b"3", tmp_path / "no" / "c": b"4"})
+    assert left(tmp_path) == {"a": b"1", "b": b"2"}
+
+
+def test_a_set_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    full_disk(monkeypatch, after=1)
+    with pytest.raises(InputError, match="b: cannot write the file: No space"):
+        write_set({tmp_path / "a": b"1", tmp_path / "b": b"2"})
+    assert left(tmp_path) == {"a": b"old"}
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_set_of_which_one_cannot_be_put_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    for name in "abd":
+        (tmp_path / name).write_bytes(b"old " + name.encode())
+    before = left(tmp_path)
+    replace = os.replace
+
+    def stubborn(source: Path, target: Path) -> None:
+        if target.name == "d" and source.name.endswith(".part"):
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        replace(source, target)
+
+    def no_links(source: Path, target: Path) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(writing.os, "replace", stubborn)
+    if not links:
+        monkeypatch.setattr(writing.os, "link", no_links)
+    with pytest.raises(InputError, match="resource busy"):
+        write_set({tmp_path / name: b"new" for name in "abcd"})
+    assert left(tmp_path) == before
+    monkeypatch.setattr(writing.os, "replace", replace)
+    write_set({tmp_path / name: b"new" for name in "abcd"})
+    assert left(tmp_path) == dict.fromkeys("abcd", b"new")
+
+
+def test_what_exists_needs_force_and_what_was_read_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    (tmp_path / "soft").symlink_to("a")
+    os.link(tmp_path / "a", tmp_path / "hard")
+    before = left(tmp_path)
+    with pytest.raises(InputError, match="a: the file exists; give --force"):
+        write_set({tmp_path / "a": b"2"}, force=False)
+    for name in ("a", "soft", "hard", "../" + tmp_path.name + "/a"):
+        with pytest.raises(InputError, match="is an input of this command"):
+            write_set({tmp_path / name: b"2"}, read=tmp_path / "a")
+    assert left(tmp_path) == before
+    write_set({tmp_path / "a": b"2"})
+    assert (tmp_path / "a").read_bytes() == b"2"
+
+
+def test_two_outputs_of_one_name(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("a")
+    with pytest.raises(InputError, match="two outputs have this name"):
+        write_set({tmp_path / "a": b"1", tmp_path / "link": b"2"})
+    (tmp_path / "link").unlink()
+    assert left(tmp_path) == {}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device")
+def test_devices_are_written_to_and_not_replaced(tmp_path: Path) -> None:
+    write_bytes(b"x", "/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    with pytest.raises(InputError, match="/dev/full: cannot write the file: No space left"):
+        write_bytes(b"x", "/dev/full")
+    with file_set():
+        write_bytes(b"x", "/dev/null")
+
+
+def test_a_read_only_file_stays(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    (tmp_path / "a").chmod(0o444)
+    if os.access(tmp_path / "a", os.W_OK):
+        pytest.skip("this user may write everything")
+    with pytest.raises(InputError, match="read-only"):
+        write_bytes(b"2", tmp_path / "a")
