@@ -2,7 +2,8 @@
 
 Every correlation takes arrays whose last axis runs over systems and returns one value for each
 leading position, so that bootstrap and permutation tests are single calls. An undefined value
-(a constant input) is NaN, never 0.
+(a constant input, a score that is no number) is NaN, never 0. What ties says
+`errata.numbers.settled`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from errata.errors import InputError
-from errata.numbers import Floats, ratio
+from errata.numbers import BLOCK, Floats, ratio, settled
 from errata.parameters import require
 
 __all__ = [
@@ -46,21 +47,36 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Floats:
 
 
 def _centred(values: Floats) -> Floats:
+    # Numbers near the ends of what a double holds are brought near 1, by a power of two: no bit
+    # of the others changes.
+    size = np.abs(values).max(-1, keepdims=True, initial=0.0)
+    near = np.ldexp(values, -np.frexp(np.where(np.isfinite(size), size, 0.0))[1])
     # A constant row must centre to exactly 0, whatever its mean rounds to.
-    constant = (values == values[..., :1]).all(-1, keepdims=True)
-    return np.where(constant, 0.0, values - values.mean(-1, keepdims=True))
+    constant = (near == near[..., :1]).all(-1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # infinities have no mean, and so no correlation
+        return np.where(constant, 0.0, near - near.mean(-1, keepdims=True))
 
 
 def ranks(values: ArrayLike) -> Floats:
     """Ranks from 1 over the last axis, smallest first; ties share their mean rank.
 
+    What differs by rounding only is a tie (`errata.numbers.settled`); what is no number has no
+    rank (NaN).
+
     >>> ranks([10, 30, 30, 20]).tolist()
     [1.0, 3.5, 3.5, 2.0]
     """
-    v = np.asarray(values, np.float64)
-    smaller = (v[..., None, :] < v[..., :, None]).sum(-1)
-    equal = (v[..., None, :] == v[..., :, None]).sum(-1)
-    return np.asarray(smaller + (equal + 1) / 2, np.float64)
+    v = settled(values)
+    place = np.argsort(v, axis=-1, kind="stable")
+    ordered = np.take_along_axis(v, place, -1)
+    n = v.shape[-1]
+    starts, ends = np.ones(v.shape, bool), np.ones(v.shape, bool)
+    starts[..., 1:] = ends[..., :-1] = ordered[..., 1:] != ordered[..., :-1]
+    first = np.maximum.accumulate(np.where(starts, np.arange(n), 0), axis=-1)
+    last = np.minimum.accumulate(np.where(ends, np.arange(n), n)[..., ::-1], axis=-1)[..., ::-1]
+    shared = np.empty(v.shape)
+    np.put_along_axis(shared, place, (first + last) / 2 + 1, -1)
+    return np.where(np.isnan(v), np.nan, shared)
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -72,10 +88,46 @@ def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
     return pearson(ranks(x), ranks(y))
 
 
-def _signs(values: ArrayLike) -> Floats:
-    v = np.asarray(values, np.float64)
-    upper = np.triu_indices(v.shape[-1], 1)
-    return np.sign(v[..., upper[0]] - v[..., upper[1]])
+class PairSigns(NamedTuple):
+    """Over pairs of systems: how often both sides agree in order, disagree, and who ties."""
+
+    agree: Floats
+    disagree: Floats
+    tie_x: Floats
+    tie_y: Floats
+    tie_both: Floats
+
+
+def _pair_signs(x: ArrayLike, y: ArrayLike) -> PairSigns:
+    """Count the pairs of the last axis, some leading positions at a time; NaN where one is NaN."""
+    a, b = np.broadcast_arrays(settled(x), settled(y))
+    n = a.shape[-1]
+    i, j = np.triu_indices(n, 1)
+    rows = [side.reshape(-1, n) for side in (a, b)]
+    step = max(1, BLOCK // max(1, len(i)))
+    found: list[Floats] = []
+    for start in range(0, len(rows[0]), step):
+        # Compared, not subtracted: infinities have an order too.
+        p, q = (
+            (part[:, i] > part[:, j]).astype(np.int8) - (part[:, i] < part[:, j])
+            for part in (side[start : start + step] for side in rows)
+        )
+        same, none, other = p == q, p == 0, q == 0
+        both = (same & none).sum(-1)
+        found.append(
+            np.stack(
+                [
+                    same.sum(-1) - both,
+                    (~(same | none | other)).sum(-1),
+                    none.sum(-1) - both,
+                    other.sum(-1) - both,
+                    both,
+                ]
+            ).astype(np.float64)
+        )
+    counts = np.concatenate(found, axis=1) if found else np.zeros((5, 0))
+    counts[:, np.isnan(rows[0]).any(-1) | np.isnan(rows[1]).any(-1)] = np.nan
+    return PairSigns(*counts.reshape(5, *a.shape[:-1]))
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -84,9 +136,9 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
     >>> float(kendall([1, 2, 3], [1, 9, 4])).__round__(4)
     0.3333
     """
-    a, b = _signs(x), _signs(y)
-    bottom = np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
-    return ratio((a * b).sum(-1), bottom)
+    p = _pair_signs(x, y)
+    decided = p.agree + p.disagree
+    return ratio(p.agree - p.disagree, np.sqrt((decided + p.tie_x) * (decided + p.tie_y)))
 
 
 def pairwise_accuracy(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -97,7 +149,9 @@ def pairwise_accuracy(x: ArrayLike, y: ArrayLike) -> Floats:
     >>> float(pairwise_accuracy([1, 2, 3], [1, 9, 4])).__round__(4)
     0.6667
     """
-    return np.asarray((_signs(x) == _signs(y)).mean(-1), np.float64)
+    p = _pair_signs(x, y)
+    pairs = np.shape(x)[-1] * (np.shape(x)[-1] - 1) / 2
+    return np.asarray((p.agree + p.tie_both) / pairs, np.float64)
 
 
 def soft_pairwise_accuracy(p: ArrayLike, q: ArrayLike) -> float:

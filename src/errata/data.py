@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.numbers import Floats, Ints, percentiles
+from errata.numbers import BLOCK, Floats, Ints, percentiles, settled
 
 __all__ = [
     "Corpus",
@@ -539,13 +539,17 @@ class Scores:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Positions of the systems, best score first; equal scores keep the given order."""
-        return tuple(np.argsort(-self.values, kind="stable").tolist())
+        """Positions of the systems, best score first; equal scores keep the given order.
+
+        Equal is what differs by rounding only (`errata.numbers.settled`), here and below.
+        """
+        return tuple(np.argsort(-settled(self.values), kind="stable").tolist())
 
     @property
     def ranks(self) -> tuple[int, ...]:
         """The rank of each system; equal scores share one, and the next is counted on from it."""
-        return tuple(1 + int((self.values > value).sum()) for value in self.values)
+        values = settled(self.values)
+        return tuple(1 + int((values > value).sum()) for value in values)
 
     def select(self, systems: Sequence[str]) -> Scores:
         """The scores of these systems, in this order.
@@ -597,9 +601,13 @@ class Scores:
         """
         if self.resampled is None:
             return np.full((len(self), len(self)), np.nan)
-        a, b = self.resampled[:, :, None], self.resampled[:, None, :]
-        worse = (a < b).sum(0) + 0.5 * (a == b).sum(0)
-        return np.asarray((worse + 1) / (len(self.resampled) + 1), np.float64)
+        n, drawn = len(self), settled(self.resampled)
+        worse = np.zeros((n, n))
+        step = max(1, BLOCK // max(1, n * n))
+        for start in range(0, len(drawn), step):
+            a, b = drawn[start : start + step, :, None], drawn[start : start + step, None, :]
+            worse += (a < b).sum(0) + 0.5 * (a == b).sum(0)
+        return np.asarray((worse + 1) / (len(drawn) + 1), np.float64)
 
 
 def short_names(scorers: Sequence[Scores]) -> tuple[str, ...]:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from errata.data import Scores
 from errata.errors import InputError
-from errata.numbers import Floats
+from errata.numbers import BLOCK, Floats, settled
 from errata.parameters import require
 
-__all__ = ["DIGITS", "Ranking", "RankingOrder", "cluster", "places", "rank_ranges", "trimmed"]
+__all__ = ["SOLVED", "Ranking", "RankingOrder", "cluster", "places", "rank_ranges", "trimmed"]
 
 RankingOrder = Literal["score", "mean_rank"]
-DIGITS = 9  # decimals of a score that mean something
+SOLVED = 1e-9  # scores closer than this differ by what iterative solvers leave
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +90,23 @@ def rank_ranges(
 def places(scores: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The best and the worst place of each system among scores ``[..., system]``; 1 is best.
 
-    They differ where scores are equal, to `DIGITS` digits: what lies below is rounding, which
-    depends on the order of the systems, and that on their names.
+    They differ where scores are equal but for rounding (`errata.numbers.settled`, as far as rankers
+    solve): that depends on the order of the systems, and so on their names.
 
     >>> [place.tolist() for place in places(np.array([0.5, 0.9, 0.5]))]
     [[2, 1, 2], [3, 1, 3]]
     """
-    scores = np.round(scores, DIGITS)
-    better = (scores[..., None, :] > scores[..., :, None]).sum(axis=-1)
-    equal = (scores[..., None, :] == scores[..., :, None]).sum(axis=-1)
-    return better + 1, better + equal
+    scores = settled(scores, within=SOLVED)
+    n = scores.shape[-1]
+    best, worst = (np.empty(scores.shape, np.int64) for _ in range(2))
+    flat, to_best, to_worst = (array.reshape(-1, n) for array in (scores, best, worst))
+    step = max(1, BLOCK // max(1, n * n))
+    for start in range(0, len(flat), step):
+        part = flat[start : start + step]
+        better = (part[:, None, :] > part[:, :, None]).sum(axis=-1)
+        equal = (part[:, None, :] == part[:, :, None]).sum(axis=-1)
+        to_best[start : start + step], to_worst[start : start + step] = better + 1, better + equal
+    return best, worst
 
 
 def cluster(scores: Scores, *, confidence: float = 0.95, order: RankingOrder = "score") -> Ranking:
@@ -114,7 +121,7 @@ def cluster(scores: Scores, *, confidence: float = 0.95, order: RankingOrder = "
     if scores.resampled is None:
         raise InputError("rank ranges need resamples", remedy="rank(..., resamples=1000)")
     low, high, mean = rank_ranges(scores.resampled, confidence)
-    key = -np.round(scores.values, DIGITS) if order == "score" else mean
+    key = -settled(scores.values, within=SOLVED) if order == "score" else mean
     rows: list[int] = np.argsort(key, kind="stable").tolist()
     low, high, mean = low[rows], high[rows], mean[rows]
     worst_above = np.maximum.accumulate(high)[:-1]

@@ -8,11 +8,11 @@ import numpy as np
 
 from errata.correlation import pearson, spearman
 from errata.errors import InputError
-from errata.human.clusters import DIGITS
+from errata.human.clusters import SOLVED
 from errata.human.comparisons import Comparisons, Counts
 from errata.human.expected_wins import ExpectedWins
 from errata.human.ranking import Ranker
-from errata.numbers import Floats
+from errata.numbers import Floats, settled
 
 __all__ = ["JudgeCorrelations", "judge_correlations"]
 
@@ -82,5 +82,5 @@ def _correlate(a: Floats, b: Floats) -> tuple[float, float]:
     if both.sum() < 3:
         return float("nan"), float("nan")
     # Scores that differ by rounding only share their place, as in a ranking.
-    rho = spearman(np.round(a[both], DIGITS), np.round(b[both], DIGITS))
+    rho = spearman(*(settled(side[both], within=SOLVED) for side in (a, b)))
     return float(rho), float(pearson(a[both], b[both]))

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from errata.data import Judgment, Scores
 from errata.errors import InputError
 from errata.human.bootstrap import bootstrap_counts
+from errata.human.clusters import SOLVED
 from errata.human.comparisons import Comparisons, Unit
 from errata.human.ranking import Ranker
-from errata.numbers import Floats, Seed, seed_name
+from errata.numbers import Floats, Seed, seed_name, settled
 
 __all__ = ["NextPairs", "Plan", "next_pairs", "plan", "seconds_per_ranking"]
 
@@ -195,11 +196,12 @@ def next_pairs(scores: Scores, comparisons: Comparisons, *, batch: int = 100) ->
     from scipy.special import ndtr
 
     order = scores.order
+    drawn = settled(scores.resampled, within=SOLVED)
     games = comparisons.counts().games
     names, gains, doubts, compared = [], [], [], []
     for k, a in enumerate(order):
         for b in order[k + 1 :]:
-            apart = scores.resampled[:, a] - scores.resampled[:, b]
+            apart = drawn[:, a] - drawn[:, b]
             gap, spread = float(scores.values[a] - scores.values[b]), float(apart.std(ddof=1))
             left = spread * np.sqrt(batch / (games[a, b] + batch))
             z = gap / left if left > 0 else np.inf

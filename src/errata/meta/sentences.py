@@ -24,7 +24,7 @@ from errata.meta.signs import (
     signs_of,
     tabulate,
 )
-from errata.numbers import Estimate, Floats, Ints, Seed, percentiles, ratio, seed_name
+from errata.numbers import Estimate, Floats, Ints, Seed, percentiles, ratio, seed_name, settled
 from errata.parameters import require
 
 __all__ = [
@@ -76,7 +76,7 @@ def _dealt_folds(comparisons: Comparisons, folds: int, rng: Seed) -> Ints:
 
 
 def _calibrated(comparisons: Comparisons, difference: Floats, fold: Ints, folds: int) -> Calibrated:
-    size, weight = np.abs(difference), comparisons.weight
+    size, weight = settled(np.abs(difference)), comparisons.weight
     agree = np.sign(difference) == comparisons.outcome
     tied = comparisons.outcome == 0
     gain = weight * (tied.astype(np.float64) - agree)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from errata.data import Scores
 from errata.errors import InputError
 from errata.human.comparisons import Comparisons, Unit
-from errata.numbers import Floats, Ints, Seed, bootstrap_weights, ratio
+from errata.numbers import Floats, Ints, Seed, bootstrap_weights, ratio, settled
 from errata.parameters import require
 
 __all__ = [
@@ -112,7 +112,10 @@ CONVENTIONS: dict[str, Convention] = {
 
 
 def differences(comparisons: Comparisons, scores: Scores) -> Floats:
-    """The metric's score of the first output minus that of the second, for every comparison."""
+    """The metric's score of the first output minus that of the second, for every comparison.
+
+    It is 0 where the two differ by rounding only (`errata.numbers.settled`).
+    """
     if scores.sentences is None:
         raise InputError(
             f"{scores.scorer} has no sentence scores",
@@ -137,9 +140,12 @@ def differences(comparisons: Comparisons, scores: Scores) -> Floats:
             remedy="check whether sentence numbers start at 0 or 1",
         )
     row = np.array([scores.systems.index(name) for name in comparisons.systems], np.intp)
-    first = scores.sentences[row[comparisons.first], comparisons.sentence]
-    second = scores.sentences[row[comparisons.second], comparisons.sentence]
-    difference = first - second
+    # What the metric's scores of one sentence differ in by rounding is no difference.
+    table = settled(scores.sentences.T)
+    first = table[comparisons.sentence, row[comparisons.first]]
+    second = table[comparisons.sentence, row[comparisons.second]]
+    with np.errstate(invalid="ignore"):
+        difference = first - second
     # Equal infinities are a tie; a missing score is not.
     difference[first == second] = 0.0
     if np.isnan(difference).any():
