@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.options import JudgmentInputs, choice_of, judgment_options, ranker_option
+from errata.cli.options import choice_of
 from errata.cli.output import emit, format_option
+from errata.cli.people import JudgmentInputs, judgment_options, ranker_option
 from errata.human.agreement import ChanceModel, KappaWeights
 
 if TYPE_CHECKING:

@@ -13,19 +13,21 @@ from errata.cli.options import (
     DEFAULT_METRICS,
     Bootstrap,
     Inputs,
-    JudgmentInputs,
     bootstrap_options,
     choice_of,
     corpus_options,
     gathered,
+    metric_option,
+)
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.people import (
+    JudgmentInputs,
     judgment_options,
     members_option,
-    metric_option,
     ranker_option,
     unit_option,
     without_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.meta.systems import Over
 

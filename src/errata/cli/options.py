@@ -1,15 +1,15 @@
 """Options that several commands have: declared once, and given to the command as one value.
 
-A decorator adds the options and hands the command what they say: a corpus as `Inputs`, rankings
-as `JudgmentInputs`, resamples as `Bootstrap`. So a file is named in the same way everywhere.
+A decorator adds the options and hands the command what they say: a corpus as `Inputs`, resamples as
+`Bootstrap`. So a file is named in the same way everywhere. Options of judgments are in
+`errata.cli.people`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import click
@@ -17,28 +17,21 @@ import click
 from errata.errors import InputError
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses, Judgment
-    from errata.io.judgments.labels import Labels
+    from errata.data import Corpus, Hypotheses
 
 __all__ = [
     "DEFAULT_METRICS",
     "Bootstrap",
     "Inputs",
-    "JudgmentInputs",
     "bootstrap_options",
     "choice_of",
     "confidence_option",
     "corpus_options",
     "gathered",
-    "judgment_options",
-    "members_option",
     "metric_option",
-    "ranker_option",
     "seed_option",
     "threads_option",
     "tier_option",
-    "unit_option",
-    "without_option",
 ]
 
 Function = Callable[..., Any]
@@ -204,117 +197,6 @@ def corpus_options(*leave_out: str) -> Decorator:
     return gathered("inputs", Inputs, options)
 
 
-@dataclass(frozen=True)
-class JudgmentInputs:
-    """How rankings are read; the files themselves are arguments of the command."""
-
-    sample: bool = False
-    base: int = 0
-    leave_out: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    labels: Labels = "check"
-    statuses: tuple[str, ...] = ()
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """What of it decides numbers, for the signature: whatever is not as usual."""
-        return (
-            *((f"base:{self.base}",) if self.base else ()),
-            *(f"leave_out:{judge}" for judge in self.leave_out),
-            *((f"labels:{self.labels}",) if self.labels != "check" else ()),
-            *(f"status:{status}" for status in self.statuses),
-        )
-
-    def read(
-        self, files: tuple[str, ...], systems: Sequence[Hypotheses] = ()
-    ) -> Iterator[Judgment]:
-        """The judgments of all files, one after the other.
-
-        They are checked against the outputs named and against ``systems``, which are read already.
-        """
-        if self.sample:
-            if files:
-                raise InputError("--sample takes no files", remedy="leave out either of them")
-            from errata.datasets import sample_judgments
-            from errata.io.judgments import without_judges
-
-            return without_judges(iter(sample_judgments()), self.leave_out, "--sample")
-        from errata.io.judgments import read_judgments, read_outputs
-
-        if not files:
-            raise InputError("no judgments given", remedy="name a file, or use --sample")
-        texts = dict(read_outputs(*self.outputs)) if self.outputs else {}
-        for system in systems:
-            if tuple(texts.setdefault(system.system, system.sentences)) != system.sentences:
-                raise InputError(
-                    f"the output of {system.system} in --outputs is not the one scored",
-                    remedy="leave out --outputs: judgments are checked against what is scored",
-                )
-        return chain.from_iterable(
-            read_judgments(
-                file,
-                base=self.base,
-                leave_out=self.leave_out,
-                statuses=self.statuses or None,
-                labels=self.labels,
-                outputs=texts or None,
-            )
-            for file in files
-        )
-
-
-def judgment_options(*leave_out: str) -> Decorator:
-    """Add the options that say how rankings are read; the command receives ``judged``.
-
-    ``leave_out`` names fields of `JudgmentInputs` that the command has no option for.
-    """
-    from errata.io.judgments.labels import Labels
-
-    options = {
-        "sample": click.option(
-            "--sample", is_flag=True, help="Use the built-in sample instead of files."
-        ),
-        "base": click.option(
-            "--base",
-            type=click.IntRange(0, 1),
-            default=0,
-            show_default=True,
-            help="The number of the first sentence in the files.",
-        ),
-        "leave_out": click.option(
-            "--leave-out",
-            "leave_out",
-            multiple=True,
-            metavar="JUDGE",
-            help="Leave out this judge; may be repeated.",
-        ),
-        "outputs": click.option(
-            "--outputs",
-            multiple=True,
-            metavar="FOLDER|[NAME=]FILE",
-            help="The systems' outputs; the labels are checked against them.",
-        ),
-        "labels": click.option(
-            "--labels",
-            type=choice_of(Labels),
-            default="check",
-            show_default=True,
-            help="Check the systems named, name them by the text "
-            "shown (MTurk files), or take them as given.",
-        ),
-        "statuses": click.option(
-            "--status",
-            "statuses",
-            multiple=True,
-            metavar="STATUS",
-            help="MTurk assignments that count; default: Approved.",
-        ),
-    }
-    for field in leave_out:
-        del options[field]
-    return gathered("judged", JudgmentInputs, options)
-
-
 class Bootstrap(NamedTuple):
     """How much is resampled, from which seed, and at which level intervals are given."""
 
@@ -332,9 +214,6 @@ confidence_option = click.option(
     default=0.95,
     show_default=True,
     help="Level of intervals, and at which systems are told apart.",
-)
-without_option = click.option(
-    "--without", multiple=True, metavar="SYSTEM", help="Leave out this system; may be repeated."
 )
 threads_option = click.option("--threads", type=click.IntRange(1), help="Default: all cores.")
 tier_option = click.option(
@@ -374,31 +253,3 @@ def metric_option(*default: str) -> Decorator:
         help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated."
         + (f" Default: {', '.join(default)}." if default else ""),
     )
-
-
-def ranker_option(default: str, help: str) -> Decorator:
-    """Add ``--ranker``: what makes scores of judgments, with its parameters."""
-    return click.option("--ranker", default=default, show_default=True, metavar="RANKER", help=help)
-
-
-def unit_option(default: str, help: str) -> Decorator:
-    """Add ``--unit``: what is drawn when human judgments are resampled."""
-    from errata.human.comparisons import Unit
-
-    return click.option(
-        "--unit", type=choice_of(Unit), default=default, show_default=True, help=help
-    )
-
-
-def members_option(command: Function) -> Function:
-    """Add ``--members``: who speaks of systems that share an output."""
-    from errata.data import Members
-
-    return click.option(
-        "--members",
-        type=choice_of(Members),
-        default="all",
-        show_default=True,
-        help="Which systems of a shared output are compared: all of them, one drawn at random, "
-        "or the mean over that draw.",
-    )(command)

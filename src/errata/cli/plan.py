@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.options import (
-    JudgmentInputs,
-    confidence_option,
-    judgment_options,
-    ranker_option,
-    seed_option,
-    unit_option,
-)
+from errata.cli.options import confidence_option, seed_option
 from errata.cli.output import emit, format_option
+from errata.cli.people import JudgmentInputs, judgment_options, ranker_option, unit_option
 from errata.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.figures import Figures, figure_option
-from errata.cli.options import (
-    Bootstrap,
+from errata.cli.options import Bootstrap, bootstrap_options, choice_of, threads_option
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.people import (
     JudgmentInputs,
-    bootstrap_options,
-    choice_of,
     judgment_options,
     members_option,
     ranker_option,
-    threads_option,
     unit_option,
     without_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.human.clusters import RankingOrder
 from errata.human.ranking import Reported
 
