@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["DataWarning", "ErrataError", "InputError", "MissingExtraError"]
+import re
+
+__all__ = ["DataWarning", "ErrataError", "InputError", "MissingExtraError", "shortened", "visible"]
+
+# What steers a terminal, ends a line or turns the order of what follows: control characters
+# (C0, DEL, C1), line and paragraph separators, bidirectional embeddings, overrides and isolates,
+# and surrogates (bytes of a name that is not UTF-8).
+CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_CONTROL = re.compile(f"[{CONTROLS}]")
+_NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+MOST_SAID, LONGEST_WORD = 1000, 200  # characters of a message, and of a value in it
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD},}}")
 
 
 class ErrataError(Exception):
@@ -34,16 +45,44 @@ class MissingExtraError(ErrataError):
 
     def __init__(self, what: str, command: str) -> None:
         self.what, self.command = what, command
-        super().__init__(f"{what} is not installed; run: {command}")
+        super().__init__(visible(f"{what} is not installed; run: {command}"))
 
 
 class DataWarning(UserWarning):
     """Input that can be scored but probably should be looked at first."""
 
 
+def visible(text: str) -> str:
+    r"""A text with its control characters written out, so that data cannot steer a terminal.
+
+    >>> print(visible("A\x1b[2J\nB \u202e"), visible("caf\udce9.txt"))
+    A\x1b[2J\nB \u202e caf\xe9.txt
+    """
+    return _CONTROL.sub(lambda found: _written_out(found[0]), text)
+
+
+def _written_out(character: str) -> str:
+    number = ord(character)
+    if 0xDC80 <= number <= 0xDCFF:  # a byte that was not UTF-8, as Python keeps it
+        number -= 0xDC00
+    return _NAMED.get(character) or (rf"\x{number:02x}" if number < 256 else rf"\u{number:04x}")
+
+
+def shortened(text: str) -> str:
+    """A message without the middle of what is too long to be read, be it a value or all of it.
+
+    >>> shortened(f"the rank {'9' * 5000} is too large")
+    'the rank 9999999999…99999 is too large'
+    """
+    text = _LONG_WORD.sub(lambda found: f"{found[0][:10]}…{found[0][-5:]}", text)
+    half = MOST_SAID // 2
+    return text if len(text) <= MOST_SAID else f"{text[:half]}…{text[-half:]}"
+
+
 def locate(
     problem: str, path: str | None = None, line: int | None = None, remedy: str | None = None
 ) -> str:
-    """Put a problem, its place and its remedy into one line."""
+    """Put a problem, its place and its remedy into one line that can be read anywhere."""
+    said = shortened(problem) + (f"; {shortened(remedy)}" if remedy else "")
     place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-    return f"{place}{problem}" + (f"; {remedy}" if remedy else "")
+    return visible(place + said)

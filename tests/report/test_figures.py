@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+from command import errata
+from errata.data import Scores
 from errata.errors import InputError
+from errata.meta.paired import match
 from errata.report.figures import FigureForm, figure_bytes, figure_form, new_figure, save_figure
+from errata.report.figures.correlations import scatter_plot, significance_map
 
 STARTS: dict[FigureForm, bytes] = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
@@ -40,3 +47,33 @@ def test_the_same_figure_is_the_same_file(
 def test_other_forms_are_refused(name: str) -> None:
     with pytest.raises(InputError, match=r"use a name in \.svg, \.png or \.pdf"):
         figure_form(name)
+
+
+STEERING = "\x1b]\x00\n\u202e"
+
+
+def test_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    names = tuple(f"{name}{STEERING}$\\x$" for name in "ABC")
+    people = Scores("p", names, np.array([1.0, 2.0, 3.0]))
+    metric = Scores(f"m{STEERING}", names, np.array([1.0, 3.0, 2.0]))
+    paired = match(people, [metric])
+    for figure in (
+        scatter_plot(paired, outliers=[names[0]]),
+        significance_map(np.full((3, 3), 0.2), names, title=f"t{STEERING}"),
+    ):
+        svg = figure_bytes(figure, "svg").decode()
+        ElementTree.fromstring(svg)
+        assert r"A\x1b]\x00\n\u202e$\x$" in svg
+
+
+def test_ranked_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    ranking = {"judge": "j", "systems": [f"A{STEERING}", "B"], "ranks": [1, 2]}
+    ranks = [{**ranking, "sentence": i} for i in range(9)]
+    (tmp_path / "j.jsonl").write_text("\n".join(map(json.dumps, ranks)))
+    done = errata("rank", "j.jsonl", "--figure", "r.svg", "--resamples", 20, cwd=tmp_path)
+    svg = (tmp_path / "r.svg").read_text()
+    ElementTree.fromstring(svg)
+    for text in (svg, done.stdout):
+        assert r"A\x1b]\x00\n\u202e" in text

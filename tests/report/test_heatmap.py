@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning, InputError
+from errata.io.m2 import parse_m2
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.map import DifficultyMap, map_difficulty
 from errata.report.heatmap.page import heat_map
@@ -134,6 +138,43 @@ def test_the_page_needs_nothing_else(found: DifficultyMap) -> None:
     policy = next(a["content"] for t, a in page.tags if a.get("http-equiv"))
     assert policy is not None
     assert policy.startswith("default-src 'none'")
+
+
+def test_the_policy_knows_the_page_by_its_hashes(found: DifficultyMap) -> None:
+    text = heat_map(found)
+    policy = next(a["content"] for t, a in read(text).tags if a.get("http-equiv"))
+    assert policy is not None
+    assert "unsafe" not in policy
+    for element, directive in (("style", "style-src"), ("script", "script-src")):
+        [content] = re.findall(rf"<{element}>(.*?)</{element}>", text, re.S)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}';" in policy
+    assert not re.search(r"<[^>]* (style|on[a-z]+)=", text)  # nothing that a hash does not cover
+
+
+def test_kinds_and_names_are_texts_in_the_menus_and_in_the_data() -> None:
+    nasty = "<img src=x onerror=alert(1)>"
+    corpus = parse_m2(["S a b", f"A 0 1|||{nasty}|||A|||REQUIRED|||-NONE-|||0"]).corpus
+    page = heat_map(map_difficulty(corpus, [Hypotheses(f"</option>{nasty}", ("a b",))]))
+    escaped = "&lt;img src=x onerror=alert(1)&gt;"
+    assert f'<option value="0">{escaped} (1)</option>' in page
+    assert f'<option value="0">&lt;/option&gt;{escaped}</option>' in page
+    assert "<img" not in page
+    data = page.partition('<script id="data" type="application/json">')[2].partition("</script>")[0]
+    assert not set(data) & set("<>&")
+    assert json.loads(data)["kinds"] == [nasty]
+
+
+@pytest.mark.parametrize("show", [heat_map, heat_map_text])
+def test_no_control_character_reaches_a_map(show: Callable[[DifficultyMap], str]) -> None:
+    steering = "\x1b]0;x\x07\x9b\u202e"
+    corpus = parse_m2(
+        f"S a b{steering} c\nA 0 1|||K{steering}|||A{steering}|||REQUIRED|||-|||0\n".split("\n")
+    ).corpus
+    system = Hypotheses(f"S{steering}", (f"a{steering} b c",))
+    shown = show(map_difficulty(corpus, [system]))
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown)
+    assert r"\x1b]0;x\x07\x9b\u202e" in shown
 
 
 def test_a_part_of_the_page(found: DifficultyMap) -> None:

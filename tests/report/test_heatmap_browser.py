@@ -94,6 +94,26 @@ def test_markup_in_a_sentence_is_text(page: Any) -> None:
     assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+def test_a_script_that_is_not_the_page_s_own_is_not_run(page: Any) -> None:
+    page.execute_script(
+        "const s = document.createElement('script'); s.textContent = 'document.title = \"run\"';"
+        "document.body.append(s);"
+        "document.body.insertAdjacentHTML('beforeend', '<b id=t style=\"color:red\">x</b>');"
+    )
+    assert page.title != "run"
+    red = page.execute_script("return getComputedStyle(document.getElementById('t')).color")
+    assert red != "rgb(255, 0, 0)"
+    refused = [entry["message"] for entry in page.get_log("browser")]
+    assert len(refused) == 2
+    assert all("Content Security Policy" in message for message in refused)
+
+
+def test_the_policy_lets_the_page_itself_work(page: Any) -> None:
+    assert css(page, "#count")[0].text  # written by the script
+    assert css(page, ".error u")[0].value_of_css_property("background-color") != "rgba(0, 0, 0, 0)"
+    assert page.get_log("browser") == []
+
+
 def test_nothing_is_fetched(page: Any) -> None:
     asked = page.execute_script("return performance.getEntriesByType('resource').length")
     assert asked == 0

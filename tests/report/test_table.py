@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import get_args
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from errata.errors import InputError
 from errata.numbers import Estimate, Interval
 from errata.report.cells import Marked, Ranks
-from errata.report.table import Form, Table, joined_signatures, render
+from errata.report.table import Form, Table, joined_signatures, render, signed
 
 TABLE = Table(
     ("system", "F_0.5", "n", "ok"),
@@ -156,8 +157,8 @@ def test_a_table_of_several_scorers_names_each_once() -> None:
 def test_cells_end_no_line() -> None:
     odd = Table(("a\tb", "c"), (("x\r\ny", "z\u2028"),))
     assert [line.split("\t") for line in render(odd, "tsv").splitlines()] == [
-        ["a b", "c"],
-        ["x  y", "z "],
+        ["a\\tb", "c"],
+        ["x\\r\\ny", "z\\u2028"],
     ]
     assert len(render(odd, "markdown").splitlines()) == 3
 
@@ -188,3 +189,53 @@ def test_any_cell_in_any_form(rows: list[tuple[object, object]], form: Form) -> 
     text = render(Table(("a", "b"), tuple(rows)), form)  # type: ignore[arg-type]
     if form == "json":
         assert len(json.loads(text)["tables"][0]["rows"]) == len(rows)
+
+
+# Clear the screen, set the clipboard (OSC 52), a C1 introducer, forged rows, turned order, a byte.
+STEERING = "\x1b[2J\x1b]52;c;cm0=\x07\x9b\x7f\x00\r\nB\t1\u2028\x85\u202e\u2066\udce9"
+STEERED = Table(
+    ("system" + STEERING, "n"),
+    (("A" + STEERING, 1),),
+    title="T" + STEERING,
+    caption="one" + STEERING.replace("\n", "") + "\ntwo",
+    signature=signed("m2" + STEERING),
+)
+UNSEEN = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+@pytest.mark.parametrize("form", get_args(Form))
+def test_no_control_character_of_the_data_comes_through(form: Form) -> None:
+    harmless = Table(("s", "n"), (("A", 1),), title="T", caption="one\ntwo", signature="m2")
+    text = render(STEERED, form)
+    shown = text.replace("\t", "") if form == "tsv" else text
+    assert not UNSEEN.search(shown)
+    assert len(text.splitlines()) == len(render(harmless, form).splitlines())
+    text.encode("utf-8")
+    if form == "tsv":
+        assert [line.count("\t") for line in text.split("\n")] == [2, 2]
+    if form == "json":  # written otherwise, and the same text
+        [table] = json.loads(text)["tables"]
+        assert table["rows"] == [{"system" + STEERING: "A" + STEERING, "n": 1}]
+
+
+def test_formulas_are_texts_where_asked_for() -> None:
+    names = ["=HYPERLINK(1)", "+1", "-1", "@x", "\uff1dx", "a=b", ""]
+    table = Table(("=s", "n"), tuple((name, -0.5) for name in names))
+    plain, safe = (render(table, "tsv", safe_cells=safe).split("\n") for safe in (False, True))
+    assert plain == ["=s\tn", *(f"{name}\t-0.5" for name in names)]
+    assert safe == ["'=s\tn", *(f"'{n}\t-0.5" for n in names[:5]), "a=b\t-0.5", "\t-0.5"]
+
+
+def test_latex_takes_nothing_for_markup() -> None:
+    text = render(Table(("50 % & more", "n"), (("a%b#c_d$e{f}~^\\", 1),), title="100 %"), "latex")
+    assert r"50 \% \& more & n \\" in text
+    assert r"a\%b\#c\_d\$e\{f\}\textasciitilde{}\textasciicircum{}\textbackslash{} & 1 \\" in text
+    assert r"\caption{100 \%}" in text
+
+
+def test_markdown_makes_no_links_and_no_formulas() -> None:
+    name = "~~x~~ $a$ http://e.org HTTPS://e.org www.e.org a@e.org f:g"
+    row = render(Table(("s",), ((name,),)), "markdown").split("\n")[2]
+    assert row == (r"| \~\~x\~\~ \$a\$ http\://e.org HTTPS\://e.org www\.e.org a\@e.org f:g |")

@@ -16,7 +16,7 @@ import click
 
 from errata import __version__
 from errata.cli.renamed import with_new_names
-from errata.errors import DataWarning, ErrataError
+from errata.errors import DataWarning, ErrataError, shortened, visible
 
 __all__ = ["COMMANDS", "cli", "main"]
 
@@ -77,10 +77,11 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
+    said = visible(shortened(str(message)))
     if issubclass(category, DataWarning | RuntimeWarning):
-        click.echo(f"warning: {message}", err=True)
+        click.echo(f"warning: {said}", err=True)
     else:
-        click.echo(f"{category.__name__}: {message} ({Path(filename).name}:{lineno})", err=True)
+        click.echo(f"{category.__name__}: {said} ({Path(filename).name}:{lineno})", err=True)
 
 
 def main(arguments: list[str] | None = None) -> Any:

@@ -10,6 +10,7 @@ import click
 
 from errata.cli.options import Inputs, corpus_options
 from errata.cli.output import emit, format_option
+from errata.errors import visible
 from errata.io.checks.findings import Severity
 from errata.numbers import plural
 from errata.report.table import Table
@@ -58,8 +59,8 @@ def command(
     if form == "table":  # one below the other: a table of sentences would not fit the terminal
         for finding in shown:
             click.echo(
-                f"{finding.severity}  {finding.place}  [{finding.code}]\n"
-                f"    {finding.problem}\n    → {finding.remedy}"
+                f"{finding.severity}  {visible(finding.place)}  [{finding.code}]\n"
+                f"    {visible(finding.problem)}\n    → {visible(finding.remedy)}"
             )
         click.echo(f"{_counts(checked)}\n")
         emit(_files(checked), form)

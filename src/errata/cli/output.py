@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import click
 
+from errata.errors import visible
 from errata.report.table import Form, Table, render
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def format_option(command: Command) -> Command:
     """Add ``--format`` and its short form ``--json``; the command receives ``form``."""
+    command = click.option(
+        "--safe-cells",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember,
+        help="TSV: put ' before texts that a spreadsheet would take for formulas.",
+    )(command)
     command = click.option("--json", "form", flag_value="json", help="The same as --format json.")(
         command
     )
@@ -37,6 +45,12 @@ def format_option(command: Command) -> Command:
         show_default=True,
         help="How to print the result.",
     )(command)
+
+
+def _remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Keep for `emit` what only decides how results are printed."""
+    ctx.meta[f"errata.{parameter.name}"] = value
+    return value
 
 
 def writes_files(*fields: str, stem: bool = False) -> Callable[[Command], Command]:
@@ -103,7 +117,9 @@ def emit(tables: Table | Sequence[Table], form: Form) -> None:
     from errata.io.writing import write_pending
 
     write_pending()
-    click.echo(render(tables, form, colour=sys.stdout.isatty()))
+    ctx = click.get_current_context(silent=True)
+    safe = ctx is not None and ctx.meta.get("errata.safe_cells", False)
+    click.echo(render(tables, form, colour=sys.stdout.isatty(), safe_cells=safe))
 
 
 class ProgressBar:
@@ -113,7 +129,7 @@ class ProgressBar:
     """
 
     def __init__(self, label: str, *, after: float = 2.0) -> None:
-        self.label, self.after = label, after
+        self.label, self.after = visible(label), after
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
 

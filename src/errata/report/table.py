@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from errata import __version__
-from errata.errors import InputError
+from errata.errors import CONTROLS, InputError, visible
 from errata.parameters import require
 from errata.report.cells import (
     Cell,
@@ -57,14 +57,24 @@ class Table:
                 raise InputError(f"a row of {len(row)} cells under {len(self.columns)} columns")
 
     def texts(self) -> list[list[str]]:
-        """The cells as people read them."""
+        """The cells as people read them, without control characters."""
         return [
             [
-                as_text(cell, self.formats.get(name) or self.row_formats.get(str(row[0]), ""))
+                visible(
+                    as_text(cell, self.formats.get(name) or self.row_formats.get(str(row[0]), ""))
+                )
                 for name, cell in zip(self.columns, row, strict=True)
             ]
             for row in self.rows
         ]
+
+    def heads(self) -> list[str]:
+        """The names of the columns as people read them."""
+        return [visible(name) for name in self.columns]
+
+    def remarks(self) -> list[str]:
+        """The lines below the table as people read them."""
+        return [visible(line) for line in self.caption.split("\n")] if self.caption else []
 
     def numeric(self) -> list[bool]:
         """Which columns hold numbers only, and so stand at the right."""
@@ -83,11 +93,20 @@ def joined_signatures(signatures: Iterable[str]) -> str:
 
 def signed(*parts: str) -> str:
     """A signature: what decided some numbers, and which Errata computed them."""
-    return " | ".join((*parts, f"errata:{__version__}"))
+    return " | ".join((*map(visible, parts), f"errata:{__version__}"))
 
 
-def render(tables: Table | Sequence[Table], form: Form = "table", *, colour: bool = False) -> str:
+def render(
+    tables: Table | Sequence[Table],
+    form: Form = "table",
+    *,
+    colour: bool = False,
+    safe_cells: bool = False,
+) -> str:
     """Render one or more tables; ``colour`` sets headings bold in a terminal.
+
+    No form lets a control character of the data through: they are written out (``\\x1b``, ``\\n``).
+    ``safe_cells`` puts ``'`` before texts in TSV that a spreadsheet would take for formulas.
 
     >>> print(render(Table(("system", "F0.5"), (("A", 0.35006), ("B", None)))))
     system    F0.5
@@ -99,11 +118,29 @@ def render(tables: Table | Sequence[Table], form: Form = "table", *, colour: boo
     if isinstance(tables, Table):
         tables = [tables]
     if form == "json":
-        return json.dumps({"tables": [_as_data(t) for t in tables]}, ensure_ascii=False, indent=1)
+        data = {"tables": [_as_data(t) for t in tables]}
+        text = json.dumps(data, ensure_ascii=False, indent=1)
+        return escaped_json(text, _JSON_CONTROL)
     if form == "table":
         return "\n\n".join(_terminal(table, colour) for table in tables)
-    one = {"tsv": _tsv, "latex": _latex, "markdown": _markdown, "html": _html}[form]
+    if form == "tsv":
+        return "\n\n".join(_tsv(table, safe_cells) for table in tables)
+    one = {"latex": _latex, "markdown": _markdown, "html": _html}[form]
     return "\n\n".join(one(table) for table in tables)
+
+
+def escaped_json(text: str, characters: re.Pattern[str]) -> str:
+    r"""JSON that says the same with some characters of its strings written as ``\uXXXX``.
+
+    >>> escaped_json('"日\N{GRINNING FACE}"', re.compile("[^ -~]"))
+    '"\\u65e5\\ud83d\\ude00"'
+    """
+
+    def code(found: re.Match[str]) -> str:
+        units = found[0].encode("utf-16-be", "surrogatepass").hex()
+        return "".join(rf"\u{units[k : k + 4]}" for k in range(0, len(units), 4))
+
+    return characters.sub(code, text)
 
 
 def _as_data(table: Table) -> dict[str, Any]:
@@ -120,10 +157,10 @@ def _as_data(table: Table) -> dict[str, Any]:
 
 
 def _terminal(table: Table, colour: bool) -> str:
-    texts = table.texts()
+    texts, heads = table.texts(), table.heads()
     widths = [
         max([display_width(name), *(display_width(row[c]) for row in texts)])
-        for c, name in enumerate(table.columns)
+        for c, name in enumerate(heads)
     ]
     right = table.numeric()
 
@@ -136,20 +173,19 @@ def _terminal(table: Table, colour: bool) -> str:
 
     rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
     bold = (lambda text: f"\x1b[1m{text}\x1b[0m") if colour else (lambda text: text)
-    lines = [bold(table.title)] if table.title else []
-    lines += [bold(line(table.columns)), rule]
+    lines = [bold(visible(table.title))] if table.title else []
+    lines += [bold(line(heads)), rule]
     for position, row in enumerate(texts):
         lines.append(line(row))
         if position in table.rules and position + 1 < len(texts):
             lines.append("┄" * len(rule))
-    if table.caption:
-        lines.append(table.caption)
-    return "\n".join(lines)
+    return "\n".join([*lines, *table.remarks()])
 
 
-def _tsv(table: Table) -> str:
+def _tsv(table: Table, safe: bool = False) -> str:
     def clean(value: Cell) -> str:
-        return "" if is_empty(value) else str(value).translate(_ONE_LINE)
+        text = "" if is_empty(value) else visible(str(value))
+        return f"'{text}" if safe and isinstance(value, str) and text[:1] in FORMULAS else text
 
     head: list[Cell] = []
     lines: list[list[Cell]] = [[] for _ in table.rows]
@@ -161,12 +197,14 @@ def _tsv(table: Table) -> str:
     if table.signature:
         head.append("signature")
         for line in lines:
-            line.append(table.signature)
+            line.append(" ".join(table.signature.split("\n")))
     return "\n".join("\t".join(map(clean, line)) for line in [head, *lines])
 
 
-# What ends a line or a cell, for programs that read lines as str.splitlines does too.
-_ONE_LINE = dict.fromkeys(map(ord, "\t\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), " ")
+# What JSON allows in strings and a terminal obeys; line feeds stand between the strings only.
+_JSON_CONTROL = re.compile(f"(?!\n)[{CONTROLS}]")
+# What a spreadsheet takes for the start of a formula.
+FORMULAS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
 
 _LATEX = {
     "&": r"\&",
@@ -200,7 +238,7 @@ _LATEX = {
 
 
 # What Markdown would take as markup; an underscore inside a word is none.
-_MARKUP = re.compile(r"[\\`*<|\[\]]|\b_|_\b")
+_MARKUP = re.compile(r"[\\`*<|\[\]~$]|\b_|_\b|(?<=http):|(?<=https):|(?<=ftp):|(?<=www)\.|@", re.I)
 
 
 def _latex(table: Table) -> str:
@@ -213,7 +251,7 @@ def _latex(table: Table) -> str:
         r"\centering",
         rf"\begin{{tabular}}{{{spec}}}",
         r"\toprule",
-        " & ".join(map(clean, table.columns)) + r" \\",
+        " & ".join(map(clean, table.heads())) + r" \\",
         r"\midrule",
     ]
     for position, row in enumerate(table.texts()):
@@ -221,7 +259,7 @@ def _latex(table: Table) -> str:
         if position in table.rules and position + 1 < len(table.rows):
             lines.append(r"\midrule")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    caption = ". ".join(filter(None, (table.title, table.caption)))
+    caption = ". ".join(filter(None, (visible(table.title), " ".join(table.remarks()))))
     lines += [rf"\caption{{{clean(caption)}}}"] if caption else []
     return "\n".join([*lines, r"\end{table}"])
 
@@ -231,13 +269,13 @@ def _markdown(table: Table) -> str:
         return _MARKUP.sub(r"\\\g<0>", text)
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(clean(c).translate(_ONE_LINE) for c in cells) + " |"
+        return "| " + " | ".join(clean(c) for c in cells) + " |"
 
     marks = ["---:" if right else "---" for right in table.numeric()]
-    lines = [f"**{clean(table.title)}**", ""] if table.title else []
-    lines += [line(table.columns), "| " + " | ".join(marks) + " |"]
+    lines = [f"**{clean(visible(table.title))}**", ""] if table.title else []
+    lines += [line(table.heads()), "| " + " | ".join(marks) + " |"]
     lines += map(line, table.texts())
-    for remark in table.caption.splitlines():
+    for remark in table.remarks():
         lines += ["", clean(remark)]
     return "\n".join(lines)
 
@@ -248,12 +286,12 @@ def _html(table: Table) -> str:
     def row(tag: str, cells: Sequence[str]) -> str:
         return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    lines = (table.title, *table.caption.splitlines())
+    lines = (visible(table.title), *table.remarks())
     caption = "<br>".join(html.escape(line) for line in lines if line)
     return "\n".join(
         [
             f'<table><caption style="caption-side:bottom">{caption}</caption>',
-            f"<thead>{row('th', table.columns)}</thead>",
+            f"<thead>{row('th', table.heads())}</thead>",
             "<tbody>",
             *(row("td", cells) for cells in table.texts()),
             "</tbody></table>",

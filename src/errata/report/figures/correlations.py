@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from errata.correlation import pearson, spearman
+from errata.errors import visible
 from errata.meta.paired import Paired
 from errata.numbers import Floats
 from errata.report.figures import new_figure
@@ -34,18 +35,25 @@ def scatter_plot(paired: Paired, *, outliers: Sequence[str] = ()) -> Figure:
         panel.scatter(x[stay], y[stay], s=22, color="#1f5a94", zorder=3)
         panel.scatter(x[~stay], y[~stay], s=26, facecolors="none", edgecolors="#b3431f", zorder=3)
         for system, a, b in zip(people.systems, x, y, strict=True):
-            panel.annotate(system, (a, b), xytext=(4, 3), textcoords="offset points", fontsize=7)
+            panel.annotate(
+                visible(system),
+                (a, b),
+                xytext=(4, 3),
+                textcoords="offset points",
+                fontsize=7,
+                parse_math=False,  # a name with $ is no formula
+            )
         if stay.sum() > 1 and np.ptp(x[stay]) > 0:
             slope, intercept = np.polyfit(x[stay], y[stay], 1)
             ends = np.array([x.min(), x.max()])
             panel.plot(ends, slope * ends + intercept, color="#999999", linewidth=1, zorder=2)
-        title = f"{name}\n{_correlations(x, y)}"
+        title = f"{visible(name)}\n{_correlations(x, y)}"
         if not stay.all():
-            without = ", ".join(system for system in people.systems if system in outliers)
+            without = ", ".join(visible(system) for system in people.systems if system in outliers)
             title += f"\nwithout {without}: {_correlations(x[stay], y[stay])}"
-        panel.set_title(title, fontsize=9)
-        panel.set_xlabel(people.name.replace("_", " "))
-        panel.set_ylabel(metric.headline)
+        panel.set_title(title, fontsize=9, parse_math=False)
+        panel.set_xlabel(visible(people.name.replace("_", " ")), parse_math=False)
+        panel.set_ylabel(visible(metric.headline), parse_math=False)
         panel.margins(x=0.16, y=0.1)  # room for the names
         panel.grid(color="#dddddd", linewidth=0.5)
     return figure
@@ -78,9 +86,10 @@ def significance_map(p_values: Floats, names: Sequence[str], title: str = "") ->
                     fontsize=9,
                     color="white" if shown[a, b] < 0.07 else "black",
                 )
-    panel.set_xticks(range(n), names, rotation=30, ha="right")
-    panel.set_yticks(range(n), names)
+    labels = [visible(name) for name in names]
+    panel.set_xticks(range(n), labels, rotation=30, ha="right", parse_math=False)
+    panel.set_yticks(range(n), labels, parse_math=False)
     panel.set_xlabel("is worse")
     panel.set_ylabel("is better")
-    panel.set_title(title, fontsize=9)
+    panel.set_title(visible(title), fontsize=9, parse_math=False)
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from errata.errors import visible
 from errata.human.clusters import Ranking
 from errata.report.figures import new_figure
 
@@ -26,9 +27,11 @@ def ranking_plot(ranking: Ranking) -> Figure:
     for position in places[:-1]:
         if ranking.cluster[position] != ranking.cluster[position + 1]:
             panel.axhline(position + 0.5, color="#999999", linewidth=0.8, linestyle="--")
-    panel.set_yticks(places, ranking.systems, parse_math=False)  # a name with $ is no formula
+    names = [visible(name) for name in ranking.systems]
+    panel.set_yticks(places, names, parse_math=False)  # a name with $ is no formula
     panel.set_ylim(n - 0.5, -0.5)
-    panel.set_xlabel(f"{scores.headline} ({ranking.confidence * 100:g} % intervals)")
+    level = f"{ranking.confidence * 100:g} % intervals"
+    panel.set_xlabel(visible(f"{scores.headline} ({level})"), parse_math=False)
     panel.grid(axis="x", color="#dddddd", linewidth=0.5)
     right = panel.twinx()
     right.set_ylim(panel.get_ylim())

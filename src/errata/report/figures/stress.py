@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from errata.errors import visible
 from errata.report.figures import new_figure
 from errata.studies.stress import StressCard
 
@@ -30,8 +31,9 @@ def stress_plot(cards: Sequence[StressCard]) -> Figure:
             if not np.isnan(low):
                 panel.plot([low, high], [place, place], color="black", linewidth=1)
         panel.axvline(0, color="black", linewidth=0.8)
-        panel.set_yticks(places, [perturbation.name for perturbation in card.perturbations])
-        panel.set_title(card.scores.name)
-        panel.set_xlabel(f"change of {card.scores.headline}")
+        names = [visible(perturbation.name) for perturbation in card.perturbations]
+        panel.set_yticks(places, names, parse_math=False)
+        panel.set_title(visible(card.scores.name), parse_math=False)
+        panel.set_xlabel(visible(f"change of {card.scores.headline}"), parse_math=False)
     panels[0].invert_yaxis()
     return figure

@@ -1,12 +1,15 @@
 """The difficulty heat map as one HTML file that needs nothing else.
 
-No network (its policy forbids every connection), no other file, every text escaped. Markup, style
+No network (its policy forbids every connection, and every script and style but its own, which it
+knows by their hashes), no other file, every text escaped. Markup, style
 and script are ``page.html``, ``page.css`` and ``page.js`` beside this module; places to fill are
 written ``{{name}}``.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
 import math
@@ -15,6 +18,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
+from errata.errors import visible
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.numbers import plural
 from errata.report.heatmap.pieces import (
@@ -54,16 +58,20 @@ def heat_map(
     body = "\n".join(_sentence(row, details, kinds, annotators > 1) for row in several)
     frequency = Counter(kind for _, kind, *_ in details)
     counted = [(name, frequency[k]) for name, k in kinds.items()]
-    data = {"systems": found.systems, "kinds": list(kinds), "marks": details}
+    systems = [visible(name) for name in found.systems]
+    style, script = f"\n{_file('css')}{_shades()}\n", f"\n{_file('js')}\n"
+    data = {"systems": systems, "kinds": list(kinds), "marks": details}
     n = sum(count for _, count in counted)
     weights = [weight for _, _, weight, *_ in details]
     return _fill(
         _file("html"),
         {
-            "style": _file("css") + _shades(),
-            "script": _file("js"),
-            "title": html.escape(title),
-            "signature": html.escape(signature),
+            "style": style,
+            "style hash": _hash(style),
+            "script": script,
+            "script hash": _hash(script),
+            "title": html.escape(visible(title)),
+            "signature": html.escape(visible(signature)),
             "body": body,
             "data": _script_json(data),
             "legend": _legend(),
@@ -79,10 +87,16 @@ def heat_map(
             ),
             "systems": "".join(
                 f'<option value="{s}">{html.escape(name)}</option>'
-                for s, name in enumerate(found.systems)
+                for s, name in enumerate(systems)
             ),
         },
     )
+
+
+def _hash(text: str) -> str:
+    """What the page's policy knows its own style and script by; nothing else is run."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def _fill(page: str, parts: dict[str, str]) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from errata.data import Edit
-from errata.errors import InputError
+from errata.errors import InputError, visible
 from errata.metrics.difficulty.chunks import MODIFIED
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.numbers import plural
@@ -41,7 +41,8 @@ class Piece:
     """A stretch of a sentence: plain text, an error, or a place where systems raised an alarm.
 
     ``text`` are the learner's tokens (none for an insertion); ``right`` numbers the systems that
-    got it right, ``wrong`` what others wrote there, with their numbers.
+    got it right, ``wrong`` what others wrote there, with their numbers. Control characters are
+    written out, whatever the map is drawn on.
     """
 
     what: PieceKind
@@ -102,11 +103,11 @@ def marked_sentences(found: DifficultyMap, sentences: range | None = None) -> li
                 plain += tokens[spots[c][0] : spots[c][1]]
                 continue
             if plain:
-                pieces.append(Piece("plain", " ".join(plain)))
+                pieces.append(Piece("plain", visible(" ".join(plain))))
                 plain = []
             pieces.append(_marked(found, u, spots[c], tokens, *marks[c]))
         if plain:
-            pieces.append(Piece("plain", " ".join(plain)))
+            pieces.append(Piece("plain", visible(" ".join(plain))))
         reference = found.corpus.references[i][int(chunks.references[u])]
         result.append(MarkedSentence(i, reference.annotator, tuple(pieces)))
     return result
@@ -141,13 +142,13 @@ def _marked(
             text = _proposed(found.edits[s][sentence], start, end)
             proposals.setdefault(text, []).append(s)
     edit = found.chunks.edits[unit][number] if number >= 0 else None
-    text = " ".join(tokens[start:end])
+    text = visible(" ".join(tokens[start:end]))
     return Piece(
         "alarm" if edit is None else "error",
         text,
         weight,
-        "" if edit is None else edit.kind or "-",
-        text if edit is None else edit.replacement,
+        "" if edit is None else visible(edit.kind) or "-",
+        text if edit is None else visible(edit.replacement),
         tuple(s for s, is_right in enumerate(right) if is_right),
         tuple((text, tuple(who)) for text, who in sorted(proposals.items())),
     )
@@ -156,7 +157,7 @@ def _marked(
 def _proposed(edits: Sequence[Edit], start: int, end: int) -> str:
     """What a system wrote at a source range."""
     return " … ".join(
-        e.replacement or "∅"
+        visible(e.replacement) or "∅"
         for e in edits
         if (e.start <= start and end <= e.end)
         or (e.start < end and start < e.end)

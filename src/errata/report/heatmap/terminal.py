@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.report.cells import display_width
 from errata.report.heatmap.pieces import MarkedSentence, Piece, label, marked_sentences, shade
 
 __all__ = ["heat_map_text"]
-
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # a sentence must not steer the terminal
 
 
 def heat_map_text(
@@ -64,14 +60,13 @@ def _short(weight: float) -> str:
 
 
 def _plain(piece: Piece, colours: bool) -> str:
-    text = CONTROL.sub("\N{REPLACEMENT CHARACTER}", piece.text)
+    text = piece.text
     if piece.what == "plain":
         return text
     if piece.what == "alarm":
         shown = f"{{{text or '‸'} {_short(piece.weight)}}}"
     else:
-        right = CONTROL.sub("\N{REPLACEMENT CHARACTER}", piece.correction)
-        shown = f"[{text or '‸'} → {right or '∅'} {_short(piece.weight)}]"
+        shown = f"[{text or '‸'} → {piece.correction or '∅'} {_short(piece.weight)}]"
     if not colours:
         return shown
     tint, white = shade(piece.weight, alarm=piece.what == "alarm")
