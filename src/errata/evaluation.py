@@ -18,6 +18,7 @@ from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
 from errata.metrics.base import Metric
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
+from errata.plugins import blamed, origin
 
 __all__ = [
     "bootstrap",
@@ -52,8 +53,9 @@ def evaluate(
     1.0
     """
     check_inputs(metric, corpus, systems)
-    counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
-    return scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
+    with blamed(metric):
+        counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
+        return scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
 
 
 def scores_of(
@@ -92,6 +94,7 @@ def scores_of(
         sentence_parts=_gather([more for _, more in alone]),
         headline=metric.headline,
         context=(
+            *origin(type(metric)),
             *metric.context(corpus, systems),
             *corpus_facts(corpus),
             *drawn,

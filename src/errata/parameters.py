@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import (
     Any,
     ClassVar,
-    Generic,
     Literal,
+    NamedTuple,
     TypeVar,
     dataclass_transform,
     get_args,
@@ -27,13 +26,15 @@ from typing import (
 from errata.errors import ErrataError, InputError
 
 __all__ = [
+    "About",
+    "Parameter",
     "Parameterised",
-    "Registry",
     "build",
     "class_of",
     "name_in",
     "nearest",
     "parameterised",
+    "parameters_of",
     "parse_arguments",
     "require",
 ]
@@ -47,6 +48,15 @@ def parameterised(cls: type[T]) -> type[T]:
     return dataclass(frozen=True, kw_only=True, repr=False)(cls)
 
 
+@dataclass(frozen=True)
+class About:
+    """What a list of metrics or rankers says of one: its paper, its range, what it needs."""
+
+    paper: str = ""
+    range: str = ""
+    needs: tuple[str, ...] = ()
+
+
 class Parameterised:
     """Something with a name and parameters (its fields), printed as it is written.
 
@@ -55,6 +65,7 @@ class Parameterised:
     """
 
     name: ClassVar[str]
+    about: ClassVar[About] = About()
 
     def __post_init__(self) -> None:
         own: Any = type(self)
@@ -63,7 +74,7 @@ class Parameterised:
             if value not in words:
                 raise InputError(
                     f"{self.name}: {parameter}={value!r} is unknown",
-                    remedy=f"use one of {', '.join(map(repr, words))}",
+                    remedy=f"{nearest(value, words)}use one of {', '.join(map(repr, words))}",
                 )
 
     def __repr__(self) -> str:
@@ -104,18 +115,19 @@ def require(what: str, value: object, words: Any) -> None:
     allowed = get_args(words)
     if value not in allowed:
         raise InputError(
-            f"{what} {value!r} is unknown", remedy=f"use one of {', '.join(map(repr, allowed))}"
+            f"{what} {value!r} is unknown",
+            remedy=f"{nearest(value, allowed)}use one of {', '.join(map(repr, allowed))}",
         )
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: object, known: Iterable[object]) -> str:
     """A question that names the word probably meant; empty where none is near.
 
     >>> nearest("gluu", ["m2", "gleu", "bleu"])
     "did you mean 'gleu'? "
     """
-    spelt = {name.casefold(): name for name in known}
-    found = get_close_matches(word.casefold(), list(spelt), n=1)
+    spelt = {str(name).casefold(): name for name in known}
+    found = get_close_matches(str(word)[:100].casefold(), list(spelt), n=1)
     return f"did you mean {spelt[found[0]]!r}? " if found else ""
 
 
@@ -127,9 +139,17 @@ def parse_arguments(
 ) -> tuple[str, dict[str, Any]]:
     """Split ``name(a=1, b='x')`` into the name and its arguments; bare words are strings.
 
+    A name may be a place in Python code, ``package.module:name`` or ``file.py:name``.
+
     >>> parse_arguments("m2(beta=1, choice=optimal)")
     ('m2', {'beta': 1, 'choice': 'optimal'})
+    >>> parse_arguments("mine.py:overlap(n=2)")
+    ('mine.py:overlap', {'n': 2})
     """
+    place = re.fullmatch(r"\s*([^()'\"]+:[A-Za-z_]\w*)\s*(\(.*\))?\s*", text, re.DOTALL)
+    if place:
+        arguments = parse_arguments("place" + (place[2] or ""), what, example)[1]
+        return place[1], arguments
     problem = InputError(
         f"cannot read the {what} {text!r}",
         remedy=f"write name or name(parameter=value, ...), as in {example}; "
@@ -143,18 +163,18 @@ def parse_arguments(
         return node.id, {}
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args):
         raise problem
-    arguments: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
             raise problem
         if isinstance(keyword.value, ast.Name):
-            arguments[keyword.arg] = keyword.value.id
+            given[keyword.arg] = keyword.value.id
             continue
         try:
-            arguments[keyword.arg] = ast.literal_eval(keyword.value)
-        except ValueError:
+            given[keyword.arg] = ast.literal_eval(keyword.value)
+        except (ValueError, TypeError):
             raise problem from None
-    return node.func.id, arguments
+    return node.func.id, given
 
 
 def name_in(signature: str) -> str:
@@ -169,6 +189,40 @@ def name_in(signature: str) -> str:
         return signature
 
 
+class Parameter(NamedTuple):
+    """A parameter as a user meets it; ``words`` are empty where any value of the kind goes."""
+
+    name: str
+    default: Any
+    words: tuple[Any, ...]
+    kind: str
+    signed: bool
+
+
+def parameters_of(cls: type[Parameterised]) -> tuple[Parameter, ...]:
+    """The parameters of a class, in their order, with defaults and closed sets of words.
+
+    >>> @parameterised
+    ... class Toy(Parameterised):
+    ...     name = "toy"
+    ...     weight: float = 1.0
+    >>> parameters_of(Toy)[0][:4]
+    ('weight', 1.0, (), 'float')
+    """
+    own: Any = cls
+    words = _closed_sets(own)
+    return tuple(
+        Parameter(
+            field.name,
+            field.default,
+            words.get(field.name, ()),
+            "choice" if field.name in words else str(field.type),
+            field.compare,
+        )
+        for field in fields(own)
+    )
+
+
 def build(cls: type[P], arguments: dict[str, Any]) -> P:
     """Make one from parsed arguments, with numbers coerced to the type of the default."""
     known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]
@@ -176,9 +230,9 @@ def build(cls: type[P], arguments: dict[str, Any]) -> P:
         if name not in known:
             raise InputError(
                 f"{cls.name} has no parameter {name!r}",
-                remedy=f"it has: {', '.join(known) or 'none'}",
+                remedy=f"{nearest(name, known)}it has: {', '.join(known) or 'none'}",
             )
-        default = known[name].default
+        default = None if known[name].default is MISSING else known[name].default
         if isinstance(default, float) and type(value) is int:
             arguments = {**arguments, name: float(value)}
         elif default is not None and type(value) is not type(default):
@@ -201,65 +255,3 @@ def class_of(base: type[Parameterised]) -> Callable[[object], bool]:
         return isinstance(loaded, type) and issubclass(loaded, base) and is_dataclass(loaded)
 
     return accepts
-
-
-@dataclass(frozen=True)
-class Registry(Generic[T]):
-    """Things known by name: ours as ``module:attribute``, imported on use, and plug-ins.
-
-    Other packages add theirs with an entry point in ``group``; ``accepts`` says whether what an
-    entry point loads is such a thing, ``must`` what it has to be.
-    """
-
-    what: str
-    builtin: dict[str, str]
-    group: str
-    accepts: Callable[[object], bool]
-    must: str
-    example: str = ""
-
-    def names(self) -> list[str]:
-        """All known names: ours, then those of installed plug-ins."""
-        plugins = {plugin.name for plugin in entry_points(group=self.group)}
-        return [*self.builtin, *sorted(plugins - set(self.builtin))]
-
-    def find(self, name: str) -> T | None:
-        """What stands behind a name; None where it is not known."""
-        if name in self.builtin:
-            module, _, attribute = self.builtin[name].partition(":")
-            found: T = getattr(import_module(module), attribute)
-            return found
-        for plugin in entry_points(group=self.group, name=name):
-            return self._load(plugin)
-        return None
-
-    def get(self, name: str) -> T:
-        """What stands behind a name, which must be known."""
-        found = self.find(name)
-        if found is None:
-            raise InputError(
-                f"there is no {self.what} {name!r}", remedy=f"known: {', '.join(self.names())}"
-            )
-        return found
-
-    def parse(self, text: str) -> Any:
-        """Read one from its signature: ``parse(repr(x)) == x``."""
-        name, arguments = parse_arguments(text, self.what, self.example)
-        cls: Any = self.get(name)
-        return build(cls, arguments)
-
-    def _load(self, plugin: EntryPoint) -> T:
-        """The thing of a plug-in; whatever is wrong with it, the message names its package."""
-        package = plugin.dist.name if plugin.dist else "an installed package"
-        try:
-            loaded = plugin.load()
-        except Exception as error:
-            raise InputError(
-                f"the {self.what} {plugin.name!r} of {package} cannot be loaded from "
-                f"{plugin.value}: {error}",
-                remedy=f"mend or uninstall {package}",
-            ) from error
-        if not self.accepts(loaded):
-            raise InputError(f"{plugin.value} of {package} is not a {self.what}", remedy=self.must)
-        thing: T = loaded
-        return thing

@@ -29,11 +29,13 @@ RUNS: dict[str, tuple[object, ...]] = {
     "check": ("check", SAMPLE / "gold.m2", SAMPLE / "eager.txt"),
     "convert": ("convert", SAMPLE / "gold.m2", "--only-source", "-o"),
     "data": ("data", "list"),
+    "metrics": ("metrics",),
+    "rankers": ("rankers", "trueskill"),
     "reproduce": ("reproduce",),
     "reproduce, run": ("reproduce", "small.toml"),
 }
 # What is listed and not computed has nothing that made it.
-LISTED = {"check", "convert", "data", "reproduce"}
+LISTED = {"check", "convert", "data", "metrics", "rankers", "reproduce"}
 # Names, which may be made of digits, and what a paper prints.
 NAMES = {"annotator", "first", "second", "printed", "published"}
 NUMBER = r"[+\-−]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?\s?%?"

@@ -124,7 +124,7 @@ def test_plug_ins_are_found_through_entry_points(monkeypatch: pytest.MonkeyPatch
         assert group == "errata.language_models"
         return [Point()] if name in (None, "plugged") else []
 
-    monkeypatch.setattr("errata.parameters.entry_points", entry_points)
+    monkeypatch.setattr("errata.plugins.entry_points", entry_points)
     assert "plugged" in lm.model_names()
     assert lm.open_model("plugged").log_probs(["He go ."]).tolist() == [[-5.0, 2.0]]
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src" / "errata"
 LAYERS = [
     {"errors"},
-    {"data", "parameters", "numbers", "correlation", "workers", "cache"},
+    {"data", "parameters", "plugins", "numbers", "correlation", "workers", "cache"},
     {"kernels", "edits", "io", "models", "datasets"},
     {"metrics", "human"},
     {"evaluation", "meta"},

@@ -17,16 +17,19 @@ import click
 from errata import __version__
 from errata.cli.renamed import with_new_names
 from errata.errors import DataWarning, ErrataError, shortened, visible
+from errata.parameters import nearest
 
 __all__ = ["COMMANDS", "cli", "main"]
 
 # Name -> one line of help. The command object stands in errata.cli.NAME as `command`.
 COMMANDS = {
     "score": "Score systems with M2, I-measure, GLEU, BLEU and more.",
+    "metrics": "List the metrics, or the parameters of one.",
     "check": "Look for mistakes in a gold set and its hypotheses.",
     "convert": "Convert between M2 and parallel text.",
     "data": "List, fetch and locate the public data sets.",
     "rank": "Rank systems from human judgments.",
+    "rankers": "List the rankers, or the parameters of one.",
     "agree": "Say how well judges agree with each other and with themselves.",
     "plan": "Plan how many more judgments are needed.",
     "meta": "Judge metrics by how well they agree with people.",
@@ -52,6 +55,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0][:60]!r}. {nearest(args[0], COMMANDS)}".rstrip())
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, with_new_names(name or "", rest)
 

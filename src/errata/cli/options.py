@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
+from errata.cli.words import Annotator, choice_of
 from errata.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,11 +40,6 @@ Decorator = Callable[[Function], Function]
 DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 
 
-def choice_of(literal: Any) -> click.Choice[str]:
-    """The choice of one of a closed set of words."""
-    return click.Choice(get_args(literal))
-
-
 def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorator]) -> Decorator:
     """Declare options, and give the command one value ``name`` that ``make`` makes of them."""
 
@@ -59,22 +55,6 @@ def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorato
         return decorated
 
     return decorate
-
-
-class Annotator(click.ParamType):  # type: ignore[type-arg]
-    """The number of an annotator, or all of them."""
-
-    name = "annotator"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | Literal["all"]:
-        text = str(value)
-        if text == "all":
-            return "all"
-        if not (text.isdecimal() and text.isascii() and len(text) < 10):
-            self.fail(f"{text[:40]!r} is neither the number of an annotator nor all", param, ctx)
-        return int(text)
 
 
 @dataclass(frozen=True)

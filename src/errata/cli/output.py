@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from errata.cli.words import choice_of
 from errata.errors import visible
 from errata.report.table import Form, Table, render
 
@@ -40,7 +41,7 @@ def format_option(command: Command) -> Command:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(get_args(Form)),
+        type=choice_of(Form),
         default="table",
         show_default=True,
         help="How to print the result.",

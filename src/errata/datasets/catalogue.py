@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from errata.errors import InputError
+from errata.parameters import nearest
 
 __all__ = ["DataFile", "DataSet", "catalogue", "data_set", "read_catalogue"]
 
@@ -101,7 +102,10 @@ def data_set(name: str, sets: Mapping[str, DataSet] | None = None) -> DataSet:
     """A data set by name; an unknown name is an error that lists the known ones."""
     sets = catalogue() if sets is None else sets
     if name not in sets:
-        raise InputError(f"no data set {name!r}", remedy=f"known are: {', '.join(sorted(sets))}")
+        raise InputError(
+            f"no data set {name!r}",
+            remedy=f"{nearest(name, sets)}known are: {', '.join(sorted(sets))}",
+        )
     return sets[name]
 
 

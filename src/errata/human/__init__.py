@@ -9,7 +9,8 @@ from __future__ import annotations
 from errata.human.comparisons import Comparisons, Counts, compare
 from errata.human.head_to_head import head_to_head
 from errata.human.ranking import Ranker, rank
-from errata.parameters import Registry, class_of
+from errata.parameters import class_of
+from errata.plugins import Registry
 
 __all__ = [
     "RANKERS",

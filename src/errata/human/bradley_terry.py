@@ -12,6 +12,7 @@ from errata.errors import InputError
 from errata.human.comparisons import Counts
 from errata.human.ranking import Ranker, ranker
 from errata.numbers import Floats
+from errata.parameters import About
 
 __all__ = ["BradleyTerry"]
 
@@ -36,6 +37,11 @@ class BradleyTerry(Ranker):
     """
 
     name: ClassVar[str] = "bradley_terry"
+    about = About(
+        paper="Bradley & Terry 1952; Davidson 1970; Rao & Kupper 1967",
+        range="any number, mean 0",
+        needs=("judgments",),
+    )
     ties: Literal["davidson", "rao_kupper", "half", "ignored"] = "davidson"
     prior: float = 0.0
 

@@ -9,6 +9,7 @@ import numpy as np
 from errata.human.comparisons import Counts
 from errata.human.ranking import Ranker, ranker
 from errata.numbers import Floats, ratio
+from errata.parameters import About
 
 __all__ = ["ExpectedWins", "NetWins"]
 
@@ -27,6 +28,7 @@ class ExpectedWins(Ranker):
     """
 
     name: ClassVar[str] = "expected_wins"
+    about = About(paper="Koehn 2012; Bojar et al. 2013", range="from 0 to 1", needs=("judgments",))
     denominator: Literal["all", "beaten"] = "all"
     ties: Literal["ignored", "won"] = "ignored"
 
@@ -55,6 +57,7 @@ class NetWins(Ranker):
     """
 
     name: ClassVar[str] = "net_wins"
+    about = About(range="from -1 to 1", needs=("judgments",))
 
     @property
     def headline(self) -> str:

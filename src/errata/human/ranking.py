@@ -20,6 +20,7 @@ from errata.human.comparisons import Comparisons, Counts, Unit
 from errata.numbers import Floats, Progress, Seed, seed_name
 from errata.parameters import Parameterised, require
 from errata.parameters import parameterised as ranker
+from errata.plugins import blamed, origin
 
 __all__ = ["Ranker", "Reported", "rank", "ranker"]
 
@@ -104,7 +105,8 @@ def rank(
         threads=threads,
         progress=progress,
     )
-    values, resampled, stand_in = _estimate(ranker, comparisons, counts, draw)
+    with blamed(ranker):
+        values, resampled, stand_in = _estimate(ranker, comparisons, counts, draw)
     if value == "mean":
         if resampled is None:
             raise InputError("the mean over resamples needs resamples", remedy="resamples=1000")
@@ -128,6 +130,7 @@ def rank(
         },
         headline=ranker.headline,
         context=(
+            *origin(type(ranker)),
             *ranker.context(counts),
             *stand_in,
             *comparisons.facts,

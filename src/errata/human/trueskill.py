@@ -14,6 +14,7 @@ from errata.human.bootstrap import Draw
 from errata.human.comparisons import Comparisons, Counts
 from errata.human.ranking import Ranker, ranker
 from errata.numbers import Floats, Progress, Seed
+from errata.parameters import About
 from errata.workers import in_order, parts
 
 __all__ = ["TrueSkill", "TrueSkillMeanField"]
@@ -101,6 +102,11 @@ class TrueSkillMeanField(_WMT):
     """
 
     name: ClassVar[str] = "trueskill_meanfield"
+    about = About(
+        paper="Sakaguchi, Post & Van Durme 2014, its expectation",
+        range="any number",
+        needs=("judgments",),
+    )
     steps: int = 100
 
     def __post_init__(self) -> None:
@@ -153,6 +159,11 @@ class TrueSkill(_WMT):
     """
 
     name: ClassVar[str] = "trueskill"
+    about = About(
+        paper="Herbrich et al. 2006; Sakaguchi, Post & Van Durme 2014",
+        range="any number",
+        needs=("judgments",),
+    )
     runs: int = 1000
 
     def __post_init__(self) -> None:

@@ -6,7 +6,8 @@ Other packages add metrics with an entry point in the group ``errata.metrics``.
 from __future__ import annotations
 
 from errata.metrics.base import Metric
-from errata.parameters import Registry, class_of
+from errata.parameters import class_of
+from errata.plugins import Registry
 
 __all__ = ["METRICS", "Metric", "parse"]
 
@@ -29,6 +30,7 @@ METRICS: Registry[type[Metric]] = Registry(
     accepts=class_of(Metric),
     must="it must be a Metric with @metric; see errata.testing.check_metric",
     example="m2(beta=0.5)",
+    adapter="errata.metrics.own:own_metric",
 )
 
 

@@ -24,6 +24,7 @@ from errata.metrics.ngrams import (
     reference_tokens,
 )
 from errata.numbers import Floats, Ints, ratio
+from errata.parameters import About
 
 __all__ = ["BLEU"]
 
@@ -64,6 +65,7 @@ class BLEU(Metric):
     """
 
     name = "bleu"
+    about = About(paper="Papineni et al. 2002", range="from 0 to 100", needs=("references",))
 
     tokenize: Tokenizer = "none"
     lowercase: bool = False

@@ -22,6 +22,7 @@ from errata.errors import InputError
 from errata.metrics.base import Metric, by_name, count_each, f_beta, metric, precision_recall, whole
 from errata.metrics.choice import best_references
 from errata.numbers import Floats, Ints, Progress
+from errata.parameters import About
 
 __all__ = ["Errant", "TypeScores", "scores_by_type"]
 
@@ -55,6 +56,11 @@ class Errant(Metric):
     """
 
     name = "errant"
+    about = About(
+        paper="Bryant et al. 2017",
+        range="from 0 to 1",
+        needs=("gold edits or references", "errata[errant] for extractor=errant"),
+    )
     beta: float = 0.5
     mode: Literal["correction", "detection", "token_detection"] = "correction"
     types: bool = False

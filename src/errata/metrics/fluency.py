@@ -17,6 +17,7 @@ from errata.metrics.base import Columns, Metric, by_name, count_each, metric, st
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import Memo, Options, open_model
 from errata.numbers import Floats, Ints, Progress, ratio
+from errata.parameters import About
 
 __all__ = ["Fluency", "distinct", "stripped"]
 
@@ -34,6 +35,9 @@ class Fluency(Metric):
     """
 
     name = "fluency"
+    about = About(
+        range="above 0, 1 is no change", needs=("a language model", "errata[lm] or errata[trigram]")
+    )
 
     model: str = "gpt2"
     revision: str = ""

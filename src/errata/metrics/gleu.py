@@ -19,6 +19,7 @@ from errata.errors import InputError
 from errata.metrics.base import Columns, Metric, metric
 from errata.metrics.ngrams import overlaps, per_reference, reference_tokens
 from errata.numbers import Floats, Ints
+from errata.parameters import About
 
 __all__ = ["GLEU"]
 
@@ -65,6 +66,7 @@ class GLEU(Metric):
     """
 
     name = "gleu"
+    about = About(paper="Napoles et al. 2015, 2016", range="from 0 to 1", needs=("references",))
 
     n: int = 4
     references: Literal["expected", "official"] = "expected"

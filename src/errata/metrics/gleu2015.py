@@ -16,6 +16,7 @@ from errata.metrics.base import Columns, Metric, metric
 from errata.metrics.gleu import DENOMINATORS, HYPOTHESIS, NUMERATORS, REFERENCE
 from errata.metrics.ngrams import closest_lengths, overlaps, reference_tokens
 from errata.numbers import Floats
+from errata.parameters import About
 
 __all__ = ["GLEU2015"]
 
@@ -49,6 +50,7 @@ class GLEU2015(Metric):
     """
 
     name = "gleu2015"
+    about = About(paper="Napoles et al. 2015", range="from 0 to 1", needs=("references",))
 
     lam: float = 0.1
     version: Literal["2015-06", "2016-03"] = "2015-06"

@@ -14,6 +14,7 @@ from errata.metrics.base import Columns, Metric, by_name, count_each, metric, st
 from errata.metrics.fluency import distinct, stripped
 from errata.models import Memo
 from errata.numbers import Floats, Ints, Progress, ratio
+from errata.parameters import About
 
 __all__ = ["Harper"]
 
@@ -29,6 +30,7 @@ class Harper(Metric):
     """
 
     name = "harper"
+    about = About(range="errors per sentence, any sign", needs=("errata[harper]",))
 
     dialect: str = "american"
     tokenized: bool = True

@@ -27,6 +27,7 @@ from errata.errors import InputError
 from errata.metrics.base import Columns, Metric, by_name, count_each, metric, whole
 from errata.models import Memo, Options, open_model, perplexity
 from errata.numbers import Floats, Ints, Progress, ratio
+from errata.parameters import About
 
 __all__ = ["Scribendi", "levenshtein_distance_ratio", "token_sort_ratio"]
 
@@ -77,6 +78,11 @@ class Scribendi(Metric):
     """
 
     name = "scribendi"
+    about = About(
+        paper="Islam & Magnani 2021",
+        range="from -n to n, for n sentences",
+        needs=("a language model", "errata[lm] or errata[trigram]"),
+    )
 
     model: str = "gpt2"  # Islam & Magnani 2021, section 4: GPT-2 without fine-tuning
     revision: str = ""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from errata.errors import InputError
+from errata.errors import ErrataError, InputError
 from errata.models.language import LanguageModel, Options, in_batches, perplexity
 from errata.models.memo import Cache, Memo, default_cache, forget, shared
-from errata.parameters import Registry
+from errata.plugins import Registry
 
 __all__ = [
     "MODELS",
@@ -84,7 +84,28 @@ def open_model(
 def _new(name: str, options: Options, cache: Cache) -> LanguageModel:
     factory = _registered.get(name) or MODELS.find(name)
     if factory is not None:
-        return factory(options)
+        return _opened(name, factory, options)
     from errata.models.causal import CausalModel
 
     return CausalModel(name, options, cache)
+
+
+def _opened(name: str, factory: Factory, options: Options) -> LanguageModel:
+    """Call a factory; where that of a plug-in fails, the message names its package."""
+    package = "" if name in _registered else MODELS.package(name)
+    try:
+        model = factory(options)
+    except Exception as error:
+        if not package or isinstance(error, ErrataError):
+            raise
+        raise InputError(
+            f"the language model {name!r} of {package} cannot be opened: "
+            f"{type(error).__name__}: {error}",
+            remedy=f"mend or uninstall {package}",
+        ) from error
+    if package and not (hasattr(model, "log_probs") and hasattr(model, "revision")):
+        raise InputError(
+            f"the language model {name!r} of {package} opens a {type(model).__name__}",
+            remedy=MODELS.must,
+        )
+    return model

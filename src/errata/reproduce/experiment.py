@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from errata.errors import InputError
+from errata.parameters import nearest
 
 __all__ = [
     "Claim",
@@ -153,7 +154,8 @@ def load_experiment(name: str) -> Experiment:
     if name not in experiment_names():
         raise InputError(
             f"there is no experiment {name!r}",
-            remedy=f"known: {', '.join(experiment_names())}, all, or a .toml file",
+            remedy=f"{nearest(name, experiment_names())}known: "
+            f"{', '.join(experiment_names())}, all, or a .toml file",
         )
     source = files("errata.reproduce") / "experiments" / f"{name}.toml"
     return parse_experiment(source.read_text(encoding="utf-8"), f"{name}.toml")

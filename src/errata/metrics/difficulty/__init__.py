@@ -17,6 +17,7 @@ from errata.metrics.choice import best_references
 from errata.metrics.difficulty.chunks import IGNORED, Matching, chunk_references
 from errata.metrics.difficulty.map import map_difficulty, read_tally, weight
 from errata.numbers import Floats, Ints, Progress, ratio
+from errata.parameters import About
 
 __all__ = ["Difficulty"]
 
@@ -45,6 +46,11 @@ class Difficulty(Metric):
     """
 
     name = "difficulty"
+    about = About(
+        paper="Gotou et al. 2020",
+        range="from 0 to 1",
+        needs=("gold edits or references", "several systems, or a weight file"),
+    )
     weights: str = "systems"
     leave_out: bool = False
     a: float = 1.0

@@ -31,6 +31,7 @@ from errata.metrics.imeasure.columns import (
 )
 from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.numbers import Floats, Ints, ratio
+from errata.parameters import About
 
 __all__ = ["IMeasure"]
 
@@ -71,6 +72,9 @@ class IMeasure(Metric):
     """
 
     name = "imeasure"
+    about = About(
+        paper="Felice & Briscoe 2015", range="from -1 to 1", needs=("gold edits or references",)
+    )
 
     references: Literal["nomix", "mix"] = "nomix"
     aspect: Aspect = "correction"

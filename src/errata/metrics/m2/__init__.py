@@ -18,6 +18,7 @@ from errata.kernels import m2_counts
 from errata.metrics.base import Metric, by_name, f_beta, metric, whole
 from errata.metrics.m2.matching import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
 from errata.numbers import Floats, Ints, ratio
+from errata.parameters import About
 
 __all__ = ["M2", "SentenceEdits", "optimal_choice"]
 
@@ -54,6 +55,7 @@ class M2(Metric):
     """
 
     name = "m2"
+    about = About(paper="Dahlmeier & Ng 2012", range="from 0 to 1", needs=("gold edits",))
 
     beta: float = 0.5
     max_unchanged: int = 2

@@ -1,0 +1,49 @@
+"""What an option takes: one of a closed set of words, or the number of an annotator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import click
+
+from errata.parameters import nearest
+
+__all__ = ["Annotator", "Word", "choice_of"]
+
+if TYPE_CHECKING:  # generic since click 8.2 and 8.4; older ones do
+    _Choice = click.Choice[str]
+    _Type = click.ParamType[Any]
+else:
+    _Choice = click.Choice
+    _Type = click.ParamType
+
+
+class Word(_Choice):
+    """One of a closed set of words, in any case; a misspelt one is answered with a suggestion."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{error.message} {nearest(value, self.choices)}".rstrip(), param, ctx)
+
+
+def choice_of(literal: Any) -> Word:
+    """The choice of one of a closed set of words."""
+    return Word(get_args(literal), case_sensitive=False)
+
+
+class Annotator(_Type):
+    """The number of an annotator, or all of them."""
+
+    name = "annotator"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | Literal["all"]:
+        text = str(value)
+        if text == "all":
+            return "all"
+        if not (text.isdecimal() and text.isascii() and len(text) < 10):
+            self.fail(f"{text[:40]!r} is neither the number of an annotator nor all", param, ctx)
+        return int(text)

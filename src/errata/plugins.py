@@ -1,0 +1,244 @@
+"""Metrics, rankers and models by name: ours, those of installed packages, and one's own.
+
+Nothing is imported before it is asked for. Whatever is wrong with a plug-in, the message names
+the package or file it comes from; what is not Errata's own says so in every signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+from errata.errors import DataWarning, ErrataError, InputError
+from errata.parameters import build, nearest, parse_arguments
+
+__all__ = ["Registry", "blamed", "load_place", "origin"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Registry(Generic[T]):
+    """Things known by name: ours as ``module:attribute``, imported on use, and plug-ins.
+
+    Other packages add theirs with an entry point in ``group``; ``accepts`` says whether what an
+    entry point loads is such a thing, ``must`` what it has to be. A place in Python code,
+    ``module:name`` or ``file.py:name``, is a name too; ``adapter`` is our ``module:function``
+    that makes such a thing of a plain function there. Names are found in any case.
+    """
+
+    what: str
+    builtin: dict[str, str]
+    group: str
+    accepts: Callable[[object], bool]
+    must: str
+    example: str = ""
+    adapter: str = ""
+
+    def names(self) -> list[str]:
+        """All known names: ours, then those of installed plug-ins."""
+        plugins = {plugin.name for plugin in entry_points(group=self.group)}
+        return [*self.builtin, *sorted(plugins - set(self.builtin))]
+
+    def package(self, name: str) -> str:
+        """The installed package behind a name; empty for what is ours."""
+        if name in self.builtin:
+            return ""
+        return next((_package(p) for p in entry_points(group=self.group) if p.name == name), "")
+
+    def find(self, name: str) -> T | None:
+        """What stands behind a name; None where it is not known."""
+        claims = {
+            (_package(plugin), plugin.value): plugin
+            for plugin in entry_points(group=self.group)
+            if plugin.name.casefold() == name.casefold()
+        }
+        ours = next((own for own in self.builtin if own.casefold() == name.casefold()), None)
+        if ours is not None:
+            for package, _ in claims:
+                warnings.warn(
+                    f"{package} has a {self.what} {name!r} too; Errata's own is meant by it",
+                    DataWarning,
+                    stacklevel=3,
+                )
+            found: T = _attribute(self.builtin[ours])
+            return found
+        if len(claims) > 1:
+            claimants = sorted({package for package, _ in claims})
+            raise InputError(
+                f"the {self.what} {name!r} is claimed by {' and by '.join(claimants)}",
+                remedy="uninstall all of them but one",
+            )
+        for plugin in claims.values():
+            return self._load(plugin)
+        return None
+
+    def get(self, name: str) -> T:
+        """What stands behind a name, which must be known."""
+        found = self.find(name)
+        if found is None:
+            known = self.names()
+            raise InputError(
+                f"there is no {self.what} {name!r}",
+                remedy=f"{nearest(name, known)}known: {', '.join(known)}",
+            )
+        return found
+
+    def parse(self, text: str) -> Any:
+        """Read one from its signature: ``parse(repr(x)) == x``."""
+        name, arguments = parse_arguments(text, self.what, self.example)
+        if ":" not in name:
+            cls: Any = self.get(name)
+            return build(cls, arguments)
+        loaded = load_place(name)
+        if self.accepts(loaded):
+            own: Any = loaded
+            self._refuse_name(own, name, name)
+            return build(own, arguments)
+        if self.adapter and callable(loaded) and not isinstance(loaded, type):
+            return _attribute(self.adapter)(name, arguments)
+        raise InputError(f"{name} is not a {self.what}", remedy=self.must)
+
+    def _load(self, plugin: EntryPoint) -> T:
+        """The thing of a plug-in; whatever is wrong with it, the message names its package."""
+        package = _package(plugin)
+        try:
+            loaded = plugin.load()
+        except (Exception, SystemExit) as error:
+            raise InputError(
+                f"the {self.what} {plugin.name!r} of {package} cannot be loaded from "
+                f"{plugin.value}: {_reason(error)}",
+                remedy=f"mend or uninstall {package}",
+            ) from error
+        if not self.accepts(loaded):
+            raise InputError(f"{plugin.value} of {package} is not a {self.what}", remedy=self.must)
+        if isinstance(loaded, type) and getattr(loaded, "name", plugin.name) != plugin.name:
+            raise InputError(
+                f"the {self.what} {plugin.name!r} of {package} calls itself "
+                f"{getattr(loaded, 'name', None)!r}",
+                remedy="its name and that of its entry point must be one",
+            )
+        thing: T = loaded
+        return thing
+
+    def _refuse_name(self, cls: Any, place: str, package: str) -> None:
+        """No class from elsewhere may sign with a name that is ours."""
+        if str(cls.name).casefold() in {name.casefold() for name in self.builtin}:
+            raise InputError(
+                f"{package} calls itself {cls.name!r}, which is a {self.what} of Errata",
+                remedy="give the class another name",
+            )
+
+
+def _package(plugin: EntryPoint) -> str:
+    return plugin.dist.name if plugin.dist else "an installed package"
+
+
+def _attribute(place: str) -> Any:
+    """What stands at a place of our own."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _reason(error: BaseException) -> str:
+    """An error in a few words; an exit is no message."""
+    if isinstance(error, SystemExit):
+        return f"it ends the program (sys.exit({error.code!r})) when it is imported"
+    text = " ".join(str(error).split())
+    return text[:300] or type(error).__name__
+
+
+def load_place(place: str) -> Any:
+    """What stands at ``package.module:name`` or ``file.py:name``.
+
+    A module may lie in the current folder, which is looked into last.
+    """
+    where, _, attribute = place.rpartition(":")
+    try:
+        module = _module(where)
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"{where} cannot be imported: {_reason(error)}",
+            remedy="name an importable module or a file, as in package.module:name or file.py:name",
+        ) from error
+    if not hasattr(module, attribute):
+        public = [name for name in vars(module) if not name.startswith("_")]
+        raise InputError(
+            f"{where} has no {attribute!r}",
+            remedy=f"{nearest(attribute, public)}name a class or a function of it",
+        )
+    return getattr(module, attribute)
+
+
+@cache
+def _module(where: str) -> ModuleType:
+    if where.endswith(".py"):
+        name = "errata_own_" + hashlib.sha256(os.path.abspath(where).encode()).hexdigest()[:12]
+        spec = importlib.util.spec_from_file_location(name, where)
+        if spec is None or spec.loader is None or not os.path.isfile(where):
+            raise InputError("there is no such file", path=where)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses and pickles look their module up
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
+    here = os.getcwd()
+    sys.path.append(here)
+    try:
+        return import_module(where)
+    finally:
+        sys.path.remove(here)
+
+
+def origin(thing: Any) -> tuple[str, ...]:
+    """Where a class or function that is not Errata's own comes from, for the signature.
+
+    The digest is of the file it stands in: an edited metric is another metric.
+
+    >>> import errata.numbers
+    >>> origin(errata.numbers.ratio)
+    ()
+    """
+    module = thing.__module__
+    if module.partition(".")[0] == "errata":
+        return ()
+    try:
+        digest = "@" + hashlib.sha256(inspect.getsource(sys.modules[module]).encode()).hexdigest()
+    except (KeyError, OSError, TypeError):  # typed in, or without its source
+        digest = ""
+    if module.startswith("errata_own_"):
+        module = os.path.basename(str(sys.modules[module].__file__))
+    return (f"from:{module}:{thing.__qualname__}{digest[:13]}",)
+
+
+@contextmanager
+def blamed(thing: Any) -> Iterator[None]:
+    """Name a plug-in by whose fault something went wrong; our own faults are not touched."""
+    try:
+        yield
+    except (ErrataError, MemoryError):
+        raise
+    except Exception as error:
+        cls = type(thing)
+        if cls.__module__.partition(".")[0] == "errata":
+            raise
+        raise InputError(
+            f"{thing.name}, which comes from {cls.__module__}, failed: "
+            f"{type(error).__name__}: {_reason(error)}",
+            remedy="mend it, or report it to its authors; errata.testing.check_metric finds more",
+        ) from error

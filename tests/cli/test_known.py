@@ -1,0 +1,72 @@
+"""``errata metrics`` and ``errata rankers``, and suggestions for what is misspelt."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from command import errata
+from errata.human import RANKERS
+from errata.metrics import METRICS
+
+
+@pytest.mark.parametrize(("command", "registry"), [("metrics", METRICS), ("rankers", RANKERS)])
+def test_every_one_is_listed_with_what_it_needs(command: str, registry: object) -> None:
+    (table,) = json.loads(errata(command, "--json").stdout)["tables"]
+    assert isinstance(registry, type(METRICS))
+    assert [row[registry.what] for row in table["rows"]] == list(registry.builtin)
+    for row in table["rows"]:
+        assert row["needs"]
+        assert row["range"]
+        assert row["what"]
+        assert row["from"] == "errata"
+
+
+def test_one_is_shown_with_its_parameters() -> None:
+    (table,) = json.loads(errata("metrics", "GLEU", "--json").stdout)["tables"]
+    assert table["rows"][0] == {
+        "parameter": "n",
+        "default": 4,
+        "takes": "int",
+        "in the signature": "yes",
+    }
+    assert table["rows"][1]["takes"] == "expected, official"
+    said = errata("metrics", "fluency").stdout
+    assert ["batch_size", "32", "int", "no"] in [line.split() for line in said.splitlines()]
+    assert "Needs: a language model; errata[lm] or errata[trigram]" in said
+    assert "Paper: Koehn 2012" in errata("rankers", "expected_wins").stdout
+
+
+def test_a_plug_in_that_cannot_be_loaded_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib.metadata import EntryPoint
+
+    point = EntryPoint("broken", "no_such_module:X", "errata.metrics")
+    monkeypatch.setattr("errata.plugins.entry_points", lambda group: [point])
+    said = errata("metrics").stdout
+    assert "cannot be loaded from no_such_module:X: No module named 'no_such_module'" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggested"),
+    [
+        (("scor",), "No such command 'scor'. did you mean 'score'?"),
+        (("score", "--sampl"), "--sample"),
+        (("rank", "--sample", "--unit", "pair"), "did you mean 'pairs'?"),
+        (("score", "--sample", "--format", "jsn"), "did you mean 'json'?"),
+        (("rank", "--sample", "--ranker", "expected_win"), "did you mean 'expected_wins'?"),
+        (("metrics", "blue"), "did you mean 'bleu'?"),
+        (("meta", "--sample", "--convention", "tau"), "did you mean 'tau_b'?"),
+        (("data", "list", "conl14"), "did you mean 'conll14'?"),
+        (("reproduce", "gotou21"), "did you mean 'gotou20'?"),
+    ],
+)
+def test_what_is_misspelt_is_answered_with_a_suggestion(
+    arguments: tuple[str, ...], suggested: str
+) -> None:
+    assert suggested in errata(*arguments, code=2).stderr
+
+
+def test_words_are_read_in_any_case() -> None:
+    run = ("rank", "--sample", "--resamples", 20)
+    assert errata(*run, "--unit", "Pairs").stdout == errata(*run, "--unit", "pairs").stdout

@@ -1,0 +1,247 @@
+"""Plug-ins and metrics of one's own: found, named when they fail, and told apart from ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from errata.data import Corpus, Hypotheses
+from errata.errors import DataWarning, InputError
+from errata.evaluation import evaluate
+from errata.human import RANKERS
+from errata.metrics import METRICS, parse
+from errata.metrics.own import Own
+from errata.models import open_model
+from errata.plugins import origin
+from toy import Toy
+
+CORPUS = Corpus.from_texts(["He go .", "I am ."], [["He goes .", "I am ."]])
+SYSTEMS = [Hypotheses("A", ("He goes .", "I am ."))]
+
+
+@dataclass(frozen=True)
+class Package:
+    """An installed package, as far as an entry point shows it."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """An entry point of a package that is not really installed."""
+
+    name: str
+    dist: Package
+    load: Callable[[], object]
+    value: str = "package:Thing"
+
+
+Declare = Callable[..., None]
+
+
+@pytest.fixture
+def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
+    def declare(*points: tuple[str, str, Callable[[], object]]) -> None:
+        known = [Point(name, Package(package), load) for name, package, load in points]
+        monkeypatch.setattr("errata.plugins.entry_points", lambda group: known)
+
+    return declare
+
+
+def leave() -> object:
+    raise SystemExit(3)
+
+
+def raises() -> object:
+    raise RuntimeError("torch\nis too old")
+
+
+def test_two_plug_ins_of_one_name_are_an_error(declare: Declare) -> None:
+    declare(("toy", "first", lambda: Toy), ("Toy", "second", lambda: Toy))
+    with pytest.raises(InputError, match="metric 'toy' is claimed by first and by second; uninst"):
+        parse("toy")
+
+
+def test_one_plug_in_seen_twice_is_one(declare: Declare) -> None:
+    declare(("toy", "first", lambda: Toy), ("toy", "first", lambda: Toy))
+    assert parse("toy") == Toy()
+
+
+def test_a_plug_in_that_claims_our_name_is_named(declare: Declare) -> None:
+    declare(("m2", "rogue", lambda: Toy))
+    with pytest.warns(DataWarning, match="rogue has a metric 'm2' too; Errata's own"):
+        assert type(parse("m2")).__module__ == "errata.metrics.m2"
+
+
+def test_a_plug_in_does_not_sign_as_another(declare: Declare) -> None:
+    declare(("better", "rogue", lambda: type("Rogue", (Toy,), {"name": "m2"})))
+    with pytest.raises(InputError, match="'better' of rogue calls itself 'm2'; its name and that"):
+        parse("better")
+
+
+@pytest.mark.parametrize(
+    ("load", "reason"),
+    [(leave, r"it ends the program \(sys.exit\(3\)\) when"), (raises, "torch is too old")],
+)
+@pytest.mark.parametrize("registry", [METRICS, RANKERS])
+def test_what_cannot_be_loaded_is_said_in_one_line(
+    declare: Declare, registry: Any, load: Callable[[], object], reason: str
+) -> None:
+    declare(("broken", "fragile", load))
+    with pytest.raises(InputError, match=f"'broken' of fragile cannot be loaded.*{reason}") as seen:
+        registry.parse("broken")
+    assert "\n" not in str(seen.value)
+
+
+def test_a_language_model_that_cannot_be_opened_is_explained(declare: Declare) -> None:
+    def factory(options: object) -> object:
+        raise OSError("no weights")
+
+    declare(("broken", "fragile", lambda: factory), ("odd", "strange", lambda: lambda options: 3))
+    with pytest.raises(InputError, match="'broken' of fragile cannot be opened: OSError: no wei"):
+        open_model("broken")
+    with pytest.raises(InputError, match="language model 'odd' of strange opens a int; it must be"):
+        open_model("odd")
+    declare(("broken", "fragile", leave))
+    with pytest.raises(InputError, match="language model 'broken' of fragile cannot be loaded"):
+        open_model("broken")
+
+
+def test_names_are_found_in_any_case(declare: Declare) -> None:
+    declare()
+    assert parse("GLEU") == parse("gleu")
+    assert parse("ERRANT(beta=1)") == parse("errant(beta=1)")
+    assert RANKERS.parse("Expected_Wins") == RANKERS.parse("expected_wins")
+
+
+def test_what_is_not_ours_says_so_in_the_signature() -> None:
+    found = evaluate(Toy(), CORPUS, SYSTEMS, resamples=0)
+    (said,) = [fact for fact in found.context if fact.startswith("from:")]
+    assert said.startswith("from:toy:Toy@")
+    assert len(said) == len("from:toy:Toy@") + 12
+    ours = evaluate(parse("gleu"), CORPUS, SYSTEMS, resamples=0)
+    assert not any(fact.startswith("from:") for fact in ours.context)
+
+
+def test_a_plug_in_that_fails_is_named() -> None:
+    class Fails(Toy):
+        def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
+            raise KeyError("x")
+
+    with pytest.raises(InputError, match=r"toy, which comes from .*test_plugins, failed: KeyError"):
+        evaluate(Fails(), CORPUS, SYSTEMS)
+
+
+MINE = """
+from errata.metrics.base import metric
+from toy import Toy
+
+def overlap(source, hypothesis, references, weight=1.0):
+    said, wanted = set(hypothesis.split()), [set(r.split()) for r in references]
+    return weight * max(len(said & words) / len(said | words) for words in wanted)
+
+def text(source, hypothesis, references):
+    return "good"
+
+def fails(source, hypothesis, references):
+    return 1 / 0
+
+@metric
+class Mine(Toy):
+    name = "mine"
+
+@metric
+class Rogue(Toy):
+    name = "M2"
+
+number = 3
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    return path
+
+
+def test_a_function_is_a_metric(mine: Path) -> None:
+    metric = parse(f"{mine}:overlap")
+    assert isinstance(metric, Own)
+    assert parse(repr(metric)) == metric
+    found = evaluate(metric, CORPUS, SYSTEMS, resamples=0)
+    assert found["A"] == 1.0
+    assert found.sentences is not None
+    assert found.sentences.tolist() == [[1.0, 1.0]]
+    assert found.headline == "overlap"
+    assert any(fact.startswith("from:mine.py:overlap@") for fact in found.context)
+    twice = parse(f"{mine}:overlap(weight=2)")
+    assert parse(repr(twice)) == twice
+    assert evaluate(twice, CORPUS, SYSTEMS, resamples=0)["A"] == 2.0
+
+
+def test_an_edited_function_is_another_metric(tmp_path: Path) -> None:
+    facts = set()
+    for name, text in (("a", MINE), ("b", MINE + "# changed")):
+        (tmp_path / name).mkdir()
+        path = tmp_path / name / "mine.py"
+        path.write_text(text)
+        facts |= set(parse(f"{path}:overlap").context(CORPUS, SYSTEMS))
+    assert len(facts) == 2
+
+
+def test_a_class_of_a_file_is_a_metric(mine: Path) -> None:
+    metric = parse(f"{mine}:Mine(weight=2)")
+    assert metric.label == "mine(weight=2.0)"
+    found = evaluate(metric, CORPUS, SYSTEMS, resamples=0)
+    assert any(fact.startswith("from:mine.py:Mine@") for fact in found.context)
+
+
+def test_a_module_of_the_current_folder_is_found(mine: Path) -> None:
+    mine.rename(mine.with_name("errata_test_module_of_mine.py"))
+    assert repr(parse("errata_test_module_of_mine:overlap")) == "errata_test_module_of_mine:overlap"
+    assert parse("toy:Toy") == Toy()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("mine.py:Rogue", "mine.py:Rogue calls itself 'M2', which is a metric of Errata; give"),
+        ("mine.py:overlop", "mine.py has no 'overlop'; did you mean 'overlap'?"),
+        ("mine.py:number", "mine.py:number is not a metric; it must be"),
+        ("gone.py:f", "gone.py cannot be imported: gone.py: there is no such file"),
+        ("no.such.module:f", "no.such.module cannot be imported: No module named 'no'"),
+        ("mine.py:overlap(", "cannot read the metric"),
+        ("m2(bta=1)", "m2 has no parameter 'bta'; did you mean 'beta'?"),
+        ("glue", "there is no metric 'glue'; did you mean 'gleu'?"),
+        ("m2(choice=optimum)", "choice='optimum' is unknown; did you mean 'optimal'?"),
+    ],
+)
+@pytest.mark.usefixtures("mine")
+def test_what_is_no_metric_is_explained(text: str, problem: str) -> None:
+    with pytest.raises(InputError) as seen:
+        parse(text)
+    assert problem in str(seen.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        ("text", "mine.py:text gives 'good' for 'He goes .'; it must give a finite number"),
+        ("fails", "mine.py:fails failed on 'He goes .': ZeroDivisionError: division by zero"),
+    ],
+)
+@pytest.mark.usefixtures("mine")
+def test_a_function_that_fails_is_named(function: str, problem: str) -> None:
+    with pytest.raises(InputError) as seen:
+        evaluate(parse(f"mine.py:{function}"), CORPUS, SYSTEMS)
+    assert problem in str(seen.value)
+
+
+def test_what_is_ours_has_no_origin() -> None:
+    assert origin(type(parse("m2"))) == ()
