@@ -195,3 +195,13 @@ def test_what_is_derived_may_derive_in_threads() -> None:
         return in_order(lambda x: corpus.derived(("x", x), lambda: x), [1, 2, 3], threads=2)
 
     assert corpus.derived("many", many) == [1, 2, 3]
+
+
+def test_large_values_are_shown_in_one_line() -> None:
+    corpus = Corpus(("a\n",) * 500, ((Reference(0, ()), Reference(3, ())),) * 500, name="gold\x1b")
+    assert repr(corpus) == r"<Corpus 'gold\x1b': 500 sentences, annotators 0, 3>"
+    output = Hypotheses("A", ("a b",), ((Edit(0, 1, "b"),),))
+    assert repr(output) == "<Hypotheses 'A': 1 sentence, 1 edits>"
+    scores = Scores("m2(x)", tuple("ABCDEFGHIJ"), np.arange(10.0), label="m2")
+    assert repr(scores).startswith("<Scores 'm2': A 0.0000, B 1.0000, ")
+    assert repr(scores).endswith("H 7.0000 and 2 more>")

@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.errors import InputError
-from errata.numbers import BLOCK, Floats, Ints, percentiles, settled
+from errata.errors import InputError, shortened, visible
+from errata.numbers import BLOCK, Floats, Ints, percentiles, plural, settled
 
 __all__ = [
     "Corpus",
@@ -206,6 +206,8 @@ class Corpus:
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     >>> len(corpus), corpus.most_references
     (1, 2)
+    >>> corpus
+    <Corpus 'corpus': 1 sentence, annotators 0, 1>
     """
 
     sources: tuple[str, ...]
@@ -233,6 +235,14 @@ class Corpus:
         object.__setattr__(self, "references", ordered)
         for i, (source, references) in enumerate(zip(self.sources, ordered, strict=True)):
             _check_references(i, source, references)
+
+    def __repr__(self) -> str:
+        return _in_brief(
+            self,
+            self.name,
+            f"{len(self)} {plural('sentence', len(self))}",
+            "annotators " + (", ".join(map(str, self.annotators)) or "none"),
+        )
 
     @classmethod
     def from_texts(
@@ -362,7 +372,11 @@ def _check_references(i: int, source: str, references: tuple[Reference, ...]) ->
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The output of one system: one sentence per source, or also its edits where known."""
+    """The output of one system: one sentence per source, or also its edits where known.
+
+    >>> Hypotheses("A", ("He goes home .",))
+    <Hypotheses 'A': 1 sentence>
+    """
 
     system: str
     sentences: tuple[str, ...]
@@ -375,6 +389,10 @@ class Hypotheses:
                 f"{len(self.edits)} sets of edits"
             )
 
+    def __repr__(self) -> str:
+        edited = () if self.edits is None else (f"{sum(map(len, self.edits))} edits",)
+        return _in_brief(self, self.system, f"{len(self)} {plural('sentence', len(self))}", *edited)
+
     def __len__(self) -> int:
         return len(self.sentences)
 
@@ -383,6 +401,12 @@ class Hypotheses:
         return Hypotheses(
             self.system, self.sentences[which], None if self.edits is None else self.edits[which]
         )
+
+
+def _in_brief(thing: object, name: str, *facts: str) -> str:
+    """A large value in one line: what it is, its name, and a few facts."""
+    shown = ", ".join(facts[:8]) + (f" and {len(facts) - 8} more" if len(facts) > 8 else "")
+    return f"<{type(thing).__name__} {shortened(name)!r}: {visible(shown)}>"
 
 
 def namesakes(systems: Sequence[str], places: Sequence[str] = ()) -> Iterator[InputError]:
@@ -493,6 +517,8 @@ class Scores:
 
     >>> Scores("m2()", ("A", "B"), np.array([0.3, 0.4])).order
     (1, 0)
+    >>> Scores("m2()", ("A", "B"), np.array([0.3, 0.4]))
+    <Scores 'm2()': A 0.3000, B 0.4000>
     """
 
     scorer: str
@@ -527,6 +553,9 @@ class Scores:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         object.__setattr__(self, "name", self.name or self.scorer)
         object.__setattr__(self, "label", self.label or self.name)
+
+    def __repr__(self) -> str:
+        return _in_brief(self, self.label, *(f"{name} {value:.4f}" for name, value in self))
 
     def __len__(self) -> int:
         return len(self.systems)

@@ -86,7 +86,7 @@ def summary_table(
 
 def _heading(scores: Scores) -> str:
     """Metric and what its score is called, once where both are the same word."""
-    if scores.name == scores.headline.lower():
+    if scores.name.rpartition(":")[2].lower() == scores.headline.lower():  # file.py:overlap
         return scores.headline + scores.label.removeprefix(scores.name)
     return f"{scores.label} {scores.headline}"
 
