@@ -1,42 +1,61 @@
-"""The ERRANT package behind Errata's interface: parsed once per sentence, batched, in processes.
+"""The ERRANT package behind Errata's interface: batched, in processes, and remembered.
 
 ERRANT (Bryant, Felice & Briscoe 2017) aligns with a spaCy parse, merges by rules and names error
-types by rules, for English. Parses and edits are kept on disk under the versions of ERRANT, spaCy
-and the pipeline, so a second run, or one more system, parses only what is new.
+types by rules, for English. Edits and kinds are kept on disk under the versions of ERRANT and
+spaCy and a digest of the pipeline's files, so a second run works on what is new only. Sentences
+are kept as digests; of the words only those of corrections can be read there.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import zlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from queue import SimpleQueue
+from typing import Any
 
-from errata.cache import BlobCache, cache_folder
+from errata.cache import BlobCache, cache_folder, folder_digest
 from errata.data import Edit, apply_edits
-from errata.errors import InputError, MissingExtraError
+from errata.edits.annotator import (
+    DEFAULT_PIPELINE,
+    Annotating,
+    Job,
+    annotator,
+    check_installed,
+    work,
+)
+from errata.errors import InputError
 from errata.io.files import read_lines
 from errata.numbers import Progress
 from errata.workers import parts
 
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
+__all__ = ["annotate", "classify", "found_extractor", "version"]
 
-__all__ = ["annotate", "classify", "version"]
-
-DEFAULT_PIPELINE = "en_core_web_sm"  # the one errant.load("en") loads
-BATCH = 128  # sentences a process works on at a time
+# The pipelines looked for where none is named, ERRANT's own first.
+PIPELINES = (DEFAULT_PIPELINE, "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
+BATCH = 128  # pairs a process works on at a time
 WORTH = 4  # batches that make more processes worth it: a pipeline takes two seconds to load
 Pair = tuple[str, str]
-Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+
+
+def found_extractor() -> str | None:
+    """The extractor that runs ERRANT here; none without the package or an English pipeline.
+
+    Nothing is imported: it costs a look at the folders of modules.
+    """
+    if find_spec("errant") is None or find_spec("spacy") is None:
+        return None
+    pipeline = next((name for name in PIPELINES if find_spec(name) is not None), None)
+    if pipeline is None or pipeline == DEFAULT_PIPELINE:
+        return pipeline and "errant"
+    return f"errant:{pipeline}"
 
 
 def annotate(
@@ -47,80 +66,134 @@ def annotate(
     batch: int = BATCH,
 ) -> list[tuple[Edit, ...]]:
     """ERRANT's edits (default alignment and merging) for (source, correction) pairs."""
-    revision = "errant edits " + version(pipeline)
-    cache = _cache()
-    keys = {pair: "\n".join(" ".join(text.split()) for text in pair) for pair in pairs}
-    stored = cache.get(revision, keys.values())
-    missing = [pair for pair in pairs if keys[pair] not in stored]
-    if missing:
-        fresh: dict[str, bytes] = {}
-        jobs = [missing[part] for part in parts(len(missing), batch)]
-        sentences = {" ".join(text.split()) for pair in missing for text in pair}
-        with _workers(len(jobs), processes) as run:
-            parses = _parse(sentences, pipeline, run, batch)
-            tasks = [
-                (
-                    pipeline,
-                    [keys[pair] for pair in job],
-                    _needed(parses, (keys[pair] for pair in job)),
-                )
-                for job in jobs
-            ]
-            for done, edits in enumerate(run(_annotate, tasks), 1):
-                fresh.update(edits)
-                if progress is not None:
-                    progress(min(done * batch, len(missing)), len(missing))
-        cache.put(revision, fresh)
-        stored.update(fresh)
-    return [_load_edits(stored[keys[pair]]) for pair in pairs]
+    jobs = [[_spaced(text) for text in pair] for pair in pairs]
+    answers = _answers("errant edits", jobs, _edits, pipeline, progress, processes, batch)
+    return [_edits(answer) or () for answer in answers]
 
 
 def classify(
     sources: Sequence[str], edits: Sequence[tuple[Edit, ...]], pipeline: str = ""
 ) -> list[str]:
     """ERRANT's type for each edit as it stands (not minimised), sentence by sentence."""
-    annotator = _annotator(pipeline)
-    sentences = [" ".join(source.split()) for source in sources]
-    targets = [" ".join(apply_edits(s.split(), e)) for s, e in zip(sentences, edits, strict=True)]
-    with _workers(len(sources), None) as run:
-        parses = _parse({*sentences, *targets}, pipeline, run)
-    kinds = []
-    for source, target, several in zip(sentences, targets, edits, strict=True):
-        shift = 0
-        orig, cor = (_doc(annotator, parses[text]) for text in (source, target))
+    jobs: Job = []
+    for source, several in zip(map(_spaced, sources), edits, strict=True):
+        target, spans, shift = " ".join(apply_edits(source.split(), several)), [], 0
         for edit in several:
             start, width = edit.start + shift, len(edit.replacement.split())
-            span = [edit.start, edit.end, start, start + width]
-            kinds.append(str(annotator.import_edit(orig, cor, span, min=False).type))
+            spans.append([edit.start, edit.end, start, start + width])
             shift += width - (edit.end - edit.start)
-    return kinds
+        jobs.append([source, target, spans])
+    answers = _answers("errant kinds", jobs, _kinds, pipeline)
+    return [kind for answer in answers for kind in answer]
+
+
+def _answers(
+    what: str,
+    jobs: Job,
+    check: Callable[[Any], object],
+    pipeline: str,
+    progress: Progress | None = None,
+    processes: int | None = None,
+    batch: int = BATCH,
+) -> list[Any]:
+    """What ERRANT says to each job, from disk or new; ``check`` gives None for no answer."""
+    revision = f"{what} {version(pipeline)}"
+    cache = BlobCache(cache_folder() / "edits.sqlite3")
+    # Within a source jobs stand together, so that it is parsed in one batch.
+    keyed = {json.dumps(job): job for job in sorted(jobs)}
+    known: dict[str, Any] = {}
+    for key, stored in cache.get(revision, keyed).items():
+        answer = _read(stored)
+        if check(answer) is not None and (len(keyed[key]) < 3 or len(answer) == len(keyed[key][2])):
+            known[key] = answer
+    missing = [key for key in keyed if key not in known]
+    batches = [missing[part] for part in parts(len(missing), batch)]
+    done = 0
+    with _workers(pipeline, len(batches), processes) as run:
+        for several, answers in zip(
+            batches, run([[keyed[key] for key in several] for several in batches]), strict=True
+        ):
+            fresh = dict(zip(several, answers, strict=True))
+            cache.put(revision, {key: json.dumps(answer).encode() for key, answer in fresh.items()})
+            known.update(fresh)
+            done += len(several)
+            if progress is not None:
+                progress(done, len(missing))
+    return [known[json.dumps(job)] for job in jobs]
+
+
+@contextmanager
+def _workers(
+    pipeline: str, batches: int, processes: int | None
+) -> Iterator[Callable[[Iterable[Job]], Iterator[list[Any]]]]:
+    """What answers batches: processes beside this one, or this one where they would not pay."""
+    count = processes or os.cpu_count() or 1
+    if count == 1 or batches <= WORTH or not sys.executable:
+        yield lambda jobs: (work(pipeline, job) for job in jobs)
+        return
+    workers = [Annotating(pipeline) for _ in range(count)]
+    free: SimpleQueue[Annotating] = SimpleQueue()
+    for worker in workers:
+        free.put(worker)
+
+    def answer(job: Job) -> list[Any] | None:
+        mine = free.get()
+        try:
+            return mine.work(job)
+        finally:
+            free.put(mine)
+
+    pool = ThreadPoolExecutor(count)
+
+    def run(jobs: Iterable[Job]) -> Iterator[list[Any]]:
+        listed = list(jobs)
+        for job, answers in zip(listed, pool.map(answer, listed), strict=True):
+            # A process that was ended from outside leaves its work to this one.
+            yield work(pipeline, job) if answers is None else answers
+
+    try:
+        yield run
+    finally:
+        for worker in workers:
+            worker.stop()
+        pool.shutdown(cancel_futures=True)
 
 
 @lru_cache(maxsize=8)
 def version(pipeline: str = "") -> str:
-    """ERRANT, spaCy and pipeline with their versions.
+    """ERRANT, spaCy and pipeline with their versions, and what the pipeline's files contain.
 
     >>> version()  # doctest: +SKIP
-    'errant:3.0.2,spacy:3.8.7,core_web_sm:3.8.0'
+    'errant:3.0.2,spacy:3.8.7,core_web_sm:3.8.0@5f1d0e2a'
     """
-    _check_installed(pipeline)
-    meta = _meta(pipeline or DEFAULT_PIPELINE) or _annotator(pipeline).nlp.meta
+    check_installed(pipeline)
+    folder = _folder(pipeline or DEFAULT_PIPELINE)
+    meta = _meta(folder) if folder is not None else {}
+    if not meta:
+        nlp = annotator(pipeline).nlp
+        folder, meta = Path(nlp.path), nlp.meta
+    # Every pipeline of one's own is called "pipeline 0.0.0": its name says nothing.
+    assert folder is not None
+    digest = folder_digest(folder, BlobCache(cache_folder() / "edits.sqlite3"))[:8]
     return (
-        f"errant:{installed('errant')},spacy:{installed('spacy')},{meta['name']}:{meta['version']}"
+        f"errant:{installed('errant')},spacy:{installed('spacy')},"
+        f"{meta['name']}:{meta['version']}@{digest}"
     )
 
 
-def _meta(pipeline: str) -> dict[str, Any]:
+def _folder(pipeline: str) -> Path | None:
+    """Where the files of a pipeline are, unless only spaCy knows."""
+    if os.sep in pipeline:
+        return Path(pipeline)
+    found = find_spec(pipeline) if pipeline.isidentifier() else None
+    return Path(found.origin).parent if found is not None and found.origin else None
+
+
+def _meta(folder: Path) -> dict[str, Any]:
     """What a pipeline says of itself, read from its file: loading spaCy takes seconds.
 
     Empty where there is no such file; then the pipeline must be loaded to know.
     """
-    folder = Path(pipeline)
-    if os.sep not in pipeline:
-        found = find_spec(pipeline) if pipeline.isidentifier() else None
-        if found is None or found.origin is None:
-            return {}
-        folder = Path(found.origin).parent
     try:
         meta = json.loads("\n".join(read_lines(folder / "meta.json")[0]))
     except (InputError, ValueError):
@@ -128,109 +201,25 @@ def _meta(pipeline: str) -> dict[str, Any]:
     return meta if isinstance(meta, dict) and {"name", "version"} <= meta.keys() else {}
 
 
-@lru_cache(maxsize=2)
-def _annotator(pipeline: str) -> Any:
-    _check_installed(pipeline)
-    import errant
-    import spacy
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
 
+
+def _read(stored: object) -> Any:
     try:
-        nlp = spacy.load(pipeline or DEFAULT_PIPELINE, disable=["ner"])
-    except OSError as error:
-        if pipeline and os.sep in pipeline:
-            raise InputError(f"cannot load the spaCy pipeline: {error}", path=pipeline) from None
-        raise MissingExtraError(
-            f"the spaCy pipeline {pipeline or DEFAULT_PIPELINE}", _remedy(pipeline)
-        ) from None
-    return errant.load("en", nlp)
+        return json.loads(stored) if isinstance(stored, bytes) else None
+    except ValueError:
+        return None
 
 
-def _check_installed(pipeline: str) -> None:
+def _edits(answer: Any) -> tuple[Edit, ...] | None:
+    """The edits of an answer; None where it is none."""
     try:
-        installed("errant")
-        installed("spacy")
-    except PackageNotFoundError:
-        raise MissingExtraError("ERRANT", _remedy(pipeline)) from None
+        return tuple(Edit(int(a), int(b), str(text), str(kind)) for a, b, text, kind in answer)
+    except (TypeError, ValueError, InputError):
+        return None
 
 
-def _remedy(pipeline: str) -> str:
-    return (
-        f"pip install 'errata[errant]' && python -m spacy download {pipeline or DEFAULT_PIPELINE}"
-    )
-
-
-def _cache() -> BlobCache:
-    return BlobCache(cache_folder() / "edits.sqlite3")
-
-
-@contextmanager
-def _workers(tasks: int, processes: int | None) -> Iterator[Map]:
-    """A map over tasks in worker processes, or in this one where they would not pay."""
-    count = processes or os.cpu_count() or 1
-    if count == 1 or tasks <= WORTH:
-        yield map
-        return
-    pool = ProcessPoolExecutor(count)
-    try:
-        yield pool.map
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _parse(
-    sentences: Iterable[str], pipeline: str, run: Map, batch: int = BATCH
-) -> dict[str, bytes]:
-    """The spaCy parse of each sentence, from disk or new."""
-    revision = "spacy parses " + version(pipeline)
-    cache = _cache()
-    wanted = sorted(sentences)
-    parses = cache.get(revision, wanted)
-    missing = [sentence for sentence in wanted if sentence not in parses]
-    tasks = [(pipeline, missing[part]) for part in parts(len(missing), batch)]
-    for fresh in run(_parse_batch, tasks):
-        cache.put(revision, fresh)
-        parses.update(fresh)
-    return parses
-
-
-def _parse_batch(task: tuple[str, list[str]]) -> dict[str, bytes]:
-    from spacy.tokens import Doc
-
-    pipeline, sentences = task
-    nlp = _annotator(pipeline).nlp
-    docs = nlp.pipe(Doc(nlp.vocab, sentence.split()) for sentence in sentences)
-    return {
-        sentence: zlib.compress(doc.to_bytes(exclude=["tensor", "user_data"]), 1)
-        for sentence, doc in zip(sentences, docs, strict=True)
-    }
-
-
-def _doc(annotator: Any, parse: bytes) -> Doc:
-    from spacy.tokens import Doc
-
-    return Doc(annotator.nlp.vocab).from_bytes(zlib.decompress(parse))
-
-
-def _needed(parses: dict[str, bytes], keys: Iterable[str]) -> dict[str, bytes]:
-    return {text: parses[text] for key in keys for text in key.split("\n")}
-
-
-def _annotate(task: tuple[str, list[str], dict[str, bytes]]) -> dict[str, bytes]:
-    pipeline, keys, parses = task
-    annotator = _annotator(pipeline)
-    docs = {text: _doc(annotator, parse) for text, parse in parses.items()}
-    found = {}
-    for key in keys:
-        orig, cor = (docs[text] for text in key.split("\n"))
-        edits = [] if orig.text.strip() == cor.text.strip() else annotator.annotate(orig, cor)
-        found[key] = json.dumps(
-            [[e.o_start, e.o_end, " ".join(t.text for t in e.c_toks), e.type] for e in edits],
-            ensure_ascii=False,
-        ).encode()
-    return found
-
-
-def _load_edits(data: bytes) -> tuple[Edit, ...]:
-    return tuple(
-        Edit(start, end, replacement, kind) for start, end, replacement, kind in json.loads(data)
-    )
+def _kinds(answer: Any) -> list[str] | None:
+    good = isinstance(answer, list) and all(isinstance(kind, str) for kind in answer)
+    return answer if good else None

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from errata.cache import BlobCache, folder_digest
 from errata.errors import InputError, MissingExtraError
 from errata.models.language import Options, load_extra, require_modules
-from errata.models.memo import Cache, default_cache, folder_digest
+from errata.models.memo import Cache, default_cache
 from errata.numbers import Floats
 
 __all__ = ["CausalModel", "open_smollm2", "quiet"]
@@ -58,7 +59,7 @@ class CausalModel:
         )
         self.name, self.options, self.label = name, options, label or path.name
         self._folder = str(path.parent if self.gguf else path) if self.local else name
-        self._digest = folder_digest(path, cache)[:16] if self.local else ""
+        self._digest = folder_digest(path, BlobCache(cache.path))[:16] if self.local else ""
         self._lock = threading.Lock()
 
     @property

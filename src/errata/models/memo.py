@@ -6,7 +6,6 @@ interrupted or killed goes on where it stopped.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from errata.cache import BlobCache, cache_folder
-from errata.errors import InputError
 from errata.models.language import in_batches
 from errata.numbers import Floats, Progress
 
-__all__ = ["Cache", "Memo", "default_cache", "folder_digest", "forget", "shared"]
+__all__ = ["Cache", "Memo", "default_cache", "forget", "shared"]
 
 
 def default_cache() -> Cache:
@@ -34,12 +32,16 @@ class Cache:
     path: Path
 
     def get(self, revision: str, sentences: Sequence[str]) -> dict[str, Floats]:
-        """The rows of those sentences that are there."""
+        """The rows of those sentences that are there; bytes that are no numbers are not."""
         found = BlobCache(self.path).get(revision, sentences)
-        return {sentence: np.frombuffer(row, "<f8") for sentence, row in found.items()}
+        return {
+            sentence: np.frombuffer(row, "<f8")
+            for sentence, row in found.items()
+            if len(row) % 8 == 0
+        }
 
     def put(self, revision: str, rows: Mapping[str, Floats]) -> None:
-        """Keep rows; what is there already stays."""
+        """Keep rows, in place of what is there."""
         BlobCache(self.path).put(
             revision, {sentence: np.asarray(row, "<f8").tobytes() for sentence, row in rows.items()}
         )
@@ -64,7 +66,11 @@ class Memo:
         """One row per sentence; ``progress`` counts the sentences that had to be computed."""
         distinct = list(dict.fromkeys(sentences))
         with self._lock:
-            known = self.cache.get(self.revision, distinct)
+            known = {
+                sentence: row
+                for sentence, row in self.cache.get(self.revision, distinct).items()
+                if row.shape == (self.columns,) and np.isfinite(row).all()
+            }
             missing = [sentence for sentence in distinct if sentence not in known]
             done = 0
             for batch, rows in in_batches(self.compute, missing, self.batch_size, self.columns):
@@ -100,31 +106,3 @@ def forget(first: Hashable) -> None:
     with _sharing:
         for key in [key for key in _shared if key[0] == first]:
             del _shared[key]
-
-
-def folder_digest(path: Path, cache: Cache) -> str:
-    """A digest of a model's file or of all files in its folder, remembered by size and time.
-
-    Reading gigabytes of weights on every run would take longer than looking up their sentences.
-    """
-    files = (
-        [path]
-        if path.is_file()
-        else sorted(
-            file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")
-        )
-    )
-    if not files:
-        raise InputError("there is no model in this folder", path=str(path))
-    stamps = [f"{file.resolve()} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
-    stamp = "\n".join(stamps)
-    known = cache.get("digests of model files", [stamp])
-    if stamp in known:
-        return known[stamp].tobytes().hex()
-    total = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as opened:
-            name = "" if file == path else file.relative_to(path).as_posix()
-            total.update(f"{name}\0".encode() + hashlib.file_digest(opened, "sha256").digest())
-    cache.put("digests of model files", {stamp: np.frombuffer(total.digest(), "<f8")})
-    return total.hexdigest()
