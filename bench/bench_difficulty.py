@@ -21,7 +21,7 @@ from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2, read_text
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.map import map_difficulty
-from errata.metrics.errant import Errant
+from errata.metrics.errant import Edits
 from errata.report.heatmap.page import heat_map
 from errata.studies.hard_errors import by_kind
 
@@ -73,7 +73,7 @@ def main(data: Path, given: str | None) -> None:
         "scores and map together",
         lambda: (evaluate(Difficulty(), corpus, known), heat_map(map_difficulty(corpus, known))),
     )
-    timed("errant F, 1000 resamples", lambda: evaluate(Errant(), corpus, known))
+    timed("F over edits, 1000 resamples", lambda: evaluate(Edits(), corpus, known))
     if given is not None:
         _compare(given, known)
 

@@ -135,13 +135,13 @@ def test_counts_made_elsewhere_give_the_same_scores() -> None:
 def test_the_annotator_taken_is_named_whatever_the_order_of_references() -> None:
     one = Reference(1, (Edit(0, 1, "B"),))
     corpus = Corpus(("a",), ((one, Reference(0, (Edit(0, 1, "C"),))),))
-    for metric in ("m2", "errant", "difficulty", "imeasure"):
+    for metric in ("m2", "edits", "difficulty", "imeasure"):
         scores = evaluate(parse(metric), corpus, [Hypotheses("A", ("B",))], resamples=0)
         assert scores.sentence_parts["annotator"].tolist() == [[1]], metric
 
 
 def test_a_signature_says_whose_references_were_kept() -> None:
     corpus = example_corpus().keep_annotators(0)
-    for metric in ("difficulty(gold=reextracted)", "errant(gold=reextracted)", "m2"):
+    for metric in ("difficulty(gold=reextracted)", "edits(gold=reextracted)", "m2"):
         scores = evaluate(parse(metric), corpus, example_systems(), resamples=0)
         assert "references:1 of annotator 0" in scores.context, metric

@@ -76,6 +76,13 @@ class Parameterised:
                     f"{self.name}: {parameter}={value!r} is unknown",
                     remedy=f"{nearest(value, words)}use one of {', '.join(map(repr, words))}",
                 )
+        for parameter in _several_words(own):
+            value = getattr(self, parameter)
+            if not (isinstance(value, tuple) and all(isinstance(word, str) for word in value)):
+                raise InputError(
+                    f"{self.name}: {parameter}={value!r} should be words in brackets",
+                    remedy=f"write {parameter}=('M:DET', 'SPELL'), with a comma after a single one",
+                )
 
     def __repr__(self) -> str:
         arguments = [f"{f.name}={getattr(self, f.name)!r}" for f in _signed(self)]
@@ -105,6 +112,13 @@ def _closed_sets(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
         for name, hint in get_type_hints(cls).items()
         if get_origin(hint) is Literal
     }
+
+
+@cache
+def _several_words(cls: type[Any]) -> tuple[str, ...]:
+    """The fields that take any number of words."""
+    hints = get_type_hints(cls).items()
+    return tuple(name for name, hint in hints if hint == tuple[str, ...])
 
 
 def require(what: str, value: object, words: Any) -> None:
@@ -172,7 +186,7 @@ def parse_arguments(
             continue
         try:
             given[keyword.arg] = ast.literal_eval(keyword.value)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, MemoryError, RecursionError):
             raise problem from None
     return node.func.id, given
 
@@ -234,7 +248,10 @@ def build(cls: type[P], arguments: dict[str, Any]) -> P:
             )
         default = None if known[name].default is MISSING else known[name].default
         if isinstance(default, float) and type(value) is int:
-            arguments = {**arguments, name: float(value)}
+            try:
+                arguments = {**arguments, name: float(value)}
+            except OverflowError:
+                raise InputError(f"{cls.name}: {name} is too large a number") from None
         elif default is not None and type(value) is not type(default):
             raise InputError(
                 f"{cls.name}: {name}={value!r} should be a "

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from command import Done, errata
+from errata.data import Corpus, Reference
+from errata.edits import extract_all
+from errata.io import read_m2, write_m2
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
 
@@ -291,12 +294,46 @@ def test_the_sample_works(tmp_path: Path) -> None:
 
 
 def test_scores_by_kind_of_edit(files: Path) -> None:
-    done = run(
-        "score", "--gold", "gold.m2", "one.txt", "--by-type", "--tier", "2", "--json", cwd=files
-    )
+    gold = ("score", "--gold", "gold.m2")
+    some = ("--by-type", "-m", "edits", "--tier", "2", "--json")
+    done = run(*gold, "one.txt", *some, cwd=files)
     rows = {row["kind"]: row for row in tables(done)["one_by_type"]}
-    assert rows["DET"]["TP"] == 1
-    assert rows["NOUN"]["FN"] == 1
+    # The gold kinds are ERRANT's, the extractor's its own: the gold takes those.
+    assert set(rows) == {"INFL", "OTHER", "all (micro average)", "mean of kinds (macro average)"}
     assert rows["all (micro average)"]["TP"] == 4
+    assert "kinds:gold retyped by aligned" in done.stdout
+    bare = run("score", "--source", "one.txt", "two.txt", *some, cwd=files, code=2)
+    assert "there are no references, and edits needs them" in bare.stderr
+    assert bare.stderr.count("\n") == 1
+
+
+def test_texts_and_edits_are_not_scored_side_by_side(files: Path) -> None:
+    gold = read_m2(files / "gold.m2")
+    lines = (files / "one.txt").read_text().splitlines()
+    edits = tuple((Reference(0, e),) for e in extract_all(gold.sources, lines))
+    write_m2(Corpus(gold.sources, edits), files / "own.m2")
+    for command in (("score", "-m", "edits"), ("difficulty", "--top", "0")):
+        mixed = (*command, "--gold", "gold.m2", "two.txt", "own.m2")
+        refused = run(*mixed, cwd=files, code=2)
+        assert "edits of own came with the file (M2), those of two have" in refused.stderr
+        assert "--extract NAME" in refused.stderr
+        found = run(*mixed, "--extract", "aligned", cwd=files)
+        assert "outputs='reextracted'" in found.stdout
+        assert "edits:extracted" in found.stdout
+    both = run(*mixed, "--mixed", cwd=files)
+    assert "edits:extracted (two), given (own)" in both.stdout
+    none = run(
+        "score",
+        "--gold",
+        "gold.m2",
+        "own.m2",
+        "-m",
+        "m2",
+        "--extract",
+        "aligned",
+        cwd=files,
+        code=2,
+    )
+    assert "goes with -m errant, edits or difficulty" in none.stderr
     wrong = run("score", "--gold", "gold.m2", "one.txt", "-m", "m2", "--by-type", cwd=files, code=2)
     assert "--by-type goes with -m errant" in wrong.stderr

@@ -271,15 +271,20 @@ def test_another_pipeline_of_the_same_name_is_another_extractor(
     real = spacy.load(english.partition(":")[2] or "en_core_web_sm", exclude=["ner"])
     real.meta["name"], real.meta["version"] = "pipeline", "0.0.0"
     real.to_disk(tmp_path / "a")
-    real.remove_pipe("tagger")
-    real.remove_pipe("lemmatizer")
-    real.remove_pipe("attribute_ruler")
+    ruler = real.get_pipe("attribute_ruler")
+    for word in ("go", "goes"):
+        ruler.add([[{"ORTH": word}]], {"TAG": "JJ", "POS": "ADJ"})
     real.to_disk(tmp_path / "b")
     a, b = f"errant:{tmp_path / 'a'}", f"errant:{tmp_path / 'b'}"
     assert extractor_version(a).split("@")[0] == extractor_version(b).split("@")[0]
     assert extractor_version(a) != extractor_version(b)
     pair = ("He go home .", "He goes home .")
     assert extract(*pair, extractor=a) != extract(*pair, extractor=b)
+    for name in ("tagger", "lemmatizer", "attribute_ruler"):
+        real.remove_pipe(name)
+    real.to_disk(tmp_path / "poor")
+    with pytest.raises(InputError, match=r"ERRANT fails with the spaCy pipeline .*poor: KeyError"):
+        extract(*pair, extractor=f"errant:{tmp_path / 'poor'}")
     corpus = Corpus.from_texts([pair[0]])
     of_a, of_b = (
         extract_systems(corpus, [Hypotheses("A", pair[1:])], extractor=name) for name in (a, b)

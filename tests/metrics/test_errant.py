@@ -7,6 +7,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import errata.edits.errant as errant_edits
 from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2, write_m2
 from errata.metrics import parse
-from errata.metrics.errant import Errant, scores_by_type
+from errata.metrics.difficulty import Difficulty
+from errata.metrics.errant import Edits, Errant
+from errata.metrics.errant.by_type import scores_by_type
 
 FLAGS = {"correction": [], "detection": ["-ds"], "token_detection": ["-dt"]}
 NUMBER = r"(\d+(?:\.\d+)?)"
@@ -41,7 +46,7 @@ def errant_compare(hyp: Path, ref: Path, *flags: str) -> tuple[list[float], dict
     return [float(x) for x in total[0]], {row[0]: [float(x) for x in row[1:]] for row in rows}
 
 
-def ours(metric: Errant, corpus: Corpus, system: Hypotheses) -> list[float]:
+def ours(metric: Edits, corpus: Corpus, system: Hypotheses) -> list[float]:
     scores = evaluate(metric, corpus, [system], resamples=0)
     figures = [float(scores.parts[p][0]) for p in ("TP", "FP", "FN", "P", "R")]
     return [round(x, 4) for x in (*figures, float(scores.values[0]))]
@@ -74,9 +79,9 @@ def test_equals_errant_compare_on_conll14(
     for k in (0, 1, 7, 12) if beta == 0.5 else (2,):
         hyp = one_system(systems[k], corpus, tmp_path / "hyp.m2")
         theirs, rows = errant_compare(hyp, gold, *FLAGS[mode], "-b", str(beta), "-cat", "3")
-        metric = Errant(mode=mode, beta=beta, duplicates=True)
+        metric = Edits(mode=mode, beta=beta, duplicates=True)
         assert ours(metric, corpus, systems[k]) == theirs
-        by_type = scores_by_type(metric, corpus, systems[k])
+        by_type = scores_by_type(metric, corpus, systems[k], kinds="as_is")
         table = {
             kind: [*counts, *(round(float(x), 4) for x in more)]
             for kind, counts, *more in zip(
@@ -98,10 +103,10 @@ def test_equals_errant_compare_on_conll14(
 @pytest.mark.parametrize(
     ("signature", "flags"),
     [
-        ("errant(types=True)", ["-cse"]),
-        ("errant(size=single)", ["-single"]),
-        ("errant(size=multi)", ["-multi"]),
-        ("errant(ignore=('R:NOUN:NUM', 'M:DET'))", ["-filt", "R:NOUN:NUM", "M:DET"]),
+        ("edits(types=True)", ["-cse"]),
+        ("edits(size=single)", ["-single"]),
+        ("edits(size=multi)", ["-multi"]),
+        ("edits(ignore=('R:NOUN:NUM', 'M:DET'))", ["-filt", "R:NOUN:NUM", "M:DET"]),
     ],
 )
 def test_options_equal_errant_compare(
@@ -123,7 +128,7 @@ def test_options_equal_errant_compare(
     hyp = one_system(systems[2], corpus, tmp_path / "hyp.m2")
     theirs, _ = errant_compare(hyp, tmp_path / "gold.m2", *flags)
     metric = parse(signature)
-    assert isinstance(metric, Errant)
+    assert isinstance(metric, Edits)
     assert ours(metric, corpus, systems[2]) == theirs
     assert sum(theirs[:3]) > 50
 
@@ -149,7 +154,7 @@ def test_counts_follow_errants_definition(
 ) -> None:
     """Against a plain restatement of ERRANT's counting, on edits no real tool would make."""
     corpus = Corpus(("x y z",), (tuple(Reference(k, tuple(r)) for k, r in enumerate(refs)),))
-    metric = Errant(mode=mode, duplicates=duplicates)
+    metric = Edits(mode=mode, duplicates=duplicates)
     counts = metric.count(corpus, Hypotheses("h", ("x y z",), (tuple(hyp),)))[0]
 
     def spread(several: list[Edit]) -> list[object]:
@@ -179,15 +184,15 @@ def test_a_duplicate_edit_is_counted_once_unless_asked() -> None:
     edit = Edit(0, 1, "A", "R:ORTH")
     corpus = Corpus(("a b",), ((Reference(0, (Edit(1, 2, "B"),)),),))
     twice = Hypotheses("twice", ("A b",), ((edit, edit),))
-    assert Errant().count(corpus, twice).tolist() == [[[0, 1, 1]]]
-    assert Errant(duplicates=True).count(corpus, twice).tolist() == [[[0, 2, 1]]]
+    assert Edits().count(corpus, twice).tolist() == [[[0, 1, 1]]]
+    assert Edits(duplicates=True).count(corpus, twice).tolist() == [[[0, 2, 1]]]
 
 
 def test_alternatives_are_literal_unless_asked() -> None:
     corpus = Corpus(("a b",), ((Reference(0, (Edit(1, 2, "B", "R", ("C",)),)),),))
     second = Hypotheses("second", ("a C",), ((Edit(1, 2, "C"),),))
-    assert Errant().count(corpus, second).tolist() == [[[0, 1, 1]]]
-    assert Errant(alternatives="any").count(corpus, second).tolist() == [[[1, 0, 0]]]
+    assert Edits().count(corpus, second).tolist() == [[[0, 1, 1]]]
+    assert Edits(alternatives="any").count(corpus, second).tolist() == [[[1, 0, 0]]]
 
 
 @pytest.mark.slow
@@ -199,29 +204,160 @@ def test_a_perfect_system_reaches_one_on_gold_found_anew(conll14: Path) -> None:
             refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)
         ),
     )
-    as_is = evaluate(Errant(), corpus, [perfect], resamples=0)["perfect"]
-    anew = evaluate(Errant(gold="reextracted"), corpus, [perfect], resamples=0)["perfect"]
+    as_is = evaluate(Edits(), corpus, [perfect], resamples=0)["perfect"]
+    anew = evaluate(Edits(gold="reextracted"), corpus, [perfect], resamples=0)["perfect"]
     assert round(as_is, 4) == 0.7717  # human spans are not an aligner's
     assert anew == 1.0
 
 
 def test_kinds_are_filtered_by_any_of_their_names() -> None:
-    gold = (Edit(0, 1, "A", "R:ORTH"), Edit(1, 1, "the", "M:DET"), Edit(1, 2, "", "U:DET"))
-    corpus = Corpus(("a b",), ((Reference(0, gold),),))
+    edits = (Edit(0, 1, "A", "R:ORTH"), Edit(1, 1, "the", "M:DET"), Edit(1, 2, "", "U:DET"))
+    corpus = Corpus(("a b",), ((Reference(0, edits),),))
     nothing = Hypotheses("none", ("a b",), ((),))
     for only, missed in ((("DET",), 2), (("M:",), 1), (("U:DET", "R:ORTH"), 2), (("NOUN",), 0)):
-        assert Errant(only=only).count(corpus, nothing)[0, 0, 2] == missed
-        assert Errant(ignore=only).count(corpus, nothing)[0, 0, 2] == 3 - missed
+        assert Edits(only=only).count(corpus, nothing)[0, 0, 2] == missed
+        assert Edits(ignore=only).count(corpus, nothing)[0, 0, 2] == 3 - missed
 
 
 def test_text_references_need_no_m2() -> None:
     corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
-    scores = evaluate(Errant(), corpus, [Hypotheses("A", ("He went home .",))], resamples=0)
+    scores = evaluate(Edits(), corpus, [Hypotheses("A", ("He went home .",))], resamples=0)
     assert scores["A"] == 1.0
     assert scores.sentence_parts["annotator"].tolist() == [[1.0]]
 
 
-def test_comparing_kinds_of_two_origins_is_noted() -> None:
-    corpus = Corpus.from_texts(["a"], [["b"]])
-    assert Errant(types=True).notes(corpus, ())
-    assert not Errant(types=True, gold="reextracted").notes(corpus, ())
+def gold(*kinds: str) -> Corpus:
+    """One sentence with two errors of these kinds."""
+    edits = (Edit(1, 2, "goes", kinds[0]), Edit(3, 3, ".", kinds[1]))
+    return Corpus(("He go home",), ((Reference(0, edits),),))
+
+
+TEXT = Hypotheses("text", ("He goes home .",))
+ERRANTS = Hypotheses(
+    "m2", TEXT.sentences, ((Edit(1, 2, "goes", "R:VERB:SVA"), Edit(3, 3, ".", "M:PUNCT")),)
+)
+
+
+def test_kinds_of_two_inventories_are_never_compared() -> None:
+    metric = Edits(types=True)
+    with pytest.raises(InputError, match=r"kinds, and those of the gold .*gold='reextracted'"):
+        evaluate(metric, gold("SVA", "Mec"), [TEXT], resamples=0)
+    with pytest.raises(InputError, match=r"such as Mec, .* m2 such as M:PUNCT.*--extract NAME"):
+        evaluate(metric, gold("SVA", "Mec"), [ERRANTS], resamples=0)
+    ours = gold("R:INFL", "M:PUNCT")
+    assert evaluate(metric, ours, [TEXT], resamples=0)["text"] == 1.0
+    assert evaluate(metric, gold("R:VERB:SVA", "M:PUNCT"), [ERRANTS], resamples=0)["m2"] == 1.0
+    anew = replace(metric, gold="reextracted")
+    assert evaluate(anew, gold("SVA", "Mec"), [TEXT], resamples=0)["text"] == 1.0
+    assert "two inventories" in Edits(only=("DET",)).notes(gold("SVA", "Mec"), [TEXT])[0]
+    assert not Edits(only=("DET",)).notes(ours, [TEXT])
+
+
+def test_gold_kinds_of_another_inventory_become_the_extractors_by_type() -> None:
+    by_type = scores_by_type(Edits(), gold("SVA", "Mec"), TEXT)
+    assert by_type.retyped
+    assert by_type.kinds == ("M:PUNCT", "R:INFL")
+    assert not scores_by_type(Edits(), gold("R:INFL", "M:PUNCT"), TEXT).retyped
+    as_is = scores_by_type(Edits(), gold("SVA", "Mec"), ERRANTS, kinds="as_is")
+    assert as_is.kinds == ("Mec", "SVA")
+    with pytest.raises(InputError, match="two inventories"):
+        scores_by_type(Edits(), gold("SVA", "Mec"), ERRANTS)
+    alike = scores_by_type(Edits().extracting("aligned"), gold("SVA", "Mec"), ERRANTS)
+    assert alike.kinds == ("M:PUNCT", "R:INFL")
+
+
+@pytest.mark.parametrize("name", ["edits", "errant(extractor=aligned)", "difficulty"])
+def test_edits_of_two_origins_are_refused_and_named(name: str) -> None:
+    metric, corpus = parse(name), gold("R:INFL", "M:PUNCT")
+    assert isinstance(metric, Edits | Difficulty)
+    own = Hypotheses("m2", TEXT.sentences, ((Edit(1, 3, "goes home .", "R:OTHER"),),))
+    with pytest.raises(InputError, match=r"edits of m2 came .* those of text have .*--extract"):
+        evaluate(metric, corpus, [TEXT, own], resamples=0)
+    both = evaluate(replace(metric, outputs="mixed"), corpus, [TEXT, own], resamples=0)
+    assert "edits:extracted (text), given (m2)" in both.context
+    assert both["text"] != both["m2"]
+    alike = evaluate(metric.extracting("aligned"), corpus, [TEXT, own], resamples=0)
+    assert "edits:extracted" in alike.context
+    assert alike["text"] == alike["m2"]
+    alone = [evaluate(metric, corpus, [system], resamples=0) for system in (TEXT, own)]
+    assert [scores.context[-4] for scores in alone] == ["edits:extracted", "edits:given"]
+
+
+def test_errant_without_errant_is_called_edits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("errata.metrics.errant.found_extractor", lambda: None)
+    metric, corpus = parse("errant"), gold("R:INFL", "M:PUNCT")
+    assert metric == Errant(extractor="aligned", gold="as_is")
+    assert "gold='as_is', extractor='aligned'" in repr(metric)
+    assert parse(repr(metric)) == metric
+    assert metric.label == "edits"
+    assert Errant(beta=1, gold="reextracted").label == "edits(beta=1, gold='reextracted')"
+    (note,) = evaluate(metric, corpus, [TEXT], resamples=0).notes
+    assert note.startswith("Errata's own edits, not ERRANT's: extractor='aligned'; pip install")
+    assert not evaluate(metric, corpus, [ERRANTS], resamples=0).notes  # nothing was extracted
+    assert not evaluate(Edits(), corpus, [TEXT], resamples=0).notes  # it does not claim to be
+
+
+def test_errant_with_errant_is_errants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("errata.metrics.errant.found_extractor", lambda: "errant")
+    metric = parse("errant")
+    assert metric == Errant(extractor="errant", gold="reextracted")
+    assert metric.label == "errant"
+    assert parse(repr(metric)) == metric
+    assert Errant(gold="as_is").label == "errant(gold='as_is')"
+    assert Errant(extractor="errant:other").label == "errant(extractor='errant:other')"
+    named = Errant(extractor="aligned")
+    assert (named.gold, named.label) == ("as_is", "edits")
+    (note,) = named.notes(gold("R:INFL", "M:PUNCT"), [TEXT])
+    assert note == "Errata's own edits, not ERRANT's: extractor='aligned'"
+    assert named.extracting("errant").gold == "reextracted"
+    assert Errant(gold="as_is").extracting("errant:other").gold == "as_is"
+    monkeypatch.setattr("errata.metrics.errant.found_extractor", lambda: "errant:en_core_web_md")
+    assert parse("errant").label == "errant"
+    assert "extractor='errant:en_core_web_md'" in repr(parse("errant"))
+
+
+def test_a_pipeline_is_looked_for_and_nothing_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    there: set[str] = set()
+    monkeypatch.setattr(errant_edits, "find_spec", lambda name: name if name in there else None)
+    for more, found in (
+        ("errant", None),
+        ("spacy", None),
+        ("en_core_web_lg", "errant:en_core_web_lg"),
+        ("en_core_web_sm", "errant"),
+    ):
+        there.add(more)
+        assert errant_edits.found_extractor() == found
+
+
+def test_gold_found_anew_against_given_edits_is_noted() -> None:
+    corpus = gold("R:INFL", "M:PUNCT")
+    assert "came with the outputs" in Edits(gold="reextracted").notes(corpus, [ERRANTS])[0]
+    assert not Edits(gold="reextracted").notes(corpus, [TEXT])
+    assert not Edits(gold="reextracted").extracting("aligned").notes(corpus, [ERRANTS])
+
+
+def test_the_mean_over_sentences_takes_the_best_annotator_of_each() -> None:
+    one, two = Reference(0, (Edit(0, 1, "A"),)), Reference(1, (Edit(0, 1, "B"), Edit(1, 2, "C")))
+    corpus = Corpus(("a b", "a b"), ((one, two), (one,)))
+    system = Hypotheses("s", ("B b", "a b"), ((Edit(0, 1, "B"),), ()))
+    scores = evaluate(Edits(total="mean"), corpus, [system], resamples=10)
+    assert scores.sentences is not None
+    assert scores.sentences[0].tolist() == [1.25 * 0.5 / (0.25 + 0.5), 0.0]
+    assert scores["s"] == scores.sentences[0].mean()
+    assert (scores.parts["TP"], scores.parts["FP"], scores.parts["FN"]) == (1, 0, 2)
+
+
+@pytest.mark.parametrize("beta", ["0", "1e-320", "1e200", "1e999", "-1", "1" + "0" * 400, "{[]}"])
+@pytest.mark.parametrize("name", ["m2", "errant", "edits", "difficulty"])
+def test_a_beta_that_is_none_is_refused(name: str, beta: str) -> None:
+    with pytest.raises(InputError) as refused:
+        parse(f"{name}(beta={beta})")
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "text", ["edits(only=(1, 2))", "difficulty(ignore=([],))", "edits(ignore=('a', None))"]
+)
+def test_kinds_are_words(text: str) -> None:
+    with pytest.raises(InputError, match="should be words"):
+        parse(text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.options import Inputs, corpus_options
+from errata.cli.options import Inputs, corpus_options, extract_option
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.report.table import Table
@@ -45,13 +45,8 @@ Examples:
     is_flag=True,
     help="M2 to text: write the source where an annotator has no reference, as other tools do.",
 )
-@click.option(
-    "--extract",
-    "extractor",
-    metavar="NAME",
-    help="How edits are found: aligned (the "
-    "default), errant, or errant:PIPELINE with another spaCy pipeline. With an M2 file: "
-    "write its corrections as M2 with the edits found anew.",
+@extract_option(
+    "find the edits of texts (by default aligned), or with an M2 file those of its corrections anew"
 )
 @format_option
 def command(

@@ -17,6 +17,7 @@ from errata.cli.options import (
     bootstrap_options,
     choice_of,
     corpus_options,
+    extract_option,
     gathered,
     tier_option,
 )
@@ -40,10 +41,17 @@ Examples:
 """
 
 
-def _metric(reextract: bool, **parameters: Any) -> Difficulty:
+def _metric(reextract: bool, extractor: str | None, mixed: bool, **parameters: Any) -> Difficulty:
     from errata.metrics.difficulty import Difficulty
 
-    return Difficulty(**parameters, gold="reextracted" if reextract else "as_is")
+    if mixed and extractor is not None:
+        raise click.UsageError("--extract finds all edits alike; --mixed is the opposite")
+    made = Difficulty(
+        **parameters,
+        gold="reextracted" if reextract else "as_is",
+        outputs="mixed" if mixed else "alike",
+    )
+    return made if extractor is None else made.extracting(extractor)
 
 
 metric_options = gathered(
@@ -80,13 +88,11 @@ metric_options = gathered(
         ),
         "b": click.option("--b", type=float, default=0.0, show_default=True, help="See --a."),
         "c": click.option("--c", type=float, default=0.0, show_default=True, help="See --a."),
-        "extractor": click.option(
-            "--extract",
-            "extractor",
-            default="aligned",
-            show_default=True,
-            metavar="NAME",
-            help="How edits of texts are found: aligned, errant or errant:PIPELINE.",
+        "extractor": extract_option(
+            "find the edits of all outputs alike, also of M2 (by default those of texts, aligned)"
+        ),
+        "mixed": click.option(
+            "--mixed", is_flag=True, help="Edits of M2 as given beside edits found in texts."
         ),
         "reextract": click.option(
             "--reextract", is_flag=True, help="Find the gold edits anew too."

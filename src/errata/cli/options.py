@@ -28,6 +28,7 @@ __all__ = [
     "choice_of",
     "confidence_option",
     "corpus_options",
+    "extract_option",
     "gathered",
     "metric_option",
     "seed_option",
@@ -232,4 +233,15 @@ def metric_option(*default: str) -> Decorator:
         metavar="METRIC",
         help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated."
         + (f" Default: {', '.join(default)}." if default else ""),
+    )
+
+
+def extract_option(what: str) -> Decorator:
+    """Add ``--extract``: who finds edits; the command receives ``extractor``, or nothing."""
+    return click.option(
+        "--extract",
+        "extractor",
+        metavar="NAME",
+        help=f"{what[0].upper()}{what[1:]}: aligned, errant, or errant:PIPELINE with another "
+        "spaCy pipeline.",
     )

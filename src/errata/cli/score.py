@@ -12,6 +12,7 @@ from errata.cli.options import (
     Inputs,
     bootstrap_options,
     corpus_options,
+    extract_option,
     metric_option,
     threads_option,
     tier_option,
@@ -33,7 +34,8 @@ __all__ = ["command"]
 @metric_option(*DEFAULT_METRICS)
 @click.option("--by-sentence", "sentences", is_flag=True, help="Print a row for every sentence.")
 @click.option("--compare", is_flag=True, help="Add paired-bootstrap p-values between systems.")
-@click.option("--by-type", is_flag=True, help="A table of ERRANT's F by kind of edit.")
+@click.option("--by-type", is_flag=True, help="A table of F by kind of edit (errant, edits).")
+@extract_option("errant, edits and difficulty: find the edits of all outputs alike")
 @tier_option
 @click.option("--details", is_flag=True, help="With several metrics: a table for each of them.")
 @bootstrap_options()
@@ -46,6 +48,7 @@ def command(
     sentences: bool,
     compare: bool,
     by_type: bool,
+    extractor: str | None,
     tier: int,
     details: bool,
     bootstrap: Bootstrap,
@@ -62,6 +65,13 @@ def command(
     from errata.report.tables import scores as tables
 
     chosen = [parse(text) for text in metrics or (("errant",) if by_type else DEFAULT_METRICS)]
+    if extractor is not None:
+        chosen = _extracting(chosen, extractor)
+    if compare and not bootstrap.resamples:
+        raise InputError(
+            "--compare is a bootstrap test, and --resamples 0 leaves nothing to test with",
+            remedy="give some resamples, or leave --compare out",
+        )
     corpus, systems = inputs.scored(outputs)
     if by_type:
         emit(_by_type(chosen, corpus, systems, tier), form)
@@ -92,38 +102,49 @@ def command(
     emit(shown, form)
 
 
+def _extracting(metrics: list[Metric], extractor: str) -> list[Metric]:
+    """Metrics with the edits of all outputs found by this extractor, where they go by edits."""
+    from errata.edits import split_extractor
+    from errata.metrics.difficulty import Difficulty
+    from errata.metrics.errant import Edits
+
+    split_extractor(extractor)
+    if not any(isinstance(metric, Edits | Difficulty) for metric in metrics):
+        raise InputError(
+            "--extract finds edits, and no metric here goes by edits that are found",
+            remedy="it goes with -m errant, edits or difficulty",
+        )
+    return [m.extracting(extractor) if isinstance(m, Edits | Difficulty) else m for m in metrics]
+
+
 def _by_type(
     metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], tier: int
 ) -> list[Table]:
-    from errata.edits import extract_systems
-    from errata.evaluation import corpus_facts
-    from errata.metrics.errant import Errant, scores_by_type
+    from errata.evaluation import check_inputs, corpus_facts
+    from errata.metrics.errant import Edits
+    from errata.metrics.errant.by_type import scores_by_type
     from errata.report.table import signed
     from errata.report.tables.kinds import type_table
 
     tables = []
     for metric in metrics:
-        if not isinstance(metric, Errant):
+        if not isinstance(metric, Edits):
             raise InputError(
                 f"{metric.name} has no scores by kind of edit",
-                remedy="--by-type goes with -m errant",
+                remedy="--by-type goes with -m errant or edits",
             )
+        check_inputs(metric, corpus, systems)
         with ProgressBar(metric.name) as progress:
-            systems = extract_systems(
-                corpus, systems, extractor=metric.extractor, progress=progress
-            )
+            metric.prepared(corpus, systems, progress)  # of all systems in one go
+        scored = [scores_by_type(metric, corpus, system, tier=tier) for system in systems]
+        for each in scored:
             signature = signed(
                 repr(metric),
                 *metric.context(corpus, systems),
                 *corpus_facts(corpus),
+                *((f"kinds:gold retyped by {metric.extractor}",) if each.retyped else ()),
                 f"tier:{tier}",
             )
-            tables += [
-                type_table(
-                    scores_by_type(metric, corpus, system, tier=tier),
-                    metric.headline,
-                    signature=signature,
-                )
-                for system in systems
-            ]
+            notes = metric.notes(corpus, systems)
+            tables.append(type_table(each, metric.headline, notes=notes, signature=signature))
     return tables

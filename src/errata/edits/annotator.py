@@ -22,7 +22,7 @@ from errata.errors import InputError, MissingExtraError
 __all__ = ["DEFAULT_PIPELINE", "Annotating", "annotator", "check_installed", "work"]
 
 DEFAULT_PIPELINE = "en_core_web_sm"  # the one errant.load("en") loads
-Job = list[list[Any]]  # source and target; source, target and spans where kinds are asked for
+Batch = list[list[Any]]  # source and target; source, target and spans where kinds are asked for
 
 
 def check_installed(pipeline: str) -> None:
@@ -60,11 +60,21 @@ def annotator(pipeline: str) -> Any:
         ) from None
 
 
-def work(pipeline: str, job: Job) -> list[Any]:
+def work(pipeline: str, job: Batch) -> list[Any]:
     """The answers to one job: for each pair its edits as lists, or the kinds of its spans."""
+    errant = annotator(pipeline)
+    try:
+        return _answers(errant, job)
+    except Exception as error:  # a pipeline without what ERRANT's rules ask for
+        raise InputError(
+            f"ERRANT fails with the spaCy pipeline {pipeline or DEFAULT_PIPELINE}: {error!r}",
+            remedy="use one for English with tagger, parser and lemmatizer",
+        ) from error
+
+
+def _answers(errant: Any, job: Batch) -> list[Any]:
     from spacy.tokens import Doc
 
-    errant = annotator(pipeline)
     sentences = sorted({text for pair in job for text in pair[:2]})
     parsed = errant.nlp.pipe(Doc(errant.nlp.vocab, sentence.split()) for sentence in sentences)
     docs = dict(zip(sentences, parsed, strict=True))
@@ -96,7 +106,7 @@ class Annotating:
             env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8:surrogatepass"},
         )
 
-    def work(self, job: Job) -> list[Any] | None:
+    def work(self, job: Batch) -> list[Any] | None:
         """The answers, or nothing where the process has ended or failed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -26,7 +26,7 @@ from errata.data import Edit, apply_edits
 from errata.edits.annotator import (
     DEFAULT_PIPELINE,
     Annotating,
-    Job,
+    Batch,
     annotator,
     check_installed,
     work,
@@ -75,7 +75,7 @@ def classify(
     sources: Sequence[str], edits: Sequence[tuple[Edit, ...]], pipeline: str = ""
 ) -> list[str]:
     """ERRANT's type for each edit as it stands (not minimised), sentence by sentence."""
-    jobs: Job = []
+    jobs: Batch = []
     for source, several in zip(map(_spaced, sources), edits, strict=True):
         target, spans, shift = " ".join(apply_edits(source.split(), several)), [], 0
         for edit in several:
@@ -89,7 +89,7 @@ def classify(
 
 def _answers(
     what: str,
-    jobs: Job,
+    jobs: Batch,
     check: Callable[[Any], object],
     pipeline: str,
     progress: Progress | None = None,
@@ -125,7 +125,7 @@ def _answers(
 @contextmanager
 def _workers(
     pipeline: str, batches: int, processes: int | None
-) -> Iterator[Callable[[Iterable[Job]], Iterator[list[Any]]]]:
+) -> Iterator[Callable[[Iterable[Batch]], Iterator[list[Any]]]]:
     """What answers batches: processes beside this one, or this one where they would not pay."""
     count = processes or os.cpu_count() or 1
     if count == 1 or batches <= WORTH or not sys.executable:
@@ -136,7 +136,7 @@ def _workers(
     for worker in workers:
         free.put(worker)
 
-    def answer(job: Job) -> list[Any] | None:
+    def answer(job: Batch) -> list[Any] | None:
         mine = free.get()
         try:
             return mine.work(job)
@@ -145,7 +145,7 @@ def _workers(
 
     pool = ThreadPoolExecutor(count)
 
-    def run(jobs: Iterable[Job]) -> Iterator[list[Any]]:
+    def run(jobs: Iterable[Batch]) -> Iterator[list[Any]]:
         listed = list(jobs)
         for job, answers in zip(listed, pool.map(answer, listed), strict=True):
             # A process that was ended from outside leaves its work to this one.

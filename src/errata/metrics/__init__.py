@@ -21,6 +21,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "gleu2015": "errata.metrics.gleu2015:GLEU2015",
         "bleu": "errata.metrics.bleu:BLEU",
         "errant": "errata.metrics.errant:Errant",
+        "edits": "errata.metrics.errant:Edits",
         "difficulty": "errata.metrics.difficulty:Difficulty",
         "scribendi": "errata.metrics.scribendi:Scribendi",
         "fluency": "errata.metrics.fluency:Fluency",

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import Parameterised
 from errata.parameters import parameterised as metric
@@ -29,6 +30,7 @@ __all__ = [
     "Columns",
     "Metric",
     "by_name",
+    "check_beta",
     "count_each",
     "f_beta",
     "join_counts",
@@ -189,6 +191,19 @@ def precision_recall(tp: Floats, fp: Floats, fn: Floats, empty: float) -> tuple[
     [0.75, 1.0]
     """
     return ratio(tp, tp + fp, empty), ratio(tp, tp + fn, empty)
+
+
+def check_beta(metric: str, beta: float) -> None:
+    """Refuse a beta with which F could not be computed, or would be P or R alone.
+
+    >>> check_beta("m2", 0.5)
+    """
+    number = isinstance(beta, int | float) and not isinstance(beta, bool)
+    if not (number and 0.001 <= beta <= 1000):
+        raise InputError(
+            f"{metric}: beta={beta!r} is not between 0.001 and 1000",
+            remedy="use 0.5 to weigh precision twice as much as recall, or 1",
+        )
 
 
 def f_beta(precision: Floats | Ints, recall: Floats | Ints, beta: float) -> Floats:

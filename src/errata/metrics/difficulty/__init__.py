@@ -10,9 +10,10 @@ from typing import Literal, Self
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.edits import GoldEditing, extractor_version, split_extractor, with_edits
+from errata.edits import GoldEditing, split_extractor, with_edits
+from errata.edits.origins import OutputEditing, origins
 from errata.errors import InputError
-from errata.metrics.base import Metric, by_name, f_beta, metric, precision_recall, whole
+from errata.metrics.base import Metric, by_name, check_beta, f_beta, metric, precision_recall, whole
 from errata.metrics.choice import best_references
 from errata.metrics.difficulty.chunks import IGNORED, Matching, chunk_references
 from errata.metrics.difficulty.map import map_difficulty, read_tally, weight
@@ -36,9 +37,9 @@ class Difficulty(Metric):
     ``-no_weight``), anything else is the path of a weight file. ``leave_out=True`` leaves the
     scored system itself out of N and n_i. ``measure`` is the score: ``"F"`` (of ``beta``) or
     ``"A"``. ``matching="released"`` compares chunks by position as the released scorer does,
-    ``"elastic"`` aligns them as the paper describes. ``gold``, ``extractor`` are those of
-    `errata.metrics.errant.Errant`; edits of the kinds ``ignore`` are left out, in gold and
-    output (as in the released scorer).
+    ``"elastic"`` aligns them as the paper describes. ``gold``, ``extractor``, ``outputs``
+    are those of `errata.metrics.errant.Edits`; edits of the kinds ``ignore`` are left out, in gold
+    and output (as in the released scorer).
 
     With several references each sentence takes the one with the best score over the sentences so
     far, or the one best for it alone (``choice="isolated"``, as single sentences always do);
@@ -61,13 +62,13 @@ class Difficulty(Metric):
     matching: Matching = "released"
     gold: GoldEditing = "as_is"
     extractor: str = "aligned"
+    outputs: OutputEditing = "alike"
     ignore: tuple[str, ...] = IGNORED
     choice: Literal["sequential", "isolated"] = "sequential"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.beta > 0:
-            raise InputError(f"difficulty: beta={self.beta!r} must be positive")
+        check_beta(self.name, self.beta)
         for name in "abc":
             if not math.isfinite(getattr(self, name)):
                 raise InputError(f"difficulty: {name}={getattr(self, name)!r} must be a number")
@@ -99,6 +100,10 @@ class Difficulty(Metric):
         """What an error weighs depends on all systems: they are compared with the gold together."""
         found = map_difficulty(corpus, systems, self, threads=threads, progress=progress)
         return [found.counts(s) for s in range(len(systems))]
+
+    def extracting(self, extractor: str) -> Self:
+        """The same with all outputs' edits found by this extractor, whether some came or not."""
+        return replace(self, extractor=extractor, outputs="reextracted")
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """The counts of one system, weighed by itself alone unless weights come from a file."""
@@ -151,15 +156,19 @@ class Difficulty(Metric):
         if self.weights != "none":
             counted, origin = self._counted(corpus, systems)
             known.append(f"weights:{counted} systems" + (f" of {origin}" if origin else ""))
-        if self.extractor.startswith("errant"):
-            known.append(f"extractor:{extractor_version(self.extractor)}")
-        return tuple(known)
+        found = self.gold == "reextracted" or not corpus.has_gold_edits
+        return (*known, *origins(systems, self.outputs, self.extractor, gold=found))
 
     def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether weights can be negative."""
+        """Whether weights can be negative, or come from one system alone."""
         if self.weights == "none":
             return ()
         counted, _ = self._counted(corpus, systems)
+        if self.weights == "systems" and counted == 1:
+            return (
+                "the weights come from the one system that is scored: what it corrects weighs "
+                "least; give more systems, a weight file, or weights='none'",
+            )
         all_right = np.array([float(counted)])
         lowest = float(weight(all_right, counted, self.a, self.b, self.c)[0])
         if lowest >= 0:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Edit, Hypotheses
-from errata.edits import extract_systems, with_edits
+from errata.edits import with_edits
+from errata.edits.origins import edits_of
 from errata.errors import InputError
 from errata.io.weights import read_weights
 from errata.metrics.difficulty.chunks import (
@@ -176,7 +177,7 @@ def map_difficulty(
         raise InputError("difficulty: leave_out needs at least two systems")
     gold = with_edits(corpus, metric.gold, metric.extractor, progress)
     chunks = chunk_references(gold, metric.ignore)
-    found = extract_systems(corpus, systems, extractor=metric.extractor, progress=progress)
+    found = edits_of(corpus, systems, metric.outputs, extractor=metric.extractor, progress=progress)
     edits = tuple(h.edits or () for h in found)
 
     def compare(several: tuple[tuple[Edit, ...], ...]) -> Flags:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Edit, Hypotheses
 from errata.errors import InputError
 from errata.kernels import m2_counts
-from errata.metrics.base import Metric, by_name, f_beta, metric, whole
+from errata.metrics.base import Metric, by_name, check_beta, f_beta, metric, whole
 from errata.metrics.m2.matching import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
@@ -66,11 +65,7 @@ class M2(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (math.isfinite(self.beta) and 0 < self.beta <= 1000):
-            raise InputError(
-                f"m2: beta={self.beta!r} is not between 0 and 1000",
-                remedy="use 0.5 to weigh precision twice as much as recall, or 1",
-            )
+        check_beta(self.name, self.beta)
         if type(self.max_unchanged) is not int or not 0 <= self.max_unchanged <= 10_000:
             raise InputError(
                 f"m2: max_unchanged={self.max_unchanged!r} is no number of words",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from errata.metrics.errant import TypeScores
+from errata.metrics.errant.by_type import TypeScores
 from errata.report.table import Cell, Table
 
 __all__ = ["type_table"]
 
 
-def type_table(scores: TypeScores, headline: str, *, signature: str = "") -> Table:
+def type_table(
+    scores: TypeScores, headline: str, *, notes: tuple[str, ...] = (), signature: str = ""
+) -> Table:
     """TP, FP, FN, P, R and F for each kind of edit, then over all (micro) and as mean (macro)."""
+    if scores.retyped:
+        notes = ("the gold edits have the kinds that the extractor gives them", *notes)
+    said = [*([f"signature: {signature}"] * bool(signature)), *(f"note: {note}" for note in notes)]
     rows: list[tuple[Cell, ...]] = []
     for k, kind in enumerate(scores.kinds):
         tp, fp, fn = (int(x) for x in scores.counts[k])
@@ -51,7 +56,7 @@ def type_table(scores: TypeScores, headline: str, *, signature: str = "") -> Tab
     return Table(
         ("kind", "TP", "FP", "FN", "P", "R", headline),
         tuple(rows),
-        caption=f"signature: {signature}" if signature else "",
+        caption="\n".join(said),
         signature=signature,
         title=f"{scores.system} by kind of edit",
         name=f"{scores.system}_by_type",

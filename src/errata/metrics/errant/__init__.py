@@ -1,0 +1,336 @@
+"""F over edits: a system's against annotators', by span and correction (ERRANT's comparison)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Literal, Self
+
+import numpy as np
+
+from errata.data import Corpus, Edit, Hypotheses
+from errata.edits import GoldEditing, split_extractor, with_edits
+from errata.edits.errant import found_extractor
+from errata.edits.origins import OutputEditing, edits_of, kinds_of, one_inventory, origins
+from errata.errors import InputError
+from errata.metrics.base import (
+    Metric,
+    by_name,
+    check_beta,
+    count_each,
+    f_beta,
+    metric,
+    precision_recall,
+    whole,
+)
+from errata.metrics.choice import best_references
+from errata.metrics.errant.tally import FN, FP, TP, Keyed, Tables, is_kind, keys_of, summed, tally
+from errata.numbers import Floats, Ints, Progress, ratio
+from errata.parameters import About
+
+__all__ = ["Edits", "Errant"]
+
+INSTALL = "pip install 'errata[errant]' && python -m spacy download en_core_web_sm"
+
+
+@metric
+class Edits(Metric):
+    """F-score over edits, compared as ERRANT 3.0.2's ``errant_compare`` does.
+
+    ``P = TP / (TP + FP)``, ``R = TP / (TP + FN)``, 1 where nothing is false; the annotator of
+    each sentence is the one with the best F (rounded to four digits) over the sentences so far.
+    A hypothesis edit is right if an annotator has the same edit: same span and correction
+    (``mode="correction"``), same span (``"detection"``) or same tokens (``"token_detection"``),
+    and with ``types=True`` also the same kind.
+
+    Fields: ``only`` and ``ignore`` keep or leave out kinds of edits, written in full
+    (``M:DET``), without the operation (``DET``) or as operation only (``M:``); ``size`` keeps
+    edits of at most one token on both sides (``"single"``) or the others (``"multi"``);
+    ``gold="reextracted"`` replaces the annotators' spans and kinds by the extractor's, so that a
+    perfect system reaches 1; ``extractor`` finds the edits of text (see `errata.edits`);
+    ``outputs`` says what to do where some outputs come with edits and some as text (see
+    `errata.edits.origins.edits_of`); ``alternatives="any"`` accepts each of several gold
+    corrections, where ERRANT compares the unsplit string ``a||b``; ``duplicates=True`` counts an
+    edit that stands twice in the file twice, as ERRANT does; ``choice="isolated"`` takes the
+    annotator best for each sentence alone, as single sentences always do; ``total="mean"`` is the
+    mean of the sentences' F (as SEEDA's SentERRANT), each with the annotator best for it.
+
+    >>> corpus = Corpus.from_texts(["He go home"], [["He goes home"]])
+    >>> Edits().count(corpus, Hypotheses("A", ("He goes home .",))).tolist()
+    [[[1.0, 1.0, 0.0]]]
+    """
+
+    name = "edits"
+    about = About(
+        paper="Bryant et al. 2017", range="from 0 to 1", needs=("gold edits or references",)
+    )
+    beta: float = 0.5
+    mode: Literal["correction", "detection", "token_detection"] = "correction"
+    types: bool = False
+    only: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    size: Literal["all", "single", "multi"] = "all"
+    gold: GoldEditing = "as_is"
+    extractor: str = "aligned"
+    outputs: OutputEditing = "alike"
+    alternatives: Literal["literal", "any"] = "literal"
+    duplicates: bool = False
+    choice: Literal["sequential", "isolated"] = "sequential"
+    total: Literal["sum", "mean"] = "sum"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_beta(self.name, self.beta)
+        split_extractor(self.extractor)
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Right, needless and missed edits; with ``total="mean"`` also the sentence's own F."""
+        return ("TP", "FP", "FN", *(("F", "sentences") if self.total == "mean" else ()))
+
+    @property
+    def headline(self) -> str:
+        """F with its beta, as F0.5."""
+        return f"F{self.beta:g}"
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """Edits are found before anything is counted, those of all systems in one go."""
+        gold, found = self.prepared(corpus, systems, progress)
+        for hypotheses in systems if self.types else ():
+            self._require_alike(gold, hypotheses)
+        # What was found anew is not to be found anew once more.
+        plain = replace(self, gold="as_is", outputs="mixed")
+        return count_each(plain._count, gold, found, threads=threads, progress=progress)
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """Right, needless and missed edits of each sentence, by annotator."""
+        gold, (found,) = self.prepared(corpus, [hypotheses])
+        if self.types:
+            self._require_alike(gold, hypotheses)
+        return self._count(gold, found)
+
+    def _count(self, gold: Corpus, hypotheses: Hypotheses) -> Floats:
+        return self.with_sentence_f(summed(self.compare(gold, hypotheses)))
+
+    def prepared(
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
+    ) -> tuple[Corpus, list[Hypotheses]]:
+        """The corpus with its gold edits, and the outputs with theirs."""
+        gold = with_edits(corpus, self.gold, self.extractor, progress)
+        return gold, edits_of(
+            corpus, systems, self.outputs, extractor=self.extractor, progress=progress
+        )
+
+    def extracting(self, extractor: str) -> Self:
+        """The same with all outputs' edits found by this extractor, whether some came or not."""
+        return replace(self, extractor=extractor, outputs="reextracted")
+
+    def with_sentence_f(self, counts: Floats) -> Floats:
+        """Counts with what the mean over sentences needs, where it is asked for."""
+        if self.total == "sum":
+            return counts
+        f = f_beta(*precision_recall(*self._counted(counts), 1.0), self.beta)
+        there = np.where(np.isnan(f), np.nan, 1.0)
+        return np.concatenate([counts, f[..., None], there[..., None]], axis=-1)
+
+    def choose(self, counts: Floats) -> Ints:
+        """The annotator with the best F, rounded as ERRANT does, of the sentences so far."""
+        alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
+        return best_references(counts, self._rounded_f, alone=alone)
+
+    @property
+    def single(self) -> Self:
+        """With the annotator best for the sentence alone."""
+        return replace(self, choice="isolated")
+
+    def score(self, totals: Floats) -> Floats:
+        """F of summed counts; P is 1 without false positives (ERRANT's rule)."""
+        if self.total == "mean":
+            counts = by_name(self.statistics, totals)
+            return ratio(counts["F"], counts["sentences"], 0.0)
+        return f_beta(*precision_recall(*self._counted(totals), 1.0), self.beta)
+
+    def _counted(self, totals: Floats) -> tuple[Floats, Floats, Floats]:
+        return totals[..., TP], totals[..., FP], totals[..., FN]
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """Precision, recall, and the counts behind them."""
+        precision, recall = precision_recall(*self._counted(totals), 1.0)
+        counts = dict(zip(("TP", "FP", "FN"), self._counted(totals), strict=True))
+        return {
+            "P": precision,
+            "R": recall,
+            **{name: whole(count) for name, count in counts.items()},
+        }
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """Where the edits of the systems come from, and the exact extractor where it is ERRANT."""
+        return origins(systems, self.outputs, self.extractor, gold=self._finds_gold(corpus))
+
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """Whether kinds of two origins are told apart, and what edits of two origins mean."""
+        said = []
+        if self.only or self.ignore:
+            gold = with_edits(corpus, self.gold, self.extractor)
+            if not all(self.kinds_alike(gold, h, refuse=False) for h in systems):
+                said.append(
+                    "only= and ignore= go by kinds, and those of the gold file and of the outputs "
+                    "are of two inventories (gold='reextracted' makes them one)"
+                )
+        if self.gold == "reextracted" and self._given(systems):
+            said.append(
+                f"gold edits found anew ({self.extractor}) are compared with edits that came with "
+                "the outputs (outputs='reextracted' or --extract finds those anew too, "
+                "gold='as_is' takes both as they are)"
+            )
+        return tuple(said)
+
+    def _given(self, systems: Sequence[Hypotheses]) -> bool:
+        return self.outputs != "reextracted" and any(h.edits is not None for h in systems)
+
+    def _finds_gold(self, corpus: Corpus) -> bool:
+        return self.gold == "reextracted" or not corpus.has_gold_edits
+
+    def kinds_alike(self, gold: Corpus, hypotheses: Hypotheses, *, refuse: bool = True) -> bool:
+        """Whether the kinds of gold and output are of one inventory.
+
+        Where they are not and both were given, nothing here can make them so: that is refused.
+        """
+        given = hypotheses.edits if self.outputs != "reextracted" else None
+        mine = None if given is None else kinds_of(given)
+        theirs = kinds_of(r.edits or () for refs in gold.references for r in refs)
+        alike = one_inventory(theirs, mine, self.extractor)
+        if not alike and mine is not None and refuse:
+            raise InputError(
+                f"the gold edits have kinds such as {min(theirs)}, those that came with "
+                f"{hypotheses.system} such as {min(mine)}: two inventories cannot be compared",
+                remedy="find and name the edits alike with --extract NAME (in Python "
+                "outputs='reextracted')",
+            )
+        return alike
+
+    def _require_alike(self, gold: Corpus, hypotheses: Hypotheses) -> None:
+        if not self.kinds_alike(gold, hypotheses):
+            raise InputError(
+                f"{self.name}: types=True compares kinds, and those of the gold file are not "
+                f"the extractor's ({self.extractor})",
+                remedy="gold='reextracted' finds and names the gold edits alike",
+            )
+
+    def _rounded_f(self, totals: Sequence[float]) -> float:
+        # ERRANT compares F rounded to four digits, of unrounded P and R.
+        tp, fp, fn = totals[:3]
+        p = tp / (tp + fp) if fp else 1.0
+        r = tp / (tp + fn) if fn else 1.0
+        square = self.beta**2
+        return round(float((1 + square) * p * r) / (square * p + r), 4) if p + r else 0.0
+
+    def compare(self, gold: Corpus, hypotheses: Hypotheses) -> Tables:
+        """[TP, FP, FN] by kind, for every sentence and reference; edits must be there."""
+        any_of = self.alternatives == "any"
+        result: Tables = []
+        for edits, references in zip(hypotheses.edits or (), gold.references, strict=True):
+            mine = self._keyed(edits, alternatives=False)
+            result.append(
+                [tally(mine, self._keyed(r.edits or (), alternatives=any_of)) for r in references]
+            )
+        return result
+
+    def _keyed(self, edits: Sequence[Edit], *, alternatives: bool) -> Keyed:
+        """What is compared of each edit, with the kinds of the edits it stands for."""
+        keyed: Keyed = {}
+        seen: set[tuple[int, int, str]] = set()
+        for edit in edits:
+            text = "||".join(edit.replacements)
+            if not self._kept(edit, text):
+                continue
+            if not self.duplicates and (edit.start, edit.end, text) in seen:
+                continue
+            seen.add((edit.start, edit.end, text))
+            kind = (edit.kind,) if self.types else ()
+            for key in keys_of(edit, text, self.mode, alternatives=alternatives):
+                keyed.setdefault((*key, *kind), []).append(edit.kind)
+        return keyed
+
+    def _kept(self, edit: Edit, text: str) -> bool:
+        if edit.kind == "UNK" and self.mode == "correction":
+            return False  # detected but not corrected
+        if self.size != "all":
+            multi = edit.end - edit.start >= 2 or len(text.split()) >= 2
+            if multi != (self.size == "multi"):
+                return False
+        if any(is_kind(edit.kind, name) for name in self.ignore):
+            return False
+        return not self.only or any(is_kind(edit.kind, name) for name in self.only)
+
+
+@metric
+class Errant(Edits):
+    """ERRANT's F (Bryant et al. 2017): `Edits` with ERRANT's edits, of the output and the gold.
+
+    What the field means by it: edits found by the ERRANT package in output and gold alike, then
+    compared (``errant_parallel``, ``errant_m2 -auto`` and ``errant_compare``). So where ERRANT and
+    an English spaCy pipeline are installed, ``extractor`` is that (``errant``, or
+    ``errant:PIPELINE``) and ``gold`` is ``"reextracted"``. Elsewhere Errata's own extractor and the
+    gold edits as they are take their place, the score is called ``edits``, and a note says so.
+    Both are settled when the metric is made and always named in its signature.
+
+    >>> Errant(extractor="aligned").label
+    'edits'
+    """
+
+    name = "errant"
+    about = About(
+        paper="Bryant et al. 2017",
+        range="from 0 to 1",
+        needs=("gold edits or references", "errata[errant] and a spaCy pipeline for English"),
+    )
+    gold: GoldEditing = "auto"  # type: ignore[assignment]  # settled when it is made
+    extractor: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.extractor == "auto":
+            object.__setattr__(self, "extractor", found_extractor() or "aligned")
+        gold: str = self.gold
+        if gold == "auto":
+            object.__setattr__(self, "gold", "reextracted" if self._is_errant else "as_is")
+        super().__post_init__()
+
+    def extracting(self, extractor: str) -> Self:
+        """The same for outputs; gold edits follow the extractor unless they were spoken of."""
+        usual = self.gold == Errant(extractor=self.extractor).gold
+        gold = Errant(extractor=extractor).gold if usual else self.gold
+        return replace(super().extracting(extractor), gold=gold)
+
+    @property
+    def _is_errant(self) -> bool:
+        return split_extractor(self.extractor)[0] == "errant"
+
+    @property
+    def label(self) -> str:
+        """``errant`` where the edits are ERRANT's, ``edits`` elsewhere; then what is unusual."""
+        usual = Errant(extractor=self.extractor)
+        changed = [f.name for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)]
+        if self._is_errant and self.extractor not in ("errant", found_extractor()):
+            changed.append("extractor")
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in changed)
+        return ("errant" if self._is_errant else "edits") + (f"({shown})" if shown else "")
+
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """Whether these are ERRANT's edits at all."""
+        said = super().notes(corpus, systems)
+        if self._is_errant or not (self._finds_gold(corpus) or not self._all_given(systems)):
+            return said
+        why = "" if found_extractor() else f"; {INSTALL}"
+        note = f"Errata's own edits, not ERRANT's: extractor={self.extractor!r}{why}"
+        return (note, *said)
+
+    def _all_given(self, systems: Sequence[Hypotheses]) -> bool:
+        return self.outputs != "reextracted" and all(h.edits is not None for h in systems)
