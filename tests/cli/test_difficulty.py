@@ -335,5 +335,11 @@ def test_texts_and_edits_are_not_scored_side_by_side(files: Path) -> None:
         code=2,
     )
     assert "goes with -m errant, edits or difficulty" in none.stderr
+
+
+def test_a_test_needs_resamples(files: Path) -> None:
+    two = ("score", "--gold", "gold.m2", "one.txt", "two.txt", "-m", "m2", "--compare")
+    refused = run(*two, "--resamples", "0", cwd=files, code=2)
+    assert "--resamples 0 leaves nothing to test with" in refused.stderr
     wrong = run("score", "--gold", "gold.m2", "one.txt", "-m", "m2", "--by-type", cwd=files, code=2)
     assert "--by-type goes with -m errant" in wrong.stderr
