@@ -172,7 +172,9 @@ def test_a_selection_keeps_all_that_scores_hold() -> None:
     assert one.resampled is not None
     assert one.resampled.shape == (3, 1)
     assert one.sentence_parts["annotator"].tolist() == [[1, 0]]
-    for name in ("scorer", "headline", "context", "notes", "name", "label"):
+    assert one.context == ("references:1", "without:A")
+    assert scores.hide("A").context == ("references:1", "hide:A")
+    for name in ("scorer", "headline", "notes", "name", "label"):
         assert getattr(one, name) == getattr(scores, name)
     with pytest.raises(InputError, match="knows no system 'C'"):
         scores.select(["C"])

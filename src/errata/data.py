@@ -473,6 +473,23 @@ class Judgment:
         if any(rank is not None and rank < 1 for rank in self.ranks):
             raise InputError(f"judgment {self.item or '?'} of {self.judge}: ranks start at 1")
 
+    def without(self, *systems: str) -> Judgment:
+        """The judgment as if these systems had never been shown: an output that only they wrote
+        is gone, the rank of one that others wrote too stays.
+
+        >>> ranking = Judgment("ann", 0, (("A", "B"), ("C",)), (2, 1))
+        >>> ranking.without("A", "C").groups, ranking.without("A", "C").ranks
+        ((('B',),), (2,))
+        """
+        left = [
+            (rest, rank)
+            for group, rank in zip(self.groups, self.ranks, strict=True)
+            if (rest := tuple(name for name in group if name not in systems))
+        ]
+        return replace(
+            self, groups=tuple(group for group, _ in left), ranks=tuple(rank for _, rank in left)
+        )
+
     def entries(
         self,
         members: Members = "all",
@@ -598,10 +615,18 @@ class Scores:
         )
 
     def without(self, *systems: str) -> Scores:
-        """The scores of all systems but these."""
+        """The scores of all systems but these, which are to have no part in anything after it."""
+        return self._fewer("without", systems)
+
+    def hide(self, *systems: str) -> Scores:
+        """The scores of all systems but these, which had a part in them and are not looked at."""
+        return self._fewer("hide", systems)
+
+    def _fewer(self, word: str, systems: Sequence[str]) -> Scores:
         for system in systems:
             self._position(system)
-        return self.select([system for system in self.systems if system not in systems])
+        left = self.select([system for system in self.systems if system not in systems])
+        return replace(left, context=(*self.context, *(f"{word}:{name}" for name in systems)))
 
     def _position(self, system: str) -> int:
         if system not in self.systems:

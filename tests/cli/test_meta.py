@@ -10,8 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from command import errata
-from errata import evaluation
+from errata import evaluation, parse
+from errata.correlation import pearson
 from errata.data import Judgment
+from errata.datasets import sample_corpus, sample_systems
 from errata.io.judgments import WrittenForm, write_judgments
 
 SAMPLE = Path(str(files("errata.datasets"))) / "sample"
@@ -173,9 +175,51 @@ def test_common_systems_everywhere(tmp_path: Path) -> None:
     # Without it from the start the sentence level is the same.
     left_out = tables(*judged("--without", "nothing"))
     assert found["sentence_level"] == left_out["sentence_level"]
-    assert found["system_level"] == left_out["system_level"]
-    result = errata("meta", *judged("--window", 3), code=2)
-    assert "nothing: known to only one" in result.stderr
+    # Nobody need ask for it, but it is said.
+    alone = json.loads(errata("meta", *judged("--window", 3), "--json").stdout)["tables"]
+    by_name = {table["name"]: table for table in alone}
+    for name in ("system_level", "sentence_level"):
+        assert by_name[name]["rows"] == found[name]
+        assert "note: no metric scored nothing" in by_name[name]["caption"]
+        assert "hide:nothing" in by_name[name]["signature"]
+
+
+@pytest.mark.parametrize("word", ["--without", "--hide"])
+def test_a_system_is_left_out_alike_in_rank_and_meta(word: str) -> None:
+    """--without ranks as if it had never been judged, --hide ranks it and does not look at it."""
+
+    def ranked(*arguments: str) -> dict[str, float]:
+        done = errata("rank", "--sample", "--resamples", "40", *arguments, "--json")
+        (table,) = json.loads(done.stdout)["tables"]
+        assert (f"{word[2:]}:noisy" in table["signature"]) == bool(arguments)
+        return {row["system"]: row["Expected Wins"] for row in table["rows"]}
+
+    everybody, people = ranked(), ranked(word, "noisy")
+    assert people.keys() == everybody.keys() - {"noisy"}
+    assert (people == {name: everybody[name] for name in people}) == (word == "--hide")
+    given = ("--sample", "-m", "gleu", "--ranker", "expected_wins", "--resamples", "0")
+    done = errata("meta", *given, word, "noisy", "--level", "system", "--json")
+    table = json.loads(done.stdout)["tables"][0]
+    metric = evaluation.evaluate(parse("gleu"), sample_corpus(), sample_systems(), resamples=0)
+    names = sorted(people)
+    expected = pearson([people[n] for n in names], [metric[n] for n in names])
+    assert table["rows"][0]["r"] == pytest.approx(float(expected), abs=1e-12)
+    assert f"{word[2:]}:noisy" in table["signature"]
+
+
+def test_agree_and_plan_leave_systems_out() -> None:
+    for command in ("agree", "plan"):
+        plain, fewer = (
+            json.loads(errata(command, "--sample", *more, "--json").stdout)["tables"]
+            for more in ((), ("--without", "noisy"))
+        )
+        for before, after in zip(plain, fewer, strict=True):
+            assert "without:noisy" in after["signature"]
+            assert before["rows"] != after["rows"]
+        assert "noisy" not in json.dumps([table["rows"] for table in fewer])
+    assert "nothing is known of the system 'X'" in (
+        errata("agree", "--sample", "--without", "X", code=2).stderr
+    )
 
 
 def test_json_has_numbers_and_signatures() -> None:
@@ -291,7 +335,7 @@ def test_seeda_counts_from_one(data_sets: Path) -> None:
 
 def test_unknown_systems_are_said_at_sentence_level_too() -> None:
     given = ["--sample", "--level", "sentence", "--without", "X"]
-    assert "names the system 'X'" in errata("meta", *given, code=2).stderr
+    assert "is known of the system 'X'" in errata("meta", *given, code=2).stderr
 
 
 def test_plots(tmp_path: Path) -> None:
@@ -323,7 +367,8 @@ def test_plots(tmp_path: Path) -> None:
     [
         ((), "no metric to judge"),
         (("--sample", "--convention", "tau"), "convention 'tau' is unknown"),
-        (("--sample", "--without", "X"), "knows no system 'X'"),
+        (("--sample", "--without", "X"), "nothing is known of the system 'X'"),
+        (("--sample", "--hide", "X"), "knows no system 'X'"),
         (("--sample", "--ranker", "elo"), "there is no ranker 'elo'"),
         (("--sample", "--figure", "scatter=x.txt"), "cannot draw into"),
         (("--sample", "--figure", "scatter=x.svg", "--outlier", "X"), "knows no system 'X'"),

@@ -153,7 +153,7 @@ def test_plan() -> None:
     needed = {row[""]: row["value"] for row in clear["plan"]}["rankings needed"]
     assert needed == [None, 19]  # the smallest campaign tried
     assert "plan" not in tables("plan", "--sample")
-    assert "no judgment names" in errata("plan", "--sample", "--systems", "a", "b", code=2).stderr
+    assert "nothing is known of" in errata("plan", "--sample", "--systems", "a", "b", code=2).stderr
 
 
 @pytest.mark.parametrize("command", ["rank", "agree", "plan"])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.data import Judgment
+from errata.data import Judgment, Members
 from errata.errors import InputError
 from errata.human import compare, head_to_head
 from errata.human.bootstrap import bootstrap_counts
@@ -132,10 +132,19 @@ def same(a: Comparisons, b: Comparisons) -> bool:
 @given(some_judgments)
 def test_a_member_drawn_is_a_member_expected(given_: list[Judgment]) -> None:
     """Totals and ties do not vary from draw to draw, so the expectation has them too."""
+    shared = Judgment("zoe", 9, (("A", "B"), ("C",)), (1, 2))
+    given_ = [*given_, shared]
     drawn, expected = compare(given_, members="sample"), compare(given_, members="expected")
     assert expected.total == pytest.approx(drawn.total)
     tied = [c.weight[c.outcome == Outcome.TIE].sum() for c in (drawn, expected)]
     assert tied[0] == pytest.approx(tied[1])
+
+
+@pytest.mark.parametrize("members", ["sample", "expected"])
+def test_members_are_asked_of_nobody_where_all_are_alone(members: Members) -> None:
+    pairs = [Judgment("ann", i, (("A",), ("B",)), (1, 2)) for i in range(3)]
+    with pytest.raises(InputError, match=f"members='{members}' cannot do anything"):
+        compare(pairs, members=members)
 
 
 def test_expected_members_are_the_mean_of_draws() -> None:
@@ -178,7 +187,7 @@ def test_without_a_system() -> None:
     all_, fewer = grundkiewicz_comparisons(), grundkiewicz_comparisons().without("INPUT", "IPN")
     keep = [s for s, name in enumerate(all_.systems) if name not in ("INPUT", "IPN")]
     assert (fewer.counts().wins == all_.counts().wins[np.ix_(keep, keep)]).all()
-    with pytest.raises(InputError, match="no judgment names the system 'HAL'"):
+    with pytest.raises(InputError, match="nothing is known of the system 'HAL'"):
         all_.without("HAL")
 
 

@@ -100,7 +100,7 @@ def test_gain_is_the_expected_gain() -> None:
 
 def test_misuse() -> None:
     data = compare(pilot(0.6))
-    with pytest.raises(InputError, match="no judgment names the system 'C'"):
+    with pytest.raises(InputError, match="nothing is known of the system 'C'"):
         plan(data, NetWins(), "A", "C")
     with pytest.raises(InputError, match="the same"):
         plan(data, NetWins(), "A", "A")

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from errata.cli.figures import Figures, figure_option
+from errata.cli.meta_options import (
+    Chosen,
+    Drawn,
+    Given,
+    People,
+    SystemView,
+    choice_options,
+    drawing_options,
+    people_options,
+    system_options,
+)
 from errata.cli.options import (
     DEFAULT_METRICS,
     Bootstrap,
@@ -16,23 +26,14 @@ from errata.cli.options import (
     bootstrap_options,
     choice_of,
     corpus_options,
-    gathered,
     metric_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.people import (
-    JudgmentInputs,
-    judgment_options,
-    members_option,
-    ranker_option,
-    unit_option,
-    without_option,
-)
+from errata.cli.people import JudgmentInputs, judgment_options, unit_option
 from errata.errors import InputError
-from errata.meta.systems import Over
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses, Members, Scores
+    from errata.data import Corpus, Hypotheses, Judgment, Scores
     from errata.human.comparisons import Comparisons, Unit
     from errata.meta.paired import Paired
     from errata.meta.sentences import ConventionName
@@ -44,96 +45,6 @@ __all__ = ["command"]
 Level = Literal["system", "sentence", "both"]
 
 DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
-
-
-class People(NamedTuple):
-    """Where people's word stands, and how it becomes scores of systems."""
-
-    judgments: tuple[str, ...]
-    human: str | None
-    ranker: str
-    members: Members
-
-
-class SystemView(NamedTuple):
-    """What is shown of whole systems."""
-
-    over: Over
-    window: int | None
-    top: int | None
-    tests: bool
-
-
-class Drawn(NamedTuple):
-    """The figures to draw."""
-
-    figures: Figures
-    outliers: tuple[str, ...]
-
-
-people_options = gathered(
-    "people",
-    People,
-    {
-        "judgments": click.option(
-            "--judgments",
-            multiple=True,
-            metavar="FILE",
-            help="Human rankings (Appraise XML, CSV, JSONL); may be repeated.",
-        ),
-        "human": click.option(
-            "--human", metavar="FILE", help="Human system scores instead of judgments."
-        ),
-        "ranker": ranker_option(
-            "trueskill_meanfield", "How judgments become scores (see errata rank)."
-        ),
-        "members": members_option,
-    },
-)
-system_options = gathered(
-    "view",
-    SystemView,
-    {
-        "over": click.option(
-            "--over",
-            type=choice_of(Over),
-            default="systems",
-            show_default=True,
-            help="What system-level intervals resample.",
-        ),
-        "window": click.option(
-            "--window",
-            type=click.IntRange(2),
-            metavar="K",
-            help="Also: correlations in every window of K neighbours of the ranking.",
-        ),
-        "top": click.option(
-            "--top",
-            type=click.IntRange(2),
-            metavar="K",
-            help="Also: correlations among the best 2, 3, ... K systems.",
-        ),
-        "tests": click.option(
-            "--tests/--no-tests", default=True, help="Significance between metrics."
-        ),
-    },
-)
-drawing_options = gathered(
-    "drawn",
-    Drawn,
-    {
-        "figures": figure_option(
-            {"scatter": "metrics against people", "significance": "a map of p-values"}
-        ),
-        "outliers": click.option(
-            "--outlier",
-            "outliers",
-            multiple=True,
-            metavar="SYSTEM",
-            help="In the scatter plot: draw it hollow, and give r and ρ without it too.",
-        ),
-    },
-)
 
 
 @click.command(
@@ -169,10 +80,9 @@ drawing_options = gathered(
     "calibrated, seeda; may be repeated. Default: noties, hties, tau_b, accuracy.",
 )
 @unit_option("rankings", "What sentence-level intervals resample.")
-@without_option
-@click.option("--common", is_flag=True, help="Judge the systems that both sides know.")
+@choice_options
 @drawing_options
-@judgment_options("sample")
+@judgment_options("sample", "without")
 @bootstrap_options("what --over and --unit name")
 @format_option
 def command(
@@ -185,8 +95,7 @@ def command(
     view: SystemView,
     conventions: tuple[ConventionName, ...],
     unit: Unit,
-    without: tuple[str, ...],
-    common: bool,
+    selected: Chosen,
     drawn: Drawn,
     judged: JudgmentInputs,
     bootstrap: Bootstrap,
@@ -216,26 +125,35 @@ def command(
     conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
     scored = inputs.scored(systems) if chosen else None
-    outputs = scored[1] if scored is not None else []
-    comparisons = _comparisons(people, inputs.sample, judged, outputs, bootstrap.seed)
-    if level == "sentence" and comparisons is None:
+    judgments = _judgments(people, inputs.sample, judged, scored[1] if scored else [])
+    if level == "sentence" and judgments is None:
         raise InputError("sentence level needs judgments", remedy="give --judgments")
-    results = [read_any_scores(path) for path in score_files]
+    given = Given(
+        judgments,
+        None if people.human is None else read_any_scores(people.human),
+        [read_any_scores(path) for path in score_files],
+        scored,
+    ).without(selected.without)
+    origin = (*judged.facts, *(f"without:{name}" for name in selected.without))
+    comparisons = _comparisons(given, people, origin, bootstrap.seed)
     said = None
     if level != "sentence" or drawn.figures:
-        said = _human_scores(comparisons, people, unit, bootstrap)
-    if scored is not None:
-        results += _metric_scores(chosen, *scored, bootstrap)
+        said = _human_scores(given.human, comparisons, people, unit, bootstrap)
+    results = given.scores
+    if given.scored is not None:
+        results += _metric_scores(chosen, *given.scored, bootstrap)
 
     tables: list[Table] = []
     if said is not None:
-        paired = match(said, results, common=common, without=without)
+        paired = match(said, results, common=selected.common, hide=selected.hide)
         if level != "sentence":
             tables += _system_tables(paired, view, bootstrap)
         _draw(paired, drawn)
     if level != "system" and comparisons is not None:
         by_sentence = [scores for scores in results if scores.sentences is not None]
-        left = match_comparisons(comparisons, by_sentence, common=common, without=without)
+        left = match_comparisons(
+            comparisons, by_sentence, common=selected.common, hide=selected.hide
+        )
         tables += _sentence_tables(left, by_sentence, conventions, unit, bootstrap)
     emit(tables, form)
 
@@ -249,24 +167,33 @@ def _known_conventions(names: tuple[ConventionName, ...]) -> tuple[ConventionNam
     return names
 
 
+def _judgments(
+    people: People, sample: bool, judged: JudgmentInputs, outputs: Sequence[Hypotheses]
+) -> list[Judgment] | None:
+    if not people.judgments and not sample:
+        return None
+    return list(replace(judged, sample=not people.judgments).read(people.judgments, outputs))
+
+
 def _comparisons(
-    people: People, sample: bool, judged: JudgmentInputs, outputs: Sequence[Hypotheses], seed: int
+    given: Given, people: People, origin: Sequence[str], seed: int
 ) -> Comparisons | None:
     from errata.human import compare
 
-    if not people.judgments and not sample:
+    if given.judgments is None:
         return None
-    found = replace(judged, sample=not people.judgments).read(people.judgments, outputs)
-    return compare(found, members=people.members, rng=seed, origin=judged.facts)
+    return compare(given.judgments, members=people.members, rng=seed, origin=origin)
 
 
 def _human_scores(
-    comparisons: Comparisons | None, people: People, unit: Unit, bootstrap: Bootstrap
+    human: Scores | None,
+    comparisons: Comparisons | None,
+    people: People,
+    unit: Unit,
+    bootstrap: Bootstrap,
 ) -> Scores:
-    if people.human is not None:
-        from errata.io.scores import read_any_scores
-
-        return read_any_scores(people.human)
+    if human is not None:
+        return human
     if comparisons is None:
         raise InputError("no word from people", remedy="give --judgments or --human scores")
     from errata.human import parse_ranker, rank

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JudgmentInputs",
+    "hide_option",
     "judgment_options",
     "members_option",
     "ranker_option",
@@ -36,6 +37,7 @@ class JudgmentInputs:
     outputs: tuple[str, ...] = ()
     labels: Labels = "check"
     statuses: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -45,15 +47,24 @@ class JudgmentInputs:
             *(f"leave_out:{judge}" for judge in self.leave_out),
             *((f"labels:{self.labels}",) if self.labels != "check" else ()),
             *(f"status:{status}" for status in self.statuses),
+            *(f"without:{system}" for system in self.without),
         )
 
     def read(
         self, files: tuple[str, ...], systems: Sequence[Hypotheses] = ()
     ) -> Iterator[Judgment]:
-        """The judgments of all files, one after the other.
+        """The judgments of all files, one after the other, without the systems to be removed.
 
         They are checked against the outputs named and against ``systems``, which are read already.
         """
+        found = self._read(files, systems)
+        if not self.without:
+            return found
+        from errata.human.selection import without_systems
+
+        return without_systems(found, self.without)
+
+    def _read(self, files: tuple[str, ...], systems: Sequence[Hypotheses]) -> Iterator[Judgment]:
         if self.sample:
             if files:
                 raise InputError("--sample takes no files", remedy="leave out either of them")
@@ -131,6 +142,7 @@ def judgment_options(*leave_out: str) -> Decorator:
             metavar="STATUS",
             help="MTurk assignments that count; default: Approved.",
         ),
+        "without": without_option,
     }
     for field in leave_out:
         del options[field]
@@ -138,7 +150,17 @@ def judgment_options(*leave_out: str) -> Decorator:
 
 
 without_option = click.option(
-    "--without", multiple=True, metavar="SYSTEM", help="Leave out this system; may be repeated."
+    "--without",
+    multiple=True,
+    metavar="SYSTEM",
+    help="Remove this system and all its comparisons before anything is ranked; may be repeated.",
+)
+hide_option = click.option(
+    "--hide",
+    multiple=True,
+    metavar="SYSTEM",
+    help="Rank this system with the others, and leave it out of what is shown and compared; "
+    "may be repeated.",
 )
 
 

@@ -11,11 +11,11 @@ from errata.cli.options import Bootstrap, bootstrap_options, choice_of, threads_
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.people import (
     JudgmentInputs,
+    hide_option,
     judgment_options,
     members_option,
     ranker_option,
     unit_option,
-    without_option,
 )
 from errata.human.clusters import RankingOrder
 from errata.human.ranking import Reported
@@ -66,7 +66,7 @@ __all__ = ["command"]
     show_default=True,
     help="What the table is sorted by.",
 )
-@without_option
+@hide_option
 @click.option("--head-to-head", is_flag=True, help="Add the table of pairs with sign tests.")
 @figure_option({"ranking": "scores with their ranges"})
 @threads_option
@@ -81,7 +81,7 @@ def command(
     value: Reported,
     balanced: bool,
     order: RankingOrder,
-    without: tuple[str, ...],
+    hide: tuple[str, ...],
     head_to_head: bool,
     figures: Figures,
     threads: int | None,
@@ -103,8 +103,6 @@ def command(
     comparisons = human.compare(
         judged.read(judgments), members=members, rng=bootstrap.seed, keep=unit, origin=judged.facts
     )
-    if without:
-        comparisons = comparisons.without(*without)
     with ProgressBar(chosen.name) as progress:
         scores = human.rank(
             chosen,
@@ -117,13 +115,12 @@ def command(
             threads=threads,
             progress=progress,
         )
-    ranking = cluster(scores, confidence=bootstrap.confidence, order=order)
+    ranking = cluster(scores.hide(*hide), confidence=bootstrap.confidence, order=order)
     tables = [ranking_table(ranking)]
     if head_to_head:
+        shown = comparisons.hide(*hide)
         tables.append(
-            head_to_head_table(
-                human.head_to_head(comparisons), ranking.order, context=comparisons.facts
-            )
+            head_to_head_table(human.head_to_head(shown), ranking.order, context=shown.facts)
         )
     for _, path in figures:
         save_figure(ranking_plot(ranking), path)

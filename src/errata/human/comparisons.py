@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
+from errata.human.selection import unknown_system
 from errata.numbers import Floats, Seed
 from errata.parameters import require
 
@@ -160,15 +161,19 @@ class Comparisons(Rows):
         return number.astype(np.int64), len(distinct)
 
     def without(self, *systems: str) -> Comparisons:
-        """The comparisons among the other systems."""
+        """The comparisons among the other systems, for what is ranked without these."""
+        return self._fewer("without", systems)
+
+    def hide(self, *systems: str) -> Comparisons:
+        """The comparisons among the other systems, for what is looked at without these."""
+        return self._fewer("hide", systems)
+
+    def _fewer(self, word: str, systems: Sequence[str]) -> Comparisons:
         if not systems:
             return self
         for name in systems:
             if name not in self.systems:
-                raise InputError(
-                    f"no judgment names the system {name!r}",
-                    remedy=f"there are: {', '.join(self.systems)}",
-                )
+                raise unknown_system(name, self.systems)
         stay = np.array([name not in systems for name in self.systems], bool)
         number = (np.cumsum(stay) - 1).astype(np.int32)
         kept = self.select(stay[self.first] & stay[self.second])
@@ -177,7 +182,7 @@ class Comparisons(Rows):
             systems=tuple(name for name in self.systems if name not in systems),
             first=number[kept.first],
             second=number[kept.second],
-            context=(*self.context, *(f"without:{name}" for name in systems)),
+            context=(*self.context, *(f"{word}:{name}" for name in systems)),
         )
 
 
@@ -223,6 +228,11 @@ def compare(
         if keep != "everything" and waiting > WAITING:
             parts, waiting = [_merged(_joined(parts), keep)], 0
     rows = _joined(parts or [expansion.rows([])])
+    if members != "all" and len(rows) and not expansion.shared:
+        raise InputError(
+            f"no output is shared by systems, so members={members!r} cannot do anything",
+            remedy="leave it out; files that list pairs name one system for each output",
+        )
     found = expansion.finish(rows if keep == "everything" else _merged(rows, keep))
     return replace(found, context=(*found.context, *origin))
 
@@ -237,6 +247,7 @@ class _Expansion:
         self.systems: dict[str, int] = {}
         self.judges: dict[str, int] = {}
         self.rankings = 0
+        self.shared = False  # whether an output has several members, who may speak for it
         self._known: dict[tuple[tuple[str, ...], ...], Speakers] = {}
         self._last: tuple[str, int, str] | None = None
 
@@ -316,6 +327,7 @@ class _Expansion:
         return known
 
     def _listed(self, judgment: Judgment) -> Speakers:
+        self.shared = self.shared or any(len(group) > 1 for group in judgment.groups)
         entries = judgment.entries(self.members, self.order, self.rng)
         number = self.systems
         return (

@@ -19,6 +19,7 @@ from errata.human.bootstrap import bootstrap_counts
 from errata.human.clusters import SOLVED
 from errata.human.comparisons import Comparisons, Unit
 from errata.human.ranking import Ranker
+from errata.human.selection import unknown_system
 from errata.numbers import Floats, Seed, seed_name, settled
 
 __all__ = ["NextPairs", "Plan", "next_pairs", "plan", "seconds_per_ranking"]
@@ -84,10 +85,7 @@ def plan(
     ranker = ranker.stand_in
     for name in (first, second):
         if name not in comparisons.systems:
-            raise InputError(
-                f"no judgment names the system {name!r}",
-                remedy=f"there are: {', '.join(comparisons.systems)}",
-            )
+            raise unknown_system(name, comparisons.systems)
     if first == second:
         raise InputError("the two systems are the same", remedy="name two different ones")
     if not (0.5 <= confidence < 1 and 0 < power < 1):

@@ -10,19 +10,29 @@ from errata.data import Scores, short_names
 from errata.errors import InputError
 from errata.human.comparisons import Comparisons
 
-__all__ = ["Paired", "joint_signature", "match", "match_comparisons", "match_systems"]
+__all__ = [
+    "Paired",
+    "joint_signature",
+    "match",
+    "match_comparisons",
+    "match_systems",
+    "notes_on_strangers",
+    "only_people",
+]
 
 
 @dataclass(frozen=True, eq=False)
 class Paired:
     """What people and some metrics say of the same systems, in the order of the human scores.
 
-    ``without`` are the systems that were left out.
+    ``hidden`` are the systems that one side or both know and that are not looked at; ``notes`` say
+    why, where nobody asked for it.
     """
 
     people: Scores
     metrics: tuple[Scores, ...]
-    without: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.people)
@@ -39,8 +49,8 @@ class Paired:
 
     def signature(self, *settings: str) -> str:
         """Everything that decided the numbers made with these settings, in one line."""
-        left_out = (f"without:{name}" for name in self.without)
-        own = ("level:system", f"systems:{len(self)}", *left_out, *settings)
+        hidden = (f"hide:{name}" for name in self.hidden)
+        own = ("level:system", f"systems:{len(self)}", *hidden, *settings)
         return joint_signature(own, self.people.signature, self.metrics)
 
 
@@ -51,27 +61,31 @@ def joint_signature(settings: Sequence[str], people: str, metrics: Sequence[Scor
 
 
 def match(
-    people: Scores, metrics: Sequence[Scores], *, common: bool = False, without: Sequence[str] = ()
+    people: Scores, metrics: Sequence[Scores], *, common: bool = False, hide: Sequence[str] = ()
 ) -> Paired:
     """Put people and metrics side by side over the same systems.
 
-    Systems that people or a metric alone know are an error; ``common`` leaves them out on
-    purpose. Systems named in ``without`` are left out on whichever side they are.
+    A system that people alone know (a reference, a control) is left out, and a note says so. One
+    that a metric alone knows, or that some metrics do not, is an error; ``common`` leaves those
+    out on purpose. Systems named in ``hide`` are left out on whichever side they are. Whoever is
+    left out had a part in the scores of the others as far as these depend on each other; to rank
+    without a system, leave it out of the judgments.
 
     >>> import numpy as np
     >>> people = Scores("people", ("A", "B", "C"), np.array([3.0, 2.0, 1.0]))
     >>> metric = Scores("m2()", ("D", "B", "A"), np.array([0.1, 0.2, 0.4]))
     >>> paired = match(people, [metric], common=True)
-    >>> paired.systems, paired.metrics[0].values.tolist(), paired.without
+    >>> paired.systems, paired.metrics[0].values.tolist(), paired.hidden
     (('A', 'B'), [0.4, 0.2], ('C', 'D'))
     """
     if not metrics:
         raise InputError("no metric to judge", remedy="give at least one")
     known = {name for scores in (people, *metrics) for name in scores.systems}
-    for name in without:
+    for name in hide:
         if name not in known:
-            people.without(name)  # which says what there is
-    stay = known - set(without)
+            people.hide(name)  # which says what there is
+    alone = only_people([name for name in people.systems if name not in hide], metrics)
+    stay = known - set(hide) - set(alone)
     sides = [s.select([name for name in s.systems if name in stay]) for s in (people, *metrics)]
     for metric in sides[1:]:
         _check(sides[0], metric, common)
@@ -82,7 +96,24 @@ def match(
             remedy="score the same systems with every metric",
         )
     matched, *rest = (scores.select(shared) for scores in sides)
-    return Paired(matched, tuple(rest), tuple(sorted(known - set(shared))))
+    hidden = tuple(sorted(known - set(shared)))
+    return Paired(matched, tuple(rest), hidden, notes_on_strangers(alone))
+
+
+def only_people(systems: Sequence[str], metrics: Sequence[Scores]) -> tuple[str, ...]:
+    """The systems that no metric scored."""
+    scored = {name for scores in metrics for name in scores.systems}
+    return tuple(name for name in systems if name not in scored)
+
+
+def notes_on_strangers(systems: Sequence[str]) -> tuple[str, ...]:
+    """The note on systems that people alone know, if there are any."""
+    if not systems:
+        return ()
+    return (
+        f"no metric scored {', '.join(systems)}: ranked by people with the others, and left out "
+        "where metrics are judged",
+    )
 
 
 def match_comparisons(
@@ -90,15 +121,15 @@ def match_comparisons(
     metrics: Sequence[Scores],
     *,
     common: bool = False,
-    without: Sequence[str] = (),
+    hide: Sequence[str] = (),
 ) -> Comparisons:
     """The comparisons of the systems that are to be judged (see `match`)."""
     named = set(comparisons.systems)
     elsewhere = {name for scores in metrics for name in scores.systems} - named
-    out = [name for name in without if name not in elsewhere]  # of a name nobody knows it is said
+    out = [name for name in hide if name not in elsewhere]  # of a name nobody knows it is said
     if common:
         out += sorted({name for s in metrics for name in named - set(s.systems)} - set(out))
-    return comparisons.without(*out)
+    return comparisons.hide(*out)
 
 
 def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tuple[Scores, Scores]:

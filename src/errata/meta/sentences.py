@@ -12,7 +12,7 @@ import numpy as np
 from errata.data import Scores, short_names
 from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons, Unit
-from errata.meta.paired import joint_signature
+from errata.meta.paired import joint_signature, notes_on_strangers, only_people
 from errata.meta.signs import (
     CONVENTIONS,
     SignTables,
@@ -152,6 +152,7 @@ class SentenceLevels:
     unit: Unit
     confidence: float
     signature: str
+    notes: tuple[str, ...] = ()
 
 
 def sentence_level(
@@ -190,8 +191,10 @@ def sentence_levels(
     """Several metrics under several conventions, ``"calibrated"`` and ``"seeda"`` among them.
 
     Those two are no functions of the nine counts; they come without an interval. ``folds`` are
-    those of `calibrated_accuracy`.
+    those of `calibrated_accuracy`. A system that no metric scored is left out with a note.
     """
+    strangers = only_people(comparisons.systems, results)
+    comparisons = comparisons.hide(*strangers)
     for name in conventions:
         require("convention", name, ConventionName)
     if "seeda" in conventions:
@@ -233,4 +236,5 @@ def sentence_levels(
         unit,
         confidence,
         joint_signature(settings, " | ".join(comparisons.facts), results),
+        notes_on_strangers(strangers),
     )

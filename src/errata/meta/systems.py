@@ -121,7 +121,7 @@ def system_level(
         pairs,
         over,
         confidence,
-        (*_limits(len(paired), pairs), *_undefined(paired, p_values)),
+        (*paired.notes, *_limits(len(paired), pairs), *_undefined(paired, p_values)),
         paired.signature(*drawn, f"seed:{seed_name(rng)}"),
     )
 

@@ -174,7 +174,9 @@ def sentence_level_table(result: SentenceLevels) -> Table:
         tuple(rows),
         title="Agreement with people, sentence level",
         name="sentence_level",
-        caption=f"{caption}\nsignature: {result.signature}",
+        caption="\n".join(
+            [caption, *(f"note: {note}" for note in result.notes), f"signature: {result.signature}"]
+        ),
         signature=result.signature,
         formats={
             "value": ".4f",

@@ -1,0 +1,175 @@
+"""The options of ``errata meta``, gathered: people, systems, views and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from errata.cli.figures import Figures, figure_option
+from errata.cli.options import choice_of, gathered
+from errata.cli.people import hide_option, members_option, ranker_option, without_option
+from errata.meta.systems import Over
+
+if TYPE_CHECKING:
+    from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
+
+__all__ = [
+    "Chosen",
+    "Drawn",
+    "Given",
+    "People",
+    "SystemView",
+    "choice_options",
+    "drawing_options",
+    "people_options",
+    "system_options",
+]
+
+
+class People(NamedTuple):
+    """Where people's word stands, and how it becomes scores of systems."""
+
+    judgments: tuple[str, ...]
+    human: str | None
+    ranker: str
+    members: Members
+
+
+class Chosen(NamedTuple):
+    """Which systems are judged."""
+
+    without: tuple[str, ...]
+    hide: tuple[str, ...]
+    common: bool
+
+
+class SystemView(NamedTuple):
+    """What is shown of whole systems."""
+
+    over: Over
+    window: int | None
+    top: int | None
+    tests: bool
+
+
+class Drawn(NamedTuple):
+    """The figures to draw."""
+
+    figures: Figures
+    outliers: tuple[str, ...]
+
+
+people_options = gathered(
+    "people",
+    People,
+    {
+        "judgments": click.option(
+            "--judgments",
+            multiple=True,
+            metavar="FILE",
+            help="Human rankings (Appraise XML, CSV, JSONL); may be repeated.",
+        ),
+        "human": click.option(
+            "--human", metavar="FILE", help="Human system scores instead of judgments."
+        ),
+        "ranker": ranker_option(
+            "trueskill_meanfield", "How judgments become scores (see errata rank)."
+        ),
+        "members": members_option,
+    },
+)
+choice_options = gathered(
+    "selected",
+    Chosen,
+    {
+        "without": without_option,
+        "hide": hide_option,
+        "common": click.option(
+            "--common",
+            is_flag=True,
+            help="Judge the systems that people and all metrics know. (One that people alone know "
+            "is left out in any case.)",
+        ),
+    },
+)
+system_options = gathered(
+    "view",
+    SystemView,
+    {
+        "over": click.option(
+            "--over",
+            type=choice_of(Over),
+            default="systems",
+            show_default=True,
+            help="What system-level intervals resample.",
+        ),
+        "window": click.option(
+            "--window",
+            type=click.IntRange(2),
+            metavar="K",
+            help="Also: correlations in every window of K neighbours of the ranking.",
+        ),
+        "top": click.option(
+            "--top",
+            type=click.IntRange(2),
+            metavar="K",
+            help="Also: correlations among the best 2, 3, ... K systems.",
+        ),
+        "tests": click.option(
+            "--tests/--no-tests", default=True, help="Significance between metrics."
+        ),
+    },
+)
+drawing_options = gathered(
+    "drawn",
+    Drawn,
+    {
+        "figures": figure_option(
+            {"scatter": "metrics against people", "significance": "a map of p-values"}
+        ),
+        "outliers": click.option(
+            "--outlier",
+            "outliers",
+            multiple=True,
+            metavar="SYSTEM",
+            help="In the scatter plot: draw it hollow, and give r and ρ without it too.",
+        ),
+    },
+)
+
+
+class Given(NamedTuple):
+    """What was read, before anything is computed."""
+
+    judgments: list[Judgment] | None
+    human: Scores | None
+    scores: list[Scores]
+    scored: tuple[Corpus, list[Hypotheses]] | None
+
+    def without(self, systems: Sequence[str]) -> Given:
+        """The same with these systems gone from every side that has them."""
+        if not systems:
+            return self
+        from errata.human.selection import check_named, without_systems
+
+        tables = [*self.scores, *([] if self.human is None else [self.human])]
+        outputs = self.scored[1] if self.scored is not None else []
+        judged = {name for j in self.judgments or () for group in j.groups for name in group}
+        known = judged.union(*(s.systems for s in tables), (h.system for h in outputs))
+        check_named(systems, known)
+
+        def fewer(scores: Scores) -> Scores:
+            return scores.without(*(name for name in systems if name in scores.systems))
+
+        return Given(
+            None
+            if self.judgments is None
+            else list(without_systems(self.judgments, [n for n in systems if n in judged])),
+            None if self.human is None else fewer(self.human),
+            [fewer(scores) for scores in self.scores],
+            None
+            if self.scored is None
+            else (self.scored[0], [h for h in outputs if h.system not in systems]),
+        )
