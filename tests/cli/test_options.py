@@ -195,6 +195,24 @@ def test_no_command_imports_another(name: str) -> None:
             assert node.module in shared
 
 
+@pytest.mark.parametrize("name", commands())
+def test_every_command_shows_an_example_and_prints_json(name: str) -> None:
+    found = commands()[name]
+    assert f"errata {name.partition(' ')[0]}" in (found.epilog or "") or name == "data"
+    assert "Example" in (found.epilog or "")
+    if not isinstance(found, click.Group):
+        assert any("--json" in option.opts for option in found.params)
+
+
+# These answer at once, whatever they are given: nothing is counted or resampled.
+AT_ONCE = {"agree", "check", "metrics", "rankers"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_may_take_long_shows_how_far_it_is(name: str) -> None:
+    assert ("ProgressBar(" in source(name).read_text("utf-8")) == (name not in AT_ONCE)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_takes_few_values(name: str) -> None:
     callback = command(name).callback

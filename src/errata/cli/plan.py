@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.options import confidence_option, seed_option
-from errata.cli.output import emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option
 from errata.cli.people import JudgmentInputs, judgment_options, ranker_option, unit_option
 from errata.errors import InputError
 
@@ -92,8 +92,8 @@ def command(
     scores = human.rank(chosen.stand_in, comparisons, unit=unit, rng=seed)
     tables = []
     if systems:
-        tables += plan_tables(
-            planning.plan(
+        with ProgressBar("campaigns") as progress:
+            planned = planning.plan(
                 comparisons,
                 chosen,
                 *systems,
@@ -104,8 +104,9 @@ def command(
                 simulations=simulations,
                 rng=seed,
                 seconds=planning.seconds_per_ranking(read),
+                progress=progress,
             )
-        )
+        tables += plan_tables(planned)
     elif len(comparisons.systems) < 2:
         raise InputError("fewer than two systems", remedy="give judgments of two or more")
     found = planning.next_pairs(scores, comparisons, batch=batch)

@@ -69,12 +69,15 @@ def command(
             ),
             signature=signed(f"ster(lowercase={not cased})", *corpus_facts(corpus)),
         )
-    alike = [
-        study.annotators_as_systems(
-            corpus, metric, names=names, resamples=bootstrap.resamples, rng=bootstrap.seed
-        )
-        for metric in chosen
-    ]
+    resamples, _, seed = bootstrap
+    alike = []
+    for metric in chosen:
+        with ProgressBar(metric.name) as progress:
+            alike.append(
+                study.annotators_as_systems(
+                    corpus, metric, names=names, resamples=resamples, rng=seed, progress=progress
+                )
+            )
     tables += [
         report.annotator_table(alike, confidence=bootstrap.confidence),
         report.self_check_table(
@@ -82,20 +85,17 @@ def command(
         ),
     ]
     for metric in chosen if systems else ():
-        tables.append(
-            report.curve_table(
-                study.reference_curve(corpus, metric, systems, rng=bootstrap.seed),
-                [h.system for h in systems],
-                metric,
-                signature=signed(repr(metric), *corpus_facts(corpus), f"seed:{bootstrap.seed}"),
-            )
-        )
+        with ProgressBar(f"{metric.name}, references") as progress:
+            curve = study.reference_curve(corpus, metric, systems, rng=seed, progress=progress)
+        signature = signed(repr(metric), *corpus_facts(corpus), f"seed:{seed}")
+        called = [h.system for h in systems]
+        tables.append(report.curve_table(curve, called, metric, signature=signature))
     emit(tables, form)
 
 
 def _names(inputs: Inputs) -> list[str] | None:
     """What the annotators are called: their files, with folders where these are needed."""
-    if inputs.annotators or not inputs.refs:
+    if inputs.chosen or not inputs.refs:
         return None
     names = [os.path.basename(path) for path in inputs.refs]
     return names if len(set(names)) == len(names) else list(inputs.refs)

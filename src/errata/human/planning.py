@@ -20,7 +20,7 @@ from errata.human.clusters import SOLVED
 from errata.human.comparisons import Comparisons, Unit
 from errata.human.ranking import Ranker
 from errata.human.selection import unknown_system
-from errata.numbers import Floats, Seed, seed_name, settled
+from errata.numbers import Floats, Progress, Seed, seed_name, settled
 
 __all__ = ["NextPairs", "Plan", "next_pairs", "plan", "seconds_per_ranking"]
 
@@ -72,6 +72,7 @@ def plan(
     simulations: int = 500,
     seconds: float | None = None,
     rng: Seed = 0,
+    progress: Progress | None = None,
 ) -> Plan:
     """How many rankings separate two systems, by simulation from pilot data.
 
@@ -101,7 +102,9 @@ def plan(
     z = float(ndtri((1 + confidence) / 2))
     times = np.geomspace(0.1, largest, 1 + round(np.log(largest / 0.1) / np.log(GROWTH)))
     shares = []
-    for each in times:
+    for done, each in enumerate(times):
+        if progress is not None:
+            progress(done, len(times))
         counts = bootstrap_counts(comparisons, unit, simulations, generator, times=each)
         scores = ranker.score(counts)
         apart = scores[:, a] - scores[:, b]

@@ -236,6 +236,7 @@ def annotators_as_systems(
     names: Sequence[str] | None = None,
     resamples: int = 1000,
     rng: int = 0,
+    progress: Progress | None = None,
 ) -> list[Scores]:
     """Each annotator scored like a system against all the others: what is humanly possible?
 
@@ -249,7 +250,9 @@ def annotators_as_systems(
             remedy="give two reference sets or more",
         )
     results = []
-    for annotator in annotators:
+    for done, annotator in enumerate(annotators):
+        if progress is not None:
+            progress(done, len(annotators))
 
         def others(refs: tuple[Reference, ...], own: int = annotator) -> tuple[Reference, ...]:
             return tuple(r for r in refs if r.annotator != own)
@@ -316,6 +319,7 @@ def reference_curve(
     systems: Sequence[Hypotheses],
     *,
     rng: int | np.random.Generator = 0,
+    progress: Progress | None = None,
 ) -> tuple[CurvePoint, ...]:
     """Scores of systems against 1, 2, ... references (Sakaguchi et al. 2016, Figure 5).
 
@@ -333,6 +337,8 @@ def reference_curve(
     generator = np.random.default_rng(rng)
     points = []
     for k in range(1, len(annotators) + 1):
+        if progress is not None:
+            progress(k - 1, len(annotators))
         scores = np.array(
             [
                 evaluate(metric, part.keep_annotators(*subset), outputs, resamples=0).values
