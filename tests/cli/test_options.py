@@ -31,6 +31,10 @@ OWN_HELP = {
 }
 
 
+# What commands may import from the command line.
+SHARED = ("", ".figures", ".options", ".output", ".people", ".score_files", ".words")
+
+
 def command(name: str) -> click.Command:
     found = cli.get_command(click.Context(cli), name)
     assert found is not None
@@ -188,8 +192,7 @@ def test_a_metric_is_named_alike_in_stress() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_imports_another(name: str) -> None:
-    rooms = ("", ".figures", ".options", ".output", ".people", ".words", f".{name}_options")
-    shared = {f"errata.cli{room}" for room in rooms}
+    shared = {f"errata.cli{room}" for room in (*SHARED, f".{name}_options")}
     for node in ast.walk(ast.parse(source(name).read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("errata.cli"):
             assert node.module in shared

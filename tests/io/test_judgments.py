@@ -271,14 +271,14 @@ def test_read_tells_the_form_and_gzip(tmp_path: Path) -> None:
         write_judgments([ranking], tmp_path / "x", form="mturk")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="form 'xml' is unknown"):
         read_judgments(path, form="xml")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="labels 'chekc' is unknown; use one of 'check', 'text'"):
+    with pytest.raises(InputError, match="labels 'chekc' is unknown; did you mean 'check'"):
         read_judgments(path, labels="chekc")  # type: ignore[arg-type]
 
 
 def test_read_errors(tmp_path: Path) -> None:
     for name, content, message in (
         ("empty", b"", "the file is empty"),
-        ("odd", b"a,b,c\n", "form of the file"),
+        ("odd", b"a b c\n", "form of the file"),
         ("latin", b'{"judge": "Andr\xe9"}\n', "latin:1: byte 16 of the line"),
         ("cut.gz", gzip.compress(GOOD.encode() * 1000)[:60], "damaged gzip"),
     ):

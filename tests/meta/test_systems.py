@@ -164,7 +164,7 @@ def test_everything_reads_the_same_systems() -> None:
     with pytest.raises(InputError, match="knows no system 'Z'"):
         match(HUMAN, [GOOD], hide=["Z"])
     with pytest.raises(InputError, match="all metrics together share 0 systems"):
-        match(HUMAN, [GOOD.select("AB"), GOOD.select("EF")], common=True)
+        match(HUMAN, [GOOD.select("AB"), BAD.select("EF")], common=True)
 
 
 def test_a_constant_metric_has_no_correlation() -> None:

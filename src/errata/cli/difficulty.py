@@ -22,6 +22,7 @@ from errata.cli.options import (
     tier_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.score_files import names_option, split_names
 from errata.errors import InputError
 from errata.metrics.difficulty.chunks import Matching
 
@@ -105,12 +106,7 @@ metric_options = gathered(
 @writes_files("write_weights", "figures")
 @click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options()
-@click.option(
-    "--names",
-    metavar="A,B,...",
-    help="Names of the systems in an M2 file with the "
-    "edits of several, in the order of their annotator numbers.",
-)
+@names_option
 @metric_options
 @click.option("--write-weights", metavar="FILE", help="Write the counts behind the weights.")
 @click.option(
@@ -219,16 +215,11 @@ def _names(names: str | None, outputs: tuple[str, ...]) -> list[str] | None:
     """The names given to the systems of one M2 file."""
     if names is None:
         return None
-    called = [name.strip() for name in names.split(",")]
+    called = split_names(names)
     if len(outputs) != 1:
         raise InputError(
             "--names belongs to one M2 file with the edits of several systems",
             remedy="write name=path for each of several files",
-        )
-    if not all(called):
-        raise InputError(
-            f"--names {names!r} has an empty name",
-            remedy="give one name per annotator number, separated by commas",
         )
     return called
 

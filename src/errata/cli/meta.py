@@ -30,6 +30,7 @@ from errata.cli.options import (
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.people import JudgmentInputs, judgment_options, unit_option
+from errata.cli.score_files import ScoreFiles, score_file_options
 from errata.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,13 +55,7 @@ DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "
 @writes_files("figures")
 @click.argument("systems", nargs=-1, metavar="[NAME=]FILE...")
 @people_options
-@click.option(
-    "--scores",
-    "score_files",
-    multiple=True,
-    metavar="FILE",
-    help="Scores of a metric from a file instead of computing them; may be repeated.",
-)
+@score_file_options
 @corpus_options()
 @metric_option(*DEFAULT_METRICS)
 @click.option(
@@ -88,7 +83,7 @@ DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "
 def command(
     systems: tuple[str, ...],
     people: People,
-    score_files: tuple[str, ...],
+    score_files: ScoreFiles,
     inputs: Inputs,
     metrics: tuple[str, ...],
     level: Level,
@@ -111,13 +106,12 @@ def command(
     The groups of the judgments are compared with the outputs always, and refused where they do not
     fit: sentences may be counted from 0 or from 1 (--base). --labels given leaves that out.
     """
-    from errata.io.scores import read_any_scores
     from errata.meta.paired import match, match_comparisons
     from errata.metrics import parse
 
     # What can fail at once does so before anything is computed.
     computed = bool(systems or inputs.sample)
-    if not (computed or score_files):
+    if not (computed or score_files.files):
         raise InputError(
             "no metric to judge",
             remedy="give outputs with --gold or --source and --refs, or --scores, or --sample",
@@ -128,12 +122,7 @@ def command(
     judgments = _judgments(people, inputs.sample, judged, scored[1] if scored else [])
     if level == "sentence" and judgments is None:
         raise InputError("sentence level needs judgments", remedy="give --judgments")
-    given = Given(
-        judgments,
-        None if people.human is None else read_any_scores(people.human),
-        [read_any_scores(path) for path in score_files],
-        scored,
-    ).without(selected.without)
+    given = Given(judgments, *score_files.read(), scored).without(selected.without)
     origin = (*judged.facts, *(f"without:{name}" for name in selected.without))
     comparisons = _comparisons(given, people, origin, bootstrap.seed)
     said = None

@@ -32,7 +32,6 @@ class People(NamedTuple):
     """Where people's word stands, and how it becomes scores of systems."""
 
     judgments: tuple[str, ...]
-    human: str | None
     ranker: str
     members: Members
 
@@ -70,9 +69,6 @@ people_options = gathered(
             multiple=True,
             metavar="FILE",
             help="Human rankings (Appraise XML, CSV, JSONL); may be repeated.",
-        ),
-        "human": click.option(
-            "--human", metavar="FILE", help="Human system scores instead of judgments."
         ),
         "ranker": ranker_option(
             "trueskill_meanfield", "How judgments become scores (see errata rank)."

@@ -37,6 +37,7 @@ class JudgmentInputs:
     outputs: tuple[str, ...] = ()
     labels: Labels = "check"
     statuses: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
     @property
@@ -47,6 +48,7 @@ class JudgmentInputs:
             *(f"leave_out:{judge}" for judge in self.leave_out),
             *((f"labels:{self.labels}",) if self.labels != "check" else ()),
             *(f"status:{status}" for status in self.statuses),
+            *(f"columns:{columns}" for columns in self.columns),
             *(f"without:{system}" for system in self.without),
         )
 
@@ -73,6 +75,7 @@ class JudgmentInputs:
 
             return without_judges(iter(sample_judgments()), self.leave_out, "--sample")
         from errata.io.judgments import read_judgments, read_outputs
+        from errata.io.judgments.spreadsheet import parse_columns
 
         if not files:
             raise InputError("no judgments given", remedy="name a file, or use --sample")
@@ -91,6 +94,7 @@ class JudgmentInputs:
                 statuses=self.statuses or None,
                 labels=self.labels,
                 outputs=texts or None,
+                columns=parse_columns(self.columns),
             )
             for file in files
         )
@@ -141,6 +145,13 @@ def judgment_options(*leave_out: str) -> Decorator:
             multiple=True,
             metavar="STATUS",
             help="MTurk assignments that count; default: Approved.",
+        ),
+        "columns": click.option(
+            "--columns",
+            multiple=True,
+            metavar="ROLE=TITLE,...",
+            help="Columns of a table of judgments: judge, sentence, system, rank, score, better, "
+            "worse, item or seconds, as in judge=Annotator,sentence=ID.",
         ),
         "without": without_option,
     }

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from errata.io.judgments import read_judgments, write_judgments
     from errata.io.linter import Checked, check_files
     from errata.io.m2 import read_m2, write_m2
-    from errata.io.scores import read_published_scores, read_scores, write_scores
+    from errata.io.scores.published import read_published_scores
+    from errata.io.scores.stored import read_scores, write_scores
     from errata.io.text import read_text, write_text
 
 _WHERE = {
@@ -29,12 +30,12 @@ _WHERE = {
     "read_hypotheses_m2": "corpus",
     "read_judgments": "judgments",
     "read_m2": "m2",
-    "read_published_scores": "scores",
-    "read_scores": "scores",
+    "read_published_scores": "scores.published",
+    "read_scores": "scores.stored",
     "read_text": "text",
     "write_judgments": "judgments",
     "write_m2": "m2",
-    "write_scores": "scores",
+    "write_scores": "scores.stored",
     "write_text": "text",
 }
 __all__ = [

@@ -13,6 +13,7 @@ from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_alignment, check_lines, check_sources
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
+from errata.io.opened import plain_name
 from errata.io.text import read_text
 
 __all__ = [
@@ -143,12 +144,12 @@ def split_name(argument: PathLike) -> tuple[str | None, str]:
 
 
 def system_name(path: PathLike) -> str:
-    """A system's name from its file: no folder, no ``.gz``, no usual ending.
+    """A system's name from its file: no folder, no usual ending.
 
     >>> system_name("out/AMU.txt.gz"), system_name("v1.2")
     ('AMU', 'v1.2')
     """
-    name = "stdin" if os.fspath(path) == "-" else Path(path).name.removesuffix(".gz")
+    name = "stdin" if os.fspath(path) == "-" else Path(plain_name(path)).name
     for ending in _ENDINGS:
         if name.endswith(ending) and len(name) > len(ending):
             return name.removesuffix(ending)
@@ -226,7 +227,7 @@ def scan_hypotheses(
 
 def is_m2(path: PathLike) -> bool:
     """Whether a file is M2 by its name."""
-    return os.fspath(path).removesuffix(".gz").endswith(".m2")
+    return plain_name(path).endswith(".m2")
 
 
 def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> list[Hypotheses]:

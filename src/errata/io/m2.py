@@ -23,6 +23,7 @@ from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2_lines import Reading, check_order, read_edit
+from errata.io.opened import plain_name
 from errata.io.writing import write_lines
 
 __all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "write_m2"]
@@ -77,7 +78,7 @@ def scan_m2(
 def corpus_name(path: PathLike) -> str:
     """The file name without its folder and its ``.m2`` or ``.gz``."""
     name = os.fspath(path)
-    return "stdin" if name == "-" else Path(name).name.removesuffix(".gz").removesuffix(".m2")
+    return "stdin" if name == "-" else Path(plain_name(name)).name.removesuffix(".m2")
 
 
 def parse_m2(

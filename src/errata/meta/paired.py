@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -87,6 +88,7 @@ def match(
     alone = only_people([name for name in people.systems if name not in hide], metrics)
     stay = known - set(hide) - set(alone)
     sides = [s.select([name for name in s.systems if name in stay]) for s in (people, *metrics)]
+    _check_scorers(sides[0], sides[1:])
     for metric in sides[1:]:
         _check(sides[0], metric, common)
     shared = [name for name in sides[0].systems if all(name in s.systems for s in sides)]
@@ -114,6 +116,23 @@ def notes_on_strangers(systems: Sequence[str]) -> tuple[str, ...]:
         f"no metric scored {', '.join(systems)}: ranked by people with the others, and left out "
         "where metrics are judged",
     )
+
+
+def _check_scorers(people: Scores, metrics: Sequence[Scores]) -> None:
+    """Refuse two metrics of one name, and systems without a number: NaN has no rank."""
+    for k, metric in enumerate(metrics):
+        if any(metric.signature == other.signature for other in metrics[:k]):
+            raise InputError(
+                f"two metrics are called {metric.label!r}",
+                remedy="name them apart (--scores NAME=FILE), or leave one out",
+            )
+    for scores in (people, *metrics):
+        for system, value in scores:
+            if not math.isfinite(value):
+                raise InputError(
+                    f"{scores.label} has no score of {system!r}",
+                    remedy="leave the system out (--without)",
+                )
 
 
 def match_comparisons(

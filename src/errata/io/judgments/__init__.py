@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import csv
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
 from errata.io.corpus import read_systems
-from errata.io.files import PathLike, peek, shown_name, stream_lines
+from errata.io.files import PathLike, peek, shown_name
 from errata.io.judgments.labels import Labels, Outputs, require_fit
+from errata.io.sheet import column_key, delimiter_of, read_number, table_lines
 from errata.io.writing import write_lines
 from errata.numbers import Seed
 from errata.parameters import require
@@ -24,7 +26,7 @@ __all__ = [
     "write_judgments",
 ]
 
-JudgmentForm = Literal["appraise", "jsonl", "pairwise", "mturk"]
+JudgmentForm = Literal["appraise", "jsonl", "pairwise", "mturk", "table"]
 WrittenForm = Literal["appraise", "jsonl", "pairwise"]
 
 
@@ -37,19 +39,23 @@ def read_judgments(
     statuses: tuple[str, ...] | None = None,
     labels: Labels = "check",
     outputs: Outputs | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
 
-    The form is told from the content: Appraise XML, JSONL, pairwise CSV or MTurk CSV. ``base`` is
-    the number of the first sentence in the file (SEEDA counts from 1). ``leave_out`` names judges
+    The form is told from the content: Appraise XML, JSONL, pairwise CSV, MTurk CSV, or a table
+    whose ``columns`` may be named (see `errata.io.judgments.spreadsheet`). CSV may have commas,
+    semicolons or tabs, or be a spreadsheet (.xlsx). ``base`` is the number of the first sentence
+    in the file (SEEDA counts from 1). ``leave_out`` names judges
     whose rankings do not count. With ``outputs`` (system -> sentences) the groups are compared
     with them and refused where they do not fit, unless ``labels`` says otherwise; ``statuses``
     and ``labels="text"`` are for MTurk files (see `errata.io.judgments.mturk.parse_mturk`).
     """
     require("labels", labels, Labels)
     name = shown_name(path)
-    start, lines = peek(stream_lines(path))
-    form = form or _guess(start, name)
+    start, lines = peek(table_lines(path))
+    delimiter = delimiter_of(start)
+    form = form or ("table" if columns else _guess(start, delimiter, name))
     require("form", form, JudgmentForm)
     if labels == "text" and form != "mturk":
         raise InputError(
@@ -62,7 +68,13 @@ def read_judgments(
         from errata.io.judgments.mturk import parse_mturk
 
         stream = parse_mturk(
-            lines, name, base=base, statuses=statuses, labels=labels, outputs=outputs
+            lines,
+            name,
+            delimiter=delimiter,
+            base=base,
+            statuses=statuses,
+            labels=labels,
+            outputs=outputs,
         )
     elif form == "appraise":
         from errata.io.judgments.appraise import parse_appraise
@@ -71,7 +83,11 @@ def read_judgments(
     elif form == "pairwise":
         from errata.io.judgments.pairwise import parse_pairwise
 
-        stream = parse_pairwise(lines, name, base=base)
+        stream = parse_pairwise(lines, name, delimiter=delimiter, base=base)
+    elif form == "table":
+        from errata.io.judgments.spreadsheet import parse_table
+
+        stream = parse_table(lines, name, delimiter=delimiter, base=base, columns=columns)
     else:
         from errata.io.judgments.jsonl import parse_jsonl
 
@@ -95,7 +111,7 @@ def read_outputs(*paths: PathLike) -> Outputs:
     return {system.system: system.sentences for system in read_systems(files)}
 
 
-def _guess(start: str, name: str) -> JudgmentForm:
+def _guess(start: str, delimiter: str, name: str) -> JudgmentForm:
     text = start.lstrip()
     if not text:
         raise InputError("the file is empty", path=name, remedy="give a file with judgments")
@@ -103,17 +119,29 @@ def _guess(start: str, name: str) -> JudgmentForm:
         return "appraise"
     if text.startswith("{"):
         return "jsonl"
-    if "Input.system1" in text:
+    try:
+        titles = next(csv.reader([text], delimiter=delimiter), [])
+    except csv.Error:
+        titles = []
+    keys = {column_key(title) for title in titles}
+    if "inputsystem1" in keys:
         return "mturk"
-    if "system1Id" in text:
+    if "system1id" in keys:
         return "pairwise"
+    if len(titles) > 1 and not any(map(_is_number, titles)):
+        return "table"
     raise InputError(
         "the form of the file is not known",
         path=name,
         line=1,
         remedy="it should be Appraise XML, JSONL, pairwise CSV (with system1Id, "
-        "system1rank, ...) or MTurk CSV (with Input.system1, ...)",
+        "system1rank, ...), MTurk CSV (with Input.system1, ...) or a table with a heading "
+        "(judge, sentence, system, rank or score)",
     )
+
+
+def _is_number(text: str) -> bool:
+    return read_number(text) is not None
 
 
 def without_judges(

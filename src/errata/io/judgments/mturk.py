@@ -36,6 +36,7 @@ def parse_mturk(
     lines: Iterable[str],
     name: str,
     *,
+    delimiter: str = ",",
     base: int = 0,
     statuses: tuple[str, ...] | None = None,
     labels: Labels = "check",
@@ -51,7 +52,7 @@ def parse_mturk(
     system wrote is left out, with a warning. ``labels="given"`` takes the labels as they are.
     """
     require("labels", labels, Labels)
-    assignments = list(_assignments(lines, name, base, statuses))
+    assignments = list(_assignments(lines, name, delimiter, base, statuses))
     repeats = Repeats(name)
     for assignment in assignments:
         repeats.see(assignment.judgment, assignment.line)
@@ -80,9 +81,9 @@ def parse_mturk(
 
 
 def _assignments(
-    lines: Iterable[str], name: str, base: int, statuses: tuple[str, ...] | None
+    lines: Iterable[str], name: str, delimiter: str, base: int, statuses: tuple[str, ...] | None
 ) -> Iterator[Assignment]:
-    rows = csv.DictReader(lines, strict=True)
+    rows = csv.DictReader(lines, strict=True, delimiter=delimiter)
     wanted = ("Approved",) if statuses is None else statuses
     left_out: Counter[str] = Counter()
     try:

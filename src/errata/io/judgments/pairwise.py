@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from io import StringIO
@@ -16,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from errata.data import Judgment, MemberOrder, Members
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.io.judgments.fields import Repeats, unique_columns, whole_number
+from errata.io.sheet import column_key
 
 __all__ = ["parse_pairwise", "render_pairwise"]
 
@@ -33,10 +35,14 @@ HEADER = (
     "system2rank",
     "rankingID",
 )
+UNREAD = ("documentId", "pairId", "time", "date")  # of the WMT, of no use here
+SYSTEM_COLUMNS = ("id", "rank", "number")
 _number = lru_cache(10_000)(whole_number)  # the same few are read again and again
 
 
-def parse_pairwise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
+def parse_pairwise(
+    lines: Iterable[str], name: str, *, delimiter: str = ",", base: int = 0
+) -> Iterator[Judgment]:
     """Read rankings from WMT-style CSV.
 
     Rows that follow each other with one judge, sentence and (where the file has it) rankingID
@@ -44,7 +50,7 @@ def parse_pairwise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterato
     each row is a judgment of its own, with the same item. System names of the form
     ``testset.NAME.src-trg`` are cut to NAME, the WMT's convention.
     """
-    rows = csv.reader(lines, strict=True)
+    rows = csv.reader(lines, strict=True, delimiter=delimiter)
     table = _Rows(rows, name, base)
     run: list[tuple[int, Row]] = []
     repeats = Repeats(name)
@@ -85,13 +91,13 @@ class _Rows:
             header = next(rows, [])
         except csv.Error as error:
             raise InputError(f"not CSV: {error}", path=name, line=1) from None
-        unique_columns((title.strip() for title in header), name)
-        self.columns = {title.strip(): c for c, title in enumerate(header)}
+        unique_columns((column_key(title) for title in header), name)
+        self.columns = {column_key(title): c for c, title in enumerate(header)}
         self.width = len(header)
         self.judge = self._find("judgeID")
         self.sentence = self._find("segmentId", "srcIndex")
         count = 0
-        while f"system{count + 1}Id" in self.columns:
+        while f"system{count + 1}id" in self.columns:
             count += 1
         if count < 2:
             raise InputError(
@@ -103,17 +109,39 @@ class _Rows:
         self.systems = [
             (self._find(f"system{k}Id"), self._find(f"system{k}rank")) for k in range(1, count + 1)
         ]
-        self.item = self.columns.get("rankingID")
+        self._check_titles(header, count)
+        self.item = self.columns.get("rankingid")
         self.languages = (
             (self.columns["srclang"], self.columns["trglang"])
             if {"srclang", "trglang"} <= self.columns.keys()
             else None
         )
 
+    def _check_titles(self, header: list[str], count: int) -> None:
+        """Refuse gaps among the numbered columns; warn of columns nobody reads."""
+        known = {column_key(title) for title in (*HEADER, *UNREAD)}
+        known |= {f"system{k}{part}" for k in range(1, count + 1) for part in SYSTEM_COLUMNS}
+        unknown = [title for title in header if column_key(title) not in known]
+        gaps = [title for title in unknown if re.fullmatch(r"system\d+\w*", column_key(title))]
+        if gaps:
+            raise InputError(
+                f"the column {gaps[0]!r} does not belong to systems 1 to {count}",
+                path=self.name,
+                line=1,
+                remedy="number the systems without a gap, each with systemKId and systemKrank",
+            )
+        if unknown:
+            warnings.warn(
+                f"{self.name}:1: columns that are not read: {', '.join(unknown)[:200]}; "
+                f"known are {', '.join(HEADER)}",
+                DataWarning,
+                stacklevel=2,
+            )
+
     def _find(self, *titles: str) -> int:
         for title in titles:
-            if title in self.columns:
-                return self.columns[title]
+            if column_key(title) in self.columns:
+                return self.columns[column_key(title)]
         raise InputError(
             f"no column {' or '.join(titles)}",
             path=self.name,

@@ -1,30 +1,30 @@
-"""Scores as files: JSON keeps everything, TSV is for spreadsheets, and the tables others publish.
-
-The tables of nusnlp/gecmetrics (the form of the WMT metrics task) have no heading; their columns
-are metric, language pair, test set, system, sentence (in sentence tables only) and score.
-"""
+"""Scores as we store them: JSON keeps everything, TSV is for spreadsheets."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from errata.data import Scores
 from errata.errors import InputError
-from errata.io.checks.findings import Finding, raise_or_warn
+from errata.io.checks.findings import raise_or_warn
 from errata.io.files import PathLike, decode, read_bytes, read_lines, shown_name
+from errata.io.opened import plain_name
+from errata.io.scores.checked import add_sentence, figure, scored_twice, sentence_table
+from errata.io.strict_json import decode_json
 from errata.io.writing import write_lines
 from errata.numbers import Floats, Ints
 from errata.parameters import name_in
 
-__all__ = ["read_any_scores", "read_published_scores", "read_scores", "write_scores"]
+__all__ = ["STORED", "from_stored_json", "from_stored_tsv", "read_scores", "write_scores"]
 
-_FORMAT = "errata scores 1"
+STORED = "errata scores 1"
+_REMEDY = "give a file written by errata (write_scores)"
+_NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def write_scores(scores: Scores, path: PathLike) -> None:
@@ -46,7 +46,7 @@ def read_scores(path: PathLike) -> Scores:
 
 
 def _form(path: PathLike) -> Literal["json", "tsv"]:
-    name = os.fspath(path).removesuffix(".gz")
+    name = plain_name(path)
     if name.endswith(".json"):
         return "json"
     if name.endswith(".tsv"):
@@ -74,7 +74,7 @@ def _plain(values: Floats | Ints | None) -> Any:
 
 def _as_json(scores: Scores) -> list[str]:
     data = {
-        "format": _FORMAT,
+        "format": STORED,
         "scorer": scores.scorer,
         "headline": scores.headline,
         "context": list(scores.context),
@@ -101,15 +101,19 @@ def _as_json(scores: Scores) -> list[str]:
 
 def _from_json(path: PathLike) -> Scores:
     name = shown_name(path)
-    remedy = "give a file written by errata (write_scores)"
     try:
-        data = json.loads(decode(read_bytes(path), name))
-    except (ValueError, RecursionError) as error:
+        data = decode_json(decode(read_bytes(path), name))
+    except ValueError as error:
         raise InputError(
-            f"not JSON: {error}", path=name, line=getattr(error, "lineno", None), remedy=remedy
+            f"not JSON: {error}", path=name, line=getattr(error, "lineno", None), remedy=_REMEDY
         ) from None
-    if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise InputError("not a file of scores", path=name, remedy=remedy)
+    return from_stored_json(data, name)
+
+
+def from_stored_json(data: Any, name: str) -> Scores:
+    """The scores of a JSON file that `write_scores` wrote."""
+    if not isinstance(data, dict) or data.get("format") != STORED:
+        raise InputError("not a file of scores", path=name, remedy=_REMEDY)
     try:
         systems = _strings(data["systems"])
         n = len(systems)
@@ -133,7 +137,9 @@ def _from_json(path: PathLike) -> Scores:
         raise InputError(error.problem, path=name, remedy=error.remedy) from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
-            f"a field is missing or of the wrong kind: {error}", path=name, remedy=remedy
+            f"a field is missing or of the wrong kind: {str(error)[:100]}",
+            path=name,
+            remedy=_REMEDY,
         ) from None
 
 
@@ -149,8 +155,19 @@ def _strings(values: Any) -> tuple[str, ...]:
     return tuple(map(_string, values))
 
 
+def _numbers(values: Any) -> Any:
+    """Nested lists of numbers; what JSON has no number for is written as `_plain` does."""
+    if isinstance(values, list):
+        return [_numbers(value) for value in values]
+    if type(values) in (int, float) or values is None:
+        return values
+    if isinstance(values, str) and values in _NO_NUMBERS:
+        return _NO_NUMBERS[values]
+    raise TypeError(f"{values!r} is not a number")
+
+
 def _array(values: Any, shape: tuple[int, ...]) -> Floats:
-    array = np.array(values, np.float64)
+    array = np.array(_numbers(values), np.float64)
     if array.size == 0:  # [] and [[], []] say nothing of the other dimension
         array = array.reshape(
             [max(size, 0) if size != -1 else 0 for size in shape]
@@ -225,9 +242,13 @@ def _as_tsv(scores: Scores, path: str) -> list[str]:
 
 
 def _from_tsv(path: PathLike) -> Scores:
-    name = shown_name(path)
     lines, findings = read_lines(path)
     raise_or_warn(findings, stacklevel=4)
+    return from_stored_tsv(lines, shown_name(path))
+
+
+def from_stored_tsv(lines: list[str], name: str) -> Scores:
+    """The scores of a TSV file that `write_scores` wrote."""
     head = lines[0].split("\t") if lines else []
     if head[:3] != ["scorer", "system", "sentence"] or len(head) < 4 or len(set(head)) < len(head):
         raise InputError(
@@ -252,15 +273,18 @@ def _from_tsv(path: PathLike) -> Scores:
             )
         scorer, system, sentence, *figures = cells
         scorers.add(scorer)
-        for column, figure in zip(columns, figures, strict=True):
-            if not figure and column != columns[0]:
+        for column, cell in zip(columns, figures, strict=True):
+            if not cell and column != columns[0]:
                 continue
+            value = _NO_NUMBERS.get(cell)
+            if value is None:
+                value = figure(cell, name, number)
             if sentence:
-                _add(single[column], system, sentence, figure, name, number)
+                add_sentence(single[column], system, sentence, value, name, number)
             elif system in overall[column]:
-                raise _twice(system, name, number)
+                raise scored_twice(system, name, number)
             else:
-                overall[column][system] = _number(figure, name, number)
+                overall[column][system] = value
     if len(scorers) != 1:
         raise InputError(
             f"the scores of {len(scorers)} scorers, and not of one",
@@ -270,7 +294,7 @@ def _from_tsv(path: PathLike) -> Scores:
     systems = tuple(overall[columns[0]])
 
     def table(column: str) -> Floats:
-        return _sentence_table(systems, single[column], name)
+        return sentence_table(systems, single[column], name)
 
     scorer = scorers.pop()
     return Scores(
@@ -287,182 +311,3 @@ def _from_tsv(path: PathLike) -> Scores:
         },
         sentence_parts={c: table(c) for c in columns[1:] if single[c]},
     )
-
-
-def read_published_scores(
-    system_path: PathLike | None = None, *, sentence_path: PathLike | None = None
-) -> Scores:
-    """Read the published tables of nusnlp/gecmetrics (or of the WMT metrics task).
-
-    Give the table of system scores, of sentence scores, or both of the same metric. Systems stand
-    in the order of the system table; without one the overall scores are NaN. A sentence without a
-    score is NaN, and warned of.
-    """
-    if system_path is None and sentence_path is None:
-        raise InputError("no table given", remedy="name a table of system or sentence scores")
-    names: set[str] = set()
-    overall: dict[str, float] = {}
-    sentences: dict[str, dict[int, float]] = {}
-    if system_path is not None:
-        for number, cells in _published_rows(system_path, 5):
-            names.add(cells[0])
-            if cells[3] in overall:
-                raise _twice(cells[3], shown_name(system_path), number)
-            overall[cells[3]] = _number(cells[4], shown_name(system_path), number)
-    if sentence_path is not None:
-        for number, cells in _published_rows(sentence_path, 6):
-            names.add(cells[0])
-            _add(sentences, cells[3], cells[4], cells[5], shown_name(sentence_path), number)
-    if len(names) != 1:
-        raise InputError(
-            f"scores of {len(names)} metrics: {', '.join(sorted(names))}",
-            path=shown_name(sentence_path or system_path or ""),
-            remedy="give tables of one metric",
-        )
-    systems = tuple(overall or sentences)
-    table = None
-    if sentence_path is not None:
-        table = _sentence_table(systems, sentences, shown_name(sentence_path))
-    return Scores(
-        names.pop(), systems, np.array([overall.get(s, math.nan) for s in systems]), table
-    )
-
-
-def read_any_scores(path: PathLike) -> Scores:
-    """Read scores in any known form, told from the file.
-
-    Forms: what `write_scores` writes; the published tables of system or of sentence scores, or
-    both of one metric as ``SYSTEMS,SENTENCES``; and two columns, system and score.
-    """
-    text = os.fspath(path)
-    if "," in text and not os.path.exists(text):
-        first, _, second = text.partition(",")
-        return read_published_scores(first, sentence_path=second)
-    if text.removesuffix(".gz").endswith(".json"):
-        return read_scores(text)
-    lines, _ = read_lines(text)
-    cells = lines[0].split("\t") if lines else []
-    if cells[:3] == ["scorer", "system", "sentence"]:
-        return _from_tsv(text)
-    if len(cells) == 2:
-        return _two_columns(lines, shown_name(text))
-    return (
-        read_published_scores(sentence_path=text)
-        if len(cells) == 6
-        else read_published_scores(text)
-    )
-
-
-def _two_columns(lines: list[str], name: str) -> Scores:
-    values: dict[str, float] = {}
-    for number, line in enumerate(lines, 1):
-        cells = line.split("\t")
-        if len(cells) != 2:
-            raise InputError(
-                f"{len(cells)} columns and not two",
-                path=name,
-                line=number,
-                remedy="write system, tab, score",
-            )
-        if cells[0] in values:
-            raise _twice(cells[0], name, number)
-        values[cells[0]] = _number(cells[1], name, number)
-    scorer = os.path.basename(name).partition(".")[0]
-    return Scores(scorer, tuple(values), np.array(list(values.values())))
-
-
-def _published_rows(path: PathLike, columns: int) -> list[tuple[int, list[str]]]:
-    name = shown_name(path)
-    lines, findings = read_lines(path)
-    raise_or_warn(findings, stacklevel=4)
-    rows = [(number, line.split("\t")) for number, line in enumerate(lines, 1)]
-    for number, cells in rows:
-        if len(cells) != columns:
-            kind = "system" if columns == 5 else "sentence"
-            raise InputError(
-                f"{len(cells)} columns; a table of {kind} scores has {columns}",
-                path=name,
-                line=number,
-                remedy="columns are apart by tabs: metric, "
-                "language pair, test set, system, [sentence,] score",
-            )
-    if not rows:
-        raise InputError("the file is empty", path=name, remedy="fetch it again")
-    return rows
-
-
-def _number(text: str, path: str, line: int) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(
-            f"{text!r} is not a number", path=path, line=line, remedy="write scores as 0.3501"
-        ) from None
-
-
-def _twice(system: str, path: str, line: int, sentence: int | None = None) -> InputError:
-    where = "" if sentence is None else f" for sentence {sentence}"
-    return InputError(
-        f"the system {system} has two scores{where}", path=path, line=line, remedy="keep one"
-    )
-
-
-def _add(
-    sentences: dict[str, dict[int, float]],
-    system: str,
-    sentence: str,
-    score: str,
-    path: str,
-    line: int,
-) -> None:
-    if not (sentence.isascii() and sentence.isdecimal() and len(sentence) < 9):
-        raise InputError(
-            f"{sentence!r} is not a sentence number",
-            path=path,
-            line=line,
-            remedy="sentences are counted from 0",
-        )
-    mine = sentences.setdefault(system, {})
-    if int(sentence) in mine:
-        raise _twice(system, path, line, int(sentence))
-    mine[int(sentence)] = _number(score, path, line)
-
-
-def _sentence_table(
-    systems: Sequence[str], sentences: Mapping[str, Mapping[int, float]], path: str
-) -> Floats:
-    if set(systems) != set(sentences):
-        odd = ", ".join(sorted(set(systems) ^ set(sentences)))
-        raise InputError(
-            f"overall scores and sentence scores are not of the same systems: {odd}",
-            path=path,
-            remedy="give tables that belong together",
-        )
-    n = max(max(mine) for mine in sentences.values()) + 1
-    scores = sum(map(len, sentences.values()))
-    if n > 100 * scores:
-        raise InputError(
-            f"sentence {n - 1}, but there are {scores} scores",
-            path=path,
-            remedy="sentences are counted from 0 without large gaps",
-        )
-    table = np.full((len(systems), n), math.nan)
-    for s, system in enumerate(systems):
-        for sentence, score in sentences[system].items():
-            table[s, sentence] = score
-    raise_or_warn(
-        [
-            Finding(
-                "warning",
-                path,
-                None,
-                f"{n - len(sentences[system])} of {n} sentences have no score of {system}",
-                "they are left out where this system is compared",
-                "missing-score",
-            )
-            for system in systems
-            if len(sentences[system]) < n
-        ],
-        stacklevel=5,
-    )
-    return table

@@ -1,0 +1,97 @@
+"""Options that name files of scores, of metrics or of people."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from errata.cli.options import gathered
+from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.data import Scores
+
+__all__ = ["ScoreFiles", "names_option", "score_file_options", "split_names"]
+
+
+class ScoreFiles(NamedTuple):
+    """Where scores stand, who the systems of bare numbers are, and of what lower is better."""
+
+    files: tuple[str, ...]
+    human: str | None
+    names: str | None
+    lower: tuple[str, ...]
+
+    def read(self) -> tuple[Scores | None, list[Scores]]:
+        """The scores of people, where a file of them was given, and those of metrics."""
+        from errata.io.scores import read_score_files
+
+        names = split_names(self.names)
+        people = [] if self.human is None else read_score_files([self.human], names=names)
+        if len(people) > 1:
+            raise InputError(
+                f"people's word in {len(people)} columns: "
+                f"{', '.join(scores.label for scores in people)}",
+                path=self.human,
+                remedy="keep the one that is meant",
+            )
+        turned = {scores.label for scores in people} & {*self.lower}
+        lower = [name for name in self.lower if name not in turned]
+        if turned and self.human is not None:
+            people = read_score_files([self.human], names=names, lower=list(turned))
+        metrics = read_score_files(self.files, names=names, lower=lower)
+        return people[0] if people else None, metrics
+
+
+def split_names(text: str | None) -> list[str]:
+    """The names of systems: a file with one a line, or names apart by commas."""
+    if text is None:
+        return []
+    if os.path.isfile(text):
+        from errata.io import read_text
+
+        names = [line.strip() for line in read_text(text)]
+    else:
+        names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise InputError(f"--names {text[:100]!r} has an empty name", remedy="write --names A,B,C")
+    return names
+
+
+names_option = click.option(
+    "--names",
+    metavar="A,B,...|FILE",
+    help="The systems' names in their order, where a file has none: bare columns of scores, an M2 "
+    "file with the edits of several systems.",
+)
+score_file_options = gathered(
+    "score_files",
+    ScoreFiles,
+    {
+        "files": click.option(
+            "--scores",
+            "files",
+            multiple=True,
+            metavar="[NAME=]FILE",
+            help="Scores of a metric from a file instead of computing them: what errata score "
+            "printed or wrote, columns, published tables; may be repeated.",
+        ),
+        "human": click.option(
+            "--human",
+            metavar="[NAME=]FILE",
+            help="Human system scores instead of judgments: what errata rank printed, or columns.",
+        ),
+        "names": names_option,
+        "lower": click.option(
+            "--lower-is-better",
+            "lower",
+            multiple=True,
+            is_flag=False,
+            flag_value="*",
+            metavar="[NAME]",
+            help="Of these --scores (of all, without a name) lower is better.",
+        ),
+    },
+)

@@ -1,0 +1,237 @@
+"""Files as streams of bytes: compression undone, devices refused, sizes bounded.
+
+Whatever a file claims to be, no more than `most_bytes` come out of it: a small compressed file
+can hold gigabytes, and a device has no end. ``ERRATA_MAX_BYTES`` (as in ``8G``) sets the limit.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import IO, Any
+
+from errata.errors import InputError
+
+__all__ = [
+    "FileId",
+    "PathLike",
+    "file_error",
+    "file_id",
+    "files_read",
+    "foreign_kind",
+    "most_bytes",
+    "opened",
+    "plain_name",
+    "shown_name",
+]
+
+PathLike = str | os.PathLike[str]
+FileId = tuple[int, int]  # device and number: the same for every name and link of a file
+MOST_BYTES = 1 << 30
+# Four bytes of text may look like bzip2; ten do not. (The second is that of an empty file.)
+_BZIP2 = tuple(b"BZh%d" % k + end for k in range(1, 10) for end in (b"1AY&SY", b"\x17rE8P\x90"))
+# What the first bytes say, the ending that goes with it, how it is called and undone.
+_COMPRESSED: tuple[tuple[Any, str, str, Any], ...] = (
+    (b"\x1f\x8b", ".gz", "gzip", gzip.GzipFile),
+    (_BZIP2, ".bz2", "bzip2", bz2.BZ2File),
+    (b"\xfd7zXZ\x00", ".xz", "xz", lzma.LZMAFile),
+)
+# Files that are no text at all, and what to do about them.
+_FOREIGN = (
+    (b"PK\x03\x04", "a spreadsheet (.xlsx) or ZIP archive", "save it as CSV, or unpack it"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document (.xls, .doc)", "save it as CSV or text"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it first (zstd -d)"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
+    (b"%PDF", "a PDF document", "give its text"),
+    (b"SQLite format 3", "a database", "export the table as CSV"),
+)
+_SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgGtT]?)")
+
+
+def shown_name(path: PathLike) -> str:
+    """The path as messages show it."""
+    return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+
+
+def file_id(found: os.stat_result) -> FileId:
+    """What tells a file from all others, whatever it is called."""
+    return found.st_dev, found.st_ino
+
+
+class _FilesRead:
+    """Which files were read, while somebody wants to know: they must not be overwritten."""
+
+    def __init__(self) -> None:
+        self._known: ContextVar[set[FileId] | None] = ContextVar("files_read", default=None)
+
+    def __call__(self) -> frozenset[FileId]:
+        """The files read since recording began."""
+        return frozenset(self._known.get() or ())
+
+    def add(self, file: IO[bytes]) -> None:
+        """Remember an open file."""
+        known = self._known.get()
+        if known is not None:
+            with suppress(OSError, ValueError):  # a stream without a file behind it
+                known.add(file_id(os.fstat(file.fileno())))
+
+    @contextmanager
+    def recorded(self) -> Iterator[None]:
+        """Remember what is read within."""
+        token = self._known.set(set())
+        try:
+            yield
+        finally:
+            self._known.reset(token)
+
+
+files_read = _FilesRead()
+
+
+def file_error(verb: str, error: Exception, name: str) -> InputError:
+    """What the system says of a file that cannot be read or written, as our error."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return InputError(
+        f"cannot {verb} the file: {reason}", path=name, remedy="check the path and its permissions"
+    )
+
+
+def plain_name(path: PathLike) -> str:
+    """The path without the ending of its compression.
+
+    >>> plain_name("out/AMU.txt.gz"), plain_name("gold.m2.xz")
+    ('out/AMU.txt', 'gold.m2')
+    """
+    name = os.fspath(path)
+    for _, ending, _, _ in _COMPRESSED:
+        name = name.removesuffix(ending)
+    return name
+
+
+def most_bytes() -> int:
+    """How much one input may hold, decompressed: 1 GiB, or what ``ERRATA_MAX_BYTES`` says."""
+    text = os.environ.get("ERRATA_MAX_BYTES", "").strip()
+    if not text:
+        return MOST_BYTES
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise InputError(
+            f"ERRATA_MAX_BYTES={text[:40]!r} is not a size", remedy="write it as 500M or 8G"
+        )
+    return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[match[2].lower()]
+
+
+def foreign_kind(start: bytes) -> tuple[str, str] | None:
+    """What a file is that is not text, by its first bytes, and what to do; None for others."""
+    return next(((kind, cure) for magic, kind, cure in _FOREIGN if start.startswith(magic)), None)
+
+
+class _Bounded(RawIOBase):
+    """Bytes of a stream up to a limit, and an error where there are more."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self.file, self.name, self.limit = file, name, most_bytes()
+        self.left = self.limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.file.read(len(buffer))
+        self.left -= len(piece)
+        if self.left < 0:
+            raise too_large(self.name, self.limit)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def readall(self) -> bytes:
+        piece = self.file.read(self.left + 1)
+        self.left -= len(piece)
+        if self.left < 0:
+            raise too_large(self.name, self.limit)
+        return piece
+
+
+def too_large(name: str, limit: int) -> InputError:
+    """The error for an input beyond the limit."""
+    return InputError(
+        f"the input holds more than {limit:,} bytes",
+        path=name,
+        remedy="if it really is that large, set ERRATA_MAX_BYTES (as in 8G)",
+    )
+
+
+def _check_kind(path: PathLike, name: str) -> None:
+    """Refuse devices, which have no end or no text, and files beyond the limit."""
+    status = os.stat(path)
+    device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    if device and os.path.realpath(path) != os.devnull and not _terminal(path):
+        raise InputError("this is a device and not a file", path=name, remedy="name a file")
+    if stat.S_ISREG(status.st_mode) and status.st_size > most_bytes():
+        raise too_large(name, most_bytes())
+
+
+def _terminal(path: PathLike) -> bool:
+    return os.fspath(path) == "/dev/tty" or os.path.realpath(path).startswith("/dev/pts/")
+
+
+def _source(path: PathLike, name: str) -> Any:
+    if name == "<stdin>":
+        if sys.stdin is None:
+            raise InputError("standard input is closed", path=name, remedy="give a file")
+        return nullcontext(sys.stdin.buffer)
+    _check_kind(path, name)
+    return Path(path).open("rb")
+
+
+@contextmanager
+def opened(path: PathLike) -> Iterator[BufferedReader]:
+    """The bytes of a file, or of standard input for ``-``, with compression undone.
+
+    gzip, bzip2 and xz are told from the content; an ending that promises one of them and does
+    not keep it is an error.
+    """
+    name = shown_name(path)
+    found = ""
+    try:
+        with _source(path, name) as file:
+            files_read.add(file)
+            buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
+            start = buffered.peek(10)
+            for magic, ending, kind, undo in _COMPRESSED:
+                if start.startswith(magic):
+                    found = f"{kind} "
+                    with undo(buffered) if kind != "gzip" else undo(fileobj=buffered) as plain:
+                        yield BufferedReader(_Bounded(plain, name), 1 << 16)
+                    return
+                if name.endswith(ending):
+                    raise InputError(
+                        f"the file is named {ending} but is not {kind}-compressed",
+                        path=name,
+                        remedy=f"rename it, or compress it with {kind}",
+                    )
+            yield BufferedReader(_Bounded(buffered, name), 1 << 16)
+    except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise damaged(found, name, error) from None
+    except (OSError, ValueError) as error:
+        if "Invalid data stream" in str(error):  # what bz2 says
+            raise damaged(found, name, error) from None
+        raise file_error("read", error, name) from None
+
+
+def damaged(kind: str, name: str, error: Exception) -> InputError:
+    """The error for a compressed file that cannot be undone."""
+    return InputError(
+        f"damaged {kind}file: {error}", path=name, remedy="fetch or compress the file again"
+    )

@@ -1,0 +1,196 @@
+"""Files of scores in any form: one reader that tells them apart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from errata.data import Scores
+from errata.errors import InputError
+from errata.io.corpus import split_name
+from errata.io.files import PathLike, peek, shown_name
+from errata.io.opened import plain_name
+from errata.io.scores.handmade import from_columns
+from errata.io.scores.printed import from_printed_json, from_printed_tsv, is_printed_tsv
+from errata.io.scores.published import read_published_scores
+from errata.io.scores.stored import STORED, from_stored_json, from_stored_tsv
+from errata.io.sheet import SheetRow, delimiter_of, read_number, same_width, sheet_rows, table_lines
+from errata.io.strict_json import decode_json
+
+__all__ = ["read_score_file", "read_score_files"]
+
+_ENDINGS = (".json", ".tsv", ".csv", ".txt", ".xlsx", ".scores")
+
+
+def read_score_files(
+    arguments: Iterable[PathLike], *, names: Sequence[str] = (), lower: Sequence[str] = ()
+) -> list[Scores]:
+    """Read several files (see `read_score_file`): all their scorers, no two of one name.
+
+    ``lower`` names scorers of which lower is better (``"*"``: all of them); their scores are
+    turned round, and their signature says so.
+    """
+    found: dict[str, Scores] = {}
+    for argument in arguments:
+        for scores in read_score_file(argument, names=names):
+            if scores.scorer in found:
+                raise InputError(
+                    f"two inputs hold scores called {scores.label!r}",
+                    path=shown_name(split_name(argument)[1]),
+                    remedy="name them apart with NAME=FILE",
+                )
+            found[scores.scorer] = scores
+    for name in lower:
+        if name != "*" and not any(name in (s.name, s.label, s.scorer) for s in found.values()):
+            raise InputError(
+                f"there are no scores called {name!r}",
+                remedy=f"there are: {', '.join(s.label for s in found.values()) or 'none'}",
+            )
+    return [
+        _turned(scores) if {"*", scores.name, scores.label, scores.scorer} & {*lower} else scores
+        for scores in found.values()
+    ]
+
+
+def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Scores]:
+    """Read scores in any known form, told from the content; one `Scores` per scorer.
+
+    Forms: what `write_scores` writes; what ``errata score`` and ``errata rank`` print as JSON or
+    TSV; the published tables of system or of sentence scores; and columns (see
+    `errata.io.scores.handmade`), also as a spreadsheet. ``NAME=FILE`` names the scorer,
+    ``SYSTEMS,SENTENCES`` puts together the two tables of one metric, ``names`` names the systems
+    of bare numbers. Where a file has sentence scores only, a system's score is their mean.
+    """
+    name, text = split_name(argument)
+    first, comma, second = text.partition(",")
+    if comma and not os.path.exists(text):
+        found = [_joined(_read(first, names), _read(second, names), shown_name(second))]
+    else:
+        found = _read(text, names)
+    if name is not None:
+        found = [
+            replace(
+                scores,
+                scorer=name if len(found) == 1 else f"{name} {scores.scorer}",
+                name=name if len(found) == 1 else f"{name} {scores.name}",
+                label=name if len(found) == 1 else f"{name} {scores.label}",
+            )
+            for scores in found
+        ]
+    return [_checked(_with_means(scores), shown_name(text)) for scores in found]
+
+
+def _read(path: str, names: Sequence[str]) -> list[Scores]:
+    shown = shown_name(path)
+    start, lines = peek(line for line in table_lines(path) if not line.startswith("# "))
+    if not start.strip():
+        raise InputError("the file is empty", path=shown, remedy="give a file of scores")
+    if start.lstrip().startswith(("{", "[")):
+        return _from_json("".join(lines), shown)
+    rest = list(lines)
+    if is_printed_tsv(start):
+        return from_printed_tsv(rest, shown)
+    cells = start.rstrip("\r\n").split("\t")
+    if cells[:3] == ["scorer", "system", "sentence"]:
+        return [from_stored_tsv([line.rstrip("\r\n") for line in rest], shown)]
+    if len(cells) in (5, 6) and read_number(cells[-1]) is not None and not cells[0].isdecimal():
+        if len(cells) == 6:
+            return [read_published_scores(sentence_path=path)]
+        if all(read_number(cell) is None for cell in cells[:4]):
+            return [read_published_scores(path)]
+    mark = delimiter_of(start)
+    rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
+    same_width(rows, shown)
+    return from_columns(rows, shown, scorer=_stem(path), comma=mark == ";", names=names)
+
+
+def _by_blanks(lines: list[str]) -> list[SheetRow]:
+    """Rows of cells that blanks separate, where no line has another separator."""
+    if any(mark in line for line in lines for mark in ",;\t"):
+        return []
+    rows = [SheetRow(k, tuple(line.split())) for k, line in enumerate(lines, 1) if line.strip()]
+    return rows if len({len(row.cells) for row in rows}) == 1 else []
+
+
+def _from_json(text: str, name: str) -> list[Scores]:
+    remedy = "give what errata score or rank printed, or write_scores wrote"
+    try:
+        data: Any = decode_json(text)
+    except ValueError as error:
+        raise InputError(
+            f"not JSON: {error}", path=name, line=getattr(error, "lineno", None), remedy=remedy
+        ) from None
+    if isinstance(data, dict) and data.get("format") == STORED:
+        return [from_stored_json(data, name)]
+    return from_printed_json(data, name)
+
+
+def _stem(path: str) -> str:
+    """What a scorer is called after its file: no folder and no usual ending."""
+    name = "stdin" if path == "-" else Path(plain_name(path)).name
+    for ending in _ENDINGS:
+        if name.endswith(ending) and len(name) > len(ending):
+            return name.removesuffix(ending)
+    return name
+
+
+def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores:
+    """The scores of systems from one file with those of sentences from another."""
+    if len(systems) != 1 or len(sentences) != 1 or sentences[0].sentences is None:
+        raise InputError(
+            "SYSTEMS,SENTENCES needs a table of one metric's system scores and one of its "
+            "sentence scores",
+            path=name,
+        )
+    overall, single = systems[0], sentences[0]
+    if {*overall.systems} != {*single.systems}:
+        odd = ", ".join(sorted({*overall.systems} ^ {*single.systems}))
+        raise InputError(
+            f"overall scores and sentence scores are not of the same systems: {odd}",
+            path=name,
+            remedy="give tables that belong together",
+        )
+    return replace(overall, sentences=single.select(overall.systems).sentences)
+
+
+def _with_means(scores: Scores) -> Scores:
+    """Mean sentence scores as system scores where a file has no others."""
+    if scores.sentences is None or not np.isnan(scores.values).all():
+        return scores
+    known = ~np.isnan(scores.sentences)
+    if not known.any(axis=1).all():
+        return scores
+    return replace(
+        scores,
+        values=np.nansum(scores.sentences, axis=1) / known.sum(axis=1),
+        context=(*scores.context, "total:mean"),
+        notes=(*scores.notes, "system scores are the means of the sentence scores"),
+    )
+
+
+def _checked(scores: Scores, name: str) -> Scores:
+    """Refuse systems without a score: NaN and infinities have no rank."""
+    for system, value in scores:
+        if not np.isfinite(value):
+            raise InputError(
+                f"{scores.label}: the system {system!r} has no score",
+                path=name,
+                remedy="leave the system out of the file",
+            )
+    return scores
+
+
+def _turned(scores: Scores) -> Scores:
+    """The same scores with their sign changed, so that higher is better."""
+    return replace(
+        scores,
+        values=-scores.values,
+        sentences=None if scores.sentences is None else -scores.sentences,
+        resampled=None if scores.resampled is None else -scores.resampled,
+        context=(*scores.context, "lower is better: sign changed"),
+    )

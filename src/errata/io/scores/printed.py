@@ -1,0 +1,165 @@
+"""Scores as our commands print them: the tables of ``errata score`` and ``errata rank``.
+
+In JSON they stand under ``tables``, in TSV one below the other. A table of scores has the columns
+``rank, system, SCORE``, a ranking ``cluster, range, system, SCORE``, and a table of sentences
+``system, sentence, SCORE`` with sentences counted from 1. Other tables hold no scores of systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from errata.data import Scores
+from errata.errors import InputError
+from errata.io.scores.checked import figure, sentence_table
+from errata.parameters import name_in
+
+__all__ = ["from_printed_json", "from_printed_tsv", "is_printed_tsv"]
+
+Printed = dict[str, Any]
+
+
+def from_printed_json(data: Any, name: str) -> list[Scores]:
+    """The scores among the tables of one JSON output."""
+    tables = data.get("tables") if isinstance(data, dict) else None
+    if not isinstance(tables, list) or not all(map(_is_table, tables)):
+        raise InputError(
+            "not a file of scores", path=name, remedy="give what errata score or rank printed"
+        )
+    return _scores_among(tables, name)
+
+
+def _is_table(table: Any) -> bool:
+    return (
+        isinstance(table, dict)
+        and isinstance(columns := table.get("columns"), list)
+        and all(isinstance(column, str) for column in columns)
+        and isinstance(rows := table.get("rows"), list)
+        and all(isinstance(row, dict) and row.keys() == set(columns) for row in rows)
+        and isinstance(table.get("signature", ""), str)
+        and isinstance(table.get("name", ""), str)
+    )
+
+
+def is_printed_tsv(line: str) -> bool:
+    """Whether a line is the heading of a table that a command printed."""
+    head = line.rstrip("\r\n").split("\t")
+    return "system" in head[:4] and head[-1] == "signature"
+
+
+def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
+    """The scores among the tables of one TSV output."""
+    tables: list[Printed] = []
+    head: list[str] | None = None
+    for number, line in enumerate(lines, 1):
+        cells = line.rstrip("\r\n").split("\t")
+        if cells == [""]:
+            head = None
+        elif head is None:
+            head = cells
+            kept = [c for c in head if c != "signature" and not c.endswith((" low", " high"))]
+            tables.append({"columns": kept, "rows": [], "lines": []})
+        elif len(cells) != len(head):
+            raise InputError(
+                f"{len(cells)} cells under {len(head)} headings",
+                path=name,
+                line=number,
+                remedy="cells are apart by tabs",
+            )
+        else:
+            row = dict(zip(head, cells, strict=True))
+            tables[-1].setdefault("signature", row.get("signature", ""))
+            tables[-1]["rows"].append(row)
+            tables[-1]["lines"].append(number)
+    return _scores_among(tables, name)
+
+
+def _scores_among(tables: list[Printed], name: str) -> list[Scores]:
+    found = []
+    for table in tables:
+        columns = table["columns"]
+        if columns[:2] == ["system", "sentence"] and len(columns) > 2:
+            found.append(_by_sentence(table, name))
+        elif "system" in columns[1:-1] and columns[0] in ("rank", "cluster"):
+            found.append(_of_systems(table, name))
+    if not found:
+        raise InputError(
+            "no table of scores in the file",
+            path=name,
+            remedy="give what errata score or errata rank printed",
+        )
+    return found
+
+
+def _number(row: Printed, column: str, name: str, line: int | None) -> float:
+    cell = row[column]
+    if isinstance(cell, dict):  # a score with its interval
+        cell = cell.get("value")
+    if isinstance(cell, str) and line is not None:
+        return figure(cell, name, line)
+    if type(cell) not in (int, float):
+        raise InputError(
+            f"the {column} of {str(row['system'])[:40]!r} is no number",
+            path=name,
+            remedy="leave out systems without a score",
+        )
+    return float(cell)
+
+
+def _system(row: Printed, name: str) -> str:
+    system = row["system"]
+    if not isinstance(system, str) or not system:
+        raise InputError("a row without the name of a system", path=name)
+    return system
+
+
+def _numbered(table: Printed) -> list[tuple[Printed, int | None]]:
+    lines = table.get("lines", [None] * len(table["rows"]))
+    return list(zip(table["rows"], lines, strict=True))
+
+
+def _made(
+    table: Printed, systems: tuple[str, ...], headline: str, values: Any, sentences: Any, name: str
+) -> Scores:
+    scorer, *context = (table.get("signature") or headline).split("\n")[0].split(" | ")
+    try:
+        return Scores(
+            scorer,
+            systems,
+            values,
+            sentences,
+            headline=headline,
+            context=tuple(context),
+            name=name_in(scorer),
+        )
+    except InputError as error:
+        raise InputError(error.problem, path=name, remedy=error.remedy) from None
+
+
+def _of_systems(table: Printed, name: str) -> Scores:
+    columns = table["columns"]
+    headline = columns[columns.index("system") + 1]
+    rows = _numbered(table)
+    systems = tuple(_system(row, name) for row, _ in rows)
+    values = np.array([_number(row, headline, name, line) for row, line in rows], np.float64)
+    return _made(table, systems, headline, values, None, name)
+
+
+def _by_sentence(table: Printed, name: str) -> Scores:
+    headline = table["columns"][2]
+    scores: dict[str, dict[int, float]] = {}
+    for row, line in _numbered(table):
+        number = _number(row, "sentence", name, line)
+        if not 1 <= number < 10**8 or number % 1:
+            raise InputError(f"{row['sentence']!r} is not a sentence number", path=name, line=line)
+        mine = scores.setdefault(_system(row, name), {})
+        if row[headline] not in (None, ""):  # a sentence without a score
+            mine[int(number) - 1] = _number(row, headline, name, line)
+    systems = tuple(scores)
+    if not any(scores.values()):
+        raise InputError("no sentence has a score", path=name)
+    values = np.full(len(systems), np.nan)
+    return _made(table, systems, headline, values, sentence_table(systems, scores, name), name)

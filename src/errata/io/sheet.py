@@ -1,0 +1,189 @@
+"""Tables that people keep: CSV with commas, semicolons or tabs, and spreadsheets (.xlsx).
+
+A spreadsheet is turned into CSV lines, so that every reader of CSV reads it too.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO, StringIO
+from typing import Any
+
+from errata.errors import InputError, MissingExtraError
+from errata.io.files import PathLike, peek, read_bytes, shown_name, stream_lines
+from errata.io.opened import most_bytes, opened, too_large
+
+__all__ = [
+    "SheetRow",
+    "column_key",
+    "delimiter_of",
+    "read_number",
+    "read_rows",
+    "sheet_rows",
+    "table_lines",
+]
+
+DELIMITERS = "\t;,"  # of as many the first: semicolons go with decimal commas
+XLSX = b"PK\x03\x04"
+_QUOTED = re.compile(r'"[^"]*"')
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+LONGEST_NUMBER = 400  # characters; the longest exact double has 767 digits, but nobody writes it
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """The cells of one row, without blanks around them, and the line it stands on."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+def column_key(title: str) -> str:
+    """A title without case, blanks and marks: what makes two spellings one column.
+
+    >>> column_key("Judge ID") == column_key("judge_id") == column_key("judgeId")
+    True
+    """
+    return re.sub(r"[\W_]+", "", title.casefold())
+
+
+def read_number(text: str, *, comma: bool = False) -> float | None:
+    """The finite number that a cell writes, in ASCII digits; None for every other text.
+
+    NaN, infinities, ``1_000`` and digits of other scripts are no numbers here; ``comma`` allows
+    ``0,35``, which spreadsheets write where cells are apart by semicolons.
+
+    >>> read_number("0.35"), read_number("-2e3"), read_number("nan"), read_number("1_000")
+    (0.35, -2000.0, None, None)
+    """
+    text = text.strip()
+    if len(text) > LONGEST_NUMBER:
+        return None
+    if comma and _DECIMAL_COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def delimiter_of(line: str) -> str:
+    """What separates the cells of a heading: the commonest of tab, semicolon and comma.
+
+    >>> delimiter_of("judge;sentence;score"), delimiter_of('a,"b;c;d"')
+    (';', ',')
+    """
+
+    bare = _QUOTED.sub("", line)
+    return max(DELIMITERS, key=bare.count) if any(mark in bare for mark in DELIMITERS) else ","
+
+
+def table_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a CSV file, or of the one sheet of a spreadsheet written as CSV."""
+    if not os.path.isfile(path):  # a pipe can be read only once
+        return stream_lines(path)
+    with opened(path) as file:
+        spreadsheet = file.peek(4).startswith(XLSX)
+    if not spreadsheet:
+        return stream_lines(path)
+    buffer = StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerows(_spreadsheet(path))
+    return iter(buffer.getvalue().splitlines(keepends=True))
+
+
+def _spreadsheet(path: PathLike) -> list[list[str]]:
+    name = shown_name(path)
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise MissingExtraError(
+            f"{name}: openpyxl, which reads spreadsheets,", "pip install 'errata[xlsx]'"
+        ) from None
+    data = read_bytes(path)
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            limit = most_bytes()
+            if sum(member.file_size for member in archive.infolist()) > limit:
+                raise too_large(name, limit)
+        book = load_workbook(BytesIO(data), read_only=True, data_only=True)
+        sheets = {
+            sheet.title: [list(map(_cell, row)) for row in sheet.iter_rows(values_only=True)]
+            for sheet in book.worksheets
+        }
+    except InputError:
+        raise
+    except Exception as error:  # whatever a damaged archive makes openpyxl raise
+        raise InputError(
+            f"cannot read the spreadsheet: {error}", path=name, remedy="save it as CSV"
+        ) from None
+    filled = {title: _trimmed(rows) for title, rows in sheets.items() if any(map(any, rows))}
+    if len(filled) != 1:
+        raise InputError(
+            f"{len(filled)} sheets with content" + (f" ({', '.join(filled)})" if filled else ""),
+            path=name,
+            remedy="keep one, or save the one meant as CSV",
+        )
+    return next(iter(filled.values()))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def _trimmed(rows: list[list[str]]) -> list[list[str]]:
+    """Without empty rows at the end and the empty columns a spreadsheet has at the right."""
+    while rows and not any(rows[-1]):
+        rows.pop()
+    width = max(max((c + 1 for c, cell in enumerate(row) if cell), default=0) for row in rows)
+    return [(row + [""] * width)[:width] for row in rows]
+
+
+def sheet_rows(lines: Iterable[str], name: str, delimiter: str) -> Iterator[SheetRow]:
+    """The rows of CSV lines; blank lines are left out."""
+    rows = csv.reader(lines, strict=True, delimiter=delimiter)
+    while True:
+        try:
+            cells = next(rows, None)
+        except csv.Error as error:
+            raise InputError(
+                f"not CSV: {error}",
+                path=name,
+                line=rows.line_num,
+                remedy="look for a quotation mark that is not closed",
+            ) from None
+        if cells is None:
+            return
+        stripped = tuple([cell.strip() for cell in cells])
+        if len(stripped) > 1 or any(stripped):  # a row of empty cells may be a sentence
+            yield SheetRow(rows.line_num, stripped)
+
+
+def read_rows(path: PathLike) -> tuple[list[SheetRow], str]:
+    """All rows of a table, and what separates its cells."""
+    start, lines = peek(table_lines(path))
+    mark = delimiter_of(start)
+    return list(sheet_rows(lines, shown_name(path), mark)), mark
+
+
+def same_width(rows: Sequence[SheetRow], name: str) -> None:
+    """Refuse rows of another length than the first: they are cut off or have a stray mark."""
+    for row in rows[1:]:
+        if len(row.cells) != len(rows[0].cells):
+            raise InputError(
+                f"{len(row.cells)} cells under {len(rows[0].cells)} columns",
+                path=name,
+                line=row.line,
+                remedy="the row is cut off or has a stray separator",
+            )

@@ -1,0 +1,259 @@
+"""Scores in every form people keep them in: one reader tells them apart, and refuses the rest."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import errata
+from errata.data import Scores
+from errata.datasets import sample_corpus, sample_systems
+from errata.errors import DataWarning, InputError, MissingExtraError
+from errata.evaluation import evaluate
+from errata.io import read_text, write_scores
+from errata.io.scores import read_score_file, read_score_files
+from errata.metrics import parse
+
+VALUES = [("A", 0.1), ("B", 0.4), ("C", 0.3)]
+
+
+def written(folder: Path, text: str, name: str = "m.txt") -> Path:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A\t0.1\nB\t0.4\nC\t0.3\n",
+        "A,0.1\nB,0.4\nC,0.3\n",
+        "A;0,1\nB;0,4\nC;0,3\n",
+        "A 0.1\nB 0.4\nC 0.3\n",
+        "system,score\nA,0.1\nB,0.4\nC,0.3\n",
+        "0.1\tA\n0.4\tB\n0.3\tC\n",
+        "# made by hand\nA\t0.1\nB\t0.4\nC\t0.3\n",
+        "A,B,C\n0.1,0.4,0.3\n",
+    ],
+)
+def test_two_columns(tmp_path: Path, text: str) -> None:
+    (scores,) = read_score_file(written(tmp_path, text))
+    assert (scores.scorer, list(scores), scores.sentences) == ("m", VALUES, None)
+
+
+def test_a_column_a_metric(tmp_path: Path) -> None:
+    path = written(tmp_path, "system\tm2\tgleu\nA\t0.1\t1\nB\t0.4\t2\n")
+    assert [(s.scorer, list(s)) for s in read_score_file(path)] == [
+        ("m2", [("A", 0.1), ("B", 0.4)]),
+        ("gleu", [("A", 1.0), ("B", 2.0)]),
+    ]
+    long = written(tmp_path, "m2\tA\t0.1\nm2\tB\t0.4\ngleu\tA\t1\ngleu\tB\t2\n")
+    assert [s.scorer for s in read_score_file(long)] == ["m2", "gleu"]
+    assert [s.scorer for s in read_score_file(f"x={path}")] == ["x m2", "x gleu"]
+
+
+SENTENCES = [[1.0, 0.5], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A\t0\t1\nA\t1\t0.5\nB\t0\t0.25\nB\t1\t0.75\n",
+        "A\t1\t1\nA\t2\t0.5\nB\t1\t0.25\nB\t2\t0.75\n",  # from 1: nobody has a sentence 0
+        "sentence,system,score\n0,A,1\n1,A,0.5\n0,B,0.25\n1,B,0.75\n",
+        "A,B\n1,0.25\n0.5,0.75\n",
+        "sentence;A;B\n1;1;0,25\n2;0,5;0,75\n",
+        "sentence;A;B\n2;0,5;0,75\n1;1;0,25\n",
+        "system\t0\t1\nA\t1\t0.5\nB\t0.25\t0.75\n",
+    ],
+)
+def test_sentence_scores(tmp_path: Path, text: str) -> None:
+    (scores,) = read_score_file(written(tmp_path, text))
+    assert scores.systems == ("A", "B")
+    np.testing.assert_array_equal(scores.sentences, SENTENCES)
+    # No overall scores: means stand for them, and the signature says so.
+    assert (scores.values.tolist(), scores.context) == ([0.75, 0.5], ("total:mean",))
+
+
+def test_gaps_are_said(tmp_path: Path) -> None:
+    with pytest.warns(DataWarning, match=r"m.txt:3: 1 of 3 sentences have no score of any system"):
+        (scores,) = read_score_file(written(tmp_path, "A,B\n1,2\n,\n3,4\n"))
+    np.testing.assert_array_equal(scores.sentences, [[1, np.nan, 3], [2, np.nan, 4]])
+    with pytest.warns(DataWarning, match="not read: comment"):
+        read_score_file(written(tmp_path, "system,comment,score\nA,good,1\nB,bad,2\n"))
+
+
+def test_bare_numbers_need_names(tmp_path: Path) -> None:
+    path = written(tmp_path, "0.1\n0.4\n0.3\n")
+    with pytest.raises(InputError, match=r"3 scores without the systems.*--names"):
+        read_score_file(path)
+    with pytest.raises(InputError, match="3 scores for 2 names"):
+        read_score_file(path, names=["A", "B"])
+    (scores,) = read_score_file(path, names=["A", "B", "C"])
+    assert list(scores) == VALUES
+    with pytest.raises(InputError, match="names its systems itself"):
+        read_score_file(written(tmp_path, "A 1\nB 2\n"), names=["A", "B"])
+    (table,) = read_score_file(written(tmp_path, "1 2\n3 4\n"), names=["A", "B"])
+    np.testing.assert_array_equal(table.sentences, [[1, 3], [2, 4]])
+
+
+@pytest.mark.parametrize(
+    "cell", ["nan", "inf", "-inf", "1_000", "٠.٢", "true", "0x1", "", "1e999", "9" * 5000]
+)
+def test_what_is_no_score(tmp_path: Path, cell: str) -> None:
+    """NaN had the rank 0.5 once, and gave a correlation of .873."""
+    for text in (f"A\t0.1\nB\t{cell}\nC\t0.3\n", f"system,score\nA,0.1\nB,{cell}\nC,0.3\n"):
+        with pytest.raises(InputError, match=r"m.txt:") as caught:
+            read_score_file(written(tmp_path, text))
+        assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("value", ["true", '"3"', "NaN", "Infinity", "null", '"inf"', "1e999"])
+def test_what_is_no_score_in_json(tmp_path: Path, value: str) -> None:
+    write_scores(Scores("m", ("A", "B"), np.array([1.0, 2.0])), tmp_path / "s.json")
+    stored = (tmp_path / "s.json").read_text()
+    path = written(tmp_path, stored.replace("[1.0, 2.0]", f"[1.0, {value}]"), "t.json")
+    with pytest.raises(InputError, match=r"t.json"):
+        read_score_file(path)
+    path = written(tmp_path, stored.replace('"values"', '"values": [3.0, 4.0], "values"'))
+    with pytest.raises(InputError, match="the key 'values' stands there twice"):
+        read_score_file(path)
+
+
+def test_names(tmp_path: Path) -> None:
+    path = written(tmp_path, "A 1\nB 2\n")
+    (scores,) = read_score_file(f"ours={path}")
+    assert (scores.scorer, scores.name, scores.label) == ("ours",) * 3
+    with pytest.raises(InputError, match=r"two inputs hold scores called 'm'.*NAME=FILE"):
+        read_score_files([path, path])
+    assert len(read_score_files([path, f"ours={path}"])) == 2
+    with pytest.raises(InputError, match="has two scores"):
+        read_score_file(written(tmp_path, "A 1\nA 2\n"))
+
+
+def test_lower_is_better(tmp_path: Path) -> None:
+    path = written(tmp_path, "A 1\nB 2\n")
+    (scores,) = read_score_files([f"wer={path}"], lower=["wer"])
+    assert scores.values.tolist() == [-1, -2]
+    assert "lower is better" in scores.signature
+    assert read_score_files([path], lower=["*"])[0].values.tolist() == [-1, -2]
+    with pytest.raises(InputError, match="no scores called 'ter'; there are: wer"):
+        read_score_files([f"wer={path}"], lower=["ter"])
+    (ranks,) = read_score_file(written(tmp_path, "system,rank\nA,1\nB,2\n"))
+    assert ranks.values.tolist() == [-1, -2]
+
+
+def test_two_tables_of_one_metric(tmp_path: Path) -> None:
+    systems = written(tmp_path, "A 1\nB 2\n", "s")
+    sentences = written(tmp_path, "B,A\n1,0\n0,1\n", "t")
+    (scores,) = read_score_file(f"m={systems},{sentences}")
+    assert scores.values.tolist() == [1, 2]
+    np.testing.assert_array_equal(scores.sentences, [[0, 1], [1, 0]])
+    other = written(tmp_path, "A,C\n1,2\n3,4\n", "u")
+    with pytest.raises(InputError, match="not of the same systems: B, C"):
+        read_score_file(f"{systems},{other}")
+
+
+@pytest.mark.parametrize(
+    ("undo", "ending"), [(gzip.compress, ".gz"), (bz2.compress, ".bz2"), (lzma.compress, ".xz")]
+)
+def test_compressed(tmp_path: Path, undo, ending: str) -> None:
+    path = tmp_path / f"m.tsv{ending}"
+    path.write_bytes(undo(b"A\t0.1\nB\t0.4\nC\t0.3\n"))
+    (scores,) = read_score_file(path)
+    assert (scores.scorer, list(scores)) == ("m", VALUES)
+    path.write_bytes(undo(b"A\t0.1\n" * 999)[:-9])
+    with pytest.raises(InputError, match=r"damaged .* file"):
+        read_score_file(path)
+    path.write_bytes(b"A\t1\n")
+    with pytest.raises(InputError, match=f"named {ending} but is not"):
+        read_score_file(path)
+
+
+def test_spreadsheets(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("system", "score"), ("A", 0.1), ("B", 0.4), ("C", 0.3), (None, None)):
+        book.active.append(row)
+    book.save(tmp_path / "m.xlsx")
+    (scores,) = read_score_file(tmp_path / "m.xlsx")
+    assert list(scores) == VALUES
+    with pytest.raises(InputError, match=r"this is a spreadsheet \(.xlsx\)"):
+        read_text(tmp_path / "m.xlsx")
+    book.create_sheet("more").append(("x", 1))
+    book.save(tmp_path / "m.xlsx")
+    with pytest.raises(InputError, match=r"2 sheets with content \(Sheet, more\)"):
+        read_score_file(tmp_path / "m.xlsx")
+    (tmp_path / "cut.xlsx").write_bytes((tmp_path / "m.xlsx").read_bytes()[:500])
+    with pytest.raises(InputError, match="cannot read the spreadsheet"):
+        read_score_file(tmp_path / "cut.xlsx")
+
+
+def test_spreadsheets_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    (tmp_path / "m.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[xlsx\]'"):
+        read_score_file(tmp_path / "m.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (b"\xd0\xcf\x11\xe0\xff", "an old spreadsheet"),
+        (b"\x28\xb5\x2f\xfd\xff", "compressed with zstd"),
+        (b"%PDF-1.5\n\xff", "a PDF document"),
+    ],
+)
+def test_other_files(tmp_path: Path, start: bytes, message: str) -> None:
+    """Advice on encodings is no help with a spreadsheet."""
+    (tmp_path / "f").write_bytes(start)
+    with pytest.raises(InputError, match=message):
+        read_text(tmp_path / "f")
+
+
+@pytest.mark.parametrize("form", ["json", "tsv"])
+def test_what_commands_print(tmp_path: Path, form: str) -> None:
+    files = []
+    for name, more in (("score", ["-m", "gleu", "-m", "m2"]), ("rank", ["--head-to-head"])):
+        done = errata(name, "--sample", *more, "--resamples", 20, "--format", form)
+        files.append(written(tmp_path, done.stdout, f"{name}.{form}"))
+    gleu, m2 = read_score_file(files[0])
+    assert (gleu.name, m2.name, len(gleu)) == ("gleu", "m2", 5)
+    assert gleu.scorer.startswith("gleu(")
+    assert any(part.startswith("sentences:") for part in gleu.context)
+    (people,) = read_score_file(files[1])
+    assert people.scorer.startswith("expected_wins")
+    run = ("meta", "--level", "system", "--scores", files[0], "--human", files[1], "--json")
+    table = json.loads(errata(*run).stdout)["tables"][0]
+    assert [row["metric"] for row in table["rows"]] == ["gleu", "m2"]
+
+
+@pytest.mark.parametrize("form", ["json", "tsv"])
+def test_printed_sentences(tmp_path: Path, form: str) -> None:
+    done = errata("score", "--sample", "-m", "gleu", "--sentences", "--format", form)
+    (scores,) = read_score_file(written(tmp_path, done.stdout))
+    own = evaluate(parse("gleu"), sample_corpus(), sample_systems())
+    np.testing.assert_array_equal(scores.sentences, own.sentences)
+    assert scores.systems == own.systems
+
+
+def test_published_human_scores(data_sets: Path) -> None:
+    seeda = next(data_sets.glob("tmu-nlp/SEEDA/*"))
+    names = sorted(path.stem for path in (seeda / "outputs" / "all").iterdir())
+    for path in (seeda / "scores" / "human").iterdir():
+        (scores,) = read_score_file(path, names=names)
+        assert len(scores) == 15
+        assert min(scores, key=lambda pair: pair[1])[0] == "INPUT"
+    gmeg = next(data_sets.glob("grammarly/GMEG/*/data/dev"))
+    for part in ("fce", "wiki"):
+        with pytest.warns(DataWarning, match="sentences have no score of any system"):
+            (singles,) = read_score_file(gmeg / f"{part}-segment-scores.csv")
+        (overall,) = read_score_file(gmeg / f"{part}-corpus-scores.csv")
+        assert singles.systems == overall.systems
+        np.testing.assert_allclose(singles.values, overall.values, rtol=1e-12)

@@ -1,0 +1,183 @@
+"""Judgments as people keep them: long tables, better and worse, ratings by system."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from command import errata
+from errata.data import Judgment
+from errata.errors import DataWarning, InputError
+from errata.io.judgments import read_judgments
+from errata.io.judgments.spreadsheet import parse_columns
+
+EXPECTED = [
+    Judgment("ann", 0, (("A",), ("B",), ("C",)), (2, 1, 2)),
+    Judgment("bob", 1, (("A",), ("B",)), (1, 2)),
+]
+
+
+def read(folder: Path, text: str, **more) -> list[Judgment]:
+    path = folder / "j.csv"
+    path.write_text(text, "utf-8")
+    return list(read_judgments(path, **more))
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "judge|sentence|system|rank\nann|0|A|2\nann|0|B|1\nbob|1|A|1\nann|0|C|2\nbob|1|B|2\n",
+        "judge|sentence|system|score\nann|0|A|3\nann|0|B|5\nbob|1|A|1\nann|0|C|3\nbob|1|B|0.5\n",
+        "System|Annotator ID|Segment_id|Rating\nA|ann|0|3\nB|ann|0|4\nC|ann|0|3\n"
+        "A|bob|1|9\nB|bob|1|2\n",
+    ],
+)
+def test_one_row_per_output(tmp_path: Path, text: str, mark: str) -> None:
+    assert read(tmp_path, text.replace("|", mark)) == EXPECTED
+
+
+def test_columns_by_option(tmp_path: Path) -> None:
+    text = "Who,ID,What,Fluency,Comment\nann,1,A,3,\nann,1,B,5,good\n"
+    named = parse_columns(["judge=Who,sentence=ID", "system=What,score=Fluency"])
+    with pytest.warns(DataWarning, match="not read: Comment"):
+        found = read(tmp_path, text, columns=named, base=1)
+    assert found == [Judgment("ann", 0, (("A",), ("B",)), (2, 1))]
+    with pytest.raises(InputError, match=r"no column 'who2'; there are: Who, ID"):
+        read(tmp_path, text, columns={"judge": "who2"})
+    for bad in ("judge", "jugde=x", "judge=", "judge=a,judge=b"):
+        with pytest.raises(InputError, match="--columns"):
+            parse_columns([bad])
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_better_and_worse(tmp_path: Path, mark: str) -> None:
+    text = "sentence|judge|better|worse\n0|ann|A|B\n1|bob|B|C\n".replace("|", mark)
+    assert read(tmp_path, text) == [
+        Judgment("ann", 0, (("A",), ("B",)), (1, 2)),
+        Judgment("bob", 1, (("B",), ("C",)), (1, 2)),
+    ]
+    with pytest.raises(InputError, match=r"j.csv:2: .*named twice"):
+        read(tmp_path, "sentence,judge,better,worse\n0,ann,A,A\n")
+
+
+def test_ratings_by_system(tmp_path: Path) -> None:
+    found = read(tmp_path, "A,B,C\n50.5,75,50.5\n,,\n1,2,\n")
+    assert found == [
+        Judgment("j", 0, (("A",), ("B",), ("C",)), (2, 1, 2)),
+        Judgment("j", 1, (("A",), ("B",), ("C",)), (None, None, None)),
+        Judgment("j", 2, (("A",), ("B",), ("C",)), (2, 1, None)),
+    ]
+    unclear = "judge,sentence,A,B\nann,0,1,2\nann,1,2,1\n"
+    with pytest.raises(InputError, match=r"may be ranks .* or ratings.*rank=\*"):
+        read(tmp_path, unclear)
+    assert [j.ranks for j in read(tmp_path, unclear, columns={"rank": "*"})] == [(1, 2), (2, 1)]
+    assert [j.ranks for j in read(tmp_path, unclear, columns={"score": "*"})] == [(2, 1), (1, 2)]
+
+
+def test_several_systems_and_judges_in_a_cell(tmp_path: Path) -> None:
+    """TMU-GFM lists the systems of an output and the grades of five people."""
+    text = 'sentence,system,score\n0,"A,B","3,4"\n0,C,"4,4"\n'
+    assert read(tmp_path, text) == [
+        Judgment("1", 0, (("A", "B"), ("C",)), (2, 1)),
+        Judgment("2", 0, (("A", "B"), ("C",)), (1, 1)),
+    ]
+
+
+def test_named_sentences(tmp_path: Path) -> None:
+    text = "judge,sentence,system,score\na,x,A,1\na,y,A,1\na,x,B,2\na,y,B,0\n"
+    with pytest.warns(DataWarning, match="named, not numbered"):
+        assert [j.sentence for j in read(tmp_path, text)] == [0, 1]
+    with pytest.raises(InputError, match=r"j.csv:4: sentence number 'x'"):
+        read(tmp_path, "sentence,system,score\n1,A,1\n2,A,1\nx,B,2\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("judge,sentence,system\na,0,A\n", "no column rank or score"),
+        ("judge,system,rank\na,A,1\n", "no column sentence"),
+        ("judge,sentence,system,rank\na,0,A,nan\n", "j.csv:2: rank 'nan'"),
+        ("judge,sentence,system,rank\na,0,A,0\n", "j.csv:2: rank '0'"),
+        ("judge,sentence,system,score\na,0,A,1_0\n", "j.csv:2: score '1_0'"),
+        ("judge,sentence,system,score\na,0,A,inf\n", "j.csv:2: score 'inf'"),
+        ("judge,sentence,system,score\n,0,A,1\n", "j.csv:2: a row without a judge"),
+        ("judge,sentence,system,score\na,,A,1\na,1,B,1\n", "j.csv:2: a row without a sentence"),
+        ("judge,sentence,system,score\na,0,,1\n", "j.csv:2: a system without a name"),
+        ("judge,sentence,system,score\na,0,A\n", "j.csv:2: 3 cells under 4 columns"),
+        ("judge,annotator,sentence,system,score\na,b,0,A,1\n", "may both be the judge"),
+        ("judge,Judge,sentence,system,score\na,b,0,A,1\n", "two columns judge"),
+        ("judge,sentence,system,score\n", "no judgments below the heading"),
+        ('judge,sentence,system,score\na,0,"A,1\n', "not CSV"),
+    ],
+)
+def test_errors(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, text)
+
+
+def test_the_same_output_judged_again(tmp_path: Path) -> None:
+    text = "judge,sentence,system,rank\na,0,A,1\na,0,B,2\na,0,A,2\na,0,B,1\n"
+    with pytest.warns(DataWarning, match=r"j.csv:4: .*judged a system on this sentence before"):
+        assert [j.ranks for j in read(tmp_path, text)] == [(1, 2), (2, 1)]
+    text = text.replace("rank\n", "rank,item\n").replace("1\n", "1,x\n").replace("2\n", "2,x\n")
+    rows = text.splitlines()
+    rows[3:] = [row[:-1] + "y" for row in rows[3:]]
+    assert [j.item for j in read(tmp_path, "\n".join(rows))] == ["x", "y"]
+
+
+def test_a_spreadsheet(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (
+        ("judge", "sentence", "system", "rank", None),
+        ("ann", 0, "A", 2, None),
+        ("ann", 0.0, "B", 1, None),
+        ("ann", 0, "C", 2, None),
+        ("bob", 1, "A", 1, None),
+        (None, None, None, None, None),
+        ("bob", 1, "B", 2, None),
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "j.xlsx")
+    assert list(read_judgments(tmp_path / "j.xlsx")) == EXPECTED
+
+
+def test_commands_take_the_columns(tmp_path: Path) -> None:
+    (tmp_path / "j.csv").write_text(
+        "Who;Nr;System;Note\n"
+        + "".join(
+            f"{who};{k};{system};{note}\n"
+            for k in range(1, 9)
+            for who in ("ann", "bob")
+            for system, note in (("A", "4,5"), ("B", "2"), ("C", str(1 + k % 4)))
+        )
+    )
+    options = ("--columns", "judge=Who,sentence=Nr,score=Note", "--base", 1)
+    done = errata("rank", tmp_path / "j.csv", *options, "--resamples", 20)
+    assert "columns:judge=Who,sentence=Nr,score=Note" in done.stdout
+    assert "base:1" in done.stdout
+    errata("agree", tmp_path / "j.csv", *options)
+    errata("plan", tmp_path / "j.csv", *options, "--systems", "A", "B")
+
+
+def test_published_tables_of_judgments(data_sets: Path) -> None:
+    jfleg = next(data_sets.glob("keisks/jfleg/*/EACL_exp/mturk/pairwise.csv"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = list(read_judgments(jfleg))
+        assert {j.judge for j in found} >= {"annotA"}
+        pairs = sum(len(j.groups) * (len(j.groups) - 1) // 2 for j in found)
+        assert (len(found), pairs) == (297, 1629)
+        gmeg = next(data_sets.glob("grammarly/GMEG/*/data/dev/fce-segment-scores.csv"))
+        assert len(list(read_judgments(gmeg))) == 968
+        for part in ("edit", "sent"):
+            seeda = next(data_sets.glob(f"tmu-nlp/SEEDA/*/data/judgments_{part}.xml"))
+            assert len(list(read_judgments(seeda, base=1))) == 600
+    tmu = next(data_sets.glob("tmu-nlp/TMU-GFM-Dataset/*/tmu-gfm-dataset.csv"))
+    with pytest.warns(DataWarning):
+        found = list(read_judgments(tmu, columns={"sentence": "source", "score": "fluency"}))
+    assert {j.judge for j in found} == set("12345")
+    assert len({j.sentence for j in found}) == 1378
