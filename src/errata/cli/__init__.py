@@ -15,6 +15,7 @@ from typing import Any, TextIO
 import click
 
 from errata import __version__
+from errata.cli.expanded import with_repeated_refs
 from errata.cli.renamed import with_new_names
 from errata.errors import DataWarning, ErrataError, shortened, visible
 from errata.parameters import nearest
@@ -58,7 +59,7 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"No such command {args[0][:60]!r}. {nearest(args[0], COMMANDS)}".rstrip())
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command, with_new_names(name or "", rest)
+        return name, command, with_repeated_refs(with_new_names(name or "", rest))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

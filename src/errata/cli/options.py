@@ -138,7 +138,9 @@ def corpus_options(*leave_out: str) -> Decorator:
     """
     options = {
         "gold": click.option(
-            "--gold", metavar="FILE", help="Gold edits: an M2 file with one or more annotators."
+            "--gold",
+            metavar="FILE",
+            help="Gold edits: an M2 file with one or more annotators, or I-measure's XML.",
         ),
         "source": click.option(
             "--source", metavar="FILE", help="The uncorrected sentences, one a line."

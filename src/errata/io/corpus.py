@@ -18,6 +18,7 @@ from errata.io.text import read_text
 
 __all__ = [
     "corrected_text",
+    "files_in",
     "is_m2",
     "keep_annotators",
     "read_corpus",
@@ -185,12 +186,13 @@ def read_systems(
 ) -> list[Hypotheses]:
     """Read the outputs of systems, one file each (see `read_hypotheses`), no two of one name.
 
-    With ``several`` an M2 file may hold the edits of more than one system; ``names`` then names
-    those of the one file given, in the order of their annotator numbers.
+    A folder stands for the files in it, in the order of their names. With ``several`` an M2 file
+    may hold the edits of more than one system; ``names`` then names those of the one file given,
+    in the order of their annotator numbers.
     """
     systems: list[Hypotheses] = []
     places: list[str] = []
-    for path in paths:
+    for path in files_in(paths):
         if several:
             found, findings = scan_hypotheses(path, names=names, corpus=corpus)
             raise_or_warn(findings)
@@ -201,6 +203,31 @@ def read_systems(
     for error in namesakes([system.system for system in systems], places):
         raise error
     return systems
+
+
+def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
+    """Files as they are; in the place of a folder the files in it, but for hidden ones."""
+    found: list[PathLike] = []
+    for path in paths:
+        name, where = split_name(path)
+        if where == "-" or not os.path.isdir(where):
+            found.append(path)
+            continue
+        inside = sorted(
+            entry.path
+            for entry in os.scandir(where)
+            if entry.is_file() and not entry.name.startswith(".")
+        )
+        if name is not None or not inside:
+            raise InputError(
+                "a folder of outputs cannot have the name of one"
+                if name is not None
+                else "there is no file in the folder",
+                path=where,
+                remedy="name a folder with one file per system",
+            )
+        found += inside
+    return found
 
 
 def scan_hypotheses(

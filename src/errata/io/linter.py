@@ -10,7 +10,7 @@ from errata.errors import InputError
 from errata.io.checks.characters import check_characters, check_corpus
 from errata.io.checks.findings import Finding, Severity, worst_first
 from errata.io.checks.lines import check_lines, check_sources, check_systems
-from errata.io.corpus import is_m2, scan_hypotheses, split_name
+from errata.io.corpus import files_in, is_m2, scan_hypotheses, split_name
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import corpus_name, scan_m2
 
@@ -57,7 +57,7 @@ def check_files(
     one, texts are checked by themselves and against each other. ``compatible`` reads the gold
     set as the official scorer does (see `read_m2`).
     """
-    outputs = list(outputs)
+    outputs = files_in(outputs)
     gold_like = [path for path in outputs if is_m2(split_name(path)[1])]
     if gold is None and source is None and len(gold_like) == 1:
         gold = gold_like[0]

@@ -64,11 +64,18 @@ def scan_m2(
 ) -> M2File:
     """Like `read_m2`, with the findings returned and not warned of.
 
+    A file that starts with ``<`` is I-measure's XML (see `errata.io.imeasure_xml`).
+
     ``collect=True`` also makes findings of errors, and leaves the sentences that have one
     without edits: for a linter, not for scoring.
     """
     lines, findings = read_lines(path)
     shown = shown_name(path)
+    start = next((line for line in lines if line.strip()), "")
+    if start.lstrip().startswith("<"):
+        from errata.io.imeasure_xml import parse_imeasure_xml
+
+        return parse_imeasure_xml(lines, shown, name=name or corpus_name(path))
     file = parse_m2(
         lines, shown, name=name or corpus_name(path), compatible=compatible, collect=collect
     )
@@ -76,9 +83,12 @@ def scan_m2(
 
 
 def corpus_name(path: PathLike) -> str:
-    """The file name without its folder and its ``.m2`` or ``.gz``."""
+    """The file name without its folder and its ``.m2`` (or ``.xml``, ``.ixml``) and ``.gz``."""
     name = os.fspath(path)
-    return "stdin" if name == "-" else Path(plain_name(name)).name.removesuffix(".m2")
+    if name == "-":
+        return "stdin"
+    name = Path(plain_name(name)).name
+    return name.removesuffix(".m2").removesuffix(".xml").removesuffix(".ixml")
 
 
 def parse_m2(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Literal
 
 from errata.data import Judgment, MemberOrder, Members
@@ -101,14 +100,7 @@ def read_judgments(
 
 def read_outputs(*paths: PathLike) -> Outputs:
     """The outputs of systems, by name: text files (also ``name=path``), or folders of them."""
-    files: list[PathLike] = []
-    for path in paths:
-        files += (
-            sorted(p for p in Path(path).iterdir() if p.is_file())
-            if Path(path).is_dir()
-            else [path]
-        )
-    return {system.system: system.sentences for system in read_systems(files)}
+    return {system.system: system.sentences for system in read_systems(paths)}
 
 
 def _guess(start: str, delimiter: str, name: str) -> JudgmentForm:

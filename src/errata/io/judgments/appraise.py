@@ -14,7 +14,8 @@ from xml.sax.saxutils import quoteattr
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.judgments.fields import Repeats, whole_number
+from errata.io.judgments.fields import Repeats
+from errata.io.whole_numbers import whole_number
 
 __all__ = ["parse_appraise", "render_appraise"]
 

@@ -10,24 +10,9 @@ from collections.abc import Iterable
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 
-__all__ = ["LARGEST", "Repeats", "is_duration", "unique_columns", "whole_number"]
+__all__ = ["Repeats", "is_duration", "unique_columns"]
 
-LARGEST = 2**31 - 1  # sentences and ranks are kept as 32-bit numbers
 REMEMBERED = 200_000  # items known by name, so that a file of any size takes little memory
-
-
-def whole_number(text: str, least: int) -> int | None:
-    """The number that digits write; None for other texts and for numbers out of bounds.
-
-    >>> whole_number(" 12 ", 1), whole_number("0", 1), whole_number("²", 1), whole_number("", 0)
-    (12, None, None, None)
-    """
-    text = text.strip()
-    # Digits are counted first: Python refuses to convert thousands of them.
-    if not (text.isascii() and text.isdigit() and len(text.lstrip("0")) <= 10):
-        return None
-    number = int(text)
-    return number if least <= number <= LARGEST else None
 
 
 def is_duration(seconds: float) -> bool:

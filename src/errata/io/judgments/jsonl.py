@@ -17,7 +17,8 @@ from typing import Any
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import LARGEST, Repeats, is_duration
+from errata.io.judgments.fields import Repeats, is_duration
+from errata.io.whole_numbers import LARGEST
 
 __all__ = ["parse_jsonl", "render_jsonl"]
 

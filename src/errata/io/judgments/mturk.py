@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import Repeats, is_duration, unique_columns, whole_number
+from errata.io.judgments.fields import Repeats, is_duration, unique_columns
 from errata.io.judgments.labels import Labels, Outputs, require_fit, same_text
+from errata.io.whole_numbers import whole_number
 from errata.parameters import require
 
 __all__ = ["parse_mturk"]

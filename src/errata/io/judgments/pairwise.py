@@ -18,8 +18,9 @@ import numpy as np
 
 from errata.data import Judgment, MemberOrder, Members
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import Repeats, unique_columns, whole_number
+from errata.io.judgments.fields import Repeats, unique_columns
 from errata.io.sheet import column_key
+from errata.io.whole_numbers import whole_number
 
 __all__ = ["parse_pairwise", "render_pairwise"]
 

@@ -19,9 +19,10 @@ from pathlib import Path
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import Repeats, whole_number
+from errata.io.judgments.fields import Repeats
 from errata.io.opened import plain_name
 from errata.io.sheet import SheetRow, column_key, read_number, same_width, sheet_rows
+from errata.io.whole_numbers import whole_number
 
 __all__ = ["ROLES", "is_table_of_judgments", "parse_columns", "parse_table"]
 

@@ -1,0 +1,81 @@
+"""Lists of files as shells and people write them: patterns, folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command import errata
+from errata.cli.expanded import with_repeated_refs
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in (
+        ("t.src", "He go .\nI am .\n"),
+        ("t.ref0", "He goes .\nI am .\n"),
+        ("t.ref1", "He went .\nI am .\n"),
+        ("t.ref2", "He goes .\nI was .\n"),
+        ("out/A.txt", "He goes .\nI am .\n"),
+        ("out/B.txt", "He gone .\nI am .\n"),
+        ("out/.hidden", "no output\n"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+REFS = ("--refs", "t.ref0", "t.ref1", "t.ref2")
+
+
+@pytest.mark.parametrize("name", ["score", "refs", "difficulty", "check"])
+def test_references_as_a_shell_expands_them(folder: Path, name: str) -> None:
+    more = ["-m", "gleu"] if name in ("score", "refs") else []
+    done = errata(name, "--source", "t.src", *REFS, "out/A.txt", *more, "--json", cwd=folder)
+    tables = {table["name"]: table for table in json.loads(done.stdout)["tables"]}
+    assert "2 more files are taken for --refs" in done.stderr
+    if name == "check":
+        assert sum("t.ref" in str(row) for row in tables["files"]["rows"]) == 3
+    elif name == "refs":
+        assert len(tables["reference_sets"]["rows"]) == 3
+    else:
+        assert "references:" in next(iter(tables.values()))["signature"]
+        assert "ref1" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ("--refs a/r0.txt a/r1.txt a/out.txt", 1),
+        ("--refs r0.txt r1.txt x.txt r2.txt", 1),
+        ("--refs=r0 r10 r2", 2),
+        ("--refs ref.a ref.b ref.c", 2),
+        ("--refs R.txt A.txt B.txt", 0),
+        ("--refs reference.txt out1.txt out2.txt", 0),
+        ("--refs r0.txt ours=r1.txt", 0),
+        ("--refs r0.txt -m gleu r1.txt", 0),
+        ("--refs r0.txt --refs r1.txt r1.txt", 0),
+        ("--refs r0.txt b/r1.txt", 0),
+        ("--refs r0.txt -- r1.txt", 0),
+        ("out1.txt --refs r0.txt", 0),
+    ],
+)
+def test_which_files_are_references(given: str, taken: int) -> None:
+    done = with_repeated_refs(given.split())
+    assert len(done) - len(given.split()) == taken
+    assert [a for a in done if a != "--refs"] == [a for a in given.split() if a != "--refs"]
+
+
+def test_folders_of_outputs(folder: Path) -> None:
+    run = ("--source", "t.src", "--refs", "t.ref0")
+    for name in ("score", "difficulty", "check"):
+        more = ["-m", "gleu"] if name == "score" else []
+        one = errata(name, *run, "out", *more, cwd=folder)
+        assert one.stdout == errata(name, *run, "out/A.txt", "out/B.txt", *more, cwd=folder).stdout
+    (folder / "empty").mkdir()
+    done = errata("score", *run, "empty", code=2, cwd=folder)
+    assert "no file in the folder" in done.stderr
+    done = errata("score", *run, "ours=out", code=2, cwd=folder)
+    assert "cannot have the name of one" in done.stderr

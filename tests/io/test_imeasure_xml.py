@@ -1,0 +1,88 @@
+"""I-measure's XML gold: the same corpus as the M2 file it was made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command import errata
+from errata.data import Edit
+from errata.errors import DataWarning, InputError
+from errata.io import read_corpus
+
+XML = """<?xml version='1.0' encoding='UTF-8'?>
+<scripts>
+ <script id="1">
+  <sentence id="1" numann="2">
+   <text>
+    He go home &amp; sleep .
+   </text>
+   <error-list>
+    <error id="1" req="yes" type="V">
+     <alt ann="0"><c start="1" end="2">goes</c></alt>
+     <alt ann="1"><c start="1" end="2">went</c><c start="4" end="5">slept</c></alt>
+    </error>
+    <error id="2" req="no" type="P"><alt ann="0"><c start="2" end="3"/></alt></error>
+   </error-list>
+  </sentence>
+  <sentence id="2" numann="1"><text>I am .</text><error-list/></sentence>
+ </script>
+</scripts>
+"""
+
+
+def read(folder: Path, text: str):
+    (folder / "gold.xml").write_text(text, "utf-8")
+    return read_corpus(gold=folder / "gold.xml")
+
+
+def test_xml_gold(tmp_path: Path) -> None:
+    corpus = read(tmp_path, XML)
+    assert (corpus.name, corpus.sources) == ("gold", ("He go home & sleep .", "I am ."))
+    first, second = corpus.references
+    assert [r.edits for r in first] == [
+        (Edit(1, 2, "goes", "V"), Edit(2, 3, "", "P")),
+        (Edit(1, 2, "went", "V"), Edit(4, 5, "slept", "V")),
+    ]
+    assert [(r.annotator, r.edits) for r in second] == [(0, ())]
+
+
+def test_alternatives_without_annotators(tmp_path: Path) -> None:
+    bare = XML.replace(' ann="0"', "").replace(' ann="1"', "").replace('numann="2"', 'numann="3"')
+    first = read(tmp_path, bare).references[0]
+    assert [(r.annotator, len(r.edits)) for r in first] == [(0, 2), (1, 2), (2, 0)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('end="2"', 'end="9"', r"gold.xml:15: edit 1-9 is outside the sentence of 6 tokens"),
+        ('start="1"', 'start="-1"', r"gold.xml:10: start '-1' is not a whole number"),
+        ('start="1"', f'start="{"9" * 5000}"', r"gold.xml:10: start '9{40}' is not"),
+        ("error-list", "eror-list", r"gold.xml:8: <eror-list> inside <sentence>"),
+        ("<scripts>", "<!DOCTYPE a><scripts>", r"gold.xml:2: a DOCTYPE"),
+        ("</scripts>", "", r"gold.xml:\d+: not well-formed"),
+        ("<text>I am .</text>", "", r"gold.xml:16: a sentence without <text>"),
+        ("<error-list/>", "x", r"gold.xml:16: text outside"),
+        ('numann="1"', 'numann="99999"', r"gold.xml:16: 99999 annotators"),
+    ],
+)
+def test_errors(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, XML.replace(old, new))
+
+
+def test_a_deletion_as_the_converter_writes_it(tmp_path: Path) -> None:
+    with pytest.warns(DataWarning, match="-NONE- is read as a deletion"):
+        corpus = read(tmp_path, XML.replace("goes", "-NONE-"))
+    assert corpus.references[0][0].edits[0].replacement == ""
+
+
+def test_every_command_takes_it(tmp_path: Path) -> None:
+    (tmp_path / "gold.ixml").write_text(XML, "utf-8")
+    (tmp_path / "out.txt").write_text("He goes home & sleep .\nI am .\n")
+    errata("convert", "gold.ixml", "-o", "gold.m2", code=None, cwd=tmp_path)
+    for name in ("score", "check"):
+        done = errata(name, "--gold", "gold.ixml", "out.txt", cwd=tmp_path)
+        assert "out" in done.stdout
