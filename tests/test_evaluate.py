@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.evaluation import bootstrap, chosen_counts, draw_totals, evaluate, scores_of
+from errata.io import read_hypotheses
 from errata.metrics import parse
 from errata.metrics.base import join_counts
 from errata.numbers import bootstrap_weights
@@ -128,7 +132,7 @@ def test_counts_made_elsewhere_give_the_same_scores() -> None:
         np.testing.assert_array_equal(getattr(made, name), getattr(whole, name))
     with pytest.raises(InputError, match="counts of 2 systems for 3"):
         scores_of(Toy(), corpus, systems, counts[:2])
-    with pytest.raises(InputError, match=r"do not fit 6 sentences and 2 statistics"):
+    with pytest.raises(InputError, match=r"does not fit 6 sentences and 2 statistics"):
         scores_of(Toy(), corpus, systems, [each[:-1] for each in counts])
 
 
@@ -145,3 +149,121 @@ def test_a_signature_says_whose_references_were_kept() -> None:
     for metric in ("difficulty(gold=reextracted)", "edits(gold=reextracted)", "m2"):
         scores = evaluate(parse(metric), corpus, example_systems(), resamples=0)
         assert "references:1 of annotator 0" in scores.context, metric
+
+
+def parallel() -> tuple[Corpus, Hypotheses]:
+    """Thirty sentences, and an output whose lines stand one too late from the third on."""
+    words = ["apple", "river", "garden", "window", "letter", "summer", "teacher", "market"]
+    triples = [(words[i % 8], i * 7, words[i * 3 % 8]) for i in range(30)]
+    sources = [f"The {a} number {i} are very {b} ." for a, i, b in triples]
+    right = [source.replace(" are ", " is ") for source in sources]
+    shifted = [*right[:2], "An extra line that nobody asked for .", *right[2:-1]]
+    return Corpus.from_texts(sources, [right]), Hypotheses("late", tuple(shifted))
+
+
+def test_a_shifted_output_is_refused_unless_the_guard_is_off() -> None:
+    corpus, late = parallel()
+    with pytest.raises(InputError, match=r"late:4: output lines 4–30 look like source lines 3–29"):
+        evaluate("m2", corpus, late, resamples=0)
+    assert evaluate("m2", corpus, late, resamples=0, guard=False)["late"] < 0.4
+
+
+def test_an_odd_output_is_warned_of_once() -> None:
+    corpus, _ = parallel()
+    lower = Hypotheses("lower", tuple(r[0].corrected("").lower() for r in corpus.references))
+    with pytest.warns(DataWarning, match="the output is in lower case"):
+        evaluate("m2", corpus, lower, resamples=0)
+    evaluate("gleu", corpus, lower, resamples=0)
+    again = Corpus(corpus.sources, corpus.references)
+    with pytest.warns(DataWarning, match="the output is in lower case"):
+        evaluate("gleu", again, lower, resamples=0)
+
+
+def test_an_output_checked_when_it_was_read_is_not_checked_again(tmp_path: Path) -> None:
+    corpus, _ = parallel()
+    path = tmp_path / "lower.txt"
+    path.write_text("".join(r[0].corrected("").lower() + "\n" for r in corpus.references))
+    with pytest.warns(DataWarning, match="the output is in lower case"):
+        system = read_hypotheses(path, corpus=corpus)
+    evaluate("m2", corpus, system, resamples=0)
+
+
+def test_a_metric_may_be_its_signature_and_systems_one() -> None:
+    corpus, systems = example_corpus(), example_systems()
+    one = evaluate("m2(beta=1)", corpus, systems[0], resamples=10)
+    other = evaluate(parse("m2(beta=1)"), corpus, [systems[0]], resamples=10)
+    assert one.signature == other.signature
+    assert one["perfect"] == other["perfect"]
+    with pytest.raises(InputError, match="there is no metric"):
+        evaluate("m3", corpus, systems[0])
+
+
+def spoilt(change: Any) -> Any:
+    """A metric of somebody else's whose counts are wrong in one way."""
+
+    class Spoilt(Toy):
+        def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
+            return change(super().count(corpus, hypotheses))
+
+    return Spoilt()
+
+
+def with_value(value: float, where: Any) -> Any:
+    def change(counts: Any) -> Any:
+        counts[where] = value
+        return counts
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda counts: counts[:-1], r"the shape \(5, 2, 2\), which does not fit 6 sentences"),
+        (lambda counts: counts[..., :1], r"the shape \(6, 2, 1\)"),
+        (lambda counts: counts[:, 0], r"the shape \(6, 2\)"),
+        (lambda counts: counts[:, :0], r"the shape \(6, 0, 2\)"),
+        (lambda counts: np.ones_like(counts, int), "are int64"),
+        (lambda counts: counts.tolist(), "are list"),
+        (with_value(np.nan, (3, 0, 1)), "no numbers in sentence 4"),
+        (with_value(np.nan, 2), "no numbers in sentence 3"),
+        (with_value(np.inf, (0, 0, 0)), "no numbers in sentence 1"),
+    ],
+)
+def test_counts_are_checked_in_every_run(change: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=rf"from .*test_evaluate: counts of perfect .*{problem}"):
+        evaluate(spoilt(change), example_corpus(), example_systems()[0], resamples=0)
+
+
+@pytest.mark.parametrize(
+    ("choice", "problem"),
+    [
+        (np.full((1, 6), 2), "a reference that is not there"),
+        (np.full((1, 6), -2), "a reference that is not there"),
+        (np.zeros(6, int), "whole numbers"),
+        (np.zeros((1, 6)), "whole numbers"),
+        (np.zeros((1, 5), int), "whole numbers"),
+        (np.zeros((0, 6), int), "whole numbers"),
+    ],
+)
+def test_choices_are_checked_in_every_run(choice: Any, problem: str) -> None:
+    class Choosing(Toy):
+        def choose(self, counts: Any) -> Any:
+            return choice
+
+    with pytest.raises(InputError, match=rf"toy, .*from .*test_evaluate: choose .*{problem}"):
+        evaluate(Choosing(), example_corpus(), example_systems()[0], resamples=0)
+
+
+def test_a_missing_reference_is_not_taken() -> None:
+    metric = parse("m2")
+    counts = np.full((2, 2, 3), np.nan)
+    counts[:, 0] = 1.0
+
+    class Second(type(metric)):  # type: ignore[misc]
+        def choose(self, counts: Any) -> Any:
+            return np.array([[0, 1]])
+
+    corpus = Corpus.from_texts(["a", "b"], [["a", "b"]])
+    with pytest.raises(InputError, match="took a missing reference in sentence 2"):
+        scores_of(Second(), corpus, [Hypotheses("A", ("a", "b"))], [counts], resamples=0)

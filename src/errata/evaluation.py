@@ -16,6 +16,8 @@ import numpy as np
 from errata import __version__
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
+from errata.io.checks.lines import check_once
+from errata.metrics import parse
 from errata.metrics.base import Metric
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
 from errata.plugins import blamed, origin
@@ -32,27 +34,36 @@ __all__ = [
 
 
 def evaluate(
-    metric: Metric,
+    metric: Metric | str,
     corpus: Corpus,
-    systems: Sequence[Hypotheses],
+    systems: Hypotheses | Sequence[Hypotheses],
     *,
     resamples: int = 1000,
     rng: Seed = 0,
+    guard: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Scores:
-    """Score systems with one metric: overall, per sentence, and in bootstrap resamples.
+    """Score one or more systems with one metric: overall, per sentence, and in resamples.
 
-    ``rng`` seeds the bootstrap; with the same seed every metric sees the same resamples.
+    ``metric`` may be its signature (``"m2(beta=1)"``). ``rng`` seeds the bootstrap; with the same
+    seed every metric sees the same resamples. Unless ``guard=False``, outputs that do not fit the
+    corpus line by line are refused or warned of, once (see `errata.io.check_alignment`).
     ``threads`` defaults to the number of cores. ``progress`` is called with (done, total).
 
-    >>> from errata import Corpus, Hypotheses, parse
+    >>> from errata import Corpus, Hypotheses
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
-    >>> scores = evaluate(parse("m2"), corpus, [Hypotheses("A", ("He goes home .",))])
+    >>> scores = evaluate("m2", corpus, Hypotheses("A", ("He goes home .",)))
     >>> scores["A"]
     1.0
     """
+    if isinstance(metric, str):
+        metric = parse(metric)
+    if isinstance(systems, Hypotheses):
+        systems = [systems]
     check_inputs(metric, corpus, systems)
+    for hypotheses in systems if guard else ():
+        check_once(corpus, hypotheses)
     with blamed(metric):
         counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
         return scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
@@ -75,7 +86,7 @@ def scores_of(
     _check_counts(metric, corpus, systems, counts)
     values, parts, picked = [], [], []
     for each in counts:
-        choice = metric.choose(each)
+        choice = _checked_choice(metric, each, metric.choose(each))
         totals = draw_totals(each, choice)
         values.append(metric.score(totals).mean())
         parts.append({name: _over_draws(part) for name, part in metric.parts(totals).items()})
@@ -136,16 +147,55 @@ def check_inputs(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) 
 def _check_counts(
     metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], counts: Sequence[Floats]
 ) -> None:
+    """Refuse counts that are not what the contract says, in every run and from wherever."""
     if len(counts) != len(systems):
-        raise InputError(f"{metric.name}: counts of {len(counts)} systems for {len(systems)}")
+        raise InputError(f"{_maker(metric)}: counts of {len(counts)} systems for {len(systems)}")
     wanted = (len(corpus), len(metric.statistics))
     for hypotheses, each in zip(systems, counts, strict=True):
-        if each.ndim != 3 or (each.shape[0], each.shape[2]) != wanted:
+        whose = f"{_maker(metric)}: counts of {hypotheses.system}"
+        if not isinstance(each, np.ndarray) or each.dtype != np.float64:
+            kind = each.dtype if isinstance(each, np.ndarray) else type(each).__name__
+            raise InputError(f"{whose} are {kind}", remedy="count must return float64 arrays")
+        if each.ndim != 3 or (each.shape[0], each.shape[2]) != wanted or not each.shape[1]:
             raise InputError(
-                f"{metric.name}: counts of shape {each.shape} for {hypotheses.system} do not fit "
+                f"{whose} have the shape {each.shape}, which does not fit "
                 f"{wanted[0]} sentences and {wanted[1]} statistics",
                 remedy="counts are [sentence, reference, statistic]",
             )
+        missing = np.isnan(each)
+        partly = missing.any(axis=2) != missing.all(axis=2)
+        wrong = partly | np.isinf(each).any(axis=2) | missing.all(axis=(1, 2))[:, None]
+        if wrong.any():
+            raise InputError(
+                f"{whose} are no numbers in sentence {int(wrong.any(axis=1).argmax()) + 1}",
+                remedy="only the statistics of a reference that is missing are NaN, and then all",
+            )
+
+
+def _checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
+    """The choice of references, which must be there."""
+    good = isinstance(choice, np.ndarray) and choice.ndim == 2 and choice.dtype.kind == "i"
+    if not good or choice.shape[1] != len(counts) or not len(choice):
+        raise InputError(
+            f"{_maker(metric)}: choose must give whole numbers [draw, sentence]",
+            remedy="see errata.testing.check_metric",
+        )
+    if (choice < -1).any() or (choice >= counts.shape[1]).any():
+        raise InputError(f"{_maker(metric)}: choose gave a reference that is not there")
+    taken = np.isnan(counts[:, :, 0])[np.arange(len(counts)), choice] & (choice >= 0)
+    if taken.any():
+        sentence = int(taken.any(axis=0).argmax()) + 1
+        raise InputError(
+            f"{_maker(metric)}: choose took a missing reference in sentence {sentence}"
+        )
+    return choice
+
+
+def _maker(metric: Metric) -> str:
+    """A metric's name, and where it comes from if it is none of ours."""
+    module = type(metric).__module__
+    own = module.partition(".")[0] == "errata"
+    return metric.name if own else f"{metric.name}, which comes from {module}"
 
 
 def corpus_facts(corpus: Corpus) -> tuple[str, str]:
@@ -175,7 +225,7 @@ def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
 
 def draw_totals(counts: Floats, choice: Ints, *, block: int = BLOCK) -> Floats:
     """Chosen counts summed over sentences, for each draw: ``[draw, k]``."""
-    known = np.nan_to_num(counts)
+    known = _there(counts)
     step = max(1, block // max(1, counts.shape[0]))
     blocks = [
         sum(
@@ -193,10 +243,16 @@ def draw_totals(counts: Floats, choice: Ints, *, block: int = BLOCK) -> Floats:
 def chosen_counts(counts: Floats, choice: Ints) -> Floats:
     """Chosen counts of each sentence, mean over draws: ``[sentence, k]``."""
     picked = np.zeros((counts.shape[0], counts.shape[2]))
+    known = _there(counts)
     for r in range(counts.shape[1]):
         share = (choice == r).mean(axis=0)
-        picked += share[:, None] * np.nan_to_num(counts[:, r])
+        picked += share[:, None] * known[:, r]
     return picked
+
+
+def _there(counts: Floats) -> Floats:
+    """Counts with 0 for missing references, which no choice takes: 0 times NaN would be NaN."""
+    return np.where(np.isnan(counts).all(axis=2, keepdims=True), 0.0, counts)
 
 
 def sentence_scores(
@@ -204,7 +260,7 @@ def sentence_scores(
 ) -> tuple[Floats, dict[str, Floats | Ints]]:
     """Scores and further figures of every sentence scored alone (mean over draws)."""
     single = metric.single
-    choice = single.choose(counts)
+    choice = _checked_choice(single, counts, single.choose(counts))
     rows = np.arange(counts.shape[0])
     scores = np.zeros(choice.shape)
     for draw, chosen in enumerate(choice):

@@ -42,7 +42,7 @@ def test_recorded_scores(references: str, conll14: Path, submissions: Path, orac
         for row in read_table(oracles / "gleu" / "bleu_2refs.tsv")
         if row["refset"] == references
     }
-    scores = evaluate(BLEU(), corpus, systems, resamples=0)
+    scores = evaluate(BLEU(), corpus, systems, resamples=0, guard=False)
     assert {name: f"{scores[name]:.6f}" for name in SYSTEMS} == rows
 
 
@@ -51,7 +51,7 @@ def test_real_text_equals_sacrebleu(conll14: Path, submissions: Path) -> None:
     corpus, systems = read_conll(conll14, submissions)
     texts = [[refs[k].corrected("") for refs in corpus.references] for k in (0, 1)]
     post = next(system for system in systems if system.system == "POST")  # has an empty line
-    scores = evaluate(BLEU(), corpus, [post], resamples=0)
+    scores = evaluate(BLEU(), corpus, [post], resamples=0, guard=False)
     theirs = SacreBLEU(tokenize="none", force=True).corpus_score(list(post.sentences), texts)
     assert scores["POST"] == pytest.approx(theirs.score, rel=1e-13)
     assert scores.parts["BP"][0] == pytest.approx(theirs.bp, rel=1e-13)
@@ -109,7 +109,7 @@ def test_equals_sacrebleu(
     whole = theirs(effective=False)
     statistics = whole._extract_corpus_statistics(list(output.sentences), sets)
     np.testing.assert_array_equal(bleu.count(corpus, output)[:, 0], statistics)
-    scores = evaluate(bleu, corpus, [output], resamples=0)
+    scores = evaluate(bleu, corpus, [output], resamples=0, guard=False)
     wanted = whole.corpus_score(list(output.sentences), sets)
     assert scores["A"] == pytest.approx(wanted.score, rel=1e-12, abs=1e-12)
     assert scores.parts["BP"][0] == pytest.approx(wanted.bp, rel=1e-12)
@@ -132,7 +132,7 @@ def test_the_signature_is_passed_on() -> None:
         ("a b", "c"),
         ((Reference(0, text="a b"), Reference(1, text="a")), (Reference(0, text="c"),)),
     )
-    scores = evaluate(BLEU(), corpus, [Hypotheses("A", ("a b", "c"))], resamples=0)
+    scores = evaluate(BLEU(), corpus, [Hypotheses("A", ("a b", "c"))], resamples=0, guard=False)
     assert "nrefs:var|case:mixed|eff:no|tok:none|smooth:exp|version:" in scores.signature
 
 

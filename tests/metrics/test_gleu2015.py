@@ -47,7 +47,9 @@ def test_equals_the_scripts(
 
 def test_table_2_of_the_paper(conll14: Path, submissions: Path) -> None:
     """GLEU_0 ranks the 13 systems as the paper does."""
-    scores = evaluate(GLEU2015(lam=0.0), *read_conll(conll14, submissions), resamples=0)
+    scores = evaluate(
+        GLEU2015(lam=0.0), *read_conll(conll14, submissions), resamples=0, guard=False
+    )
     assert [scores.systems[i] for i in scores.order] == [
         "CUUI",
         "AMU",

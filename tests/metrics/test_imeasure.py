@@ -224,7 +224,7 @@ def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path
     counts = running.count(corpus, camb)
     value = running.score(draw_totals(counts, running.choose(counts)))[0]
     assert round(100 * float(value), 2) == -5.41
-    untouched = evaluate(IMeasure(tokenise="none"), corpus, [ipn], resamples=0)
+    untouched = evaluate(IMeasure(tokenise="none"), corpus, [ipn], resamples=0, guard=False)
     assert round(100 * untouched["IPN"], 2) == -3.17
     assert untouched.notes == ()
     assert "9 different gold corrections" in IMeasure().notes(corpus, ())[0]
@@ -422,7 +422,7 @@ def test_limits_are_said() -> None:
         else:
             assert vector == best
     assert unproven > below > 0
-    scores = evaluate(metric, corpus, [Hypotheses("A", (output,))], resamples=0)
+    scores = evaluate(metric, corpus, [Hypotheses("A", (output,))], resamples=0, guard=False)
     assert "unproven" in scores.parts
 
 
@@ -487,7 +487,7 @@ def test_references_as_text() -> None:
     )
     output = Hypotheses("A", ("He went home .", "He go home"))
     for mode in ("nomix", "mix"):
-        scores = evaluate(IMeasure(references=mode), corpus, [output], resamples=0)
+        scores = evaluate(IMeasure(references=mode), corpus, [output], resamples=0, guard=False)
         assert scores.sentences is not None
         np.testing.assert_array_equal(scores.sentences[0], [1.0, 0.6 - 1])
         assert "gold:text" in scores.context

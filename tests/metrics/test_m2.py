@@ -160,7 +160,9 @@ def test_every_corpus_score(
         )
     rows = [row for row in read_oracle(oracles / "m2" / "corpus.tsv") if row["gold"] == gold]
     assert len(rows) == 13
-    scores = evaluate(M2(), corpus, [systems[row["system"]] for row in rows], resamples=0)
+    scores = evaluate(
+        M2(), corpus, [systems[row["system"]] for row in rows], resamples=0, guard=False
+    )
     for i, row in enumerate(rows):
         for part, column in (
             ("correct", "correct"),
@@ -195,7 +197,7 @@ def test_options(
     conll: tuple[Corpus, dict[str, Hypotheses]],
 ) -> None:
     corpus, systems = conll
-    scores = evaluate(parse(metric), corpus, [systems[system]], resamples=0)
+    scores = evaluate(parse(metric), corpus, [systems[system]], resamples=0, guard=False)
     assert tuple(int(scores.parts[x][0]) for x in ("correct", "proposed", "gold")) == expected
 
 
@@ -207,13 +209,13 @@ def test_choices(
     system: str, choice: str, expected: str, conll: tuple[Corpus, dict[str, Hypotheses]]
 ) -> None:
     corpus, systems = conll
-    scores = evaluate(M2(choice=choice), corpus, [systems[system]], resamples=0)
+    scores = evaluate(M2(choice=choice), corpus, [systems[system]], resamples=0, guard=False)
     assert f"{scores.values[0]:.4f}" == expected
 
 
 def test_sentences_are_chosen_by_themselves(conll: tuple[Corpus, dict[str, Hypotheses]]) -> None:
     corpus, systems = conll
-    scores = evaluate(M2(sentences="last"), corpus, [systems["AMU"]], resamples=0)
+    scores = evaluate(M2(sentences="last"), corpus, [systems["AMU"]], resamples=0, guard=False)
     assert f"{scores.values[0]:.4f}" == "0.3501"  # as sequential: the corpus is not concerned
     last = [refs[-1].annotator for refs in corpus.references]
     assert scores.sentence_parts["annotator"].tolist() == [last]
@@ -223,7 +225,7 @@ def test_optimal_is_never_worse(conll: tuple[Corpus, dict[str, Hypotheses]]) -> 
     corpus, systems = conll
     names = sorted(systems)
     best, official = (
-        evaluate(M2(choice=choice), corpus, [systems[n] for n in names], resamples=0)
+        evaluate(M2(choice=choice), corpus, [systems[n] for n in names], resamples=0, guard=False)
         for choice in ("optimal", "sequential")
     )
     assert (best.values >= official.values).all()
@@ -294,7 +296,7 @@ def test_optimal_choice_beats_the_official_order() -> None:
     cases = {case["name"]: case for case in GOLDEN["cases"]}
     for name in ("order_dep_X_first", "order_dep_X_last"):
         corpus, hypotheses = edge_case(cases[name])
-        scores = evaluate(M2(choice="optimal"), corpus, [hypotheses], resamples=0)
+        scores = evaluate(M2(choice="optimal"), corpus, [hypotheses], resamples=0, guard=False)
         assert f"{scores.values[0]:.4f}" == "0.8065"  # the better of the two official results
 
 

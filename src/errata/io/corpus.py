@@ -10,7 +10,7 @@ from pathlib import Path
 from errata.data import Corpus, Hypotheses, Reference, apply_edits, namesakes
 from errata.errors import DataWarning, InputError
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.checks.lines import check_alignment, check_lines, check_sources
+from errata.io.checks.lines import check_alignment, check_lines, check_sources, looked_at
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
 from errata.io.opened import plain_name
@@ -249,6 +249,7 @@ def scan_hypotheses(
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
             findings += check_alignment(corpus, system, path=shown)
+            looked_at(corpus).add(system.sentences)
     return systems, findings
 
 

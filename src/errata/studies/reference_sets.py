@@ -270,6 +270,7 @@ def annotators_as_systems(
                     [_as_system(corpus, annotator, shown[annotator], keep)],
                     resamples=resamples,
                     rng=rng,
+                    guard=False,
                 )
             )
     return results
@@ -298,6 +299,7 @@ def self_check(
                 _part(corpus, keep, own),
                 [_as_system(corpus, annotator, shown[annotator], keep)],
                 resamples=0,
+                guard=False,
             )
         )
     return results
@@ -341,7 +343,9 @@ def reference_curve(
             progress(k - 1, len(annotators))
         scores = np.array(
             [
-                evaluate(metric, part.keep_annotators(*subset), outputs, resamples=0).values
+                evaluate(
+                    metric, part.keep_annotators(*subset), outputs, resamples=0, guard=False
+                ).values
                 for subset in _subsets(annotators, k, generator)
             ]
         )

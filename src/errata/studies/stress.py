@@ -198,7 +198,14 @@ def stress(
         damaged = perturbation.damage(corpus.sources, base.sentences, own)
         systems.append(Hypotheses(perturbation.name, tuple(damaged)))
     scores = evaluate(
-        metric, corpus, systems, resamples=resamples, rng=seed, threads=threads, progress=progress
+        metric,
+        corpus,
+        systems,
+        resamples=resamples,
+        rng=seed,
+        guard=False,  # damage is the point
+        threads=threads,
+        progress=progress,
     )
     altered = np.array(
         [

@@ -16,10 +16,17 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses, Reference, namesakes
 from errata.errors import InputError
 from errata.io.checks.characters import check_characters, check_conventions
-from errata.io.checks.findings import Finding, Severity, worst_first
+from errata.io.checks.findings import Finding, Severity, raise_or_warn, worst_first
 from errata.numbers import plural
 
-__all__ = ["check_alignment", "check_lines", "check_sources", "check_systems"]
+__all__ = [
+    "check_alignment",
+    "check_lines",
+    "check_once",
+    "check_sources",
+    "check_systems",
+    "looked_at",
+]
 
 # A line is out of place if a source at most WINDOW lines away is ALIKE, and by MARGIN more so than
 # its own. The 12 sound CoNLL-2014 outputs and 8 sets of human rewrites of the same text (Sakaguchi
@@ -32,6 +39,8 @@ FEWEST = 10
 # An output is called worse than its source if so many changed lines, and this share of them, are
 # further from every reference. The CoNLL-2014 systems reach 0.45 to 0.90: they did harm.
 CHANGED, WORSE = 20, 0.92
+# Findings about a line that are none about where it belongs.
+BY_THEMSELVES = ("empty-line", "broken-encoding", "invisible-character", "unusual-space")
 # Characters of a line that are compared; time grows with the square.
 COMPARED = 20_000
 
@@ -56,6 +65,23 @@ def check_alignment(
             corpus, hypotheses, path
         )
     return worst_first(findings)
+
+
+def check_once(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None) -> None:
+    """Raise or warn of an output that does not fit, unless it was looked at before.
+
+    Of what `check_alignment` finds this leaves out what is odd about single lines by themselves.
+    """
+    seen = looked_at(corpus)
+    if hypotheses.sentences not in seen:
+        seen.add(hypotheses.sentences)
+        found = check_alignment(corpus, hypotheses, path=path)
+        raise_or_warn([f for f in found if f.code not in BY_THEMSELVES], stacklevel=4)
+
+
+def looked_at(corpus: Corpus) -> set[tuple[str, ...]]:
+    """The outputs that were compared with a corpus already, by their sentences."""
+    return corpus.derived("outputs looked at", set)
 
 
 def check_lines(
