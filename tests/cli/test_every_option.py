@@ -1,0 +1,475 @@
+"""Every option of every command does something: changing it changes what comes out.
+
+For each option stands a command line and what is added to it; the rows of the tables (numbers and
+words, not titles, headings or signatures), the files written or the exit code must differ. Where
+tables are named, each of them must. An option without a line here fails the test.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import pytest
+
+from command import errata
+from data_server import make_folder
+from errata.cli import COMMANDS, cli
+from small_experiment import SMALL
+
+SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
+# What changes no number and no word, and why nothing is to be seen of it here.
+WITHOUT_TRACE = {
+    "--threads": "the numbers are the same in any number of threads, which evaluation's tests hold",
+    "--force": "concerns files that exist; tests/cli/test_writing.py",
+    "--json": "the same as --format json, and how all of this is read",
+    "reproduce --extract": "only tables of ERRANT's types read it, which need the data sets",
+    "--safe-cells": "the same in all commands: `emit` does it; held for score below",
+}
+
+
+class Case(NamedTuple):
+    """A command line, what is added to it, and the tables of which each must change."""
+
+    base: str
+    added: str
+    tables: tuple[str, ...] = ()
+    text: bool = False
+
+
+def case(base: str, added: str, *tables: str, text: bool = False) -> Case:
+    return Case(base, added, tables, text)
+
+
+GLEU = "-m gleu --resamples 30"
+TEXTS = "--source source.txt --refs reference0.txt"
+RATED = "--sample --resamples 40"
+JUDGED = "--source source.txt --refs reference0.txt -m gleu --resamples 30 " + " ".join(
+    f"{name}.txt" for name in ("eager", "cautious", "fluent", "noisy", "nothing")
+)
+FILED = "--scores scores.tsv --human human.tsv --resamples 30 --level system"
+HARD = "--sample --resamples 30 --examples 200"
+# A corpus is named in the same way everywhere: what follows is given to each command that has it.
+CORPUS = {
+    "--gold": case("--gold gold.m2 {more}", "--gold less.m2"),
+    "--source": case(f"{TEXTS} --refs reference1.txt {{more}}", "--source source2.txt"),
+    "--refs": case(f"{TEXTS} --refs marked.txt {{more}}", "--refs reference1.txt"),
+    "--missing": case(f"{TEXTS} --refs marked.txt {{more}}", "--missing <none>"),
+    "--annotator": case("--gold gold.m2 --annotator 0 {more}", "--annotator 1"),
+    "--compatible": case("--gold odd.m2 {odd}", "--compatible"),
+}
+MORE = {
+    "score": (f"eager.txt noisy.txt {GLEU}", f"odd.txt {GLEU}"),
+    "refs": (f"eager.txt {GLEU}", f"odd.txt {GLEU}"),
+    "difficulty": ("eager.txt noisy.txt --resamples 0", "odd.txt --resamples 0"),
+    "stress": (GLEU, GLEU),
+    "meta": (
+        f"eager.txt cautious.txt fluent.txt noisy.txt nothing.txt {GLEU} "
+        "--human human.tsv --level system",
+        f"odd.txt x=odd.txt y=odd.txt --human odd.tsv --level system {GLEU}",
+    ),
+}
+JUDGMENTS = {
+    "--base": case("judgments1.jsonl --outputs outputs", "--base 1"),
+    "--leave-out": case("--sample", "--leave-out ana"),
+    "--outputs": case("judgments1.jsonl", "--outputs outputs"),
+    "--labels": case("shifted.csv --outputs texts", "--labels text"),
+    "--status": case("mturk.csv", "--status Rejected"),
+    "--without": case("--sample", "--without noisy"),
+    "--sample": case("", "--sample"),
+    "--format": case("--sample", "--format tsv", text=True),
+}
+CASES: dict[str, dict[str, Case | list[Case]]] = {
+    "score": {
+        "--sample": case(GLEU, "--sample"),
+        "--metric": case(f"--sample {GLEU}", "-m bleu"),
+        "--by-sentence": case(f"--sample {GLEU}", "--by-sentence"),
+        "--compare": case(f"--sample {GLEU}", "--compare"),
+        "--by-type": case("--sample -m errant(extractor=aligned) --resamples 0", "--by-type"),
+        "--extract": case(
+            "--gold gold.m2 wide.m2 -m errant(extractor=aligned) --resamples 0", "--extract aligned"
+        ),
+        "--tier": case("--sample -m errant(extractor=aligned) --by-type", "--tier 1"),
+        "--details": case(f"--sample {GLEU} -m bleu", "--details", text=True),
+        "--resamples": case(f"--sample {GLEU}", "--resamples 31"),
+        "--confidence": [
+            case(f"--sample {GLEU}", "--confidence 0.5"),
+            case(f"--sample {GLEU} -m bleu", "--confidence 0.5", text=True),
+        ],
+        "--seed": case(f"--sample {GLEU} --compare", "--seed 1", "gleu", "gleu_p_values"),
+        "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
+        "--safe-cells": case(f"--gold gold.m2 @A=eager.txt {GLEU} --format tsv", "--safe-cells"),
+    },
+    "metrics": {"--format": case("gleu", "--format tsv", text=True)},
+    "rankers": {"--format": case("trueskill", "--format tsv", text=True)},
+    "check": {
+        "--gold": case("eager.txt", "--gold gold.m2"),
+        "--source": case("eager.txt --refs reference0.txt", "--source source.txt"),
+        "--refs": case("eager.txt --source source.txt", "--refs reference0.txt"),
+        "--missing": case("--source source.txt --refs marked.txt", "--missing <none>"),
+        "--compatible": case("odd.m2", "--compatible"),
+        "--strict": case("many.m2", "--strict"),
+        "--every": case("many.m2", "--every"),
+        "--format": case("many.m2", "--format tsv", text=True),
+    },
+    "convert": {
+        "--output": case("gold.m2 --only-source", "-o new.txt"),
+        "--only-source": case("gold.m2 -o new --copy-missing", "--only-source"),
+        "--source": case(f"{TEXTS} -o new.m2", "--source source2.txt"),
+        "--refs": case(f"{TEXTS} -o new.m2", "--refs reference1.txt"),
+        "--missing": [
+            case(f"{TEXTS} --refs marked.txt -o new.m2", "--missing <none>"),
+            case("gold.m2 -o new --missing <none>", "--missing <no>"),
+        ],
+        "--compatible": case("odd.m2 --annotator 0", "--compatible", text=True),
+        "--annotator": case("gold.m2 -o new --copy-missing", "--annotator 0"),
+        "--copy-missing": case("gold.m2 -o new", "--copy-missing"),
+        "--extract": case("gold.m2 -o new --copy-missing --annotator all", "--extract aligned"),
+        "--format": case("gold.m2 -o new --copy-missing", "--format tsv", text=True),
+    },
+    "data": {"--catalogue": case("list", "")},
+    "data list": {"--format": case("", "--format tsv", text=True)},
+    "data path": {
+        "--format": case("sample", "--format tsv", text=True),
+        "--base-url": case("toy --base-url http://127.0.0.1:9", "--base-url http://127.0.0.1:1"),
+    },
+    "data get": {
+        "--all": case("--base-url http://127.0.0.1:9", "--all"),
+        "--format": case("toy", "--format tsv", text=True),
+        "--base-url": case("toy --base-url http://127.0.0.1:9", "--base-url http://127.0.0.1:1"),
+    },
+    "data check": {"--format": case("", "--format tsv", text=True)},
+    "rank": {
+        **JUDGMENTS,
+        "--ranker": case(RATED, "--ranker net_wins"),
+        "--unit": case(RATED, "--unit pairs"),
+        "--resamples": case(RATED, "--resamples 41"),
+        "--confidence": case(RATED, "--confidence 0.5"),
+        "--seed": case(RATED, "--seed 1"),
+        "--members": case(RATED, "--members sample"),
+        "--value": case(RATED, "--value mean"),
+        "--balanced": case(RATED, "--balanced"),
+        "--order": case("close.jsonl --resamples 40", "--order mean_rank"),
+        "--hide": case(f"{RATED} --head-to-head", "--hide noisy", "ranking", "head_to_head"),
+        "--head-to-head": case(RATED, "--head-to-head"),
+        "--figure": case(RATED, "--figure new.svg"),
+        "--without": case(f"{RATED} --head-to-head", "--without noisy", "ranking", "head_to_head"),
+    },
+    "agree": {
+        **JUDGMENTS,
+        "--chance": case("--sample", "--chance cohen"),
+        "--kappa-weights": case("--sample", "--kappa-weights quadratic"),
+        "--minimum": case("--sample", "--minimum 5000"),
+        "--ranker": case("--sample", "--ranker net_wins"),
+    },
+    "plan": {
+        **JUDGMENTS,
+        **{
+            option: case("--sample --systems eager cautious --simulations 50", added)
+            for option, added in {
+                "--confidence": "--confidence 0.6",
+                "--power": "--power 0.3",
+                "--unit": "--unit judges",
+                "--largest": "--largest 2",
+                "--simulations": "--simulations 90",
+                "--batch": "--batch 7",
+                "--pairs": "--pairs 2",
+                "--seed": "--seed 1",
+                "--ranker": "--ranker net_wins",
+            }.items()
+        },
+        "--systems": case("--sample", "--systems eager cautious --simulations 50"),
+    },
+    "meta": {
+        "--sample": case(GLEU, "--sample"),
+        "--metric": case(f"--sample {GLEU}", "-m bleu"),
+        "--judgments": case(f"{JUDGED} --human human.tsv", "--judgments judgments.jsonl"),
+        "--human": case(FILED, "--human other.tsv"),
+        "--scores": case(FILED, "--scores other.tsv"),
+        "--ranker": case(f"--sample {GLEU}", "--ranker net_wins", "system_level"),
+        "--members": case(f"--sample {GLEU}", "--members sample", "system_level", "sentence_level"),
+        "--level": case(f"--sample {GLEU}", "--level system"),
+        "--over": case(f"--sample {GLEU}", "--over sentences", "system_level"),
+        "--window": case(f"--sample {GLEU}", "--window 3"),
+        "--top": case(f"--sample {GLEU}", "--top 3"),
+        "--tests": case(f"--sample {GLEU} -m bleu", "--no-tests"),
+        "--convention": case(f"--sample {GLEU}", "--convention wmt14"),
+        "--unit": case(f"--sample {GLEU}", "--unit judges", "sentence_level"),
+        "--without": case(f"--sample {GLEU}", "--without noisy", "system_level", "sentence_level"),
+        "--hide": case(f"--sample {GLEU}", "--hide noisy", "system_level", "sentence_level"),
+        "--common": case("--scores fewer.tsv --human human.tsv --level system", "--common"),
+        "--figure": case(f"--sample {GLEU} --level system", "--figure scatter=new.svg"),
+        "--outlier": case(
+            f"--sample {GLEU} --level system --figure scatter=new.svg", "--outlier noisy"
+        ),
+        "--base": case(f"{JUDGED} --judgments judgments1.jsonl", "--base 1"),
+        "--leave-out": case(
+            f"--sample {GLEU}", "--leave-out ana", "system_level", "sentence_level"
+        ),
+        "--outputs": case(f"{JUDGED} --judgments judgments.jsonl", "--outputs wrong"),
+        "--labels": case(f"{JUDGED} --judgments judgments1.jsonl", "--labels given"),
+        "--status": case(
+            f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given "
+            "--judgments mturk.csv --level system",
+            "--status Rejected",
+        ),
+        "--resamples": case(f"--sample {GLEU}", "--resamples 31", "system_level", "sentence_level"),
+        "--confidence": case(f"--sample {GLEU}", "--confidence 0.5"),
+        "--seed": case(f"--sample {GLEU}", "--seed 1", "system_level", "sentence_level"),
+        "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
+    },
+    "reproduce": {
+        "--summary": case("small.toml", "--summary"),
+        "--format": case("small.toml", "--format tsv", text=True),
+    },
+    "refs": {
+        "--sample": case(GLEU, "--sample"),
+        "--metric": case(f"--sample {GLEU}", "-m bleu"),
+        "--worst": case(f"--sample {GLEU}", "--worst 2"),
+        "--cased": case(f"--sample {GLEU}", "--cased", "reference_sets"),
+        "--resamples": case(f"--sample {GLEU}", "--resamples 31", "annotators_as_systems"),
+        "--confidence": case(f"--sample {GLEU}", "--confidence 0.5"),
+        "--seed": case(f"--sample {GLEU}", "--seed 1", "annotators_as_systems"),
+        "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
+    },
+    "difficulty": {
+        "--sample": case("--resamples 0", "--sample"),
+        "--names": case("--gold gold.m2 all.m2 --resamples 0", "--names A,B"),
+        "--weights": case(HARD, "--weights none"),
+        "--exclude-own": case(HARD, "--exclude-own"),
+        "--matching": case(HARD, "--matching elastic"),
+        "--a": case(HARD, "--a 2"),
+        "--b": case(HARD, "--b 0.5"),
+        "--c": case(HARD, "--c 1"),
+        "--extract": case("--gold gold.m2 all.m2 --resamples 0", "--extract aligned"),
+        "--mixed": case("--gold gold.m2 one.m2 noisy.txt --resamples 0", "--mixed"),
+        "--reextract": case(HARD, "--reextract"),
+        "--write-weights": case(f"{HARD} --annotator 0", "--write-weights new.txt"),
+        "--types": case(HARD, "--types aligned", "kinds"),
+        "--tier": case(HARD, "--tier 1", "kinds"),
+        "--examples": case(HARD, "--examples 2", "hardest", "easiest"),
+        "--system": case(HARD, "--system eager"),
+        "--figure": case(HARD, "--figure new.html"),
+        "--terminal": case(HARD, "--terminal", text=True),
+        "--sentences": [
+            case(f"{HARD} --terminal", "--sentences 2-3", text=True),
+            case(f"{HARD} --figure new.html", "--sentences 2-3"),
+        ],
+        "--resamples": case(HARD, "--resamples 31", "kinds", "hardest", "easiest"),
+        "--confidence": case(HARD, "--confidence 0.5"),
+        "--seed": case(HARD, "--seed 1", "difficulty", "kinds", "hardest", "easiest"),
+        "--format": case(HARD, "--format tsv", text=True),
+    },
+    "stress": {
+        "--sample": case(f"{GLEU} --gold gold.m2", "--sample"),
+        "--damage": case(f"--gold gold.m2 {GLEU}", "--damage eager.txt"),
+        "--metric": case(GLEU, "-m bleu"),
+        "--resamples": case(GLEU, "--resamples 31"),
+        "--confidence": case(GLEU, "--confidence 0.5"),
+        "--seed": case(GLEU, "--seed 1"),
+        "--figure": case(GLEU, "--figure new.svg"),
+        "--format": case(GLEU, "--format tsv", text=True),
+    },
+}
+CORPUS_OF_ALL = {"--refs", "--missing"}  # difficulty takes the first annotator unless told
+for _name, (_more, _odd) in MORE.items():
+    for _option, _case in CORPUS.items():
+        _all = " --annotator all" if _name == "difficulty" and _option in CORPUS_OF_ALL else ""
+        CASES[_name][_option] = _case._replace(base=_case.base.format(more=_more, odd=_odd) + _all)
+# The seed decides damage itself, not only intervals.
+CASES["stress"]["--seed"] = [case(GLEU, "--seed 1"), case("-m gleu --resamples 0", "--seed 1")]
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    for name in COMMANDS:
+        found = cli.get_command(click.Context(cli), name)
+        assert found is not None
+        yield name, found
+        if isinstance(found, click.Group):
+            yield from ((f"{name} {inner}", each) for inner, each in found.commands.items())
+
+
+def options() -> list[tuple[str, str]]:
+    return [
+        (name, max(parameter.opts, key=len))
+        for name, found in commands()
+        for parameter in found.params
+        if isinstance(parameter, click.Option)
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("options")
+    for file in SAMPLE.iterdir():
+        if file.is_file():
+            shutil.copy(file, made)
+    _write_judgments(made)
+    gold = (made / "gold.m2").read_text("utf-8")
+    less = "\n".join(line for line in gold.split("\n") if not line.endswith("|||1"))
+    many = "S a b c\nA 1 2|||X|||b|||REQUIRED|||-NONE-|||0\n\n" * 9
+    odd = "S a b c\nS d e f\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\n"
+    odd += "A 1 2|||X|||y|||REQUIRED|||-NONE-|||1\n\n"
+    source = (made / "source.txt").read_text("utf-8").split("\n")
+    reference = (made / "reference1.txt").read_text("utf-8").split("\n")
+    for name, text in {
+        "less.m2": less,
+        "many.m2": many,
+        "odd.m2": odd,
+        "odd.txt": "a x c\nd e f\n",
+        "odd.tsv": "odd\t1\nx\t2\ny\t3\n",
+        "source2.txt": "\n".join([reference[0], *source[1:]]),
+        "marked.txt": "\n".join(["<none>"] * 5 + reference[5:]),
+        "small.toml": SMALL,
+        "human.tsv": "eager\t3\ncautious\t2\nfluent\t4\nnoisy\t1\nnothing\t0\n",
+        "other.tsv": "eager\t1\ncautious\t2\nfluent\t9\nnoisy\t5\nnothing\t0\n",
+        "scores.tsv": "eager\t1\ncautious\t2\nfluent\t3\nnoisy\t4\nnothing\t6\n",
+        "fewer.tsv": "eager\t1\ncautious\t2\nfluent\t3\nelse\t4\n",
+    }.items():
+        (made / name).write_text(text, encoding="utf-8")
+    run = ("convert", "--source", "source.txt")
+    errata(*run, "--refs", "eager.txt", "--refs", "noisy.txt", "-o", "all.m2", cwd=made)
+    errata(*run, "--refs", "eager.txt", "-o", "one.m2", cwd=made)
+    all_m2 = (made / "all.m2").read_text("utf-8")
+    (made / "all.m2").write_text(all_m2.replace("A 0 1|||", "A 0 2|||", 1), encoding="utf-8")
+    one_m2 = (made / "one.m2").read_text("utf-8")
+    (made / "wide.m2").write_text(one_m2.replace("A 0 1|||", "A 0 2|||", 1), encoding="utf-8")
+    make_folder(made / "origin").rename(made / "catalogue.toml")
+    return made
+
+
+def _write_judgments(made: Path) -> None:
+    rows = [json.loads(line) for line in (made / "judgments.jsonl").read_text("utf-8").splitlines()]
+    later = [row | {"sentence": row["sentence"] + 1} for row in rows if row["sentence"] < 71]
+    # Six rankings in which the order of the scores is not that of the mean ranks.
+    ranked = [("CDA", "213"), ("BA", "22"), ("DC", "13"), ("AC", "12"), ("BDA", "113")]
+    close = [
+        {"judge": "j", "sentence": i, "systems": list(names), "ranks": list(map(int, ranks))}
+        for i, (names, ranks) in enumerate([*ranked, ("BAC", "111")])
+    ]
+    for name, several in (("judgments1", later), ("close", close)):
+        text = "".join(json.dumps(row) + "\n" for row in several)
+        (made / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    for name in ("outputs", "wrong", "texts"):
+        (made / name).mkdir()
+    for name in ("eager", "cautious", "fluent", "noisy", "nothing"):
+        shutil.copy(made / f"{name}.txt", made / "outputs" / name)
+        lines = (made / f"{name}.txt").read_text("utf-8").split("\n")
+        (made / "wrong" / name).write_text("\n".join(lines[::-1][1:]) + "\n", encoding="utf-8")
+    head = "WorkerId,HITId,AssignmentStatus,WorkTimeInSeconds,Input.sentID,Input.system1,"
+    head += "Input.sentence1,Input.system2,Input.sentence2,Answer.rank_1,Answer.rank_2\n"
+    ranks = [("Approved", "1,2"), ("Approved", "2,1"), ("Approved", "1,2"), ("Rejected", "2,1")]
+    (made / "mturk.csv").write_text(
+        head
+        + "".join(
+            f"w{i % 2},h{i},{status},9,{i},A,a{i},B,b{i},{given}\n"
+            for i, (status, given) in enumerate(ranks * 3)
+        )
+    )
+    (made / "shifted.csv").write_text(
+        head
+        + "".join(
+            f"w0,h{i},Approved,9,{i},A,b{i},B,a{i},1,2\nw1,h{i},Approved,9,{i},A,a{i},B,b{i},1,2\n"
+            for i in range(9)
+        )
+    )
+    for name in "ab":
+        text = "".join(f"{name}{i}\n" for i in range(9))
+        (made / "texts" / name.upper()).write_text(text)
+
+
+class Outcome(NamedTuple):
+    """What is seen of a run: its end, its tables' values, what it wrote, or all it printed."""
+
+    code: int
+    tables: dict[str, Any]
+    files: dict[str, bytes]
+    printed: str
+
+
+@cache
+def run(folder: Path, name: str, line: str, text: bool) -> Outcome:
+    before = {path.name for path in folder.iterdir()}
+    own = ("--catalogue", folder / "catalogue.toml")
+    first, *inner = name.split()
+    arguments = line.split()
+    whole = (first, *(own if first == "data" and "sample" not in arguments else ()), *inner)
+    if name == "data":
+        whole = (first, *(own if line.endswith(" ") else ()), "list")
+        arguments = []
+    origin = None if "--base-url" in arguments else str(folder / "origin")
+    cached = {"ERRATA_DATA": origin, "ERRATA_CACHE": str(folder / "cache")}
+    asked = ["--json"] if not text and "--format" not in arguments else []
+    done = errata(*whole, *arguments, *asked, cwd=folder, code=None, env=cached)
+    files = {}
+    for path in folder.iterdir():
+        if path.name not in before and path.name != "cache":
+            files[path.name] = path.read_bytes()
+            path.unlink()
+    tables: dict[str, Any] = {}
+    if asked and done.stdout.startswith("{"):
+        for table in json.loads(done.stdout)["tables"]:
+            values = [list(row.values()) for row in table["rows"]]
+            tables.setdefault(table["name"], []).append((tuple(table["columns"]), values))
+    body = "\n".join(_body(done.stdout)) if text else "" if tables else done.stdout
+    return Outcome(done.returncode, tables, files, body + (done.stderr if done.returncode else ""))
+
+
+def _body(text: str) -> Iterator[str]:
+    """What is printed but titles, headings and signatures, which may name what is not done."""
+    inside = "─" not in text
+    for line in text.split("\n"):
+        if "─" in line:
+            inside = True
+        elif not line or line.startswith("signature:"):
+            inside = "─" not in text
+        elif inside:
+            yield line
+
+
+@pytest.mark.parametrize(("name", "option"), options())
+def test_an_option_changes_what_comes_out(folder: Path, name: str, option: str) -> None:
+    found = CASES.get(name, {}).get(option)
+    if found is None:
+        why = {option, f"{name} {option}"} & WITHOUT_TRACE.keys()
+        assert why, f"say what {option} of {name} changes, or why nothing"
+        return
+    if option == "--figure" or "--figure" in str(found):
+        pytest.importorskip("matplotlib")
+    for base, added, tables, text in found if isinstance(found, list) else [found]:
+        before = run(folder, name, base, text)
+        after = run(folder, name, f"{base} {added}", text)
+        assert 0 in (before.code, after.code) or name.startswith("data"), (
+            before.printed + after.printed
+        )
+        values = [
+            {n: [v for _, v in several] for n, several in o.tables.items()} for o in (before, after)
+        ]
+        assert (before.code, values[0], before.files, before.printed) != (
+            after.code,
+            values[1],
+            after.files,
+            after.printed,
+        ), f"{option} of {name} changes nothing"
+        wanted = set(tables)
+        if option == "--confidence":
+            wanted |= {n for n, several in before.tables.items() if _has_intervals(several)}
+        for table in wanted:
+            assert values[0][table] != values[1][table], f"{option} leaves {table} as it was"
+
+
+def _has_intervals(several: list[tuple[tuple[str, ...], Any]]) -> bool:
+    return any(re.search(r"\d %|interval", column) for columns, _ in several for column in columns)
+
+
+def test_nothing_stands_here_that_is_no_option() -> None:
+    known = set(options())
+    assert {(name, option) for name, found in CASES.items() for option in found} <= known
+    spelt = {option for _, option in known} | {" ".join(each) for each in known}
+    assert WITHOUT_TRACE.keys() <= spelt
