@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -31,7 +32,7 @@ from errata.cli.options import (
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.people import JudgmentInputs, judgment_options, unit_option
 from errata.cli.score_files import ScoreFiles, score_file_options
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Judgment, Scores
@@ -139,12 +140,23 @@ def command(
             tables += _system_tables(paired, view, bootstrap)
         _draw(paired, drawn)
     if level != "system" and comparisons is not None:
-        by_sentence = [scores for scores in results if scores.sentences is not None]
+        by_sentence = _with_sentences(results, alone=level == "sentence")
         left = match_comparisons(
             comparisons, by_sentence, common=selected.common, hide=selected.hide
         )
         tables += _sentence_tables(left, by_sentence, conventions, unit, bootstrap)
     emit(tables, form)
+
+
+def _with_sentences(results: list[Scores], *, alone: bool) -> list[Scores]:
+    """The metrics that can be judged by the sentence; of the others it is said."""
+    left_out = [scores.label for scores in results if scores.sentences is None]
+    if left_out:
+        problem = f"no sentence scores of {', '.join(left_out)}"
+        if alone and len(left_out) == len(results):
+            raise InputError(problem, remedy="give --scores SYSTEMS,SENTENCES, or --level system")
+        warnings.warn(f"{problem}; they are judged at system level only", DataWarning, stacklevel=2)
+    return [scores for scores in results if scores.sentences is not None]
 
 
 def _known_conventions(names: tuple[ConventionName, ...]) -> tuple[ConventionName, ...]:
