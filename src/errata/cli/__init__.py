@@ -5,19 +5,16 @@ A command is imported when it is called; `errata --help` imports none of them.
 
 from __future__ import annotations
 
-import os
 import sys
-import warnings
 from importlib import import_module
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn
 
 import click
 
 from errata import __version__
 from errata.cli.expanded import with_repeated_refs
 from errata.cli.renamed import with_new_names
-from errata.errors import DataWarning, ErrataError, shortened, visible
+from errata.cli.running import EXIT_CODES, Unread, run, set_loudness, show_traceback
 from errata.parameters import nearest
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -51,7 +48,14 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"errata.cli.{cmd_name}").command
-        return command
+        return _with_loudness(command)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            # click would exit with 1, which means that a check did not hold.
+            raise Unread from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -66,8 +70,48 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="errata")
+def _loudness_options() -> list[click.Parameter]:
+    """``-q`` and ``-v``, which every command has."""
+    return [
+        click.Option(
+            [short, long],
+            flag_value=value,
+            type=int,
+            expose_value=False,
+            callback=set_loudness,
+            help=help,
+        )
+        for short, long, value, help in (
+            ("-q", "--quiet", -1, "Print no warnings and no progress."),
+            ("-v", "--verbose", 1, "Say which files are read and written, and how long it took."),
+        )
+    ]
+
+
+def _with_loudness(command: click.Command) -> click.Command:
+    """Give a command, and those below it, the options that every command has."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            _with_loudness(inner)
+    elif not any("--quiet" in parameter.opts for parameter in command.params):
+        command.params += _loudness_options()
+    return command
+
+
+EPILOG = "\b\nExit codes:\n" + "\n".join(
+    f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items()
+)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.version_option(__version__, "-V", "--version", prog_name="errata")
+@click.option(
+    "--traceback",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda ctx, parameter, value: show_traceback.set(True) if value else None,
+    help="Show where in the program a failure comes from (as ERRATA_TRACEBACK=1 does).",
+)
 def cli() -> None:
     """How good is this grammatical error correction system, and how do we know?
 
@@ -75,45 +119,6 @@ def cli() -> None:
     """
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    said = visible(shortened(str(message)))
-    if issubclass(category, DataWarning | RuntimeWarning):
-        click.echo(f"warning: {said}", err=True)
-    else:
-        click.echo(f"{category.__name__}: {said} ({Path(filename).name}:{lineno})", err=True)
-
-
-def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line; bad input ends with one line on stderr and exit code 2."""
-    warnings.simplefilter("always", DataWarning)
-    warnings.showwarning = _show_warning
-    try:
-        return cli.main(arguments, prog_name="errata", standalone_mode=True)
-    except ErrataError as error:
-        click.echo(f"errata: {error}", err=True)
-    except OSError as error:
-        place = "output" if error.filename is None else error.filename
-        click.echo(f"errata: {place}: {error.strerror or error}", err=True)
-        _drop_output()
-    except MemoryError as error:
-        click.echo(
-            f"errata: too little memory: {error or 'none is left'}; are the texts one "
-            "sentence a line? else score fewer systems or parts of the text",
-            err=True,
-        )
-    sys.exit(2)
-
-
-def _drop_output() -> None:
-    """Let go of what standard output could not take, so that Python's end is quiet."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line; however it ends, with one line on standard error at most."""
+    sys.exit(run(cli, arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -161,7 +162,8 @@ def show_path(
     """
     paths = _sample(file) if name == SAMPLE else _paths(sets, name, file, base_url)
     if form == "table":
-        click.echo("\n".join(map(str, paths.values())))
+        for path in paths.values():
+            click.echo(os.fsencode(path))  # the bytes of the name, for the shell
     else:
         emit(Table(("file", "path"), tuple((n, str(p)) for n, p in paths.items()), name=name), form)
 

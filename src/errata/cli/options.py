@@ -7,6 +7,7 @@ A decorator adds the options and hands the command what they say: a corpus as `I
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_METRICS",
     "Bootstrap",
+    "FiniteRange",
     "Inputs",
     "bootstrap_options",
     "choice_of",
@@ -39,6 +41,18 @@ __all__ = [
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
 DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range, neither infinite nor NaN."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number to compute with.", param, ctx)
+        return number
 
 
 def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorator]) -> Decorator:
@@ -189,11 +203,15 @@ class Bootstrap(NamedTuple):
 
 
 seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of everything random."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of everything random.",
 )
 confidence_option = click.option(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Level of intervals, and at which systems are told apart.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from errata.cli.running import loudness
 from errata.cli.words import choice_of
 from errata.errors import visible
-from errata.report.table import Form, Table, render
+from errata.report.table import Form, Table, escaped_json, render
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["ProgressBar", "emit", "format_option", "writes_files"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+# What stands in tables and not in old code pages, with something as wide that does.
+PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "…": "~", "→": ">"}
 
 
 def format_option(command: Command) -> Command:
@@ -120,7 +125,25 @@ def emit(tables: Table | Sequence[Table], form: Form) -> None:
     write_pending()
     ctx = click.get_current_context(silent=True)
     safe = ctx is not None and ctx.meta.get("errata.safe_cells", False)
-    click.echo(render(tables, form, colour=sys.stdout.isatty(), safe_cells=safe))
+    text = render(tables, form, colour=sys.stdout.isatty(), safe_cells=safe)
+    click.echo(_encodable(text, form, sys.stdout.encoding or "utf-8"))
+
+
+def _encodable(text: str, form: Form, encoding: str) -> str:
+    """A rendered table in the characters of a legacy code page; in UTF-8 it stays as it is.
+
+    What has no plain counterpart is written out by the stream, in JSON as JSON writes it.
+    """
+    if codecs.lookup(encoding).name.startswith("utf"):
+        return text
+    if form == "json":
+        return escaped_json(text, re.compile("[^\x00-\x7f]"))
+    for character, plain in PLAIN.items():
+        try:
+            character.encode(encoding)
+        except UnicodeEncodeError:
+            text = text.replace(character, plain)
+    return text
 
 
 class ProgressBar:
@@ -140,7 +163,8 @@ class ProgressBar:
 
     def __call__(self, done: int, total: int) -> None:
         if self._bar is None:
-            if time.monotonic() - self._start < self.after or not sys.stderr.isatty():
+            late = time.monotonic() - self._start >= self.after
+            if not late or loudness.get() < 0 or sys.stderr is None or not sys.stderr.isatty():
                 return
             self._bar = _rich_bar()
             self._task = self._bar.add_task(self.label, total=total)

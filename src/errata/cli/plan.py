@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.options import confidence_option, seed_option
+from errata.cli.options import FiniteRange, confidence_option, seed_option
 from errata.cli.output import ProgressBar, emit, format_option
 from errata.cli.people import JudgmentInputs, judgment_options, ranker_option, unit_option
 from errata.errors import InputError
@@ -25,7 +25,7 @@ __all__ = ["command"]
 @confidence_option
 @click.option(
     "--power",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
     help="Share of campaigns that should separate them.",
@@ -33,7 +33,7 @@ __all__ = ["command"]
 @unit_option("sentences", "What simulated campaigns draw.")
 @click.option(
     "--largest",
-    type=click.FloatRange(1),
+    type=FiniteRange(1),
     default=100.0,
     show_default=True,
     help="The largest campaign tried, in pilots.",

@@ -111,6 +111,14 @@ def download_folder() -> Path:
     return cache_folder() / "data"
 
 
+def _scheme(address: str) -> str:
+    """The scheme of an address, nothing where it cannot be read."""
+    try:
+        return urlsplit(address).scheme
+    except ValueError:
+        return ""
+
+
 def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None) -> Path:
     found = find(chosen, file)
     if found is not None and found.origin == "data":
@@ -119,7 +127,7 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
     if found is not None and _sha256(found.path) == file.sha256:
         return found.path
     base = (base_url or os.environ.get("ERRATA_DATA_URL") or BASE_URL).rstrip("/")
-    if urlsplit(base).scheme not in {"http", "https"}:
+    if _scheme(base) not in {"http", "https"}:
         raise InputError(
             f"base address {base!r} is not http:// or https://",
             remedy="for a folder on disk set ERRATA_DATA",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import logging
 import lzma
 import os
 import re
@@ -36,6 +37,7 @@ __all__ = [
     "shown_name",
 ]
 
+JOURNAL = logging.getLogger(__name__)
 PathLike = str | os.PathLike[str]
 FileId = tuple[int, int]  # device and number: the same for every name and link of a file
 MOST_BYTES = 1 << 30
@@ -207,6 +209,7 @@ def opened(path: PathLike) -> Iterator[BufferedReader]:
     try:
         with _source(path, name) as file:
             files_read.add(file)
+            JOURNAL.info("reading %s", name)
             buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
             start = buffered.peek(10)
             for magic, ending, kind, undo in _COMPRESSED:

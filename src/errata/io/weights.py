@@ -19,20 +19,23 @@ from errata.io.writing import write_lines
 
 __all__ = ["read_weights", "write_weights"]
 
+MANY_DIGITS = 10  # more than there are systems
+
 
 def read_weights(path: PathLike) -> tuple[int, list[NDArray[np.intc]]]:
     """The number of systems, and the counts of each sentence."""
     lines, findings = read_lines(path)
     raise_or_warn(findings)
     name = shown_name(path)
-    if not lines or not lines[0].strip().isdecimal() or int(lines[0]) == 0:
+    first = lines[0].strip() if lines else ""
+    if not (first.isdecimal() and len(first) < MANY_DIGITS and int(first)):
         raise InputError(
             "the first line is not the number of systems",
             path=name,
             line=1,
             remedy="a weight file starts with one positive whole number",
         )
-    systems = int(lines[0])
+    systems = int(first)
     counts = []
     for number, line in enumerate(lines[1:], 2):
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import logging
 import os
 import secrets
 import stat
@@ -24,6 +25,7 @@ from errata.io.files import FileId, PathLike, file_error, file_id, files_read
 
 __all__ = ["FileSet", "file_set", "refuse_early", "write_bytes", "write_lines", "write_pending"]
 
+JOURNAL = logging.getLogger(__name__)
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 STREAMS = ("/dev/fd/", "/proc/self/fd/", "/dev/stderr")  # opened by the shell: added to
 NAME_BYTES = 200  # of a temporary name, below what file systems allow
@@ -90,6 +92,8 @@ class FileSet:
                 current = name
                 ready[target] = _written_beside(target, data)
             _rename_all(ready)
+            for name, data in self.pending.values():
+                JOURNAL.info("wrote %s (%d bytes)", name, len(data))
         except (OSError, ValueError) as error:
             raise file_error("write", error, current) from None
         finally:

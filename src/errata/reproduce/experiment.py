@@ -29,11 +29,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from errata.errors import InputError
+from errata.io.files import decode, read_bytes
 from errata.parameters import nearest
 
 __all__ = [
@@ -52,6 +54,14 @@ __all__ = [
 Key = tuple[str, ...]
 ROUNDINGS = ("half", "truncated")
 UNPRINTED = "?"
+MOST_DIGITS = 30  # of a printed figure
+RECIPE: dict[str, type] = {
+    "metric": str,
+    "references": str,
+    "edits": bool,
+    "times": float,
+    "digits": int,
+}
 
 
 @dataclass(frozen=True)
@@ -163,21 +173,17 @@ def load_experiment(name: str) -> Experiment:
 
 def read_experiment(path: str | Path) -> Experiment:
     """Read an experiment from a file written like ours."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read the file: {error.strerror}", path=str(path)) from None
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", path=str(path), remedy="save it as UTF-8") from None
-    return parse_experiment(text, str(path))
+    return parse_experiment(decode(read_bytes(path), str(path)), str(path))
 
 
 def parse_experiment(text: str, where: str) -> Experiment:
     """Read an experiment from TOML; ``where`` names it in messages."""
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also of numbers of thousands of digits
         raise InputError(f"not TOML: {error}", path=where) from None
+    except RecursionError:
+        raise InputError("not TOML that can be read: nested too deep", path=where) from None
     try:
         fields = _fields(
             content,
@@ -193,6 +199,9 @@ def parse_experiment(text: str, where: str) -> Experiment:
             },
             optional=("table", "finding", "recipes"),
         )
+        _words(fields["data"], "data")
+        for name, recipe in fields.get("recipes", {}).items():
+            _fields(recipe, f"recipe {name}", RECIPE, optional=tuple(RECIPE))
         return Experiment(
             fields["name"],
             fields["title"],
@@ -226,6 +235,25 @@ def _fields(
     return entry
 
 
+def _words(values: list[Any], what: str) -> None:
+    if not all(isinstance(value, str) for value in values):
+        raise InputError(f"{what} is not a list of texts")
+
+
+def _printed(text: str, what: str) -> str:
+    """A printed figure, or a text; refused where it is a number that nobody prints."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return text
+    if len(text) > MOST_DIGITS or (number.is_finite() and abs(number.adjusted()) > MOST_DIGITS):
+        raise InputError(
+            f"{what}: {text!r} is no figure that is printed",
+            remedy=f"give a number of at most {MOST_DIGITS} digits",
+        )
+    return text
+
+
 def _table(entry: Any) -> PublishedTable:
     fields = _fields(
         entry,
@@ -246,6 +274,7 @@ def _table(entry: Any) -> PublishedTable:
     )
     name = f"table {fields['name']}"
     by = tuple(fields["by"])
+    _words(fields["by"], f"{name}: by")
     rounding = fields.get("rounding", "half")
     if rounding not in ROUNDINGS:
         raise InputError(
@@ -315,8 +344,8 @@ def _finding(entry: Any) -> Claim:
                 one["what"],
                 one["measure"],
                 one.get("arguments", {}),
-                one.get("printed", ""),
-                one["found"],
+                _printed(one.get("printed", ""), one["what"]),
+                _printed(one["found"], one["what"]),
             )
         )
     return Claim(fields["name"], fields["title"], " ".join(fields["text"].split()), tuple(evidence))
@@ -345,5 +374,5 @@ def _matrix(text: str, by: tuple[str, ...], name: str) -> dict[Key, str]:
             if key in cells:
                 raise InputError(f"{name}: the cell {'/'.join(key)} stands there twice")
             if cell != "-":
-                cells[key] = cell
+                cells[key] = _printed(cell, name)
     return cells

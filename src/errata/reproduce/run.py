@@ -122,7 +122,7 @@ def check_measures(experiment: Experiment) -> None:
             _check(
                 f"{experiment.name}, {table.name}",
                 table.measure,
-                {**way.arguments, **dict.fromkeys(table.by)},
+                {**way.arguments, **dict.fromkeys(table.by, "")},
             )
     for finding in experiment.findings:
         for one in finding.evidence:
@@ -143,6 +143,20 @@ def _check(where: str, measure: str, arguments: Mapping[str, Any]) -> None:
             f"{where}: {measure}: {error}",
             remedy="its arguments are " + ", ".join(list(wanted.parameters)[1:]),
         ) from None
+    for name, value in arguments.items():
+        kind = _kind(str(wanted.parameters[name].annotation))
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise InputError(f"{where}: {measure}: {name} = {value!r} is not a {kind.__name__}")
+
+
+def _kind(annotation: str) -> type:
+    """What an argument is in TOML: a text (a name, a word), unless it says something else.
+
+    >>> _kind("Correlation"), _kind("dict[str, str] | None"), _kind("int")
+    (<class 'str'>, <class 'dict'>, <class 'int'>)
+    """
+    kinds = {"int": int, "dict": dict, "Mapping": dict, "Pairs": dict, "Sequence": list}
+    return next((kinds[word] for word in kinds if annotation.startswith(word)), str)
 
 
 def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -> Reproduction:

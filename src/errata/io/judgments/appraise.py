@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.judgments.fields import Repeats
+from errata.io.judgments.fields import Repeats, is_duration
 from errata.io.whole_numbers import whole_number
 
 __all__ = ["parse_appraise", "render_appraise"]
@@ -178,9 +178,13 @@ class _Parser:
         if match is None:
             raise self._error(f"duration {text!r}", remedy="write it as hours:minutes:seconds")
         hours, minutes, seconds, plain = match.groups()
-        if plain is not None:
-            return float(plain)
-        return round(int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds), 6)
+        if plain is None:
+            whole = round(float(hours or 0) * 3600 + float(minutes) * 60 + float(seconds), 6)
+        else:
+            whole = float(plain)
+        if not is_duration(whole):
+            raise self._error(f"duration {text!r} is no time that somebody took")
+        return whole
 
 
 def _item_name(item: Attributes) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -12,12 +11,13 @@ from errata.errors import DataWarning, InputError
 
 __all__ = ["Repeats", "is_duration", "unique_columns"]
 
+LONGEST_TIME = 1e9  # seconds; some thirty years
 REMEMBERED = 200_000  # items known by name, so that a file of any size takes little memory
 
 
 def is_duration(seconds: float) -> bool:
-    """Whether this can be a time that somebody took: not negative, endless or NaN."""
-    return 0 <= seconds < math.inf
+    """Whether this can be a time that somebody took: not negative, for ever or NaN."""
+    return 0 <= seconds < LONGEST_TIME
 
 
 def unique_columns(titles: Iterable[str], name: str) -> None:

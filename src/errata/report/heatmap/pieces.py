@@ -33,6 +33,8 @@ RED = ((255, 240, 232), (239, 101, 72), (140, 10, 20))
 BLUE = ((244, 248, 253), (140, 184, 226), (8, 48, 107))
 
 
+MANY_DIGITS = 18  # more than any corpus has sentences
+
 PieceKind = Literal["plain", "error", "alarm"]
 
 
@@ -172,7 +174,8 @@ def parse_range(text: str, size: int) -> range:
     (range(2, 7), range(11, 12))
     """
     first, dash, last = text.partition("-")
-    if not first.isdecimal() or (dash and not last.isdecimal()):
+    numbers = (first, last) if dash else (first,)
+    if not all(word.isdecimal() and len(word) < MANY_DIGITS for word in numbers):
         raise InputError(
             f"cannot read the sentences {text!r}", remedy="write 12 or 3-7, counting from 1"
         )

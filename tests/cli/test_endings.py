@@ -1,0 +1,390 @@
+"""Every run ends with a line and a code, in a process of its own, as a user sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import Done, errata, errata_process
+from errata.datasets.sample import sample_file
+from small_experiment import SMALL
+
+with sample_file("gold.m2") as _gold:
+    SAMPLE = _gold.parent
+NINES = "9" * 5000
+SAMPLE_SCORE = ("score", "--sample", "--resamples", "0")
+
+
+def ended(done: Done, code: int = 2) -> str:
+    """What a run said that ended with a code, in few lines and without a traceback."""
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 4, done.stderr
+    assert len(done.stderr) < 3000
+    return done.stderr
+
+
+def shell(command: str, **env: str) -> Done:
+    """Run a shell command in which ``errata`` is ours."""
+    return subprocess.run(
+        ["sh", "-c", command.replace("errata ", f"{sys.executable} -m errata ")],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        check=False,
+        env={**os.environ, **env},
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("score", "--sample", "--seed", "-1"),
+        ("rank", "--sample", "--seed", "-1"),
+        ("stress", "gleu", "--seed", "-1"),
+        ("difficulty", "--sample", "--seed", "-1"),
+        ("meta", "--sample", "--seed", "-1"),
+        ("plan", "--sample", "--seed", "-1"),
+        ("refs", "--sample", "--seed", "-1"),
+        ("score", "--sample", "-m", "gleu", "--confidence", "nan"),
+        ("rank", "--sample", "--confidence", "nan"),
+        ("plan", "--sample", "--confidence", "nan"),
+        ("plan", "--sample", "--power", "nan"),
+        ("plan", "--sample", "--systems", "eager", "noisy", "--largest", "inf"),
+        ("plan", "--sample", "--systems", "eager", "noisy", "--largest", "nan"),
+        ("difficulty", "--sample", "--a", "nan"),
+        ("difficulty", "--sample", "--annotator", NINES),
+        ("difficulty", "--sample", "--terminal", "--sentences", NINES),
+        ("score", "--sample", "--seed", NINES),
+        ("score", "--sample", "--resamples", NINES),
+        (*SAMPLE_SCORE, "-m", "m2(beta={[]})"),
+        (*SAMPLE_SCORE, "-m", f"m2(beta=1{'0' * 400})"),
+        (*SAMPLE_SCORE, "-m", f"m2(beta={NINES})"),
+        (*SAMPLE_SCORE, "-m", "m2(beta=1e999)"),
+        (*SAMPLE_SCORE, "-m", "errant(extractor=aligned, only=(1,2))"),
+        (*SAMPLE_SCORE, "-m", "errant(only=(1,2))"),
+        (*SAMPLE_SCORE, "-m", "difficulty(ignore=([],))"),
+        (*SAMPLE_SCORE, "-m", "m2\udce9"),
+        (*SAMPLE_SCORE, "-m", f"gleu({'(' * 3000})"),
+        ("score", "--gold", "no\udce9such.m2", "x"),
+        (
+            "score",
+            "--source",
+            SAMPLE / "source.txt",
+            SAMPLE / "noisy.txt",
+            "-m",
+            "edits",
+            "--by-type",
+        ),
+        ("data", "get", "--all", "--base-url", "http://[::1"),
+        ("reproduce", "no\x1bsuch"),
+        ("no\x1b]0;such",),
+        ("score", "--sam\x1b]0;ple"),
+    ],
+    ids=lambda arguments: " ".join(map(str, arguments))[:60].encode("ascii", "replace").decode(),
+)
+def test_what_is_given_wrongly_is_refused_in_one_line(arguments: tuple[object, ...]) -> None:
+    said = ended(errata(*arguments, code=None))
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize("beta", ["1e-320", "1e200", "1e-200"])
+def test_extreme_parameters(beta: str) -> None:
+    done = errata(*SAMPLE_SCORE, "-m", f"edits(beta={beta})", code=None)
+    assert done.returncode in (0, 2)
+    assert "Warning" not in done.stderr
+    assert "encountered" not in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "cp437", "utf-16", "koi8-r"])
+@pytest.mark.parametrize("form", ["table", "json", "tsv"])
+def test_a_redirect_on_a_legacy_code_page_prints(encoding: str, form: str, tmp_path: Path) -> None:
+    for name in "éж":
+        (tmp_path / f"{name}.txt").write_text(SAMPLE.joinpath("noisy.txt").read_text())
+    command = ["score", "--gold", str(SAMPLE / "gold.m2"), "é.txt", "ж.txt", "-m", "gleu"]
+    done = subprocess.run(
+        [sys.executable, "-m", "errata", *command, "--resamples", "0", "--format", form],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    if form == "json":
+        text = done.stdout.decode("utf-16" if encoding == "utf-16" else "ascii")
+        rows = json.loads(text)["tables"][0]["rows"]
+        assert {row["system"] for row in rows} == {"é", "ж"}
+    elif form == "table" and encoding != "utf-16":
+        assert (
+            b"-----" in done.stdout
+            or "─" in done.stdout.decode(encoding, "replace")
+            or ("─" in done.stdout.decode("utf-8", "replace"))
+        )
+
+
+def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    with open(name, "wb") as file:
+        file.write(SAMPLE.joinpath("noisy.txt").read_bytes())
+    command = [sys.executable, "-m", "errata", "score", "--gold", SAMPLE / "gold.m2", name]
+    strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    for form in ("table", "json", "tsv", "latex", "markdown", "html"):
+        done = subprocess.run(
+            [*command, "-m", "gleu", "--resamples", "0", "--format", form],
+            capture_output=True,
+            check=False,
+            env=strict,
+        )
+        assert done.returncode == 0, done.stderr
+        text = done.stdout.decode("utf-8")
+        assert "caf" in text
+        if form == "json":
+            assert json.loads(text)["tables"][0]["rows"][0]["system"] == "caf\udce9"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
+def test_streams_that_are_closed() -> None:
+    done = shell(f"errata {' '.join(SAMPLE_SCORE)} -m gleu >&-")
+    assert ended(done) == "errata: output: standard output is closed\n"
+    done = shell("errata score --gold - x.txt <&-")
+    assert ended(done).startswith("errata: <stdin>: cannot read the file: it is closed")
+    done = shell(f"errata {' '.join(SAMPLE_SCORE)} -m gleu 2>&-")
+    assert (done.returncode, "gleu" in done.stdout.lower()) == (0, True)
+    done = shell("errata score --gold no-such x 2>&-")
+    assert done.returncode == 2
+    done = shell(f"errata convert {SAMPLE / 'gold.m2'} --only-source -o - >&-")
+    ended(done)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
+def test_nobody_reads_the_output() -> None:
+    done = shell("{ errata data list; echo $? >&2; } | true")
+    assert done.stderr.split() in (["141"], ["0"])  # it may have been quick enough
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "errata", "data", "list"], stdout=writer, stderr=subprocess.PIPE
+    )
+    os.close(writer)
+    assert process.communicate()[1] == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_breaking_off_is_130() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "errata", "score", "--gold", "-", "x.txt", "-v"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "errata: reading <stdin>\n"
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "errata: interrupted\n" in said
+    assert "Traceback" not in said
+
+
+PLUGIN = """
+from errata.metrics.base import Metric, metric, stacked
+import numpy as np
+
+@metric
+class Broken(Metric):
+    "A metric that fails."
+    name = "broken"
+
+    @property
+    def statistics(self):
+        return ("a",)
+
+    def count(self, corpus, hypotheses):
+        {body}
+
+    def score(self, totals):
+        return totals[..., 0]
+"""
+
+
+def install(folder: Path, body: str) -> dict[str, str]:
+    """Install a plug-in into a folder; the environment in which it is found."""
+    (folder / "broken_plugin.py").write_text(PLUGIN.format(body=body))
+    info = folder / "broken_package-1.0.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[errata.metrics]\nbroken = broken_plugin:Broken\n")
+    source = Path(__file__).parents[2] / "src"
+    return {"PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise ValueError('no such luck')",
+        "return len(self)",
+        "return 'text'",
+        "return np.ones((3, 7))",
+        "return None",
+    ],
+)
+def test_a_plugin_that_fails_is_named(tmp_path: Path, body: str) -> None:
+    env = install(tmp_path, body)
+    done = errata_process(*SAMPLE_SCORE, "-m", "broken", env=env, code=None)
+    assert done.returncode in (2, 70)
+    assert "broken" in ended(done, done.returncode)
+    if "raise" in body:
+        assert "ValueError: no such luck" in done.stderr
+
+
+def test_what_nobody_foresaw_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    code: dict[str, object] = {}  # of no file, so of no plug-in
+    exec(r"def fail(*_, **__): raise RuntimeError('the cat\x1b[2J sat on it')", code)
+    monkeypatch.setattr("errata.datasets.sample_corpus", code["fail"])
+    done = errata(*SAMPLE_SCORE, code=70)
+    assert done.stderr.startswith("errata: this is a fault of Errata (options.py:")
+    assert r"RuntimeError: the cat\x1b[2J sat on it; please report it at http" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    for shown in (
+        errata("--traceback", *SAMPLE_SCORE, code=70),
+        errata(*SAMPLE_SCORE, code=70, env={"ERRATA_TRACEBACK": "1"}),
+    ):
+        assert shown.stderr.startswith("Traceback (most recent call last)")
+        assert shown.stderr.endswith(done.stderr)
+
+
+def test_too_little_memory_gives_no_wrong_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 8 GiB")
+
+    monkeypatch.setattr("errata.datasets.sample_corpus", fail)
+    said = errata(*SAMPLE_SCORE, code=2).stderr
+    assert said.startswith("errata: too little memory: Unable to allocate 8 GiB; ask for less")
+    assert "one sentence a line" not in said
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_numbers_of_many_digits_in_files(tmp_path: Path, digits: int) -> None:
+    many = "9" * digits
+    gold = ("--gold", SAMPLE / "gold.m2", "--annotator", "0", SAMPLE / "eager.txt")
+    (tmp_path / "w.txt").write_text(f"{many}\n1\n")
+    ended(errata("difficulty", *gold, "--weights", tmp_path / "w.txt", code=None))
+    (tmp_path / "w.txt").write_text("1\x1c\n1\n")
+    ended(errata("difficulty", *gold, "--weights", tmp_path / "w.txt", code=None))
+    xml = (
+        '<appraise-results><ranking-result><ranking-item id="1" doc-id="d" src-id="1" user="a" '
+        f'duration="{many}:00:00"><translation system="A" rank="1"/>'
+        '<translation system="B" rank="2"/></ranking-item></ranking-result></appraise-results>'
+    )
+    (tmp_path / "x.xml").write_text(xml)
+    line = {"judge": "a", "sentence": 0, "systems": ["A", "B"], "ranks": [1, 2], "seconds": 0}
+    (tmp_path / "x.jsonl").write_text(
+        json.dumps(line).replace('"seconds": 0', f'"seconds": {many}')
+    )
+    for name in ("x.xml", "x.jsonl"):
+        for command in ("agree", "plan", "rank"):
+            done = errata(command, tmp_path / name, code=None)
+            assert done.returncode in (0, 2), done.stderr
+            assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "value", ["x'1122334455667788'", "x'11223344556677'", "'text'", "NULL", "1", "x''"]
+)
+def test_damaged_rows_of_the_cache(tmp_path: Path, value: str) -> None:
+    env = {"ERRATA_CACHE": str(tmp_path)}
+    run = (*SAMPLE_SCORE, "-m", "fluency(model=trigram)")
+    first = errata(*run, env=env, code=None)
+    if first.returncode:
+        pytest.skip("needs another model")
+    files = list(tmp_path.rglob("*.sqlite3"))
+    for file in files:
+        with sqlite3.connect(file) as connection:
+            connection.execute(f"UPDATE blobs SET value = {value}")
+    done = errata(*run, env=env, code=None)
+    assert done.returncode in (0, 2), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('experiment = "napoles15"', "experiment = [1, 2]"),
+        ('experiment = "napoles15"', "experiment = {a = 1}"),
+        ('experiment = "napoles15"', "experiment = 3"),
+        ('experiment = "napoles15"', "experiment = true"),
+        ('"metric", "kind"', '"metric", 3'),
+        ("data = []", "data = [[1]]"),
+        ("data = []", f"data = {'[' * 2000}{']' * 2000}"),
+        ("data = []", f"data = [{NINES}]"),
+        ("data = []", 'data = []\n[recipes.m2]\nmetric = ["x"]'),
+        ("data = []", 'data = []\n[recipes.m2]\ndigits = "x"'),
+        ("0.429", "1e-999999"),
+        ("0.429", "0." + "1" * 100),
+        ("0.429", NINES),
+        ('found = "-0.187"', 'found = "1e999999"'),
+        ('printed = "-0.225"', f'printed = "{NINES}"'),
+        ("napoles15", "no\\u001bsuch"),
+    ],
+)
+def test_an_experiment_of_one_s_own(tmp_path: Path, old: str, new: str) -> None:
+    assert old in SMALL
+    (tmp_path / "own.toml").write_text(SMALL.replace(old, new))
+    said = ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("ranker", "3"), ("resamples", '"x"'), ("resamples", "[1]")]
+)
+def test_arguments_of_a_measure_are_of_its_kind(tmp_path: Path, name: str, value: str) -> None:
+    arguments = {"judgments": '"grundkiewicz15"', "ranker": '"expected_wins"', "what": '"rank"'}
+    arguments[name] = value
+    given = ", ".join(f"{key} = {one}" for key, one in arguments.items())
+    table = (
+        'name = "own"\ntitle = "t"\ncitation = "c"\ndata = []\n[[table]]\nname = "one"\n'
+        'title = "t"\norigin = "o"\nmeasure = "ranking"\nby = ["system", "what"]\n'
+        f'arguments = {{ {given} }}\nmatrix = """\n     rank\nAMU  1\n"""\n'
+        '[[table.way]]\nfrom = "print"\n'
+    )
+    (tmp_path / "own.toml").write_text(table.replace(', what = "rank"', ""))
+    said = ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
+    assert f"ranking: {name} = " in said
+
+
+def test_exit_codes_are_documented() -> None:
+    from errata.cli.running import EXIT_CODES
+
+    said = errata("--help").stdout
+    page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text("utf-8")
+    for code, meaning in EXIT_CODES.items():
+        assert f"{code}  {meaning}" in said
+        assert f"| {code} | {meaning} |" in page
+
+
+def test_quiet_and_verbose(tmp_path: Path) -> None:
+    (tmp_path / "g.m2").write_text("S a b\u2028 c\n\n")
+    (tmp_path / "o.txt").write_text("a b c\n")
+    run = ("score", "--gold", "g.m2", "o.txt", "-m", "gleu", "--resamples", "0")
+    usual = errata(*run, cwd=tmp_path)
+    assert "warning: g.m2:" in usual.stderr
+    quiet = errata(*run, "-q", cwd=tmp_path)
+    assert (quiet.stdout, quiet.stderr) == (usual.stdout, "")
+    loud = errata(*run, "--verbose", cwd=tmp_path)
+    assert loud.stdout == usual.stdout
+    assert "errata: reading g.m2\n" in loud.stderr
+    assert "errata: reading o.txt\n" in loud.stderr
+    assert "NumPy" in loud.stderr.splitlines()[-1]
+    assert errata(*run, cwd=tmp_path).stderr == usual.stderr  # nothing stays loud
+    written = errata("convert", "g.m2", "--only-source", "-o", "s.txt", "-v", cwd=tmp_path)
+    assert "errata: wrote s.txt (9 bytes)\n" in written.stderr
+    assert "-q" in errata("data", "get", "--help").stdout
+    assert errata("--version").stdout == errata("-V").stdout
