@@ -7,8 +7,9 @@ Tokens are what whitespace separates. No file is touched here.
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError, shortened, visible
-from errata.numbers import BLOCK, Floats, Ints, percentiles, plural, settled
+from errata.numbers import BLOCK, Floats, Ints, Seed, percentiles, plural, settled
 
 __all__ = [
     "Corpus",
@@ -26,6 +27,7 @@ __all__ = [
     "Entry",
     "Hypotheses",
     "Judgment",
+    "MemberDraw",
     "MemberOrder",
     "Members",
     "Reference",
@@ -491,10 +493,7 @@ class Judgment:
         )
 
     def entries(
-        self,
-        members: Members = "all",
-        order: MemberOrder = "given",
-        rng: np.random.Generator | None = None,
+        self, members: Members = "all", order: MemberOrder = "given", draw: MemberDraw | None = None
     ) -> list[Entry]:
         """The systems that were ranked: output by output, or in the order of their names.
 
@@ -505,17 +504,49 @@ class Judgment:
         Entry(system='A', rank=2, group=0, weight=0.5)
         """
         found: list[Entry] = []
-        for g, (group, rank) in enumerate(zip(self.groups, self.ranks, strict=True)):
-            if rank is None:
-                continue
-            if members == "sample":
-                assert rng is not None, "a sample needs rng"
-                pick = int(rng.integers(len(group))) if len(group) > 1 else 0
-                found.append(Entry(group[pick], rank, g, 1.0))
-            else:
-                weight = 1.0 if members == "all" else 1 / len(group)
+        speakers: Sequence[Sequence[str]] = self.groups
+        if members == "sample":
+            assert draw is not None, "a sample needs a draw"
+            speakers = [[name] for name in draw.speakers(self)]
+        for g, (group, rank) in enumerate(zip(speakers, self.ranks, strict=True)):
+            if rank is not None:
+                weight = 1 / len(group) if members == "expected" else 1.0
                 found += [Entry(name, rank, g, weight) for name in group]
         return sorted(found) if order == "name" else found
+
+
+class MemberDraw:
+    """Draws the one system that speaks for each output of a judgment.
+
+    What is drawn depends on the seed and on what the judgment says, not on where it stands in a
+    file: judgments in another order draw alike. Judgments that say the very same are counted, so
+    that each draws for itself.
+
+    >>> ranking = Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2))
+    >>> MemberDraw(0).speakers(ranking) == MemberDraw(0).speakers(ranking)
+    True
+    """
+
+    def __init__(self, rng: Seed) -> None:
+        self._salt = int(np.random.default_rng(rng).integers(2**63))
+        self._seen: Counter[bytes] = Counter()
+
+    def speakers(self, judgment: Judgment) -> tuple[str, ...]:
+        """The name of the system that speaks for each output, in the order of the outputs."""
+        groups = [sorted(group) for group in judgment.groups]
+        said = sorted(zip(groups, map(str, judgment.ranks), strict=True))
+        content = self._digest(self._salt, judgment.judge, judgment.sentence, judgment.item, said)
+        copy = self._seen[content]
+        self._seen[content] += 1
+        return tuple(
+            group[int.from_bytes(self._digest(content, copy, group), "big") % len(group)]
+            for group in groups
+        )
+
+    @staticmethod
+    def _digest(*content: object) -> bytes:
+        text = repr(content).encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, digest_size=8).digest()
 
 
 @dataclass(frozen=True, eq=False)

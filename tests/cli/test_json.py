@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from command import errata
 from errata.cli import COMMANDS
+from errata.report.table import Form
 from small_experiment import SMALL
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
@@ -101,6 +103,20 @@ def test_every_number_says_what_made_it(tables: Any) -> None:
     run, found = tables
     unsigned = [table["name"] for table in found if not table.get("signature")]
     assert unsigned == ([table["name"] for table in found] if run in LISTED else [])
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "latex", "markdown", "html"])
+def test_every_form_says_what_made_it(tables: Any, form: Form, tmp_path: Path) -> None:
+    """Each table in forms that are cut apart; on a terminal one of those that share a signature."""
+    run, found = tables
+    if run in {"convert", "reproduce, run"}:
+        pytest.skip("writes files, or takes long")
+    printed = errata(*RUNS[run], "--format", form, cwd=tmp_path).stdout
+    lines = [line for t in found if "signature" in t for line in t["signature"].split("\n")]
+    flat = re.sub(r"\\textbar\{\}|\\\|", "|", html.unescape(printed)).replace("\\", "")
+    for line in set(lines):
+        wanted = 1 if form == "table" else lines.count(line)
+        assert flat.count(line.replace("\\", "")) >= wanted, (run, line)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,9 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Judgment, MemberOrder, Members
+from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.errors import InputError
+from errata.human.content import by_content
 from errata.human.selection import unknown_system
 from errata.numbers import Floats, Seed
 from errata.parameters import require
@@ -30,6 +31,7 @@ Column = NDArray[np.int32]  # half the memory of 64 bits, for millions of compar
 Unit = Literal["pairs", "rankings", "sentences", "judges"]
 Keep = Literal["everything", "pairs", "rankings", "sentences", "judges"]
 COLUMNS = {"rankings": "ranking", "sentences": "sentence", "judges": "judge"}
+SAID_OF: tuple[Unit, ...] = ("sentences", "judges")
 Speakers = tuple[list[int], list[int], list[float]]
 BATCH = 2_000  # judgments turned into columns at a time; few, as many objects are slow to collect
 WAITING = 200_000  # comparisons that gather before they are merged
@@ -153,12 +155,25 @@ class Comparisons(Rows):
         return column
 
     def units(self, unit: Unit) -> tuple[NDArray[np.int64], int]:
-        """The number (from 0) of the ranking, sentence or judge of each row, and how many."""
+        """The number (from 0) of the ranking, sentence or judge of each row, and how many.
+
+        What is drawn by number must not depend on the order of a file: sentences are numbered as
+        they are, judges by name, and rankings by what they say.
+        """
         require("unit", unit, Unit)
         if unit == "pairs":
             return np.arange(len(self)), len(self)
         distinct, number = np.unique(self._column(unit), return_inverse=True)
-        return number.astype(np.int64), len(distinct)
+        number = number.astype(np.int64)
+        if unit == "judges":
+            names = np.array([self.judges[judge] for judge in distinct])
+            number = np.argsort(np.argsort(names))[number]
+        elif unit == "rankings":
+            rows = self.turned()
+            pair = rows.first.astype(np.int64) * len(self.systems) + rows.second
+            whose = [self.units(u)[0] for u in SAID_OF if getattr(self, COLUMNS[u]) is not None]
+            number = by_content(number, pair * 3 + rows.outcome + 1, self.weight, *whose)
+        return number, len(distinct)
 
     def without(self, *systems: str) -> Comparisons:
         """The comparisons among the other systems, for what is ranked without these."""
@@ -209,7 +224,7 @@ def compare(
     else.
 
     Judgments that follow each other with the same judge, sentence and (not empty) item are one
-    ranking written in parts.
+    ranking written in parts; pairs are so wherever they stand.
 
     >>> ranking = Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2))
     >>> len(compare([ranking])), len(compare([ranking], members="sample"))
@@ -220,7 +235,7 @@ def compare(
     require("members", members, Members)
     require("keep", keep, Keep)
     require("order", order, MemberOrder)
-    expansion = _Expansion(members, order, keep, np.random.default_rng(rng))
+    expansion = _Expansion(members, order, keep, MemberDraw(rng))
     stream, parts, waiting = iter(judgments), list[Rows](), 0
     while some := list(islice(stream, batch)):
         parts.append(expansion.rows(some))
@@ -240,16 +255,16 @@ def compare(
 class _Expansion:
     """Numbers systems, judges and rankings while judgments stream past."""
 
-    def __init__(
-        self, members: Members, order: MemberOrder, keep: Keep, rng: np.random.Generator
-    ) -> None:
-        self.members, self.order, self.keep, self.rng = members, order, keep, rng
+    def __init__(self, members: Members, order: MemberOrder, keep: Keep, draw: MemberDraw) -> None:
+        self.members, self.order, self.keep, self.draw = members, order, keep, draw
         self.systems: dict[str, int] = {}
         self.judges: dict[str, int] = {}
         self.rankings = 0
         self.shared = False  # whether an output has several members, who may speak for it
         self._known: dict[tuple[tuple[str, ...], ...], Speakers] = {}
         self._last: tuple[str, int, str] | None = None
+        self._last_number = 0
+        self._parts: dict[tuple[str, int, str], int] = {}
 
     def rows(self, some: list[Judgment]) -> Rows:
         """The comparisons of some judgments, systems numbered as they came."""
@@ -328,7 +343,7 @@ class _Expansion:
 
     def _listed(self, judgment: Judgment) -> Speakers:
         self.shared = self.shared or any(len(group) > 1 for group in judgment.groups)
-        entries = judgment.entries(self.members, self.order, self.rng)
+        entries = judgment.entries(self.members, self.order, self.draw)
         number = self.systems
         return (
             [number.setdefault(name, len(number)) for name, *_ in entries],
@@ -338,10 +353,17 @@ class _Expansion:
 
     def _number(self, judgment: Judgment) -> int:
         key = (judgment.judge, judgment.sentence, judgment.item)
-        if not (judgment.item and key == self._last):
-            self.rankings += 1
-        self._last = key
-        return self.rankings - 1
+        part = bool(judgment.item) and sum(map(len, judgment.groups)) == 2
+        if judgment.item and key == self._last:
+            number = self._last_number
+        elif part and key in self._parts:  # pairs of one ranking may stand anywhere in a file
+            number = self._parts[key]
+        else:
+            number, self.rankings = self.rankings, self.rankings + 1
+        if part:
+            self._parts[key] = number
+        self._last, self._last_number = key, number
+        return number
 
 
 def _pairs(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:

@@ -24,7 +24,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """What people and some metrics say of the same systems, in the order of the human scores.
+    """What people and some metrics say of the same systems, in the order of their names.
 
     ``hidden`` are the systems that one side or both know and that are not looked at; ``notes`` say
     why, where nobody asked for it.
@@ -91,7 +91,8 @@ def match(
     _check_scorers(sides[0], sides[1:])
     for metric in sides[1:]:
         _check(sides[0], metric, common)
-    shared = [name for name in sides[0].systems if all(name in s.systems for s in sides)]
+    # In the order of their names, so that no draw depends on the order of a file.
+    shared = sorted(name for name in sides[0].systems if all(name in s.systems for s in sides))
     if len(shared) < 2:
         raise InputError(
             f"people and all metrics together share {len(shared)} systems",
@@ -154,7 +155,8 @@ def match_comparisons(
 def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tuple[Scores, Scores]:
     """Two sides over the same systems, in the order of the first (see `match`)."""
     paired = match(human, [metric], common=common)
-    return paired.people, paired.metrics[0]
+    order = [name for name in human.systems if name in paired.systems]
+    return paired.people.select(order), paired.metrics[0].select(order)
 
 
 def _check(people: Scores, metric: Scores, common: bool) -> None:

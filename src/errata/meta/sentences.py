@@ -206,7 +206,7 @@ def sentence_levels(
         )
     drawn = resamples if any(name in CONVENTIONS for name in conventions) else 0
     tables = sign_tables(comparisons, results, unit=unit, resamples=drawn, rng=rng)
-    fold = _dealt_folds(comparisons, folds, 0) if "calibrated" in conventions else None
+    fold = _dealt_folds(comparisons, folds, rng) if "calibrated" in conventions else None
 
     def level(metric: str, found: SignTables, convention: ConventionName) -> SentenceLevel:
         # What is no function of the nine counts has chance level and ceiling of the accuracy.

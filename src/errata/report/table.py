@@ -9,7 +9,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from errata import __version__
@@ -121,12 +121,37 @@ def render(
         data = {"tables": [_as_data(t) for t in tables]}
         text = json.dumps(data, ensure_ascii=False, indent=1)
         return escaped_json(text, _JSON_CONTROL)
-    if form == "table":
-        return "\n\n".join(_terminal(table, colour) for table in tables)
     if form == "tsv":
         return "\n\n".join(_tsv(table, safe_cells) for table in tables)
+    tables = _with_signatures(tables, once=form == "table")
+    if form == "table":
+        return "\n\n".join(_terminal(table, colour) for table in tables)
     one = {"latex": _latex, "markdown": _markdown, "html": _html}[form]
     return "\n\n".join(one(table) for table in tables)
+
+
+def _with_signatures(tables: Sequence[Table], *, once: bool) -> list[Table]:
+    """Tables that say below them what made them, where they do not yet.
+
+    With ``once``, of tables that stand together and share a signature one shows it.
+    """
+
+    def shows(table: Table) -> bool:
+        return all(line in table.caption for line in table.signature.split("\n"))
+
+    shown = {table.signature for table in tables if shows(table)} if once else set()
+    last = {table.signature: k for k, table in enumerate(tables)}
+    found = []
+    for k, table in enumerate(tables):
+        if (
+            not shows(table)
+            and table.signature not in shown
+            and (last[table.signature] == k or not once)
+        ):
+            lines = [f"signature: {line}" for line in table.signature.split("\n")]
+            table = replace(table, caption="\n".join(filter(None, (table.caption, *lines))))
+        found.append(table)
+    return found
 
 
 def escaped_json(text: str, characters: re.Pattern[str]) -> str:

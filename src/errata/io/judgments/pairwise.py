@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from errata.data import Judgment, MemberOrder, Members
+from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.errors import DataWarning, InputError
 from errata.io.judgments.fields import Repeats, unique_columns
 from errata.io.sheet import column_key
@@ -264,7 +264,7 @@ def render_pairwise(
         )
     if re.search(r"[\s,\"]", names) or "{}" not in names:
         raise InputError(f"the pattern {names!r} is not a name with {{}} for the system")
-    generator = np.random.default_rng(rng)
+    draw = MemberDraw(rng)
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="")
 
@@ -277,7 +277,7 @@ def render_pairwise(
     yield line(HEADER)
     for number, judgment in enumerate(judgments, 1):
         sentence = judgment.sentence + base
-        entries = judgment.entries(members, order, generator)
+        entries = judgment.entries(members, order, draw)
         for (a, rank_a, *_), (b, rank_b, *_) in combinations(entries, 2):
             yield line(
                 (
