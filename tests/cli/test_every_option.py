@@ -81,6 +81,7 @@ JUDGMENTS = {
     "--outputs": case("judgments1.jsonl", "--outputs outputs"),
     "--labels": case("shifted.csv --outputs texts", "--labels text"),
     "--status": case("mturk.csv", "--status Rejected"),
+    "--columns": case("rated.csv", "--columns score=fluency"),
     "--without": case("--sample", "--without noisy"),
     "--sample": case("", "--sample"),
     "--format": case("--sample", "--format tsv", text=True),
@@ -190,6 +191,11 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--sample": case(GLEU, "--sample"),
         "--metric": case(f"--sample {GLEU}", "-m bleu"),
         "--judgments": case(f"{JUDGED} --human human.tsv", "--judgments judgments.jsonl"),
+        "--names": case(
+            "--scores bare.txt --human human.tsv --level system --resamples 0",
+            "--names eager,cautious,fluent,noisy,nothing",
+        ),
+        "--lower-is-better": case(FILED, "--lower-is-better scores"),
         "--human": case(FILED, "--human other.tsv"),
         "--scores": case(FILED, "--scores other.tsv"),
         "--ranker": case(f"--sample {GLEU}", "--ranker net_wins", "system_level"),
@@ -214,6 +220,11 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         ),
         "--outputs": case(f"{JUDGED} --judgments judgments.jsonl", "--outputs wrong"),
         "--labels": case(f"{JUDGED} --judgments judgments1.jsonl", "--labels given"),
+        "--columns": case(
+            f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given "
+            "--judgments rated.csv --level system",
+            "--columns score=fluency",
+        ),
         "--status": case(
             f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given "
             "--judgments mturk.csv --level system",
@@ -330,6 +341,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "human.tsv": "eager\t3\ncautious\t2\nfluent\t4\nnoisy\t1\nnothing\t0\n",
         "other.tsv": "eager\t1\ncautious\t2\nfluent\t9\nnoisy\t5\nnothing\t0\n",
         "scores.tsv": "eager\t1\ncautious\t2\nfluent\t3\nnoisy\t4\nnothing\t6\n",
+        "bare.txt": "1\n2\n3\n4\n6\n",
         "fewer.tsv": "eager\t1\ncautious\t2\nfluent\t3\nelse\t4\n",
     }.items():
         (made / name).write_text(text, encoding="utf-8")
@@ -370,6 +382,15 @@ def _write_judgments(made: Path) -> None:
         + "".join(
             f"w{i % 2},h{i},{status},9,{i},A,a{i},B,b{i},{given}\n"
             for i, (status, given) in enumerate(ranks * 3)
+        )
+    )
+    (made / "rated.csv").write_text(
+        "judge,sentence,system,score,fluency\n"
+        + "".join(
+            f"w{j},{i},{system},{5 - given},{(given + i * j) % 2}\n"
+            for i in range(60)
+            for j in range(2)
+            for given, system in enumerate("AB")
         )
     )
     (made / "shifted.csv").write_text(

@@ -98,7 +98,11 @@ def test_bare_numbers_need_names(tmp_path: Path) -> None:
     (scores,) = read_score_file(path, names=["A", "B", "C"])
     assert list(scores) == VALUES
     with pytest.raises(InputError, match="names its systems itself"):
-        read_score_file(written(tmp_path, "A 1\nB 2\n"), names=["A", "B"])
+        read_score_file(written(tmp_path, "A 1\nX 2\n"), names=["A", "B"])
+    assert list(read_score_file(written(tmp_path, "B 1\nA 2\n"), names=["A", "B"])[0]) == [
+        ("B", 1.0),
+        ("A", 2.0),
+    ]
     (table,) = read_score_file(written(tmp_path, "1 2\n3 4\n"), names=["A", "B"])
     np.testing.assert_array_equal(table.sentences, [[1, 3], [2, 4]])
 

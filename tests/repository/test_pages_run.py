@@ -83,10 +83,26 @@ def test_every_line_of_the_joins_runs(sample: Path) -> None:
         for line in text.splitlines()
         if line
     }
-    assert len(printed) == 7
+    assert len(printed) == 10
     by_gold, by_texts = (
         [row for row in text.splitlines() if row.startswith("ours")]
         for line, text in printed.items()
         if line.startswith("errata score") and "-m gleu ours.txt" in line
     )
     assert by_gold == by_texts
+
+
+def test_scores_from_a_file_correlate_like_computed_ones(sample: Path) -> None:
+    for line in blocks("joins.md", "sh")[0].splitlines():
+        last = shell(line, sample)
+    at_once = errata(
+        *("meta", "--sample", "-m", "gleu", "-m", "m2", "--level", "system"),
+        *("--ranker", "expected_wins"),
+    ).stdout
+
+    def figures(text: str, metric: str) -> list[str]:
+        row = next(line for line in text.splitlines() if line.startswith(metric))
+        return row.split()[1:4]
+
+    assert figures(last, "gleu") == figures(at_once, "gleu")
+    assert figures(last, "m2") == figures(at_once, "m2")

@@ -76,13 +76,19 @@ def from_columns(
     system, metric = table.titled(SYSTEM), table.titled(METRIC)
     if not texts and system is None:
         return [_bare(table, names)]
-    if names:
-        raise InputError("the file names its systems itself", path=name, remedy="leave out --names")
     if metric is None and len(texts) == 2 and system is None and len(table.numeric) == 3:
         metric, system = texts
     if system is None:
         system = texts[0] if metric is None else next((c for c in texts if c != metric), texts[0])
-    return _by_system(table, system, table.titled(SENTENCE), metric)
+    found = _by_system(table, system, table.titled(SENTENCE), metric)
+    # Beside bare columns that need the names, a file may name the same systems itself.
+    if names and {s for scores in found for s in scores.systems} - set(names):
+        raise InputError(
+            "the file names its systems itself, and others than --names does",
+            path=name,
+            remedy="give it the same names, or leave out --names",
+        )
+    return found
 
 
 def _split_head(rows: Sequence[SheetRow], name: str, scorer: str, comma: bool) -> _Columns:
