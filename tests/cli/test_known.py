@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from command import errata
+from command import errata, errata_process
 from errata.human import RANKERS
 from errata.metrics import METRICS
 
@@ -65,6 +65,20 @@ def test_what_is_misspelt_is_answered_with_a_suggestion(
     arguments: tuple[str, ...], suggested: str
 ) -> None:
     assert suggested in errata(*arguments, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("errata sc", "plain,score"),
+        ("errata rank --un", "plain,--unit"),
+        ("errata rank --unit pa", "plain,pairs"),
+    ],
+)
+def test_the_shell_completes(words: str, completed: str) -> None:
+    place = str(len(words.split()) - 1)
+    env = {"_ERRATA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": place}
+    assert completed in errata_process(env=env, code=None).stdout.splitlines()
 
 
 def test_words_are_read_in_any_case() -> None:
