@@ -337,6 +337,15 @@ def test_texts_and_edits_are_not_scored_side_by_side(files: Path) -> None:
     assert "goes with -m errant, edits or difficulty" in none.stderr
 
 
+def test_one_system_cannot_say_what_is_hard(files: Path) -> None:
+    note = "the weights come from the one system that is scored"
+    alone = ("difficulty", "--gold", "gold.m2", "one.txt")
+    assert note in run(*alone, cwd=files).stdout
+    assert note in run("score", *alone[1:], "-m", "difficulty", cwd=files).stdout
+    assert note not in run(*alone, "--weights", "none", cwd=files).stdout
+    assert note not in run(*alone, "two.txt", cwd=files).stdout
+
+
 def test_a_test_needs_resamples(files: Path) -> None:
     two = ("score", "--gold", "gold.m2", "one.txt", "two.txt", "-m", "m2", "--compare")
     refused = run(*two, "--resamples", "0", cwd=files, code=2)

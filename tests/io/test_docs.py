@@ -12,6 +12,8 @@ MODULES = (
     "files",
     "checks/lines",
     "checks/characters",
+    "checks/conventions",
+    "checks/roles",
     "corpus",
     "m2",
     "m2_lines",
@@ -33,6 +35,10 @@ def codes_in_source() -> set[str]:
                     argument = node.args[POSITION[name]]
                     if isinstance(argument, ast.Constant):
                         found.add(argument.value)
+            if isinstance(node, ast.Tuple) and module == "checks/conventions" and node.elts:
+                last = node.elts[-1]  # tables of checks end in the code
+                if isinstance(last, ast.Constant) and re.fullmatch("[a-z]+", str(last.value)):
+                    found.add(last.value)
             if isinstance(node, ast.Tuple) and module == "checks/characters":  # tables of checks
                 found |= {
                     e.value

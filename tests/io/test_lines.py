@@ -11,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.errors import DataWarning, InputError
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
 from errata.io.checks.characters import check_characters, check_corpus
-from errata.io.checks.lines import _likeness, check_lines, check_systems
+from errata.io.checks.likeness import likeness_of
+from errata.io.checks.lines import check_lines
+from errata.io.checks.roles import check_systems
 
 WORDS = [
     "river",
@@ -170,18 +173,65 @@ def test_a_reference_that_is_the_source():
 
 def test_endless_lines_are_compared_in_part():
     same, other = "a b " * 5000, "c d " * 5000
-    assert _likeness([same + other], [same]).tolist() == [1.0]
-    assert _likeness([same[:-1]], [same[:-2] + "c"]).tolist() < [1.0]
+    assert likeness_of([same + other], [same]).tolist() == [1.0]
+    assert likeness_of([same[:-1]], [same[:-2] + "c"]).tolist() < [1.0]
 
 
 def test_tokenisation_and_case():
     raw = [line.replace(" .", ".") for line in OUTPUT]
     found = one(raw, "tokenisation")
-    assert "the sources have spaces before punctuation, the output not (60 of 60" in found.problem
+    assert "the sources have spaces before punctuation, the output has not in 60 of 60" in (
+        found.problem
+    )
     found = check_lines(raw, OUTPUT, "out")
     assert [f.code for f in found] == ["tokenisation"]
-    assert "the output have spaces before punctuation" in found[0].problem
+    assert "the output has spaces before punctuation, the sources have not" in found[0].problem
     assert "in lower case" in one([line.lower() for line in OUTPUT], "case").problem
+
+
+def test_a_part_of_the_file_in_another_convention_is_named_with_its_share():
+    raw = [line.replace(" .", ".") for line in OUTPUT]
+    assert "in 30 of 60 lines (50 %)" in one([*raw[:30], *OUTPUT[30:]], "tokenisation").problem
+    assert "in 6 of 60 lines (10 %)" in one([*raw[:6], *OUTPUT[6:]], "tokenisation").problem
+    assert findings([*raw[:5], *OUTPUT[5:]]) == []
+    lower = [line.lower() for line in OUTPUT]
+    assert (
+        "in 20 of 60 lines (33 %)"
+        in one([*OUTPUT[20:40], *OUTPUT[:0]] and [*OUTPUT[:40], *lower[40:]], "case").problem
+    )
+    quoted = [f'{line} It \'s " good " .' for line in SOURCES]
+    curly = [line.replace("'", "’").replace('" g', "“ g").replace('"', "”") for line in quoted]
+    corpus = Corpus.from_texts(quoted)
+    [found] = findings([*quoted[:40], *curly[40:]], corpus)
+    assert found.code == "quotes"
+    assert "the sources have straight quotation marks, the output has not in 20 of 60" in (
+        found.problem
+    )
+    [found] = findings(quoted, Corpus.from_texts(curly))
+    assert "the output has straight quotation marks, the sources have not" in found.problem
+
+
+def test_a_source_given_as_output_is_known_by_its_name_or_its_words(tmp_path):
+    words = ["aple", "rivver", "gardn", "windoww", "leter", "sumer", "techer", "marked"]
+    right = ["apple", "river", "garden", "window", "letter", "summer", "teacher", "market"]
+
+    def text(names, verb, n):
+        return [f"The {names[i % 8]} of {i} {verb} here and {i % 3} are not ." for i in range(n)]
+
+    learner, fixed = text(words, "are", 40), text(right, "is", 40)
+    system = [line if i % 5 else line.replace("here", "somewhere") for i, line in enumerate(fixed)]
+    kept = [line if i % 3 else line.replace(" is ", " are ") for i, line in enumerate(fixed)]
+    assert findings(system, Corpus.from_texts(learner, [fixed])) == []
+    found = findings(learner, Corpus.from_texts(system, [kept]))
+    assert [f.code for f in found] == ["worse"]
+    assert "brings in" in found[0].problem
+    (tmp_path / "source.txt").write_text("".join(line + "\n" for line in learner))
+    corpus = Corpus.from_texts(system, [fixed])
+    with pytest.raises(InputError, match="called a source and given as an output"):
+        read_hypotheses(tmp_path / "source.txt", corpus=corpus)
+    with pytest.warns(DataWarning, match="swapped"):
+        read_hypotheses(f"ours={tmp_path / 'source.txt'}", corpus=corpus)
+    read_hypotheses(tmp_path / "source.txt", corpus=Corpus.from_texts(learner, [fixed]))
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,12 @@ def test_the_page_says_where_its_weights_come_from(found: DifficultyMap) -> None
     assert "1 sentence, 2 errors; all weights 1<" in heat_map(alike)
 
 
+def test_a_sentence_of_two_annotators_is_one_sentence() -> None:
+    corpus = Corpus.from_texts(["He go", "Fine"], [["He goes", "Fine"], ["He went", "Fine"]])
+    found = map_difficulty(corpus, [Hypotheses("A", ("He goes", "Fine"))])
+    assert "2 sentences, 2 annotators, 2 errors; weights" in heat_map(found)
+
+
 def test_the_page_needs_nothing_else(found: DifficultyMap) -> None:
     text = heat_map(found)
     page = read(text)

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from errata.data import Corpus, Hypotheses, Reference, apply_edits, namesakes
 from errata.errors import DataWarning, InputError
+from errata.io.checks.characters import check_characters, check_gold_characters
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.checks.lines import check_alignment, check_lines, check_sources, looked_at
+from errata.io.checks.lines import check_alignment, check_lines, looked_at
+from errata.io.checks.roles import called_source, check_sources
 from errata.io.files import PathLike, read_lines, shown_name
-from errata.io.m2 import M2File, corpus_name, read_m2, scan_m2
+from errata.io.m2 import M2File, corpus_name, scan_m2
 from errata.io.opened import plain_name
 from errata.io.text import read_text
 
@@ -57,7 +59,9 @@ def read_corpus(
                 "both an M2 gold file and reference texts are given",
                 remedy="leave out --gold or --refs",
             )
-        corpus = read_m2(gold, name=name, compatible=compatible)
+        file = scan_m2(gold, name=name, compatible=compatible)
+        corpus = file.corpus
+        raise_or_warn([*file.findings, *check_gold_characters(corpus, file.path, file.lines)])
         if source is not None:
             raise_or_warn(
                 check_sources(
@@ -79,6 +83,7 @@ def _parallel(
     source: PathLike, references: Sequence[PathLike], missing: str | None, name: str | None
 ) -> Corpus:
     sources = read_text(source)
+    raise_or_warn(check_characters(sources, shown_name(source)), stacklevel=4)
     if not sources:
         raise InputError(
             "the file is empty", path=shown_name(source), remedy="give one source sentence per line"
@@ -250,6 +255,8 @@ def scan_hypotheses(
         for system in systems:
             findings += check_alignment(corpus, system, path=shown)
             looked_at(corpus).add(system.sentences)
+            if given is None and names is None and not is_m2(where):
+                findings += called_source(corpus, system, system_name(where), shown)
     return systems, findings
 
 

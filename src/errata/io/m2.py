@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from errata.data import Corpus, Edit, Reference
+from errata.data import Corpus, Edit, Reference, apply_edits
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.files import PathLike, read_lines, shown_name
@@ -183,6 +183,14 @@ def _read_paragraph(
             "put a blank line between sentences, or read with compatible=True "
             "to get what the official scorer makes of it",
         )
+    for number, source in sentences:
+        if "|||" in source:
+            reading.warn(
+                number,
+                "glued-lines",
+                "'|||' in a source sentence: an 'A ' line seems to be glued to it",
+                "put every 'A ' line on a line of its own",
+            )
     tokens = " ".join(source for _, source in sentences).split()
     annotations: dict[int, list[tuple[int, Edit]]] = {}
     noops: dict[int, int] = {}
@@ -263,6 +271,7 @@ def _share_edits(
         own = source.split()
         reach += len(own)
         mine: dict[int, list[tuple[int, Edit]]] = {annotator: [] for annotator in annotations}
+        strange: set[int] = set()
         for annotator, edits in annotations.items():
             for at, edit in edits:
                 if edit.end > reach:
@@ -272,11 +281,26 @@ def _share_edits(
                 ):
                     mine[annotator].append((at, edit))
                 else:
+                    strange.add(annotator)
                     start, end = min(edit.start, len(own)), min(edit.end, len(own))
                     text = f"{' '.join(tokens[edit.start : edit.end])}  {edit.replacement}"
                     mine[annotator].append((at, Edit(start, end, text, edit.kind)))
-        result.append((number, source, _references(mine, reading)))
+        references = _references(mine, reading)
+        result.append(
+            (number, source, tuple(_without_strange(r, source, strange) for r in references))
+        )
     return result
+
+
+def _without_strange(reference: Reference, source: str, strange: set[int]) -> Reference:
+    """A reference whose text has only the edits that are the sentence's own.
+
+    Edits of another sentence are counted as gold, but nothing is ever corrected by them.
+    """
+    if reference.annotator not in strange:
+        return reference
+    own = [edit for edit in reference.edits or () if "  " not in edit.replacement]
+    return replace(reference, text=" ".join(apply_edits(source.split(), own)))
 
 
 def write_m2(corpus: Corpus, path: PathLike) -> None:

@@ -12,6 +12,8 @@ from errata.io.checks.findings import Finding
 
 __all__ = ["Reading", "check_order", "read_edit"]
 
+REQUIREMENTS = ("REQUIRED", "OPTIONAL")  # what stands in the fourth field of sound files
+
 
 @dataclass
 class Reading:
@@ -73,6 +75,14 @@ def read_edit(line: str, number: int, length: int, reading: Reading) -> tuple[in
             f"from the field separator; only {correction!r} is read, as in the official "
             "scorer",
             "write -NONE- for an alternative that deletes",
+        )
+    elif required not in REQUIREMENTS or correction in REQUIREMENTS:
+        reading.warn(
+            number,
+            "shifted-fields",
+            f"the fourth field is {required[:40]!r}, the correction {correction[:40]!r}: a field "
+            "seems to be lost or added",
+            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator",
         )
     # Types and the two unread fields repeat: one string each keeps large files small.
     kind, required, comment = intern(kind), intern(required), intern(comment)

@@ -1,4 +1,4 @@
-"""What is odd about a text by itself: characters, spacing, case; and about gold references."""
+"""What is odd about the characters of a text, and about gold references."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from errata.data import Corpus
 from errata.io.checks.findings import Finding, Severity
 
-__all__ = ["check_characters", "check_conventions", "check_corpus"]
+__all__ = ["check_characters", "check_corpus", "check_gold_characters"]
 
 # UTF-8 read as Latin-1 or Windows-1252 and saved again: é has become Ã©, ’ has become â€™.
 MOJIBAKE = re.compile("[ÂÃ][\u0080-\u00bf]|â€|ï»¿|\ufffd")
@@ -18,11 +18,6 @@ INVISIBLE = re.compile(
 )
 # White space that separates tokens but is not a plain space.
 SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-_END = ".?!,;:"
-# Share of lines that must show a convention before the file is said to follow it.
-MOST = 0.9
-# About this many lines, evenly spread, are enough to see what convention a file follows.
-LOOKED_AT = 500
 
 
 def check_characters(
@@ -83,55 +78,10 @@ def check_characters(
     return findings
 
 
-def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -> list[Finding]:
-    """Tokenisation or case that differs from the sources' throughout (seen in a sample)."""
-    spaced = glued = 0  # source spaced and output glued; the other way round
-    both = cased = lowered = 0
-    step = max(1, len(sources) // LOOKED_AT)
-    for source, line in zip(sources[::step], lines[::step], strict=True):
-        source, line = source.rstrip(), line.rstrip()
-        if len(source) > 1 and len(line) > 1 and source[-1] in _END and line[-1] in _END:
-            both += 1
-            a, b = source[-2].isspace(), line[-2].isspace()
-            spaced += a and not b and line[-2].isalnum()
-            glued += b and not a and source[-2].isalnum()
-        if line and source != source.lower():
-            cased += 1
-            lowered += line == line.lower()
-    findings = []
-    if both >= 5 and max(spaced, glued) >= MOST * both:
-        tokenised, raw = ("sources", "output") if spaced > glued else ("output", "sources")
-        findings.append(
-            Finding(
-                "warning",
-                path,
-                None,
-                f"the {tokenised} have spaces before punctuation, the {raw} "
-                f"not ({max(spaced, glued)} of {both} lines)",
-                "tokenise both alike; scores compare tokens",
-                "tokenisation",
-            )
-        )
-    if cased >= 5 and lowered >= MOST * cased:
-        findings.append(
-            Finding(
-                "warning",
-                path,
-                None,
-                f"the output is in lower case, the sources are not ({lowered} of {cased} lines)",
-                "restore the case; scores compare it",
-                "case",
-            )
-        )
-    return findings
-
-
 def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None) -> list[Finding]:
     """What is odd about sources and gold edits; ``numbers`` are the sources' lines in the file."""
     lines = list(numbers) if numbers is not None else list(range(1, len(corpus) + 1))
-    findings = check_characters(corpus.sources, path, numbers=lines)
-    corrections: list[str] = []
-    where: list[int] = []
+    findings = check_gold_characters(corpus, path, lines)
     for number, source, references in zip(lines, corpus.sources, corpus.references, strict=True):
         if not source or source.isspace():
             findings.append(
@@ -147,8 +97,6 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
         tokens = source.split()
         for reference in references:
             for edit in reference.edits or ():
-                corrections += edit.replacements
-                where += [number] * len(edit.replacements)
                 original = " ".join(tokens[edit.start : edit.end])
                 findings += _check_edit(
                     original,
@@ -158,7 +106,24 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
                     path,
                     number,
                 )
-    return findings + check_characters(corrections, path, numbers=where)
+    return findings
+
+
+def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> list[Finding]:
+    """Odd characters of sources and corrections; ``numbers`` are the sources' lines."""
+    corrections = [
+        (number, text)
+        for number, references in zip(numbers, corpus.references, strict=True)
+        for reference in references
+        for edit in reference.edits or ()
+        for text in edit.replacements
+    ]
+    return [
+        *check_characters(corpus.sources, path, numbers=numbers),
+        *check_characters(
+            [text for _, text in corrections], path, numbers=[n for n, _ in corrections]
+        ),
+    ]
 
 
 def _check_edit(

@@ -7,26 +7,21 @@ correction seldom less than 0.8. What looks wrong alone is compared with the sou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Corpus, Hypotheses, Reference, namesakes
-from errata.errors import InputError
-from errata.io.checks.characters import check_characters, check_conventions
+from errata.data import Corpus, Hypotheses
+from errata.io.checks.characters import check_characters
+from errata.io.checks.conventions import check_conventions
 from errata.io.checks.findings import Finding, Severity, raise_or_warn, worst_first
+from errata.io.checks.likeness import likeness_of, same_words
+from errata.io.checks.roles import check_sameness, check_worse
 from errata.numbers import plural
 
-__all__ = [
-    "check_alignment",
-    "check_lines",
-    "check_once",
-    "check_sources",
-    "check_systems",
-    "looked_at",
-]
+__all__ = ["check_alignment", "check_lines", "check_once", "looked_at"]
 
 # A line is out of place if a source at most WINDOW lines away is ALIKE, and by MARGIN more so than
 # its own. The 12 sound CoNLL-2014 outputs and 8 sets of human rewrites of the same text (Sakaguchi
@@ -36,13 +31,8 @@ ALIKE, MARGIN, WINDOW = 0.8, 0.2, 10
 SHORTEST = 15
 # Fewer lines are too few to call a whole file unrelated.
 FEWEST = 10
-# An output is called worse than its source if so many changed lines, and this share of them, are
-# further from every reference. The CoNLL-2014 systems reach 0.45 to 0.90: they did harm.
-CHANGED, WORSE = 20, 0.92
 # Findings about a line that are none about where it belongs.
 BY_THEMSELVES = ("empty-line", "broken-encoding", "invisible-character", "unusual-space")
-# Characters of a line that are compared; time grows with the square.
-COMPARED = 20_000
 
 
 def check_alignment(
@@ -61,7 +51,7 @@ def check_alignment(
     path = path or hypotheses.system
     findings = check_lines(corpus.sources, hypotheses.sentences, path)
     if len(corpus) == len(hypotheses):
-        findings += _check_sameness(corpus, hypotheses, path) or _check_worse(
+        findings += check_sameness(corpus, hypotheses, path) or check_worse(
             corpus, hypotheses, path
         )
     return worst_first(findings)
@@ -93,13 +83,13 @@ def check_lines(
     """
     if len(sources) != len(lines):
         return [_count_finding(sources, lines, path)]
-    likeness = _likeness(sources, lines)
+    likeness = likeness_of(sources, lines)
     displaced = _displaced(sources, lines, likeness)
     findings = _check_unrelated(sources, lines, likeness, displaced, path) or _check_shifts(
         sources, lines, likeness, displaced, path
     )
     findings += _check_empty(sources, lines, path, reference)
-    if reference and len(sources) >= FEWEST and _same(sources, lines):
+    if reference and len(sources) >= FEWEST and same_words(sources, lines):
         findings.append(
             Finding(
                 "warning",
@@ -115,19 +105,6 @@ def check_lines(
     return findings
 
 
-def _likeness(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float64]:
-    """How alike the lines of two texts are, pair by pair."""
-    if not len(a):
-        return np.zeros(0)
-    from rapidfuzz.distance import Indel
-    from rapidfuzz.process import cpdist
-
-    if max(map(len, a)) > COMPARED or max(map(len, b)) > COMPARED:
-        a, b = [line[:COMPARED] for line in a], [line[:COMPARED] for line in b]
-    result: NDArray[np.float64] = cpdist(a, b, scorer=Indel.normalized_similarity, dtype=np.float64)
-    return result
-
-
 def _check_unrelated(
     sources: Sequence[str],
     lines: Sequence[str],
@@ -141,7 +118,7 @@ def _check_unrelated(
         return []
     n = len(sources)
     elsewhere = [sources[(i + n // 2) % n] for i in filled]
-    chance = _likeness(elsewhere, [lines[i] for i in filled])
+    chance = likeness_of(elsewhere, [lines[i] for i in filled])
     # Twice the standard error of the mean difference: what chance alone easily gives.
     difference = likeness[filled] - chance
     margin = 2 * difference.std() / np.sqrt(len(filled))
@@ -175,7 +152,7 @@ def _displaced(
     # Nearest first, and only strictly better replaces: a repeated source takes its nearest place.
     for shift in sorted((d for d in range(-WINDOW, WINDOW + 1) if d), key=abs):
         here = [i for i in suspects if 0 <= i + shift < n]
-        found = _likeness([sources[i + shift] for i in here], [lines[i] for i in here])
+        found = likeness_of([sources[i + shift] for i in here], [lines[i] for i in here])
         for i, value in zip(here, found.tolist(), strict=True):
             if value > best[i] or (value == best[i] and not shifts[i]):
                 best[i], shifts[i] = value, shift
@@ -211,14 +188,14 @@ def _runs(
 
     def fits(i: int) -> bool:
         return 0 <= i + shift < len(sources) and bool(
-            _likeness([sources[i + shift]], [lines[i]])[0] >= likeness[i]
+            likeness_of([sources[i + shift]], [lines[i]])[0] >= likeness[i]
         )
 
     def better(i: int) -> bool:
         return (
             0 <= i < len(lines)
             and 0 <= i + shift < len(sources)
-            and bool(_likeness([sources[i + shift]], [lines[i]])[0] >= max(ALIKE, likeness[i]))
+            and bool(likeness_of([sources[i + shift]], [lines[i]])[0] >= max(ALIKE, likeness[i]))
         )
 
     runs: list[list[int]] = []
@@ -328,7 +305,7 @@ def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int
     """Where the first run of at least two lines out of place starts, and its shift."""
     few = min(len(sources), len(lines))
     lines = lines[:few]
-    displaced = _displaced(sources, lines, _likeness(sources[:few], lines))
+    displaced = _displaced(sources, lines, likeness_of(sources[:few], lines))
     for shift, group in groupby(np.flatnonzero(displaced).tolist(), lambda i: displaced[i]):
         hits = list(group)
         if len(hits) > 1 or hits[0] == few - 1:
@@ -367,144 +344,3 @@ def _check_empty(
         )
         for i in empty
     ]
-
-
-def _check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
-    """Outputs that are the source itself, or a reference."""
-    if not len(corpus):
-        return []
-    if _same(corpus.sources, hypotheses.sentences):
-        return [
-            Finding(
-                "note",
-                path,
-                None,
-                "every line equals its source",
-                "right for a baseline that corrects nothing; else the source was given "
-                "in place of an output",
-                "unchanged",
-            )
-        ]
-    annotators = corpus.annotators
-    for annotator in sorted(annotators):
-        references = ([r for r in refs if r.annotator == annotator] for refs in corpus.references)
-        pairs = zip(corpus.sources, references, hypotheses.sentences, strict=True)
-        # An absent reference says nothing.
-        if all(not refs or _equals(refs[0], source, line) for source, refs, line in pairs):
-            return [
-                Finding(
-                    "note",
-                    path,
-                    None,
-                    f"every line equals the reference of annotator {annotator}",
-                    "a reference scored against itself",
-                    "is-reference",
-                )
-            ]
-    return []
-
-
-def _check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
-    """An output that is further from the references than its source nearly everywhere.
-
-    Only where references are texts: gold edits come with their sources, which cannot be swapped.
-    """
-    if any(r.text is None for refs in corpus.references for r in refs):
-        return []
-    changed = [
-        i
-        for i, line in enumerate(hypotheses.sentences)
-        if corpus.references[i] and corpus.sources[i].split() != line.split()
-    ]
-    if len(changed) < CHANGED:
-        return []
-    pairs = [(i, r.text or "") for i in changed for r in corpus.references[i]]
-    texts = [text for _, text in pairs]
-    starts = np.cumsum([0, *(len(corpus.references[i]) for i in changed[:-1])])
-    before, after = (
-        np.maximum.reduceat(_likeness([lines[i] for i, _ in pairs], texts), starts)
-        for lines in (corpus.sources, hypotheses.sentences)
-    )
-    worse = np.count_nonzero(after < before)
-    if worse < WORSE * len(changed):
-        return []
-    return [
-        Finding(
-            "warning",
-            path,
-            None,
-            f"{worse} of {len(changed)} changed lines are further "
-            "from every reference than their sources",
-            "are source and output swapped?",
-            "worse",
-        )
-    ]
-
-
-def _equals(reference: Reference, source: str, line: str) -> bool:
-    try:
-        return reference.corrected(source).split() == line.split()
-    except InputError:  # overlapping edits give no text to compare
-        return False
-
-
-def check_sources(
-    sources: Sequence[str],
-    others: Sequence[str],
-    path: str,
-    numbers: Sequence[int] | None = None,
-    *,
-    than: str = "the corpus",
-) -> list[Finding]:
-    """Whether a second copy of the sources is the same, token by token."""
-    if len(sources) != len(others):
-        few = min(len(sources), len(others))
-        line = few + 1 if numbers is None else numbers[few] if few < len(numbers) else None
-        return [
-            Finding(
-                "error",
-                path,
-                line,
-                f"{len(others)} source sentences, but {than} has {len(sources)}",
-                "give files of the same text",
-                "line-count",
-            )
-        ]
-    return [
-        Finding(
-            "error",
-            path,
-            i + 1 if numbers is None else numbers[i],
-            f"source sentence {i + 1} differs from that of {than}",
-            "give the same sources; is this the output of a system?",
-            "other-source",
-        )
-        for i, (a, b) in enumerate(zip(sources, others, strict=True))
-        if a != b and a.split() != b.split()
-    ]
-
-
-def _same(a: Iterable[str], b: Iterable[str]) -> bool:
-    return all(x == y or x.split() == y.split() for x, y in zip(a, b, strict=True))
-
-
-def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
-    """Outputs, given with their paths, that are the same or have the same name."""
-    findings = [
-        Finding("error", error.path or "", None, error.problem, error.remedy or "", "same-name")
-        for error in namesakes([h.system for _, h in systems], [path for path, _ in systems])
-    ]
-    for k, (path, hypotheses) in enumerate(systems):
-        for earlier, other in systems[:k]:
-            if len(other) == len(hypotheses) and _same(other.sentences, hypotheses.sentences):
-                findings.append(
-                    Finding(
-                        "warning",
-                        path,
-                        None,
-                        f"the same text as {earlier}",
-                        "is one of them the wrong file?",
-                        "same-text",
-                    )
-                )
-    return findings

@@ -54,17 +54,17 @@ function apply() {
     hit.push(k); shown.add(sentenceOf[k]);
     if (data.marks[k][0]) alarms++; else errors++;
   });
-  let left = 0;
+  const left = new Set();  // by number: what two annotators corrected is one sentence
   for (const p of sentences) {
     const show = shown.has(p) || (!narrowed && reads(p));
     p.hidden = !show;
-    if (show) left++;
+    if (show) left.add(parseInt(p.id.slice(1)));
   }
   visible = hit;
   rove(-1);
   const word = (n, one) => n.toLocaleString("en") + " " + one + (n === 1 ? "" : "s");
   $("count").textContent =
-    word(errors, "error") + ", " + word(alarms, "false alarm") + " in " + word(left, "sentence");
+    word(errors, "error") + ", " + word(alarms, "false alarm") + " in " + word(left.size, "sentence");
   hide();
 }
 

@@ -78,7 +78,7 @@ def heat_map(
             "low": str(min(0, math.floor(min(weights, default=0)))),
             "high": str(max(1, math.ceil(max(weights, default=1)))),
             "summary": html.escape(
-                f"{len(several):,} {plural('sentence', len(several))}, {n:,} {plural('error', n)}; "
+                f"{_counted(several, annotators)}, {n:,} {plural('error', n)}; "
                 + weights_from(found)
             ),
             "kinds": "".join(
@@ -91,6 +91,12 @@ def heat_map(
             ),
         },
     )
+
+
+def _counted(several: list[MarkedSentence], annotators: int) -> str:
+    """How many sentences there are: one that two annotators corrected is one."""
+    n = len({row.sentence for row in several})
+    return f"{n:,} {plural('sentence', n)}" + (f", {annotators} annotators" * (annotators > 1))
 
 
 def _hash(text: str) -> str:

@@ -1,0 +1,205 @@
+"""Whether texts are what they are given as: source, reference or output."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses, Reference, namesakes
+from errata.errors import InputError
+from errata.io.checks.findings import Finding
+from errata.io.checks.likeness import likeness_of, same_words
+
+__all__ = ["called_source", "check_sameness", "check_sources", "check_systems", "check_worse"]
+
+# An output is called worse than its source if so many changed lines, and this share of them, are
+# further from every reference. The CoNLL-2014 systems reach 0.45 to 0.90: they did harm.
+CHANGED, WORSE = 20, 0.92
+# Half of them are enough where the output brings in so many words that no reference has, and that
+# many times as often as it takes such words out: learners misspell words, systems seldom do.
+UNKNOWN, TIMES = 10, 3
+# What people call the file with the uncorrected sentences.
+SOURCES = ("source", "src", "orig", "original", "input", "uncorrected", "learner")
+
+
+def check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
+    """Outputs that are the source itself, or a reference."""
+    if not len(corpus):
+        return []
+    if same_words(corpus.sources, hypotheses.sentences):
+        return [
+            Finding(
+                "note",
+                path,
+                None,
+                "every line equals its source",
+                "right for a baseline that corrects nothing; else the source was given "
+                "in place of an output",
+                "unchanged",
+            )
+        ]
+    annotators = corpus.annotators
+    for annotator in sorted(annotators):
+        references = ([r for r in refs if r.annotator == annotator] for refs in corpus.references)
+        pairs = zip(corpus.sources, references, hypotheses.sentences, strict=True)
+        # An absent reference says nothing.
+        if all(not refs or _equals(refs[0], source, line) for source, refs, line in pairs):
+            return [
+                Finding(
+                    "note",
+                    path,
+                    None,
+                    f"every line equals the reference of annotator {annotator}",
+                    "a reference scored against itself",
+                    "is-reference",
+                )
+            ]
+    return []
+
+
+def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
+    """An output that is further from the references than its source nearly everywhere.
+
+    Only where references are texts: gold edits come with their sources, which cannot be swapped.
+    """
+    if any(r.text is None for refs in corpus.references for r in refs):
+        return []
+    changed = [
+        i
+        for i, line in enumerate(hypotheses.sentences)
+        if corpus.references[i] and corpus.sources[i].split() != line.split()
+    ]
+    if len(changed) < CHANGED:
+        return []
+    pairs = [(i, r.text or "") for i in changed for r in corpus.references[i]]
+    texts = [text for _, text in pairs]
+    starts = np.cumsum([0, *(len(corpus.references[i]) for i in changed[:-1])])
+    before, after = (
+        np.maximum.reduceat(likeness_of([lines[i] for i, _ in pairs], texts), starts)
+        for lines in (corpus.sources, hypotheses.sentences)
+    )
+    worse, better = np.count_nonzero(after < before), np.count_nonzero(after > before)
+    said = ""
+    if worse < WORSE * len(changed):
+        brought, taken = _unknown_words(corpus, hypotheses, changed)
+        if 2 * worse < len(changed) or worse <= better or brought < max(UNKNOWN, TIMES * taken):
+            return []
+        said = (
+            f", and the output brings in {brought} words that no reference has, taking out {taken}"
+        )
+    return [
+        Finding(
+            "warning",
+            path,
+            None,
+            f"{worse} of {len(changed)} changed lines are further "
+            f"from every reference than their sources{said}",
+            "are source and output swapped?",
+            "worse",
+        )
+    ]
+
+
+def _unknown_words(
+    corpus: Corpus, hypotheses: Hypotheses, changed: Sequence[int]
+) -> tuple[int, int]:
+    """How many words that no reference has an output brings in, and takes out."""
+    known = {
+        word
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+        for reference in refs
+        for word in reference.corrected(source).split()
+    }
+    brought = taken = 0
+    for i in changed:
+        before, after = (Counter(t[i].split()) for t in (corpus.sources, hypotheses.sentences))
+        brought += sum(n for word, n in (after - before).items() if word not in known)
+        taken += sum(n for word, n in (before - after).items() if word not in known)
+    return brought, taken
+
+
+def called_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str) -> list[Finding]:
+    """An output whose file is called ``source`` or the like, though it is not the source given."""
+    called = name.casefold()
+    exactly = called in SOURCES
+    if not exactly and called.rpartition(".")[2] not in SOURCES[:3]:
+        return []
+    if len(hypotheses) != len(corpus) or same_words(corpus.sources, hypotheses.sentences):
+        return []
+    return [
+        Finding(
+            "error" if exactly else "warning",
+            path,
+            None,
+            "the file is called a source and given as an output, but differs from the source given",
+            "swap them; if it is an output, name it: ours=FILE",
+            "swapped",
+        )
+    ]
+
+
+def _equals(reference: Reference, source: str, line: str) -> bool:
+    try:
+        return reference.corrected(source).split() == line.split()
+    except InputError:  # overlapping edits give no text to compare
+        return False
+
+
+def check_sources(
+    sources: Sequence[str],
+    others: Sequence[str],
+    path: str,
+    numbers: Sequence[int] | None = None,
+    *,
+    than: str = "the corpus",
+) -> list[Finding]:
+    """Whether a second copy of the sources is the same, token by token."""
+    if len(sources) != len(others):
+        few = min(len(sources), len(others))
+        line = few + 1 if numbers is None else numbers[few] if few < len(numbers) else None
+        return [
+            Finding(
+                "error",
+                path,
+                line,
+                f"{len(others)} source sentences, but {than} has {len(sources)}",
+                "give files of the same text",
+                "line-count",
+            )
+        ]
+    return [
+        Finding(
+            "error",
+            path,
+            i + 1 if numbers is None else numbers[i],
+            f"source sentence {i + 1} differs from that of {than}",
+            "give the same sources; is this the output of a system?",
+            "other-source",
+        )
+        for i, (a, b) in enumerate(zip(sources, others, strict=True))
+        if a != b and a.split() != b.split()
+    ]
+
+
+def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
+    """Outputs, given with their paths, that are the same or have the same name."""
+    findings = [
+        Finding("error", error.path or "", None, error.problem, error.remedy or "", "same-name")
+        for error in namesakes([h.system for _, h in systems], [path for path, _ in systems])
+    ]
+    for k, (path, hypotheses) in enumerate(systems):
+        for earlier, other in systems[:k]:
+            if len(other) == len(hypotheses) and same_words(other.sentences, hypotheses.sentences):
+                findings.append(
+                    Finding(
+                        "warning",
+                        path,
+                        None,
+                        f"the same text as {earlier}",
+                        "is one of them the wrong file?",
+                        "same-text",
+                    )
+                )
+    return findings
