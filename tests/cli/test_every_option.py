@@ -30,6 +30,8 @@ WITHOUT_TRACE = {
     "--force": "concerns files that exist; tests/cli/test_writing.py",
     "--json": "the same as --format json, and how all of this is read",
     "reproduce --extract": "only tables of ERRANT's types read it, which need the data sets",
+    "--quiet": "concerns standard error; tests/cli/test_endings.py",
+    "--verbose": "concerns standard error; tests/cli/test_endings.py",
     "--safe-cells": "the same in all commands: `emit` does it; held for score below",
 }
 

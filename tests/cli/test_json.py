@@ -119,6 +119,12 @@ def test_every_form_says_what_made_it(tables: Any, form: Form, tmp_path: Path) -
         assert flat.count(line.replace("\\", "")) >= wanted, (run, line)
 
 
+def test_every_table_has_a_name_of_its_own(tables: Any) -> None:
+    _, found = tables
+    names = [table["name"] for table in found]
+    assert len(set(names)) == len(names)
+
+
 @pytest.mark.parametrize(
     ("command", "option"),
     [

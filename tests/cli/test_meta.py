@@ -131,7 +131,8 @@ def test_parts_of_the_ranking() -> None:
             "--json",
         ).stdout
     )["tables"]
-    windows, top = (t["rows"] for t in found if t["name"] == "windows")
+    named = {t["name"]: t["rows"] for t in found}
+    windows, top = named["windows"], named["top"]
     assert [len(row["systems, best first"].split()) for row in windows] == [4, 4]
     assert [len(row["systems, best first"].split()) for row in top] == [2, 3]
 

@@ -119,7 +119,7 @@ def test_command() -> None:
         "disagreements",
         "annotators_as_systems",
         "self_check",
-        "curve",
+        "gleu_curve",
     ]
 
 

@@ -242,7 +242,7 @@ def _system_tables(paired: Paired, view: SystemView, bootstrap: Bootstrap) -> li
     if view.window is not None:
         tables.append(report.window_table(windows(paired, view.window)))
     if view.top is not None:
-        tables.append(report.window_table(windows(paired, view.top, top=True)))
+        tables.append(report.window_table(windows(paired, view.top, top=True), name="top"))
     return tables
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -118,7 +119,7 @@ def render(
     if isinstance(tables, Table):
         tables = [tables]
     if form == "json":
-        data = {"tables": [_as_data(t) for t in tables]}
+        data = {"tables": list(map(_as_data, tables, _told_apart(t.name for t in tables)))}
         text = json.dumps(data, ensure_ascii=False, indent=1)
         return escaped_json(text, _JSON_CONTROL)
     if form == "tsv":
@@ -168,9 +169,21 @@ def escaped_json(text: str, characters: re.Pattern[str]) -> str:
     return characters.sub(code, text)
 
 
-def _as_data(table: Table) -> dict[str, Any]:
+def _told_apart(names: Iterable[str]) -> Iterator[str]:
+    """Names by which every table is found: the second of a name gets a number.
+
+    >>> list(_told_apart(["m2", "gleu", "m2"]))
+    ['m2', 'gleu', 'm2_2']
+    """
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        yield f"{name}_{seen[name]}" if name and seen[name] > 1 else name
+
+
+def _as_data(table: Table, name: str) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "name": table.name,
+        "name": name,
         "title": table.title,
         "caption": table.caption,
         "signature": table.signature,

@@ -133,7 +133,7 @@ def leave_one_out_table(result: SubsetCorrelations) -> Table:
     )
 
 
-def window_table(result: SubsetCorrelations) -> Table:
+def window_table(result: SubsetCorrelations, *, name: str = "windows") -> Table:
     """The correlation in windows of the human ranking, metrics as columns."""
     names = result.paired.names
     rows: list[tuple[Cell, ...]] = [
@@ -143,7 +143,7 @@ def window_table(result: SubsetCorrelations) -> Table:
     return Table(
         ("systems, best first", *names),
         tuple(rows),
-        name="windows",
+        name=name,
         title=f"{TITLES[result.kind]} in parts of the ranking",
         signature=result.signature,
         formats=dict.fromkeys(names, ".3f"),

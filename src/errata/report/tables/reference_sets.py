@@ -136,7 +136,7 @@ def curve_table(
     return Table(
         ("references", "subsets", *systems),
         tuple(rows),
-        name="curve",
+        name=f"{metric.name}_curve",
         title=f"{metric.name} against the number of references",
         signature=signature,
         caption="mean over subsets of annotators, on sentences all of them corrected",
