@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from errata.errors import InputError
-from errata.numbers import BLOCK, Floats, ratio, settled
+from errata.numbers import BLOCK, Floats, near_one, ratio, settled
 from errata.parameters import require
 
 __all__ = [
@@ -47,10 +47,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Floats:
 
 
 def _centred(values: Floats) -> Floats:
-    # Numbers near the ends of what a double holds are brought near 1, by a power of two: no bit
-    # of the others changes.
-    size = np.abs(values).max(-1, keepdims=True, initial=0.0)
-    near = np.ldexp(values, -np.frexp(np.where(np.isfinite(size), size, 0.0))[1])
+    near = near_one(values)
     # A constant row must centre to exactly 0, whatever its mean rounds to.
     constant = (near == near[..., :1]).all(-1, keepdims=True)
     with np.errstate(invalid="ignore"):  # infinities have no mean, and so no correlation

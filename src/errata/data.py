@@ -623,10 +623,18 @@ class Scores:
         return tuple(np.argsort(-settled(self.values), kind="stable").tolist())
 
     @property
-    def ranks(self) -> tuple[int, ...]:
-        """The rank of each system; equal scores share one, and the next is counted on from it."""
+    def ranks(self) -> tuple[int | None, ...]:
+        """The rank of each system; equal scores share one, and the next is counted on from it.
+
+        What is no number has no rank.
+
+        >>> Scores("m2()", ("A", "B", "C"), np.array([0.3, np.nan, 0.3])).ranks
+        (1, None, 1)
+        """
         values = settled(self.values)
-        return tuple(1 + int((values > value).sum()) for value in values)
+        return tuple(
+            None if np.isnan(value) else 1 + int((values > value).sum()) for value in values
+        )
 
     def select(self, systems: Sequence[str]) -> Scores:
         """The scores of these systems, in this order.

@@ -22,6 +22,7 @@ __all__ = [
     "Progress",
     "Seed",
     "bootstrap_weights",
+    "near_one",
     "percentiles",
     "plural",
     "ratio",
@@ -92,7 +93,8 @@ def settled(values: ArrayLike, *, within: float = ROUNDING) -> Floats:
     ordered = np.take_along_axis(given, place, -1)
     size = np.where(np.isfinite(ordered), np.abs(ordered), 0.0)
     least = np.minimum(size.max(-1, keepdims=True), 1.0)
-    with np.errstate(invalid="ignore"):  # inf - inf: no gap; NaN: apart from everything
+    # inf - inf: no gap; NaN: apart from everything, and so is what is further than a double holds.
+    with np.errstate(invalid="ignore", over="ignore"):
         gap = ordered[..., 1:] - ordered[..., :-1]
     measure = np.maximum(np.maximum(size[..., 1:], size[..., :-1]), least)
     starts = np.ones(given.shape, bool)
@@ -100,6 +102,19 @@ def settled(values: ArrayLike, *, within: float = ROUNDING) -> Floats:
     first = np.maximum.accumulate(np.where(starts, np.arange(given.shape[-1]), 0), axis=-1)
     np.put_along_axis(given, place, np.take_along_axis(ordered, first, -1), -1)
     return given
+
+
+def near_one(values: Floats) -> Floats:
+    """Values over the last axis, all divided by one power of two so that the largest is near 1.
+
+    No bit changes but the exponent: sums and squares of numbers near the ends of what a double
+    holds then neither overflow nor vanish.
+
+    >>> near_one(np.array([1e308, -1.5e308])).round(3).tolist()
+    [0.556, -0.834]
+    """
+    size = np.abs(values).max(-1, keepdims=True, initial=0.0)
+    return np.ldexp(values, -np.frexp(np.where(np.isfinite(size), size, 0.0))[1])
 
 
 def percentiles(resampled: Floats, confidence: float = 0.95) -> Floats:

@@ -191,3 +191,17 @@ def test_detectable_difference_is_where_williams_turns() -> None:
     assert williams(0.6 + lead - 1e-6, 0.6, 0.8, 13).p > 0.05
     assert np.isnan(detectable_difference(0.9, 0.0, 4))
     assert detectable_difference(0.6, 0.8, 100) < lead
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e-320])
+def test_extreme_scores_have_the_same_figures(scale: float) -> None:
+    """Squares of such numbers overflow or vanish; correlations do not depend on the scale."""
+    people = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    good, bad = np.array([3, -6, 9, 12, 13]) / 16, np.array([9, 6, -3, 12, 1]) / 16
+    far = [np.round(v * 64) * (scale / 64) for v in (good, bad)]
+    near = [v / scale for v in far]
+    for kind in ("pearson", "spearman", "kendall", "accuracy"):
+        assert correlate(kind, far[0], people) == pytest.approx(correlate(kind, near[0], people))
+    # Warnings are errors here: nothing overflows on the way.
+    p, q = (permutation_test(people, *v, resamples=200, rng=0) for v in (far, near))
+    assert p == pytest.approx(q)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from errata.correlation import Correlation, correlate, pearson, ranks
 from errata.errors import InputError
-from errata.numbers import Floats, Seed
+from errata.numbers import Floats, near_one, Seed
 
 __all__ = [
     "Williams",
@@ -150,8 +150,9 @@ def permutation_tests(
 
 
 def _standard(values: Floats) -> Floats:
-    spread = float(values.std())
-    return np.asarray((values - values.mean()) / (spread or 1.0), np.float64)
+    near = near_one(values)
+    spread = float(near.std())
+    return np.asarray((near - near.mean()) / (spread or 1.0), np.float64)
 
 
 def holm(p_values: ArrayLike) -> Floats:
