@@ -170,7 +170,12 @@ def test_bad_use(command: str, tmp_path: Path) -> None:
 def test_rank_reads_standard_input_and_several_files(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     write_judgments([Judgment("ann", i, (("A",), ("B",)), (1, 1 + i % 2)) for i in range(9)], path)
-    twice = errata("rank", path, path, "--resamples", "40").stdout
-    assert "rankings:18" in twice
+    more = tmp_path / "b.jsonl"
+    more.write_text(path.read_text("utf-8").replace("ann", "bob"), "utf-8")
+    assert "rankings:18" in errata("rank", path, more, "--resamples", "40").stdout
+    assert "given twice" in errata("rank", path, path, code=2).stderr
+    copy = tmp_path / "c.jsonl"
+    copy.write_bytes(path.read_bytes())
+    assert "9 of 9 judgments" in errata("rank", path, copy, code=2).stderr
     piped = errata("rank", "-", stdin=path.read_text("utf-8"))
     assert "rankings:9" in piped.stdout

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.human import compare
-from errata.io.judgments import read_judgments, write_judgments
+from errata.io.judgments import read_judgment_files, read_judgments, write_judgments
 from errata.io.judgments.appraise import parse_appraise, render_appraise
 from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
 from errata.io.judgments.labels import fit_labels
@@ -201,34 +201,85 @@ def test_checked_groups_do_not_let_others_pass() -> None:
             list(parse_jsonl([good, good.replace('"groups": [["A"], ["B"]]', bad)], "x"))
 
 
-def test_an_item_that_stands_there_twice_is_said() -> None:
+def test_the_same_judgment_twice_counts_once() -> None:
     """In every form, once a file; a sentence judged again as another item is no repeat."""
     again = GOOD.replace('"i"', '"j"')
-    with pytest.warns(DataWarning, match=r"x:3: item 'i' of ann stands there twice \(and 1 more\)"):
-        assert len(list(parse_jsonl([GOOD, again, GOOD, GOOD], "x"))) == 4
+    message = r"x:3: item 'i' of ann stands before in the same words; it counts once \(so do 1 more"
+    with pytest.warns(DataWarning, match=message):
+        assert len(list(parse_jsonl([GOOD, again, GOOD, GOOD], "x"))) == 2
     assert len(list(parse_jsonl([GOOD, again, GOOD.replace("ann", "bob")], "x"))) == 3
-    nameless = GOOD.replace('"item": "i", ', "")
-    assert len(list(parse_jsonl([nameless, nameless], "x"))) == 2
     body = "".join(lines(XML)[2:6])
-    with pytest.warns(DataWarning, match="x:7: item 'd/7' of ann"):
-        list(parse_appraise(lines(XML.replace(body, body + body)), "x"))
+    with pytest.warns(DataWarning, match="x:7: item 'd/7' of ann stands before"):
+        assert len(list(parse_appraise(lines(XML.replace(body, body + body)), "x"))) == 2
     row, other = "5,ann,A,1,B,2,1\n", "5,ann,A,1,B,2,2\n"
-    with pytest.warns(DataWarning, match="x:4: item '1' of ann"):
-        list(parse_pairwise(lines(CSV + row + other + row), "x"))
-    with pytest.warns(DataWarning, match="x:3: item '1' of ann"):
-        list(parse_pairwise(lines(CSV + row + row), "x"))
+    with pytest.warns(DataWarning, match="x:4: item '1' of ann stands before"):
+        assert len(list(parse_pairwise(lines(CSV + row + other + row), "x"))) == 2
+    with pytest.warns(DataWarning, match="x:3: item '1' of ann stands before"):
+        assert len(list(parse_pairwise(lines(CSV + row + row), "x"))) == 1
+    with pytest.warns(DataWarning, match="x:3: item '1' of ann stands there twice, with other"):
+        assert len(list(parse_pairwise(lines(CSV + row + row.replace("B,2", "B,3")), "x"))) == 2
+    with pytest.warns(DataWarning, match="item 'i' of ann stands there twice, with other ranks"):
+        found = list(parse_jsonl([GOOD, GOOD.replace("[1, 2]", "[2, 1]")], "x"))
+    assert len(found) == 2
+
+
+def test_a_pair_listed_twice_is_no_ranking() -> None:
+    """Three rows for two of three pairs say nothing of the third."""
+    bare = CSV.replace(",rankingID", "")
+    rows = "5,ann,A,1,B,2\n5,ann,A,1,C,3\n5,ann,A,1,B,2\n"
+    with pytest.warns(DataWarning, match="x:4: of ann stands before .*each time counts"):
+        found = list(parse_pairwise(lines(bare + rows), "x"))
+    assert [len(j.groups) for j in found] == [2, 2, 2]
+    named = "".join(row + ",1\n" for row in rows.split())
+    with pytest.warns(DataWarning, match="x:4: item '1' of ann stands before"):
+        found = list(parse_pairwise(lines(CSV + named), "x"))
+    assert [j.groups for j in found] == [(("A",), ("B",)), (("A",), ("C",))]
+
+
+def test_judgments_without_name_or_time() -> None:
+    """A few may be a judge of the same mind; many are a file put together wrongly."""
+    nameless = GOOD.replace('"item": "i", ', "")
+    with pytest.warns(DataWarning, match="x:2: of ann stands before .* each time counts"):
+        assert len(list(parse_jsonl([nameless, nameless], "x"))) == 2
+    timed = nameless.replace("}", ', "seconds": 7.25}')
+    with pytest.warns(DataWarning, match="x:2: of ann stands before .* counts once"):
+        assert len(list(parse_jsonl([timed, timed], "x"))) == 1
+    several = [nameless.replace('"sentence": 1', f'"sentence": {k}') for k in range(9)]
+    with pytest.raises(InputError, match="9 of 18 judgments stand there twice"):
+        list(parse_jsonl(several + several, "x"))
+
+
+def test_overlapping_files(tmp_path: Path) -> None:
+    """Each ranking agreed with its own copy: κ within judges rose from 0.393 to 0.871."""
+    mine = [GOOD.replace('"i"', f'"i{k}"') + "\n" for k in range(6)]
+    (tmp_path / "a").write_text("".join(mine[:4]))
+    (tmp_path / "b").write_text("".join(mine[2:]))
+    with pytest.warns(DataWarning, match=r"b:1: item 'i2' of ann stands in .*a in the same words"):
+        found = list(read_judgment_files([tmp_path / "a", tmp_path / "b"]))
+    assert [j.item for j in found] == [f"i{k}" for k in range(6)]
+    with pytest.raises(InputError, match="the same file is given twice"):
+        read_judgment_files([tmp_path / "a", tmp_path / "b", tmp_path / "x" / ".." / "a"])
+    # A judge to be left out need not be in every file.
+    (tmp_path / "c").write_text(GOOD.replace("ann", "bob") + "\n")
+    found = list(read_judgment_files([tmp_path / "a", tmp_path / "c"], leave_out=["bob"]))
+    assert len(found) == 4
+    with pytest.raises(InputError, match="no judgment by eve"):
+        list(read_judgment_files([tmp_path / "a", tmp_path / "c"], leave_out=["eve"]))
 
 
 @pytest.mark.filterwarnings("ignore:.*stands there twice")
 @settings(deadline=None)
-@given(st.lists(judgments(), max_size=6))
+@given(st.lists(judgments(), max_size=6, unique=True))
 def test_jsonl_round_trip(given_: list[Judgment]) -> None:
     assert list(parse_jsonl(render_jsonl(given_), "x")) == given_
 
 
 @pytest.mark.filterwarnings("ignore:.*stands there twice")
 @settings(deadline=None)
-@given(st.lists(judgments(unranked=False), min_size=1, max_size=6), st.sampled_from((0, 1)))
+@given(
+    st.lists(judgments(unranked=False), min_size=1, max_size=6, unique=True),
+    st.sampled_from((0, 1)),
+)
 def test_appraise_round_trip(given_: list[Judgment], base: int) -> None:
     text = [line + "\n" for line in render_appraise(given_, base=base)]
     assert list(parse_appraise(text, "x", base=base)) == given_

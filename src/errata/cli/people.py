@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -74,7 +73,7 @@ class JudgmentInputs:
             from errata.io.judgments import without_judges
 
             return without_judges(iter(sample_judgments()), self.leave_out, "--sample")
-        from errata.io.judgments import read_judgments, read_outputs
+        from errata.io.judgments import read_judgment_files, read_outputs
         from errata.io.judgments.spreadsheet import parse_columns
 
         if not files:
@@ -86,17 +85,14 @@ class JudgmentInputs:
                     f"the output of {system.system} in --outputs is not the one scored",
                     remedy="leave out --outputs: judgments are checked against what is scored",
                 )
-        return chain.from_iterable(
-            read_judgments(
-                file,
-                base=self.base,
-                leave_out=self.leave_out,
-                statuses=self.statuses or None,
-                labels=self.labels,
-                outputs=texts or None,
-                columns=parse_columns(self.columns),
-            )
-            for file in files
+        return read_judgment_files(
+            files,
+            leave_out=self.leave_out,
+            base=self.base,
+            statuses=self.statuses or None,
+            labels=self.labels,
+            outputs=texts or None,
+            columns=parse_columns(self.columns),
         )
 
 

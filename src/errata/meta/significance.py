@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from errata.correlation import Correlation, correlate, pearson, ranks
 from errata.errors import InputError
-from errata.numbers import Floats, near_one, Seed
+from errata.numbers import Floats, Seed, near_one
 
 __all__ = [
     "Williams",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from itertools import chain
+from typing import Any, Literal
 
 from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
 from errata.io.corpus import read_systems
 from errata.io.files import PathLike, peek, shown_name
 from errata.io.judgments.labels import Labels, Outputs, require_fit
+from errata.io.judgments.repeats import Repeats
 from errata.io.sheet import column_key, delimiter_of, read_number, table_lines
 from errata.io.writing import write_lines
 from errata.numbers import Seed
@@ -19,6 +22,7 @@ from errata.parameters import require
 __all__ = [
     "JudgmentForm",
     "WrittenForm",
+    "read_judgment_files",
     "read_judgments",
     "read_outputs",
     "without_judges",
@@ -39,6 +43,7 @@ def read_judgments(
     labels: Labels = "check",
     outputs: Outputs | None = None,
     columns: Mapping[str, str] | None = None,
+    repeats: Repeats | None = None,
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
 
@@ -49,6 +54,8 @@ def read_judgments(
     whose rankings do not count. With ``outputs`` (system -> sentences) the groups are compared
     with them and refused where they do not fit, unless ``labels`` says otherwise; ``statuses``
     and ``labels="text"`` are for MTurk files (see `errata.io.judgments.mturk.parse_mturk`).
+    A judgment that stands there twice counts once, with a warning; ``repeats`` remembers those of
+    other files too (see `read_judgment_files`).
     """
     require("labels", labels, Labels)
     name = shown_name(path)
@@ -74,28 +81,51 @@ def read_judgments(
             statuses=statuses,
             labels=labels,
             outputs=outputs,
+            repeats=repeats,
         )
     elif form == "appraise":
         from errata.io.judgments.appraise import parse_appraise
 
-        stream = parse_appraise(lines, name, base=base)
+        stream = parse_appraise(lines, name, base=base, repeats=repeats)
     elif form == "pairwise":
         from errata.io.judgments.pairwise import parse_pairwise
 
-        stream = parse_pairwise(lines, name, delimiter=delimiter, base=base)
+        stream = parse_pairwise(lines, name, delimiter=delimiter, base=base, repeats=repeats)
     elif form == "table":
         from errata.io.judgments.spreadsheet import parse_table
 
-        stream = parse_table(lines, name, delimiter=delimiter, base=base, columns=columns)
+        stream = parse_table(
+            lines, name, delimiter=delimiter, base=base, columns=columns, repeats=repeats
+        )
     else:
         from errata.io.judgments.jsonl import parse_jsonl
 
-        stream = parse_jsonl(lines, name, base=base)
+        stream = parse_jsonl(lines, name, base=base, repeats=repeats)
     if outputs is not None and labels == "check" and form != "mturk":
         judgments = list(stream)
         require_fit(judgments, outputs, name, base=base)
         stream = iter(judgments)
     return without_judges(stream, tuple(leave_out), name)
+
+
+def read_judgment_files(
+    paths: Iterable[PathLike], *, leave_out: Iterable[str] = (), **options: Any
+) -> Iterator[Judgment]:
+    """Read the judgments of several files, each once (see `read_judgments` for the options).
+
+    A file that is given twice is refused; judgments that stand in two files count once. A judge
+    to be left out must be in one of the files.
+    """
+    paths = list(paths)
+    real = [os.path.realpath(path) for path in paths if os.fspath(path) != "-"]
+    for path, place in zip(paths, real, strict=False):
+        if real.count(place) > 1:
+            raise InputError(
+                "the same file is given twice", path=shown_name(path), remedy="give it once"
+            )
+    repeats = Repeats()
+    stream = chain.from_iterable(read_judgments(path, repeats=repeats, **options) for path in paths)
+    return without_judges(stream, tuple(leave_out), ", ".join(map(shown_name, paths)))
 
 
 def read_outputs(*paths: PathLike) -> Outputs:

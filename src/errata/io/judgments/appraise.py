@@ -14,7 +14,8 @@ from xml.sax.saxutils import quoteattr
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.judgments.fields import Repeats, is_duration
+from errata.io.judgments.fields import is_duration
+from errata.io.judgments.repeats import Repeats
 from errata.io.whole_numbers import whole_number
 
 __all__ = ["parse_appraise", "render_appraise"]
@@ -24,13 +25,15 @@ _YES, _NO = ("true", "1", "yes"), ("false", "0", "no", "")
 _DURATION = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)")
 
 
-def parse_appraise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
+def parse_appraise(
+    lines: Iterable[str], name: str, *, base: int = 0, repeats: Repeats | None = None
+) -> Iterator[Judgment]:
     """Read rankings from the lines of an Appraise file; ``base`` is the first sentence's number."""
-    parser = _Parser(name, base)
+    parser = _Parser(name, base, repeats or Repeats())
     for line in lines:
         yield from parser.feed(line, last=False)
     yield from parser.feed("", last=True)
-    parser.repeats.warn()
+    parser.repeats.finish()
     if not parser.items:
         raise InputError(
             "there is no <ranking-item>", path=name, remedy="is this an Appraise ranking export?"
@@ -40,10 +43,11 @@ def parse_appraise(lines: Iterable[str], name: str, *, base: int = 0) -> Iterato
 class _Parser:
     """Collects the translations of an item until its end."""
 
-    def __init__(self, name: str, base: int) -> None:
+    def __init__(self, name: str, base: int, repeats: Repeats) -> None:
         self.name, self.base = name, base
         self.items = 0
-        self.repeats = Repeats(name)
+        self.repeats = repeats
+        repeats.start(name)
         self._done: list[Judgment] = []
         self._item: Attributes | None = None
         self._line = 0
@@ -87,8 +91,8 @@ class _Parser:
         if tag == "ranking-item" and self._item is not None:
             self.items += 1
             judgment = self._judgment(self._item)
-            self.repeats.see(judgment, self._line)
-            self._done.append(judgment)
+            if self.repeats.counts(judgment, self._line):
+                self._done.append(judgment)
             self._item = None
 
     def _error(

@@ -17,7 +17,8 @@ from typing import Any
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import Repeats, is_duration
+from errata.io.judgments.fields import is_duration
+from errata.io.judgments.repeats import Repeats
 from errata.io.whole_numbers import LARGEST
 
 __all__ = ["parse_jsonl", "render_jsonl"]
@@ -31,10 +32,13 @@ Groups = tuple[tuple[str, ...], ...]
 KNOWN = 50_000  # groups remembered, so that a file of any size takes little memory
 
 
-def parse_jsonl(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[Judgment]:
+def parse_jsonl(
+    lines: Iterable[str], name: str, *, base: int = 0, repeats: Repeats | None = None
+) -> Iterator[Judgment]:
     """Read our own form; blank lines are allowed, unknown keys warned of once."""
     warned = False
-    repeats = Repeats(name)
+    repeats = repeats or Repeats()
+    repeats.start(name)
     known: dict[Groups, Groups] = {}
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -51,9 +55,9 @@ def parse_jsonl(lines: Iterable[str], name: str, *, base: int = 0) -> Iterator[J
                 stacklevel=2,
             )
         judgment = _from_json(data, name, number, base, known)
-        repeats.see(judgment, number)
-        yield judgment
-    repeats.warn()
+        if repeats.counts(judgment, number):
+            yield judgment
+    repeats.finish()
 
 
 def _decode(text: str, name: str, line: int) -> dict[str, Any]:

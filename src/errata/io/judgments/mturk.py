@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import Repeats, is_duration, unique_columns
+from errata.io.judgments.fields import is_duration, unique_columns
 from errata.io.judgments.labels import Labels, Outputs, require_fit, same_text
+from errata.io.judgments.repeats import Repeats
 from errata.io.whole_numbers import whole_number
 from errata.parameters import require
 
@@ -42,6 +43,7 @@ def parse_mturk(
     statuses: tuple[str, ...] | None = None,
     labels: Labels = "check",
     outputs: Outputs | None = None,
+    repeats: Repeats | None = None,
 ) -> Iterator[Judgment]:
     """Read rankings from an MTurk result file.
 
@@ -53,11 +55,14 @@ def parse_mturk(
     system wrote is left out, with a warning. ``labels="given"`` takes the labels as they are.
     """
     require("labels", labels, Labels)
-    assignments = list(_assignments(lines, name, delimiter, base, statuses))
-    repeats = Repeats(name)
-    for assignment in assignments:
-        repeats.see(assignment.judgment, assignment.line)
-    repeats.warn()
+    repeats = repeats or Repeats()
+    repeats.start(name)
+    assignments = [
+        assignment
+        for assignment in _assignments(lines, name, delimiter, base, statuses)
+        if repeats.counts(assignment.judgment, assignment.line)
+    ]
+    repeats.finish()
     if labels == "text":
         if outputs is None:
             raise InputError(

@@ -18,7 +18,8 @@ import numpy as np
 
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import Repeats, unique_columns
+from errata.io.judgments.fields import unique_columns
+from errata.io.judgments.repeats import Repeats
 from errata.io.sheet import column_key
 from errata.io.whole_numbers import whole_number
 
@@ -42,7 +43,12 @@ _number = lru_cache(10_000)(whole_number)  # the same few are read again and aga
 
 
 def parse_pairwise(
-    lines: Iterable[str], name: str, *, delimiter: str = ",", base: int = 0
+    lines: Iterable[str],
+    name: str,
+    *,
+    delimiter: str = ",",
+    base: int = 0,
+    repeats: Repeats | None = None,
 ) -> Iterator[Judgment]:
     """Read rankings from WMT-style CSV.
 
@@ -54,21 +60,22 @@ def parse_pairwise(
     rows = csv.reader(lines, strict=True, delimiter=delimiter)
     table = _Rows(rows, name, base)
     run: list[tuple[int, Row]] = []
-    repeats = Repeats(name)
+    repeats = repeats or Repeats()
+    repeats.start(name)
     for line, row in table:
         if len(row.systems) > 2:
             yield from _flush(run, name, repeats)
             run = []
             judgment = _judgment(row, row.systems, row.ranks, row.item, name, line)
-            repeats.see(judgment, line)
-            yield judgment
+            if repeats.counts(judgment, line):
+                yield judgment
             continue
         if run and run[0][1].key != row.key:
             yield from _flush(run, name, repeats)
             run = []
         run.append((line, row))
     yield from _flush(run, name, repeats)
-    repeats.warn()
+    repeats.finish()
 
 
 class Row(NamedTuple):
@@ -212,26 +219,32 @@ def _flush(run: list[tuple[int, Row]], name: str, repeats: Repeats) -> Iterator[
         return
     line, start = run[0]
     ranks: dict[str, int] = {}
-    pairs = set()
+    pairs: dict[frozenset[str], set[tuple[str, int]]] = {}
     whole = True
+    rows: list[tuple[int, Row]] = []
     for number, row in run:
-        pair = frozenset(row.systems)
-        if start.item and pair in pairs:
-            repeats.repeated(row.key[0], row.item, number)
-        pairs.add(pair)
+        pair, placed = frozenset(row.systems), set(zip(row.systems, row.ranks, strict=True))
+        before = pairs.setdefault(pair, placed)
+        if before is not placed and not repeats.row_counts(
+            row.key[0], row.item, number, same=before == placed
+        ):
+            continue
+        rows.append((number, row))
         for system, rank in zip(row.systems, row.ranks, strict=True):
             whole = whole and ranks.setdefault(system, rank) == rank
+    run = rows
     n = len(ranks)
     if whole and len(pairs) == len(run) == n * (n - 1) // 2:
         judgment = _judgment(start, tuple(ranks), tuple(ranks.values()), start.item, name, line)
-        repeats.see(judgment, line)
-        yield judgment
+        if repeats.counts(judgment, line):
+            yield judgment
         return
-    for number, row in run:
-        judgment = _judgment(row, row.systems, row.ranks, row.item or f"line {line}", name, number)
-        if row is start:
-            repeats.see(judgment, line)
-        yield judgment
+    found = [
+        _judgment(row, row.systems, row.ranks, row.item or f"line {line}", name, number)
+        for number, row in run
+    ]
+    if repeats.run_counts(found, start.item, line):
+        yield from found
 
 
 def _judgment(

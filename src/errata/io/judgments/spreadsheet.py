@@ -19,7 +19,7 @@ from pathlib import Path
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import Repeats
+from errata.io.judgments.repeats import Repeats
 from errata.io.opened import plain_name
 from errata.io.sheet import SheetRow, column_key, read_number, same_width, sheet_rows
 from errata.io.whole_numbers import whole_number
@@ -109,6 +109,7 @@ def parse_table(
     delimiter: str = ",",
     base: int = 0,
     columns: Mapping[str, str] | None = None,
+    repeats: Repeats | None = None,
 ) -> Iterator[Judgment]:
     """Read judgments from a table; ``columns`` says which title stands for which role.
 
@@ -122,11 +123,12 @@ def parse_table(
         )
     same_width(rows, name)
     table = _Table(rows, name, delimiter == ";", base, dict(columns or {}))
-    repeats = Repeats(name)
+    repeats = repeats or Repeats()
+    repeats.start(name)
     for judgment, line in table.judgments():
-        repeats.see(judgment, line)
-        yield judgment
-    repeats.warn()
+        if repeats.counts(judgment, line):
+            yield judgment
+    repeats.finish()
 
 
 class _Table:
