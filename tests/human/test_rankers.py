@@ -17,6 +17,7 @@ from errata.errors import InputError
 from errata.human import RANKERS, Counts, Ranker, compare, parse_ranker, rank
 from errata.human.bradley_terry import BradleyTerry
 from errata.human.expected_wins import ExpectedWins, NetWins
+from errata.human.trueskill import TrueSkill
 from human_data import grundkiewicz_comparisons
 
 ORDER_FREE = (
@@ -300,6 +301,22 @@ def test_who_stood_in_is_said_where_somebody_did() -> None:
     whole = rank(sampled, data, resamples=5)
     assert (whole.values == runs.values).all()  # the runs come first from the same seed
     assert all(parse_ranker(name).stand_in == parse_ranker(name) for name in ORDER_FREE)
+
+
+def test_the_limit_states_its_error() -> None:
+    """And keeps it: against many runs on a part of the published judgments."""
+    every = grundkiewicz_comparisons()
+    rows = np.random.default_rng(0).permutation(len(every))
+    limit = parse_ranker("trueskill_meanfield")
+    for size, runs, off in ((500, 4000, 0.03), (2000, 2000, 0.0075)):
+        part = every.select(np.sort(rows[:size]))
+        scores = rank(limit, part, resamples=0)
+        assert f"with {size} of them" in scores.notes[0]
+        assert f"by about {off:.1g}" in scores.notes[0]
+        played = TrueSkill(runs=runs).play(part.counts())
+        chance = 3 * played.std(axis=0) / np.sqrt(runs)
+        assert (np.abs(played.mean(axis=0) - scores.values) <= off + chance).all()
+    assert rank(limit, every, resamples=0).notes == ()
 
 
 def test_honest_units_give_wider_intervals() -> None:

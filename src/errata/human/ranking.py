@@ -45,6 +45,10 @@ class Ranker(Parameterised, ABC):
         """What else decided the numbers and belongs in the signature."""
         return ()
 
+    def notes(self, counts: Counts) -> tuple[str, ...]:
+        """What the reader of the numbers should know."""
+        return ()
+
     @property
     def stand_in(self) -> Ranker:
         """The ranker itself; of one that plays random runs, what they scatter around.

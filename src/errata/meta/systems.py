@@ -121,7 +121,12 @@ def system_level(
         pairs,
         over,
         confidence,
-        (*paired.notes, *_limits(len(paired), pairs), *_undefined(paired, p_values)),
+        (
+            *paired.notes,
+            *paired.people.notes,
+            *_limits(len(paired), pairs),
+            *_undefined(paired, p_values),
+        ),
         paired.signature(*drawn, f"seed:{seed_name(rng)}"),
     )
 

@@ -65,7 +65,9 @@ def ranking_table(ranking: Ranking) -> Table:
         tuple(rows),
         title=scores.name,
         name="ranking",
-        caption=f"signature: {scores.signature}",
+        caption="\n".join(
+            [*(f"note: {note}" for note in scores.notes), f"signature: {scores.signature}"]
+        ),
         signature=scores.signature,
         formats={
             scores.headline: ".3f",
