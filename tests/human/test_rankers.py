@@ -303,6 +303,19 @@ def test_who_stood_in_is_said_where_somebody_did() -> None:
     assert all(parse_ranker(name).stand_in == parse_ranker(name) for name in ORDER_FREE)
 
 
+@pytest.mark.parametrize("ranker", RANKERS.names())
+def test_groups_that_never_met_are_not_ranked_together(ranker: str) -> None:
+    apart = [
+        Judgment("ann", i, ((one,), (two,)), (1, 2 - (i % 3 == 0)))
+        for one, two in (("A", "B"), ("C", "D"))
+        for i in range(6)
+    ]
+    with pytest.raises(InputError, match=r"2 groups .* with each other: A, B \| C, D"):
+        rank(parse_ranker(ranker), compare(apart))
+    bridge = [Judgment("ann", i, (("B",), ("C",)), (1 + i % 2, 2 - i % 2)) for i in range(4)]
+    assert len(rank(parse_ranker(ranker), compare(apart + bridge), resamples=0)) == 4
+
+
 def test_the_limit_states_its_error() -> None:
     """And keeps it: against many runs on a part of the published judgments."""
     every = grundkiewicz_comparisons()

@@ -133,6 +133,7 @@ def rank(
             "losses": counts.wins.sum(0),
         },
         headline=ranker.headline,
+        notes=ranker.notes(counts),
         context=(
             *origin(type(ranker)),
             *ranker.context(counts),
@@ -183,3 +184,25 @@ def _check(comparisons: Comparisons, counts: Counts) -> None:
             f"never compared with another system: {', '.join(alone)}",
             remedy="leave them out (--without NAME), or judge them",
         )
+    groups = _groups_that_met(counts)
+    if len(groups) > 1:
+        names = [", ".join(comparisons.systems[s] for s in group) for group in groups]
+        raise InputError(
+            f"{len(groups)} groups of systems were never compared with each other: "
+            + " | ".join(names),
+            remedy="rank each by itself (--without NAME), or judge pairs from both",
+        )
+
+
+def _groups_that_met(counts: Counts) -> list[list[int]]:
+    """Systems that met, directly or through others; between groups no score can be compared."""
+    met = counts.games > 0
+    left, groups = set(range(len(met))), []
+    while left:
+        group, new = set[int](), {min(left)}
+        while new:
+            group |= new
+            new = set(np.flatnonzero(met[sorted(new)].any(axis=0)).tolist()) - group
+        groups.append(sorted(group))
+        left -= group
+    return groups
