@@ -30,6 +30,7 @@ WITHOUT_TRACE = {
     "--force": "concerns files that exist; tests/cli/test_writing.py",
     "--json": "the same as --format json, and how all of this is read",
     "reproduce --extract": "only tables of ERRANT's types read it, which need the data sets",
+    "cache clear --format": "as in cache show; nothing is cleared here",
     "--quiet": "concerns standard error; tests/cli/test_endings.py",
     "--verbose": "concerns standard error; tests/cli/test_endings.py",
     "--safe-cells": "the same in all commands: `emit` does it; held for score below",
@@ -110,6 +111,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--safe-cells": case(f"--gold gold.m2 @A=eager.txt {GLEU} --format tsv", "--safe-cells"),
     },
     "metrics": {"--format": case("gleu", "--format tsv", text=True)},
+    "cache show": {"--format": case("", "--format tsv", text=True)},
     "rankers": {"--format": case("trueskill", "--format tsv", text=True)},
     "check": {
         "--gold": case("eager.txt", "--gold gold.m2"),

@@ -32,12 +32,13 @@ RUNS: dict[str, tuple[object, ...]] = {
     "convert": ("convert", SAMPLE / "gold.m2", "--only-source", "-o"),
     "data": ("data", "list"),
     "metrics": ("metrics",),
+    "cache": ("cache", "show"),
     "rankers": ("rankers", "trueskill"),
     "reproduce": ("reproduce",),
     "reproduce, run": ("reproduce", "small.toml"),
 }
 # What is listed and not computed has nothing that made it.
-LISTED = {"check", "convert", "data", "metrics", "rankers", "reproduce"}
+LISTED = {"cache", "check", "convert", "data", "metrics", "rankers", "reproduce"}
 # Names, which may be made of digits, and what a paper prints.
 NAMES = {"annotator", "first", "second", "printed", "published"}
 NUMBER = r"[+\-−]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?\s?%?"

@@ -208,7 +208,7 @@ def test_every_command_shows_an_example_and_prints_json(name: str) -> None:
 
 
 # These answer at once, whatever they are given: nothing is counted or resampled.
-AT_ONCE = {"agree", "check", "metrics", "rankers"}
+AT_ONCE = {"agree", "cache", "check", "metrics", "rankers"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -26,6 +26,7 @@ COMMANDS = {
     "check": "Look for mistakes in a gold set and its hypotheses.",
     "convert": "Convert between M2 and parallel text.",
     "data": "List, fetch and locate the public data sets.",
+    "cache": "Show or clear what is kept between runs.",
     "rank": "Rank systems from human judgments.",
     "rankers": "List the rankers, or the parameters of one.",
     "agree": "Say how well judges agree with each other and with themselves.",
