@@ -85,7 +85,7 @@ def test_a_plug_in_does_not_sign_as_another(declare: Declare) -> None:
 
 @pytest.mark.parametrize(
     ("load", "reason"),
-    [(leave, r"it ends the program \(sys.exit\(3\)\) when"), (raises, "torch is too old")],
+    [(leave, r"it ends the program \(sys.exit\(3\)\)"), (raises, "torch is too old")],
 )
 @pytest.mark.parametrize("registry", [METRICS, RANKERS])
 def test_what_cannot_be_loaded_is_said_in_one_line(
@@ -150,9 +150,17 @@ def text(source, hypothesis, references):
 def fails(source, hypothesis, references):
     return 1 / 0
 
+def leaves(source, hypothesis, references):
+    raise SystemExit(3)
+
 @metric
 class Mine(Toy):
     name = "mine"
+
+@metric
+class Broken(Mine):
+    def count(self, corpus, hypotheses):
+        raise KeyError("x")
 
 @metric
 class Rogue(Toy):
@@ -206,6 +214,7 @@ def test_a_module_of_the_current_folder_is_found(mine: Path) -> None:
     mine.rename(mine.with_name("errata_test_module_of_mine.py"))
     assert repr(parse("errata_test_module_of_mine:overlap")) == "errata_test_module_of_mine:overlap"
     assert parse("toy:Toy") == Toy()
+    assert parse("errata.metrics.m2:M2(beta=1)") == parse("m2(beta=1)")
 
 
 @pytest.mark.parametrize(
@@ -234,6 +243,8 @@ def test_what_is_no_metric_is_explained(text: str, problem: str) -> None:
     [
         ("text", "mine.py:text gives 'good' for 'He goes .'; it must give a finite number"),
         ("fails", "mine.py:fails failed on 'He goes .': ZeroDivisionError: division by zero"),
+        ("leaves", "mine.py:leaves failed on 'He goes .': SystemExit: 3"),
+        ("Broken", "mine, which comes from mine.py, failed: KeyError: 'x'; mend it"),
     ],
 )
 @pytest.mark.usefixtures("mine")

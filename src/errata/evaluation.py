@@ -20,7 +20,7 @@ from errata.io.checks.lines import check_once
 from errata.metrics import parse
 from errata.metrics.base import Metric
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
-from errata.plugins import blamed, origin
+from errata.plugins import attributed, blamed, origin
 
 __all__ = [
     "bootstrap",
@@ -149,10 +149,12 @@ def _check_counts(
 ) -> None:
     """Refuse counts that are not what the contract says, in every run and from wherever."""
     if len(counts) != len(systems):
-        raise InputError(f"{_maker(metric)}: counts of {len(counts)} systems for {len(systems)}")
+        raise InputError(
+            f"{attributed(metric)}: counts of {len(counts)} systems for {len(systems)}"
+        )
     wanted = (len(corpus), len(metric.statistics))
     for hypotheses, each in zip(systems, counts, strict=True):
-        whose = f"{_maker(metric)}: counts of {hypotheses.system}"
+        whose = f"{attributed(metric)}: counts of {hypotheses.system}"
         if not isinstance(each, np.ndarray) or each.dtype != np.float64:
             kind = each.dtype if isinstance(each, np.ndarray) else type(each).__name__
             raise InputError(f"{whose} are {kind}", remedy="count must return float64 arrays")
@@ -164,7 +166,7 @@ def _check_counts(
             )
         missing = np.isnan(each)
         partly = missing.any(axis=2) != missing.all(axis=2)
-        wrong = partly | np.isinf(each).any(axis=2) | missing.all(axis=(1, 2))[:, None]
+        wrong = partly | np.isinf(each).any(axis=2) | missing.all(axis=(1, 2)).reshape(-1, 1)
         if wrong.any():
             raise InputError(
                 f"{whose} are no numbers in sentence {int(wrong.any(axis=1).argmax()) + 1}",
@@ -177,25 +179,18 @@ def _checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
     good = isinstance(choice, np.ndarray) and choice.ndim == 2 and choice.dtype.kind == "i"
     if not good or choice.shape[1] != len(counts) or not len(choice):
         raise InputError(
-            f"{_maker(metric)}: choose must give whole numbers [draw, sentence]",
+            f"{attributed(metric)}: choose must give whole numbers [draw, sentence]",
             remedy="see errata.testing.check_metric",
         )
     if (choice < -1).any() or (choice >= counts.shape[1]).any():
-        raise InputError(f"{_maker(metric)}: choose gave a reference that is not there")
+        raise InputError(f"{attributed(metric)}: choose gave a reference that is not there")
     taken = np.isnan(counts[:, :, 0])[np.arange(len(counts)), choice] & (choice >= 0)
     if taken.any():
         sentence = int(taken.any(axis=0).argmax()) + 1
         raise InputError(
-            f"{_maker(metric)}: choose took a missing reference in sentence {sentence}"
+            f"{attributed(metric)}: choose took a missing reference in sentence {sentence}"
         )
     return choice
-
-
-def _maker(metric: Metric) -> str:
-    """A metric's name, and where it comes from if it is none of ours."""
-    module = type(metric).__module__
-    own = module.partition(".")[0] == "errata"
-    return metric.name if own else f"{metric.name}, which comes from {module}"
 
 
 def corpus_facts(corpus: Corpus) -> tuple[str, str]:

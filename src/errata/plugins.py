@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeVar
 from errata.errors import DataWarning, ErrataError, InputError
 from errata.parameters import build, nearest, parse_arguments
 
-__all__ = ["Registry", "blamed", "load_place", "origin"]
+__all__ = ["Registry", "attributed", "blamed", "load_place", "origin"]
 
 T = TypeVar("T")
 
@@ -135,7 +135,9 @@ class Registry(Generic[T]):
 
     def _refuse_name(self, cls: Any, place: str, package: str) -> None:
         """No class from elsewhere may sign with a name that is ours."""
-        if str(cls.name).casefold() in {name.casefold() for name in self.builtin}:
+        if not _ours(cls) and str(cls.name).casefold() in {
+            name.casefold() for name in self.builtin
+        }:
             raise InputError(
                 f"{package} calls itself {cls.name!r}, which is a {self.what} of Errata",
                 remedy="give the class another name",
@@ -155,7 +157,7 @@ def _attribute(place: str) -> Any:
 def _reason(error: BaseException) -> str:
     """An error in a few words; an exit is no message."""
     if isinstance(error, SystemExit):
-        return f"it ends the program (sys.exit({error.code!r})) when it is imported"
+        return f"it ends the program (sys.exit({error.code!r}))"
     text = " ".join(str(error).split())
     return text[:300] or type(error).__name__
 
@@ -214,16 +216,32 @@ def origin(thing: Any) -> tuple[str, ...]:
     >>> origin(errata.numbers.ratio)
     ()
     """
-    module = thing.__module__
-    if module.partition(".")[0] == "errata":
+    if _ours(thing):
         return ()
+    module = thing.__module__
     try:
         digest = "@" + hashlib.sha256(inspect.getsource(sys.modules[module]).encode()).hexdigest()
     except (KeyError, OSError, TypeError):  # typed in, or without its source
         digest = ""
+    return (f"from:{_home(thing)}:{thing.__qualname__}{digest[:13]}",)
+
+
+def _ours(thing: Any) -> bool:
+    return str(thing.__module__).partition(".")[0] == "errata"
+
+
+def _home(thing: Any) -> str:
+    """The module a class or function stands in; of a file of one's own, the name of the file."""
+    module = str(thing.__module__)
     if module.startswith("errata_own_"):
-        module = os.path.basename(str(sys.modules[module].__file__))
-    return (f"from:{module}:{thing.__qualname__}{digest[:13]}",)
+        return os.path.basename(str(sys.modules[module].__file__))
+    return module
+
+
+def attributed(thing: Any) -> str:
+    """The name of a metric or ranker, and where it comes from if it is none of ours."""
+    cls = type(thing)
+    return str(thing.name) if _ours(cls) else f"{thing.name}, which comes from {_home(cls)}"
 
 
 @contextmanager
@@ -233,12 +251,10 @@ def blamed(thing: Any) -> Iterator[None]:
         yield
     except (ErrataError, MemoryError):
         raise
-    except Exception as error:
-        cls = type(thing)
-        if cls.__module__.partition(".")[0] == "errata":
+    except (Exception, SystemExit) as error:
+        if _ours(type(thing)):
             raise
         raise InputError(
-            f"{thing.name}, which comes from {cls.__module__}, failed: "
-            f"{type(error).__name__}: {_reason(error)}",
+            f"{attributed(thing)}, failed: {type(error).__name__}: {_reason(error)}",
             remedy="mend it, or report it to its authors; errata.testing.check_metric finds more",
         ) from error

@@ -28,6 +28,8 @@ SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 WITHOUT_TRACE = {
     "--threads": "the numbers are the same in any number of threads, which evaluation's tests hold",
     "--force": "concerns files that exist; tests/cli/test_writing.py",
+    "errata --version": "prints the version and nothing else; tests/cli/test_cli.py",
+    "errata --traceback": "shows where we failed; tests/cli/test_endings.py",
     "--json": "the same as --format json, and how all of this is read",
     "reproduce --extract": "only tables of ERRANT's types read it, which need the data sets",
     "cache clear --format": "as in cache show; nothing is cleared here",
@@ -302,6 +304,7 @@ CASES["stress"]["--seed"] = [case(GLEU, "--seed 1"), case("-m gleu --resamples 0
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
+    yield "errata", cli
     for name in COMMANDS:
         found = cli.get_command(click.Context(cli), name)
         assert found is not None

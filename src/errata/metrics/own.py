@@ -81,10 +81,10 @@ class Own(Metric):
                 value = function(source, hypothesis, several, **given)
             except (ErrataError, MemoryError):
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise InputError(
                     f"{self.function} failed on {hypothesis[:60]!r}: "
-                    f"{type(error).__name__}: {' '.join(str(error).split())[:200]}",
+                    f"{type(error).__name__}: {error}",
                     remedy="it is called as f(source, hypothesis, references)",
                 ) from error
             values.append(_number(self.function, hypothesis, value))
