@@ -25,6 +25,8 @@ __all__ = [
     "chance_corrected",
     "correlate",
     "kendall",
+    "kendall_c",
+    "kendall_like",
     "pairwise_accuracy",
     "pearson",
     "ranks",
@@ -136,6 +138,49 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
     p = _pair_signs(x, y)
     decided = p.agree + p.disagree
     return ratio(p.agree - p.disagree, np.sqrt((decided + p.tie_x) * (decided + p.tie_y)))
+
+
+def kendall_c(x: ArrayLike, y: ArrayLike) -> Floats:
+    """Kendall's tau-c over the last axis (Stuart 1953), for sides with few different values.
+
+    ``2 (agree - disagree) / (n² (m - 1) / m)``, m the smaller number of different values.
+
+    >>> float(kendall_c([1, 2, 2, 3], [1, 2, 3, 3])).__round__(4)
+    0.75
+    """
+    p = _pair_signs(x, y)
+    n = np.shape(x)[-1]
+    least = np.minimum(_classes(x), _classes(y))
+    return ratio(2 * (p.agree - p.disagree) * least, n**2 * (least - 1))
+
+
+def _classes(values: ArrayLike) -> Floats:
+    """How many different values there are over the last axis."""
+    ordered = np.sort(settled(values), axis=-1)
+    return np.asarray(1 + (np.diff(ordered) != 0).sum(-1), np.float64)
+
+
+def kendall_like(human: ArrayLike, metric: ArrayLike, *, threshold: float = 25.0) -> float:
+    """The Kendall-like τ of the WMT (Bojar et al. 2017; Mathur et al. 2020) over ``[row, system]``.
+
+    Pairs of one row count where the human scores lie ``threshold`` or more apart (25 points of
+    direct assessment); a metric that does not order such a pair as people do, ties included, is
+    wrong: ``(right - wrong) / (right + wrong)`` over all rows. Missing scores (NaN) make no pairs.
+
+    >>> kendall_like([[90.0, 50.0, 40.0]], [[0.9, 0.5, 0.7]])
+    1.0
+    """
+    a, b = (settled(np.atleast_2d(np.asarray(v, np.float64))) for v in (human, metric))
+    if a.shape != b.shape or not threshold > 0:
+        raise InputError(
+            f"scores of shapes {a.shape} and {b.shape} at a threshold of {threshold}",
+            remedy="give both sides the same sentences and systems, and a threshold above 0",
+        )
+    i, j = np.triu_indices(a.shape[-1], 1)
+    apart, said = a[:, i] - a[:, j], b[:, i] - b[:, j]
+    counts = (np.abs(apart) >= threshold) & ~np.isnan(said)
+    right = float((counts & (apart * said > 0)).sum())
+    return float(ratio(2 * right - counts.sum(), counts.sum()))
 
 
 def pairwise_accuracy(x: ArrayLike, y: ArrayLike) -> Floats:

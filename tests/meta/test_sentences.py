@@ -278,12 +278,13 @@ def test_one_computation_many_readings(monkeypatch: pytest.MonkeyPatch) -> None:
             pairs, [scores, other], get_args(ConventionName), resamples=50, rng=7, folds=2
         )
     assert sorted(calls) == ["bootstrap_weights", "differences", "differences", "human_ceiling"]
-    assert len(found.levels) == 18
+    assert len(found.levels) == 2 * len(get_args(ConventionName))
     for level in found.levels:
         if level.convention in CONVENTIONS:
             assert level == alone[level.metric, level.convention]
-        else:
+        elif level.convention in ("calibrated", "seeda", "row_calibrated"):
             assert np.isnan(level.value.low)
+        assert level.in_sample == (level.convention == "row_calibrated")
     assert found.metrics == ("toy", "other")
     for part in ("level:sentence | unit:rankings | resamples:50 | seed:7", "members:all"):
         assert part in found.signature

@@ -16,6 +16,8 @@ from errata.correlation import (
     chance_corrected,
     correlate,
     kendall,
+    kendall_c,
+    kendall_like,
     pairwise_accuracy,
     pearson,
     ranks,
@@ -25,6 +27,7 @@ from errata.correlation import (
 from errata.errors import InputError
 from errata.meta.significance import (
     detectable_difference,
+    flip_p_values,
     holm,
     permutation_test,
     williams,
@@ -44,6 +47,8 @@ def test_correlations_equal_scipy(pairs: list[tuple[int, int]]) -> None:
     np.testing.assert_allclose(pearson(x, y), scipy.stats.pearsonr(x, y)[0], atol=1e-12)
     np.testing.assert_allclose(spearman(x, y), scipy.stats.spearmanr(x, y)[0], atol=1e-12)
     np.testing.assert_allclose(kendall(x, y), scipy.stats.kendalltau(x, y)[0], atol=1e-12)
+    tau_c = scipy.stats.kendalltau(x, y, variant="c")[0]
+    np.testing.assert_allclose(kendall_c(x, y), tau_c, atol=1e-12)
 
 
 def test_whole_arrays_at_once() -> None:
@@ -59,6 +64,33 @@ def test_accuracy_counts_ties_only_on_both_sides() -> None:
     assert pairwise_accuracy([1, 1, 2], [3, 3, 4]) == 1
     assert pairwise_accuracy([1, 1, 2], [3, 3.1, 4]) == pytest.approx(2 / 3)
     assert pairwise_accuracy([1, 2], [2, 1]) == 0
+
+
+def test_kendall_like_by_hand() -> None:
+    human = [[80.0, 50.0, 40.0], [10.0, 90.0, np.nan]]
+    # 80-50 and 80-40 are apart, 50-40 is not; 10-90 is.
+    assert kendall_like(human, [[3, 2, 1], [1, 2, 0]]) == 1.0
+    assert kendall_like(human, [[3, 3, 1], [2, 1, 0]]) == pytest.approx((1 - 2) / 3)
+    assert kendall_like(human, [[3, 2, 9], [1, 2, 0]], threshold=10) == 0.0
+    assert np.isnan(kendall_like([[1.0, 2.0]], [[1.0, 2.0]]))
+    with pytest.raises(InputError, match="threshold"):
+        kendall_like(human, human, threshold=0)
+
+
+def test_flips_are_those_of_all_signs() -> None:
+    """Many flips come near what trying every one gives."""
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=(3, 8)) + np.array([[0.0], [0.4], [1.0]])
+    signs = 1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)
+    found = flip_p_values(scores, resamples=20_000, rng=1)
+    for a in range(3):
+        for b in range(3):
+            apart = scores[a] - scores[b]
+            exact = ((signs * apart).sum(1) >= apart.sum() - 1e-12).mean()
+            assert found[a, b] == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
+    some = np.where(np.arange(8) == 3, np.nan, scores)
+    np.testing.assert_array_equal(flip_p_values(some), flip_p_values(np.delete(scores, 3, axis=1)))
+    assert np.isnan(flip_p_values(np.full((2, 4), np.nan))).all()
 
 
 def test_soft_accuracy() -> None:

@@ -13,6 +13,7 @@ import pytest
 from errata.data import Scores
 from errata.errors import InputError
 from errata.meta.paired import match, match_systems
+from errata.meta.significance import flip_p_values
 from errata.meta.systems import leave_one_out, p_value_matrix, system_level, windows
 
 
@@ -106,6 +107,27 @@ def test_intervals_over_resamples() -> None:
     assert 0.5 < both.values["soft_accuracy"] < 1
     with pytest.raises(InputError, match="was not resampled"):
         system_level(match(HUMAN, [metric]), over="judgments")
+
+
+def test_soft_accuracy_of_score_files() -> None:
+    """Sentence scores from a file say how sure a metric is, by flipping signs, as the WMT does."""
+    rng = np.random.default_rng(4)
+    tables = [values[:, None] + rng.normal(size=(6, 30)) for values in (HUMAN.values, GOOD.values)]
+    human, metric = (
+        replace(scores, sentences=table)
+        for scores, table in zip((HUMAN, GOOD.select(HUMAN.systems)), tables, strict=True)
+    )
+    result = system_level(match(human, [metric, BAD]), resamples=300, rng=2)
+    sure = [flip_p_values(s.sentences, resamples=300, rng=2) for s in (human, metric)]
+    upper = np.triu_indices(6, 1)
+    expected = 1 - np.abs(sure[0][upper] - sure[1][upper]).mean()
+    assert result.agreements[0].values["soft_accuracy"] == pytest.approx(expected)
+    assert "soft_accuracy" not in result.agreements[1].values
+    assert any("p-values of people, good flip signs" in note for note in result.notes)
+    assert (
+        "soft_accuracy"
+        not in system_level(match(human, [metric]), resamples=0).agreements[0].values
+    )
 
 
 def test_windows() -> None:

@@ -72,8 +72,9 @@ DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "
     "conventions",
     multiple=True,
     metavar="NAME",
-    help="Sentence level: noties, hties, wmt12, wmt13, wmt14, tau_b, accuracy, "
-    "calibrated, seeda; may be repeated. Default: noties, hties, tau_b, accuracy.",
+    help="Sentence level: noties, hties, wmt12, wmt13, wmt14, kendall_like, tau_b, tau_c, tau_23, "
+    "accuracy, row_accuracy, row_calibrated, calibrated, seeda; may be repeated. "
+    "Default: noties, hties, tau_b, accuracy.",
 )
 @unit_option("rankings", "What sentence-level intervals resample.")
 @choice_options
@@ -144,7 +145,7 @@ def command(
         left = match_comparisons(
             comparisons, by_sentence, common=selected.common, hide=selected.hide
         )
-        tables += _sentence_tables(left, by_sentence, conventions, unit, bootstrap)
+        tables += _sentence_tables(left, by_sentence, conventions, unit, view.tests, bootstrap)
     emit(tables, form)
 
 
@@ -251,6 +252,7 @@ def _sentence_tables(
     results: list[Scores],
     conventions: tuple[ConventionName, ...],
     unit: Unit,
+    tests: bool,
     bootstrap: Bootstrap,
 ) -> list[Table]:
     from errata.meta.sentences import sentence_levels
@@ -268,7 +270,10 @@ def _sentence_tables(
         confidence=confidence,
         rng=seed,
     )
-    return [report.sentence_level_table(found), *report.confusion_tables(found)]
+    tables = [report.sentence_level_table(found)]
+    if tests and found.contests:
+        tables.append(report.accuracy_pair_table(found))
+    return [*tables, *report.confusion_tables(found)]
 
 
 def _draw(paired: Paired, drawn: Drawn) -> None:

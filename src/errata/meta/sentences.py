@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from errata.data import Scores, short_names
 from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons, Unit
+from errata.meta.marks import Marks, best_threshold, marks_of, swap_test, tau_c_of_rankings
 from errata.meta.paired import joint_signature, notes_on_strangers, only_people
+from errata.meta.significance import holm
 from errata.meta.signs import (
     CONVENTIONS,
     SignTables,
@@ -28,6 +31,7 @@ from errata.numbers import Estimate, Floats, Ints, Seed, percentiles, ratio, see
 from errata.parameters import require
 
 __all__ = [
+    "AccuracyPair",
     "Calibrated",
     "ConventionName",
     "SentenceLevel",
@@ -39,8 +43,22 @@ __all__ = [
 ]
 
 ConventionName = Literal[
-    "noties", "hties", "wmt12", "wmt13", "wmt14", "tau_b", "accuracy", "calibrated", "seeda"
+    "noties",
+    "hties",
+    "wmt12",
+    "wmt13",
+    "wmt14",
+    "kendall_like",
+    "tau_b",
+    "tau_c",
+    "tau_23",
+    "accuracy",
+    "row_accuracy",
+    "row_calibrated",
+    "calibrated",
+    "seeda",
 ]
+MARKED = ("accuracy", "row_accuracy", "row_calibrated", "calibrated")
 FOLDS = 5
 
 
@@ -61,7 +79,7 @@ def calibrated_accuracy(
     other folds decides what is a tie in it.
     """
     difference = differences(comparisons, scores)
-    return _calibrated(comparisons, difference, _dealt_folds(comparisons, folds, rng), folds)
+    return _calibrated(comparisons, difference, _dealt_folds(comparisons, folds, rng), folds)[0]
 
 
 def _dealt_folds(comparisons: Comparisons, folds: int, rng: Seed) -> Ints:
@@ -75,34 +93,22 @@ def _dealt_folds(comparisons: Comparisons, folds: int, rng: Seed) -> Ints:
     return np.random.default_rng(rng).permutation(sentences)[number] % folds
 
 
-def _calibrated(comparisons: Comparisons, difference: Floats, fold: Ints, folds: int) -> Calibrated:
+def _calibrated(
+    comparisons: Comparisons, difference: Floats, fold: Ints, folds: int
+) -> tuple[Calibrated, Marks]:
     size, weight = settled(np.abs(difference)), comparisons.weight
     agree = np.sign(difference) == comparisons.outcome
     tied = comparisons.outcome == 0
     gain = weight * (tied.astype(np.float64) - agree)
     order = np.argsort(size, kind="stable")  # once: leaving a fold out keeps the order
-    right, thresholds = 0.0, []
+    right, thresholds = np.zeros(len(agree), bool), []
     for k in range(folds):
         train, held = order[fold[order] != k], fold == k
-        best = _best_threshold(size[train], gain[train])
+        best = best_threshold(size[train], gain[train])
         thresholds.append(best)
-        correct = np.where(size[held] <= best, tied[held], agree[held])
-        right += float(weight[held][correct].sum())
-    return Calibrated(right / comparisons.total, tuple(thresholds))
-
-
-def _best_threshold(size: Floats, gain: Floats) -> float:
-    """The threshold with the most right pairs; of equally good ones the smallest.
-
-    ``size`` are differences in ascending order, ``gain`` what a pair wins by being called a tie.
-    """
-    right = np.concatenate([[0.0], np.cumsum(gain)])
-    ends = np.flatnonzero(np.concatenate([size[1:] != size[:-1], [True]])) + 1
-    # A threshold of 0 makes the pairs with no difference ties; that is the least there is.
-    levels, sums = size[ends - 1], right[ends]
-    if not len(levels) or levels[0] > 0:
-        levels, sums = np.concatenate([[0.0], levels]), np.concatenate([[0.0], sums])
-    return float(levels[int(np.argmax(sums))])
+        right[held] = np.where(size[held] <= best, tied[held], agree[held])
+    marks = Marks(right, weight)
+    return Calibrated(marks.value, tuple(thresholds)), marks
 
 
 def seeda_accuracy(comparisons: Comparisons, scores: Scores) -> float:
@@ -128,7 +134,7 @@ class SentenceLevel:
     """How one metric (named as a heading names it) does at sentence level under one convention.
 
     ``floor`` is the value of a metric that knows nothing but ties as often; ``ceiling`` that of
-    one judge for another.
+    one judge for another. ``in_sample`` marks a value whose threshold was chosen on the same pairs.
     """
 
     metric: str
@@ -136,13 +142,31 @@ class SentenceLevel:
     value: Estimate
     floor: float
     ceiling: float
+    in_sample: bool = False
+
+
+@dataclass(frozen=True)
+class AccuracyPair:
+    """Two metrics compared by what they got right: the lead, and whether it could be chance.
+
+    ``p`` is one-sided, of `errata.meta.marks.swap_test`; ``holm`` is corrected over all pairs of
+    metrics under the convention.
+    """
+
+    convention: ConventionName
+    better: str
+    worse: str
+    lead: float
+    p: float
+    holm: float
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceLevels:
     """Metrics under conventions, and the tables of each metric from which they are read.
 
-    ``pairs`` is how many comparisons there are, ``unit`` what the intervals resample.
+    ``pairs`` is how many comparisons there are, ``unit`` what the intervals resample and the tests
+    of ``contests`` swap.
     """
 
     levels: tuple[SentenceLevel, ...]
@@ -153,6 +177,7 @@ class SentenceLevels:
     confidence: float
     signature: str
     notes: tuple[str, ...] = ()
+    contests: tuple[AccuracyPair, ...] = ()
 
 
 def sentence_level(
@@ -188,10 +213,10 @@ def sentence_levels(
     folds: int = FOLDS,
     rng: Seed = 0,
 ) -> SentenceLevels:
-    """Several metrics under several conventions, ``"calibrated"`` and ``"seeda"`` among them.
+    """Several metrics under several conventions, and pairs of metrics by what they got right.
 
-    Those two are no functions of the nine counts; they come without an interval. ``folds`` are
-    those of `calibrated_accuracy`. A system that no metric scored is left out with a note.
+    ``"calibrated"`` and ``"seeda"`` come without an interval. ``folds`` are those of
+    `calibrated_accuracy`. A system that no metric scored is left out with a note.
     """
     strangers = only_people(comparisons.systems, results)
     comparisons = comparisons.hide(*strangers)
@@ -204,32 +229,27 @@ def sentence_levels(
             DataWarning,
             stacklevel=2,
         )
-    drawn = resamples if any(name in CONVENTIONS for name in conventions) else 0
-    tables = sign_tables(comparisons, results, unit=unit, resamples=drawn, rng=rng)
-    fold = _dealt_folds(comparisons, folds, rng) if "calibrated" in conventions else None
-
-    def level(metric: str, found: SignTables, convention: ConventionName) -> SentenceLevel:
-        # What is no function of the nine counts has chance level and ceiling of the accuracy.
-        read = CONVENTIONS.get(convention, equal_signs)
-        floor = float(read(chance(found.observed)))
-        low, high = np.nan, np.nan
-        if convention == "calibrated":
-            assert fold is not None
-            value = _calibrated(comparisons, found.difference, fold, folds).accuracy
-        elif convention == "seeda":
-            value, floor = _seeda(comparisons, found.difference), 0.5
-        else:
-            value = float(read(found.observed))
-            if found.resampled is not None:
-                low, high = percentiles(read(found.resampled), confidence).tolist()
-        ceiling = float(read(found.ceiling))
-        return SentenceLevel(metric, convention, Estimate(value, low, high), floor, ceiling)
-
     names = short_names(results)
+    undrawn = len(results) < 2 and not set(conventions) - {"calibrated", "seeda"}
+    drawn = 0 if undrawn else resamples
+    counted = drawn if any(name in CONVENTIONS for name in conventions) else 0
+    tables = sign_tables(comparisons, results, unit=unit, resamples=counted, rng=rng)
+    fold = _dealt_folds(comparisons, folds, rng) if "calibrated" in conventions else None
+    task = _Task(comparisons, unit, drawn, confidence, rng, fold, folds)
+    marks = {
+        (name, convention): _marks(task, found.difference, convention)
+        for name, found in zip(names, tables, strict=True)
+        for convention in conventions
+        if convention in MARKED
+    }
     settings = ["level:sentence", f"unit:{unit}", f"resamples:{drawn}", f"seed:{seed_name(rng)}"]
     settings += [f"folds:{folds}"] if fold is not None else []
     return SentenceLevels(
-        tuple(level(*each, c) for each in zip(names, tables, strict=True) for c in conventions),
+        tuple(
+            _level(task, name, found, convention, marks.get((name, convention)))
+            for name, found in zip(names, tables, strict=True)
+            for convention in conventions
+        ),
         names,
         tuple(tables),
         comparisons.total,
@@ -237,4 +257,90 @@ def sentence_levels(
         confidence,
         joint_signature(settings, " | ".join(comparisons.facts), results),
         notes_on_strangers(strangers),
+        _contests(task, names, conventions, marks),
     )
+
+
+class _Task(NamedTuple):
+    """What all metrics and conventions share."""
+
+    comparisons: Comparisons
+    unit: Unit
+    resamples: int
+    confidence: float
+    rng: Seed
+    fold: Ints | None
+    folds: int
+
+
+def _marks(task: _Task, difference: Floats, convention: ConventionName) -> Marks:
+    if convention == "calibrated":
+        assert task.fold is not None
+        return _calibrated(task.comparisons, difference, task.fold, task.folds)[1]
+    return marks_of(
+        task.comparisons,
+        difference,
+        rows=convention.startswith("row_"),
+        calibrate=convention == "row_calibrated",
+    )
+
+
+def _level(
+    task: _Task, metric: str, found: SignTables, convention: ConventionName, marks: Marks | None
+) -> SentenceLevel:
+    # What is no function of the nine counts has chance level and ceiling of the accuracy.
+    read = CONVENTIONS.get(convention, equal_signs)
+    floor, ceiling = float(read(chance(found.observed))), float(read(found.ceiling))
+    low, high = np.nan, np.nan
+    in_sample = False
+    comparisons, unit, resamples, confidence, rng, *_ = task
+    if convention == "tau_c":
+        value, low, high = tau_c_of_rankings(
+            comparisons, signs_of(found.difference), unit, resamples, confidence, rng
+        )
+        floor, ceiling = 0.0, np.nan
+    elif convention == "seeda":
+        value, floor = _seeda(comparisons, found.difference), 0.5
+    elif convention in CONVENTIONS:
+        value = float(read(found.observed))
+        if found.resampled is not None:
+            low, high = percentiles(read(found.resampled), confidence).tolist()
+    else:
+        assert marks is not None
+        value, in_sample = marks.value, marks.in_sample
+        if convention != "calibrated":
+            ties = float((comparisons.weight * (found.difference == 0)).sum() / comparisons.total)
+            floor = marks.chance(comparisons, ties)
+        if convention == "row_accuracy":
+            low, high = marks.interval(comparisons, unit, resamples, confidence, rng)
+    estimate = Estimate(value, low, high)
+    return SentenceLevel(metric, convention, estimate, floor, ceiling, in_sample)
+
+
+def _contests(
+    task: _Task,
+    names: Sequence[str],
+    conventions: Sequence[ConventionName],
+    marks: Mapping[tuple[str, ConventionName], Marks],
+) -> tuple[AccuracyPair, ...]:
+    if not task.resamples:
+        return ()
+    found: list[AccuracyPair] = []
+    for convention in (c for c in conventions if c in MARKED):
+        pairs = []
+        for a, b in combinations(names, 2):
+            first, second = marks[a, convention], marks[b, convention]
+            p = swap_test(
+                task.comparisons,
+                first,
+                second,
+                unit=task.unit,
+                resamples=task.resamples,
+                rng=task.rng,
+            )
+            lead = first.value - second.value
+            pairs.append((a, b, lead, p[0]) if lead >= 0 else (b, a, -lead, p[1]))
+        corrected = holm([p for *_, p in pairs]).tolist()
+        for (better, worse, lead, p_value), adjusted in zip(pairs, corrected, strict=True):
+            found.append(AccuracyPair(convention, better, worse, lead, p_value, adjusted))
+    return tuple(sorted(found, key=lambda pair: (conventions.index(pair.convention), -pair.lead)))

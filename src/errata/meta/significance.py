@@ -14,6 +14,7 @@ from errata.numbers import Floats, Seed, near_one
 __all__ = [
     "Williams",
     "detectable_difference",
+    "flip_p_values",
     "holm",
     "holm_pairs",
     "permutation_test",
@@ -147,6 +148,30 @@ def permutation_tests(
         return reached / len(null) if n <= EXACT else (reached + 1) / (len(null) + 1)
 
     return p_value(null, observed), p_value(-null, -observed)
+
+
+def flip_p_values(sentences: ArrayLike, *, resamples: int = 1000, rng: Seed = 0) -> Floats:
+    """Paired permutation over sentences: ``p[a, b]``, one-sided, small where a is better than b.
+
+    ``sentences[s, i]`` are scores of sentences, whose mean is what is compared. Under the null
+    hypothesis the sign of each sentence's difference is a coin; the same coins serve all pairs, and
+    p is the share of flips that reach the difference observed (pce.py of mt-metrics-eval, for soft
+    pairwise accuracy; Thompson et al. 2024). A pair is compared on sentences that all systems have.
+    """
+    table = np.asarray(sentences, np.float64)
+    table = table[:, ~np.isnan(table).any(axis=0)]
+    n, systems = table.shape[1], len(table)
+    if not n:
+        return np.full((systems, systems), np.nan)
+    mean = table.mean(axis=1)
+    observed = mean[:, None] - mean[None, :]
+    generator = np.random.default_rng(rng)
+    reached = np.zeros((systems, systems))
+    for _ in range(resamples):
+        flipped = table @ (2.0 * generator.integers(0, 2, n) - 1) / n
+        # Equal sums in another order may differ in the last bits; they reach what they equal.
+        reached += flipped[:, None] - flipped[None, :] >= observed - 1e-12
+    return reached / resamples
 
 
 def _standard(values: Floats) -> Floats:

@@ -76,7 +76,11 @@ def human_ties(table: Floats) -> Floats:
 
 
 def wmt12(table: Floats) -> Floats:
-    """WMT 2012: human ties are left out, a metric tie counts as wrong."""
+    """WMT 2012: human ties are left out, a metric tie counts as wrong.
+
+    This is the Kendall-like τ of the WMT from 2017 to 2020 too (``kendall_like``), where pairs
+    whose human scores lie closer than 25 points are no pairs; in rankings only ties are so close.
+    """
     p = sign_meanings(table)
     return ratio(p.agree - p.disagree - p.metric_tie, p.agree + p.disagree + p.metric_tie)
 
@@ -100,6 +104,11 @@ def equal_signs(table: Floats) -> Floats:
     return ratio(p.agree + p.both_tie, table.sum((-1, -2)))
 
 
+def tau_23(table: Floats) -> Floats:
+    """τ with ties rewarded and punished (Deutsch et al. 2023): 2 accuracy - 1."""
+    return 2 * equal_signs(table) - 1
+
+
 CONVENTIONS: dict[str, Convention] = {
     "noties": no_ties,
     "hties": human_ties,
@@ -107,7 +116,9 @@ CONVENTIONS: dict[str, Convention] = {
     "wmt13": wmt13,
     "wmt14": no_ties,
     "tau_b": tau_b,
+    "tau_23": tau_23,
     "accuracy": equal_signs,
+    "kendall_like": wmt12,
 }
 
 

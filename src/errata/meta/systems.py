@@ -15,6 +15,7 @@ from errata.errors import InputError
 from errata.meta.paired import Paired
 from errata.meta.significance import (
     detectable_difference,
+    flip_p_values,
     holm_pairs,
     permutation_tests,
     williams_test,
@@ -124,6 +125,7 @@ def system_level(
         (
             *paired.notes,
             *paired.people.notes,
+            *_flipped(paired, agreements),
             *_limits(len(paired), pairs),
             *_undefined(paired, p_values),
         ),
@@ -139,7 +141,7 @@ def _agreements(
     drawn = None
     if resamples and over == "systems":  # the same systems for every metric
         drawn = np.random.default_rng(rng).integers(0, n, (resamples, n))
-    sure = human.p_values()
+    sure = _certainty(human, resamples, rng)
     found = []
     for name, metric in zip(paired.names, paired.metrics, strict=True):
         values: dict[str, float] = {
@@ -157,10 +159,29 @@ def _agreements(
                 kind: Interval(*percentiles(correlate(kind, h, m), confidence).tolist())
                 for kind in CORRELATIONS
             }
-        if human.resampled is not None and metric.resampled is not None:
-            values["soft_accuracy"] = soft_pairwise_accuracy(sure, metric.p_values())
+        own = _certainty(metric, resamples, rng)
+        if sure is not None and own is not None:
+            values["soft_accuracy"] = soft_pairwise_accuracy(sure, own)
         found.append(SystemAgreement(name, values, intervals))
     return tuple(found)
+
+
+def _certainty(scores: Scores, resamples: int, rng: Seed) -> Floats | None:
+    """How sure a side is of each pair: p-values of its resamples, or of flipped sentence scores."""
+    if scores.resampled is not None:
+        return scores.p_values()
+    if scores.sentences is None or not resamples:
+        return None
+    return flip_p_values(scores.sentences, resamples=resamples, rng=rng)
+
+
+def _flipped(paired: Paired, agreements: Sequence[SystemAgreement]) -> tuple[str, ...]:
+    """A note on sides whose certainty is that of the mean of their sentence scores."""
+    sides = zip(("people", *paired.names), (paired.people, *paired.metrics), strict=True)
+    names = [name for name, s in sides if s.resampled is None and s.sentences is not None]
+    if not names or not any("soft_accuracy" in found.values for found in agreements):
+        return ()
+    return (f"soft accuracy: p-values of {', '.join(names)} flip signs of sentence scores",)
 
 
 def _resampled(human: Scores, metric: Scores, over: Over) -> tuple[Floats, Floats]:

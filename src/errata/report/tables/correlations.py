@@ -11,6 +11,7 @@ from errata.numbers import Interval
 from errata.report.table import Cell, Table
 
 __all__ = [
+    "accuracy_pair_table",
     "confusion_tables",
     "leave_one_out_table",
     "metric_pair_table",
@@ -156,7 +157,7 @@ def sentence_level_table(result: SentenceLevels) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             level.metric,
-            level.convention,
+            f"{level.convention} (in-sample)" if level.in_sample else level.convention,
             level.value.value,
             Interval(level.value.low, level.value.high),
             level.floor,
@@ -185,6 +186,23 @@ def sentence_level_table(result: SentenceLevels) -> Table:
             "judge for judge": ".4f",
             "pairs": ".0f",
         },
+    )
+
+
+def accuracy_pair_table(result: SentenceLevels) -> Table:
+    """Pairs of metrics by what they got right: the lead, and the p-value of swapping."""
+    rows: list[tuple[Cell, ...]] = [
+        (pair.convention, pair.better, pair.worse, pair.lead, pair.p, pair.holm)
+        for pair in result.contests
+    ]
+    return Table(
+        ("convention", "better", "worse", "lead", "permutation", "Holm"),
+        tuple(rows),
+        title="Is the better metric really right more often? (one-sided p-values)",
+        name="sentence_pairs",
+        caption=f"permutation: what two metrics got right swapped by whole {result.unit}",
+        signature=result.signature,
+        formats={"lead": ".4f", "permutation": ".4f", "Holm": ".4f"},
     )
 
 

@@ -1,0 +1,190 @@
+"""Accuracy pair by pair: rankings that count alike, thresholds, swaps; against plain loops."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from errata.data import Judgment, Scores
+from errata.errors import InputError
+from errata.human import Comparisons, compare
+from errata.meta.marks import Marks, marks_of, swap_test, tau_c_of_rankings
+from errata.meta.sentences import sentence_level, sentence_levels
+from errata.meta.signs import differences, signs_of
+
+SYSTEMS = ("A", "B", "C", "D", "E")
+
+
+def material(rankings: int = 40, seed: int = 0) -> tuple[list[Judgment], list[Scores]]:
+    """Rankings of three to five systems, with ties, and two metrics, one of them coarse."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(5, rankings)) + np.arange(5)[:, None] / 3
+    judgments = []
+    for s in range(rankings):
+        shown = rng.permutation(5)[: rng.integers(3, 6)]
+        ranks = tuple(int(r) for r in rng.integers(1, 4, len(shown)))
+        groups = tuple((SYSTEMS[k],) for k in shown)
+        judgments.append(Judgment("ann", s, groups, ranks, f"i{s}"))
+    fine = quality + rng.normal(size=quality.shape)
+    coarse = np.round(quality)
+    return judgments, [
+        Scores(name, SYSTEMS, table.mean(1), table)
+        for name, table in (("fine", fine), ("coarse", coarse))
+    ]
+
+
+def plain_rows(judgments: list[Judgment], scores: Scores) -> list[list[tuple[float, float]]]:
+    """Of each ranking the human and metric differences of its pairs."""
+    assert scores.sentences is not None
+    rows = []
+    for j in judgments:
+        said = [
+            (-rank, scores.sentences[SYSTEMS.index(group[0]), j.sentence])
+            for group, rank in zip(j.groups, j.ranks, strict=True)
+            if rank is not None
+        ]
+        rows.append([(a[0] - b[0], a[1] - b[1]) for a, b in combinations(said, 2)])
+    return rows
+
+
+def right(human: float, metric: float, threshold: float = 0.0) -> bool:
+    said = 0.0 if abs(metric) <= threshold else np.sign(metric)
+    return bool(np.sign(human) == said)
+
+
+def test_row_accuracy_is_a_mean_of_means() -> None:
+    judgments, metrics = material()
+    pairs = compare(judgments)
+    for scores in metrics:
+        rows = plain_rows(judgments, scores)
+        expected = np.mean([np.mean([right(h, m) for h, m in row]) for row in rows])
+        found = sentence_level(pairs, scores, convention="row_accuracy", resamples=200)
+        assert found.value.value == pytest.approx(expected, abs=1e-12)
+        assert found.value.low < expected < found.value.high
+        flat = [right(h, m) for row in rows for h, m in row]
+        assert found.value.value != pytest.approx(np.mean(flat), abs=1e-6)
+
+
+def test_in_sample_calibration_tries_every_threshold_and_is_marked() -> None:
+    judgments, metrics = material()
+    pairs = compare(judgments)
+    for scores in metrics:
+        rows = plain_rows(judgments, scores)
+        best = max(
+            np.mean([np.mean([right(h, m, eps) for h, m in row]) for row in rows])
+            for eps in {0.0, *(abs(m) for row in rows for _, m in row)}
+        )
+        found = sentence_level(pairs, scores, convention="row_calibrated", resamples=20)
+        assert found.value.value == pytest.approx(best, abs=1e-12)
+        assert found.in_sample
+        plain = sentence_level(pairs, scores, convention="row_accuracy", resamples=0)
+        assert found.value.value >= plain.value.value
+        assert not plain.in_sample
+
+
+def test_chance_of_rankings_is_what_coins_reach() -> None:
+    judgments, _ = material(200)
+    pairs = compare(judgments)
+    rng = np.random.default_rng(9)
+    table = rng.integers(0, 3, (5, 200)).astype(float)  # knows nothing, ties often
+    scores = Scores("coins", SYSTEMS, table.mean(1), table)
+    found = sentence_level(pairs, scores, convention="row_accuracy", resamples=0)
+    assert found.value.value == pytest.approx(found.floor, abs=0.05)
+
+
+def test_tau_c_is_scipy_s_in_every_ranking() -> None:
+    judgments, metrics = material()
+    pairs = compare(judgments)
+    for scores in metrics:
+        assert scores.sentences is not None
+        values = []
+        for j in judgments:
+            mine = [scores.sentences[SYSTEMS.index(g[0]), j.sentence] for g in j.groups]
+            people = [-rank for rank in j.ranks if rank is not None]
+            if len(set(mine)) > 1 and len(set(people)) > 1:
+                values.append(scipy.stats.kendalltau(people, mine, variant="c")[0])
+        found = sentence_level(pairs, scores, convention="tau_c", resamples=200)
+        assert found.value.value == pytest.approx(np.mean(values), abs=1e-12)
+        assert found.value.low < found.value.value < found.value.high
+        assert found.floor == 0.0
+
+
+def test_tau_c_needs_whole_systems() -> None:
+    pairs = compare([Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2))], members="expected")
+    with pytest.raises(InputError, match="expected members are parts"):
+        tau_c_of_rankings(pairs, np.zeros(len(pairs), np.int8), "rankings", 0, 0.95, 0)
+
+
+def test_tau_23_and_kendall_like_are_accuracies_turned_round() -> None:
+    judgments, (_, coarse) = material()
+    pairs = compare(judgments)
+
+    def value(name: str) -> float:
+        return sentence_level(pairs, coarse, convention=name, resamples=0).value.value  # type: ignore[arg-type]
+
+    assert value("tau_23") == pytest.approx(2 * value("accuracy") - 1)
+    decided = [(h, m) for row in plain_rows(judgments, coarse) for h, m in row if h]
+    won = sum(h * m > 0 for h, m in decided)
+    assert value("kendall_like") == pytest.approx((2 * won - len(decided)) / len(decided))
+
+
+def marks(pairs: Comparisons, scores: Scores, **options: bool) -> Marks:
+    return marks_of(pairs, differences(pairs, scores), **options)
+
+
+def test_swaps_are_tried_all_where_they_are_few() -> None:
+    judgments, metrics = material(8)
+    pairs = compare(judgments)
+    first, second = (marks(pairs, scores, rows=True) for scores in metrics)
+    number, many = pairs.units("rankings")
+    lead = first.weight * first.right - second.weight * second.right
+    units = [float(lead[number == k].sum()) for k in range(many)]
+    sums = [float(np.dot(signs, units)) for signs in product((1, -1), repeat=many)]
+    better = np.mean([s >= sum(units) - 1e-9 for s in sums])
+    worse = np.mean([s <= sum(units) + 1e-9 for s in sums])
+    assert swap_test(pairs, first, second) == pytest.approx((better, worse))
+    assert swap_test(pairs, second, first) == pytest.approx((worse, better))
+    assert swap_test(pairs, first, first) == (1.0, 1.0)
+
+
+def test_swapped_pairs_are_a_sign_test() -> None:
+    """With single pairs the null is a binomial: who is right where only one of them is."""
+    judgments, metrics = material(60)
+    pairs = compare(judgments)
+    first, second = (marks(pairs, scores) for scores in metrics)
+    won, lost = (int((a.right & ~b.right).sum()) for a, b in ((first, second), (second, first)))
+    exact = scipy.stats.binomtest(won, won + lost, alternative="greater").pvalue
+    found = swap_test(pairs, first, second, unit="pairs", resamples=20_000)[0]
+    assert found == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
+
+
+def test_pairs_of_metrics_are_compared_under_every_accuracy() -> None:
+    judgments, metrics = material()
+    pairs = compare(judgments)
+    names = ("noties", "accuracy", "row_accuracy", "row_calibrated", "calibrated")
+    found = sentence_levels(pairs, metrics, names, resamples=100, rng=3)
+    assert [pair.convention for pair in found.contests] == list(names[1:])
+    value = {(level.metric, level.convention): level.value.value for level in found.levels}
+    for pair in found.contests:
+        lead = value[pair.better, pair.convention] - value[pair.worse, pair.convention]
+        assert pair.lead == pytest.approx(lead)
+        assert pair.lead >= 0
+        assert pair.p == pair.holm  # of one pair
+    row = found.contests[1]
+    first, second = (
+        marks(pairs, next(m for m in metrics if m.name == name), rows=True)
+        for name in (row.better, row.worse)
+    )
+    assert row.p == swap_test(pairs, first, second, resamples=100, rng=3)[0]
+    assert sentence_levels(pairs, metrics, names, resamples=0).contests == ()
+    assert sentence_levels(pairs, metrics[:1], names, resamples=10).contests == ()
+
+
+def test_signs_are_those_of_the_marks() -> None:
+    judgments, (_, coarse) = material()
+    pairs = compare(judgments)
+    difference = differences(pairs, coarse)
+    assert (marks_of(pairs, difference).right == (signs_of(difference) == pairs.outcome)).all()
