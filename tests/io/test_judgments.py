@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from errata.io.judgments import read_judgment_files, read_judgments, write_judgm
 from errata.io.judgments.appraise import parse_appraise, render_appraise
 from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
 from errata.io.judgments.labels import fit_labels
+from errata.io.judgments.mturk import parse_mturk
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
 from human_data import (
     data_file,
@@ -76,7 +78,7 @@ def test_base_one() -> None:
         ('skipped="true"', 'skipped="perhaps"', r"x:7: .*skipped='perhaps'"),
         ("</appraise-results>", "", r"x:\d+: not well-formed"),
         ("<appraise-results>", "<!DOCTYPE a><appraise-results>", r"x:2: a DOCTYPE"),
-        ("ranking-item", "other-item", r"x: there is no <ranking-item>"),
+        ("ranking-item", "other-item", r"x:4: a <translation> outside a <ranking-item>"),
     ],
 )
 def test_appraise_errors(old: str, new: str, message: str) -> None:
@@ -165,8 +167,8 @@ GOOD = '{"item": "i", "judge": "ann", "sentence": 1, "groups": [["A"], ["B"]], "
         ('["B"]', '"B"', r"x:1: item 'i': groups are lists"),
         ('"ranks"', '"systems": ["A"], "ranks"', r"x:1: item 'i': both systems and groups"),
         ('"ranks"', '"seconds": "9", "ranks"', r"x:1: item 'i': seconds '9'"),
-        ('"ranks"', '"seconds": NaN, "ranks"', r"x:1: item 'i': seconds nan"),
-        ('"ranks"', '"seconds": Infinity, "ranks"', r"x:1: item 'i': seconds inf"),
+        ('"ranks"', '"seconds": NaN, "ranks"', r"x:1: not JSON: NaN is no number"),
+        ('"ranks"', '"seconds": Infinity, "ranks"', r"x:1: not JSON: Infinity is no number"),
         ('"sentence": 1', '"sentence": 2147483648', r"x:1: item 'i': sentence 2147483648"),
         ("[1, 2]", "[1, 99999999999999999999]", r"x:1: item 'i': ranks"),
         ("[1, 2]", '"12"', r"x:1: item 'i': .*should be lists"),
@@ -178,7 +180,7 @@ GOOD = '{"item": "i", "judge": "ann", "sentence": 1, "groups": [["A"], ["B"]], "
         ('["B"]', '[""]', r"x:1: item 'i': groups are lists"),
         ('["B"]', "[7]", r"x:1: item 'i': groups are lists"),
         ('"ranks"', '"skipped": "no", "ranks"', r"x:1: item 'i': skipped 'no'"),
-        ('"A"', '"A\\ud800"', r"x:1: a lone surrogate"),
+        ('"A"', '"A\\ud800"', r"x:1: not JSON: a lone surrogate"),
         ('"ann"', "[" * 100_000, r"x:1: not JSON"),
         ("[1, 2]}", "[1, 2]} {}", r"x:1: not JSON: more than one value"),
     ],
@@ -189,8 +191,132 @@ def test_jsonl_errors(old: str, new: str, message: str) -> None:
 
 
 def test_jsonl_says_what_it_does_not_read() -> None:
-    with pytest.warns(DataWarning, match=r"x:1: unknown keys mood"):
+    with pytest.warns(DataWarning, match=r"x:1: not read: key 'mood'"):
         list(parse_jsonl([GOOD.replace('"item"', '"mood": 1, "item"')], "x"))
+
+
+TURK = (
+    "HITId,WorkerId,AssignmentStatus,Input.sentID,Input.system1,Input.system2,Input.system3,"
+    "Answer.rank_1,Answer.rank_2,Answer.rank_3\n"
+    "h1,ann,Approved,3,A,B,C,1,2,3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("Answer.rank_2", "Answer.rnk_2", "unknown column 'Answer.rnk_2'; did you mean 'Answer"),
+        ("Input.system3", "Input.sytem3", "unknown column 'Input.sytem3'; did you mean 'Input"),
+        ("Input.system2", "Input.other", "no column Input.system2"),
+        ("Answer.rank_3", "Answer.best", "no column Answer.rank_3"),
+        ("Answer.rank_3", "Answer.rank_4", "no column Answer.rank_3"),
+        ("Input.system3", "Input.type", "a column Answer.rank_3, but there are 2 systems"),
+        ("WorkerId", "Worker", "no column WorkerId"),
+    ],
+)
+def test_mturk_columns_are_not_overlooked(old: str, new: str, message: str) -> None:
+    """One title off, and the rank of a system was nobody's: the order of systems changed."""
+    with pytest.raises(InputError, match=re.escape(message)):
+        list(parse_mturk(lines(TURK.replace(old, new)), "x"))
+
+
+def test_mturk_titles_in_any_spelling() -> None:
+    good = list(parse_mturk(lines(TURK), "x"))
+    assert [j.ranks for j in good] == [(1, 2, 3)]
+    for old, new in (("Answer.rank_2", "Answer.rank2"), ("Input.system3", "input.System3")):
+        assert list(parse_mturk(lines(TURK.replace(old, new)), "x")) == good
+    with pytest.warns(DataWarning, match="not read: column 'Mood'"):
+        assert len(list(parse_mturk(lines(TURK.replace("HITId", "Mood")), "x"))) == 1
+
+
+def test_mturk_without_status() -> None:
+    text = TURK.replace("AssignmentStatus", "Input.type")
+    with pytest.warns(DataWarning, match="no column AssignmentStatus; every assignment counts"):
+        assert len(list(parse_mturk(lines(text), "x"))) == 1
+    with pytest.raises(InputError, match=r"no column AssignmentStatus.*leave out --status"):
+        list(parse_mturk(lines(text), "x", statuses=("Approved",)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('<translation rank="3"', '<translaton rank="3"', r"x:4: unknown element 'translaton'"),
+        ("<ranking-item doc", "<Ranking-Item doc", r"x:3: unknown element 'Ranking-Item'"),
+        ('skipped="true"', 'skiped="true"', r"x:7: unknown attribute 'skiped'; did you mean 'ski"),
+        ('system="A"', 'sytem="A"', r"x:4: unknown attribute 'sytem'"),
+        ('rank="3"', 'Rank="3"', r"x:4: unknown attribute 'Rank'; did you mean 'rank'"),
+        ('id="7" src', 'id="7" skipped="true" src', r"x:4: .*skipped, and yet ranked"),
+        ("<appraise-results>", '<appraise-results><translation rank="1" system="A"/>', "outside"),
+    ],
+)
+def test_appraise_overlooks_nothing(old: str, new: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        list(parse_appraise(lines(XML.replace(old, new)), "x"))
+
+
+def test_appraise_says_what_it_does_not_read() -> None:
+    text = XML.replace(' user="ann"', ' user="ann" mood="good"').replace(
+        "</ranking-item>", "<remark>x</remark></ranking-item>"
+    )
+    with pytest.warns(DataWarning, match=r"x:3: not read: attribute 'mood', element 'remark'"):
+        assert len(list(parse_appraise(lines(text), "x"))) == 2
+    text = XML.replace("</ranking-item>", "<source>He go .</source></ranking-item>")
+    assert len(list(parse_appraise(lines(text), "x"))) == 2
+
+
+def test_numbered_columns_have_no_gap() -> None:
+    text = (
+        "segmentId,judgeID,system1Id,system1rank,system2Id,system2rank,system4Id,system4rank\n"
+        "5,ann,A,1,B,2,C,3\n"
+    )
+    with pytest.raises(InputError, match="'system4Id' does not belong to systems 1 to 2"):
+        list(parse_pairwise(lines(text), "x"))
+    with pytest.warns(DataWarning, match="not read: mood"):
+        list(parse_pairwise(lines(CSV.replace("rankingID", "mood") + "5,a,A,1,B,2,x\n"), "x"))
+
+
+def test_skipped_and_ranked_is_a_contradiction() -> None:
+    with pytest.raises(InputError, match="skipped, and yet ranked"):
+        list(parse_jsonl([GOOD.replace("}", ', "skipped": true}')], "x"))
+    (skipped,) = parse_jsonl([GOOD.replace("[1, 2]}", '[null, null], "skipped": true}')], "x")
+    assert skipped.ranks == (None, None)
+    (shown,) = parse_jsonl([GOOD.replace(', "ranks": [1, 2]', ', "skipped": true')], "x")
+    assert shown.ranks == (None, None)
+
+
+def test_no_key_twice_and_none_misspelt() -> None:
+    with pytest.raises(InputError, match="x:1: not JSON: the key 'ranks' stands there twice"):
+        list(parse_jsonl([GOOD.replace("}", ', "ranks": [2, 1]}')], "x"))
+    with pytest.raises(InputError, match="unknown key 'sentense'; did you mean 'sentence'"):
+        list(parse_jsonl([GOOD.replace('"sentence"', '"sentense"')], "x"))
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_no_sentence_before_the_first(base: int) -> None:
+    """Sentence 0 of a file that counts from 1 would be the last one."""
+    for text, parse in (
+        ([GOOD.replace('"sentence": 1', f'"sentence": {base - 1}')], parse_jsonl),
+        (lines(XML.replace('src-id="3"', f'src-id="{base - 1}"')), parse_appraise),
+        (lines(CSV + f"{base - 1},ann,A,1,B,2,1\n"), parse_pairwise),
+        (lines(TURK.replace(",3,A", f",{base - 1},A")), parse_mturk),
+    ):
+        with pytest.raises(InputError, match=f"sentence.* '?{base - 1}'?.* from {base}"):
+            list(parse(text, "x", base=base))
+
+
+def test_names_that_look_alike(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    path.write_text(GOOD.replace('["B"]', '["B "], ["B"]').replace("[1, 2]", "[1, 2, 3]"))
+    with pytest.warns(DataWarning, match=r"the systems 'B' and 'B ' differ in blanks"):
+        list(read_judgments(path))
+    path.write_text(
+        GOOD.replace("ann", "Ren\u00e9") + "\n" + GOOD.replace("ann", "Rene\u0301"), "utf-8"
+    )
+    with pytest.warns(DataWarning, match=r"the judges .* differ in blanks or Unicode form"):
+        list(read_judgments(path))
+    path.write_text(GOOD.replace('["B"]', '[" "]'))
+    with pytest.raises(InputError, match="a system without a name"):
+        list(read_judgments(path))
 
 
 def test_checked_groups_do_not_let_others_pass() -> None:

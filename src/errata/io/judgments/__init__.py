@@ -13,6 +13,7 @@ from errata.errors import InputError
 from errata.io.corpus import read_systems
 from errata.io.files import PathLike, peek, shown_name
 from errata.io.judgments.labels import Labels, Outputs, require_fit
+from errata.io.judgments.names import with_clear_names
 from errata.io.judgments.repeats import Repeats
 from errata.io.sheet import column_key, delimiter_of, read_number, table_lines
 from errata.io.writing import write_lines
@@ -105,6 +106,8 @@ def read_judgments(
         judgments = list(stream)
         require_fit(judgments, outputs, name, base=base)
         stream = iter(judgments)
+    if repeats is None:  # else whoever reads several files looks at the names of all of them
+        stream = with_clear_names(stream, name)
     return without_judges(stream, tuple(leave_out), name)
 
 
@@ -125,7 +128,8 @@ def read_judgment_files(
             )
     repeats = Repeats()
     stream = chain.from_iterable(read_judgments(path, repeats=repeats, **options) for path in paths)
-    return without_judges(stream, tuple(leave_out), ", ".join(map(shown_name, paths)))
+    names = ", ".join(map(shown_name, paths))
+    return without_judges(with_clear_names(stream, names), tuple(leave_out), names)
 
 
 def read_outputs(*paths: PathLike) -> Outputs:

@@ -14,13 +14,20 @@ from xml.sax.saxutils import quoteattr
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.judgments.fields import is_duration
+from errata.io.judgments.fields import Unread, is_duration
 from errata.io.judgments.repeats import Repeats
 from errata.io.whole_numbers import whole_number
 
 __all__ = ["parse_appraise", "render_appraise"]
 
 Attributes = dict[str, str]
+# What the exports hold; the texts of source, reference and translations are not needed.
+_ELEMENTS = ("appraise-results", "source", "reference", "context")
+_RESULT = re.compile(r"([a-z]+-)*ranking-result")
+_ATTRIBUTES = {
+    "ranking-item": {"doc-id", "id", "src-id", "user", "duration", "time", "skipped"},
+    "translation": {"rank", "system"},
+}
 _YES, _NO = ("true", "1", "yes"), ("false", "0", "no", "")
 _DURATION = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)")
 
@@ -34,6 +41,7 @@ def parse_appraise(
         yield from parser.feed(line, last=False)
     yield from parser.feed("", last=True)
     parser.repeats.finish()
+    parser.unread.warn()
     if not parser.items:
         raise InputError(
             "there is no <ranking-item>", path=name, remedy="is this an Appraise ranking export?"
@@ -48,6 +56,7 @@ class _Parser:
         self.items = 0
         self.repeats = repeats
         repeats.start(name)
+        self.unread = Unread(name)
         self._done: list[Judgment] = []
         self._item: Attributes | None = None
         self._line = 0
@@ -79,13 +88,25 @@ class _Parser:
         )
 
     def _start(self, tag: str, attributes: Attributes) -> None:
+        line = self._expat.CurrentLineNumber
         if tag == "ranking-item":
             if self._item is not None:
                 raise self._error("a <ranking-item> inside another")
-            self._item, self._line = attributes, self._expat.CurrentLineNumber
+            self._item, self._line = attributes, line
             self._translations = []
-        elif tag == "translation" and self._item is not None:
-            self._translations.append((self._expat.CurrentLineNumber, attributes))
+        elif tag == "translation":
+            if self._item is None:
+                raise InputError(
+                    "a <translation> outside a <ranking-item>",
+                    path=self.name,
+                    line=line,
+                    remedy="put it into the item it belongs to",
+                )
+            self._translations.append((line, attributes))
+        elif tag not in _ELEMENTS and not _RESULT.fullmatch(tag):
+            self.unread.meet("element", tag, ("ranking-item", "translation"), line)
+        for key in attributes.keys() - _ATTRIBUTES.get(tag, attributes.keys()):
+            self.unread.meet("attribute", key, _ATTRIBUTES[tag], line)
 
     def _end(self, tag: str) -> None:
         if tag == "ranking-item" and self._item is not None:
@@ -116,6 +137,10 @@ class _Parser:
         skipped = mark.lower() in _YES
         groups, ranks = [], []
         for line, attributes in self._translations:
+            if skipped and attributes.get("rank"):
+                raise self._error(
+                    "skipped, and yet ranked", line, "leave out the ranks, or skipped"
+                )
             groups.append(self._systems(attributes, line))
             ranks.append(None if skipped else self._rank(attributes, line))
         if not groups and not skipped:

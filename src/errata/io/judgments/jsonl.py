@@ -11,14 +11,14 @@ system per rank. Sentences count from 0. No groups (or ``"skipped": true``) is a
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from errata.data import Judgment
-from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import is_duration
+from errata.errors import InputError
+from errata.io.judgments.fields import Unread, is_duration
 from errata.io.judgments.repeats import Repeats
+from errata.io.strict_json import decode_json
 from errata.io.whole_numbers import LARGEST
 
 __all__ = ["parse_jsonl", "render_jsonl"]
@@ -26,7 +26,6 @@ __all__ = ["parse_jsonl", "render_jsonl"]
 _KEYS = frozenset(
     ("item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time", "skipped")
 )
-_DECODER = json.JSONDecoder()
 _LIST, _RANK = {list}, {int, type(None)}
 Groups = tuple[tuple[str, ...], ...]
 KNOWN = 50_000  # groups remembered, so that a file of any size takes little memory
@@ -36,7 +35,7 @@ def parse_jsonl(
     lines: Iterable[str], name: str, *, base: int = 0, repeats: Repeats | None = None
 ) -> Iterator[Judgment]:
     """Read our own form; blank lines are allowed, unknown keys warned of once."""
-    warned = False
+    unread = Unread(name)
     repeats = repeats or Repeats()
     repeats.start(name)
     known: dict[Groups, Groups] = {}
@@ -45,34 +44,22 @@ def parse_jsonl(
         if not text:
             continue
         data = _decode(text, name, number)
-        unknown = data.keys() - _KEYS
-        if unknown and not warned:
-            warned = True
-            warnings.warn(
-                f"{name}:{number}: unknown keys {', '.join(sorted(unknown))}; they are "
-                f"not read (known: {', '.join(sorted(_KEYS))})",
-                DataWarning,
-                stacklevel=2,
-            )
+        for key in data.keys() - _KEYS:
+            unread.meet("key", key, _KEYS, number)
         judgment = _from_json(data, name, number, base, known)
         if repeats.counts(judgment, number):
             yield judgment
+    unread.warn()
     repeats.finish()
 
 
 def _decode(text: str, name: str, line: int) -> dict[str, Any]:
     problem = "not a JSON object"
     try:
-        data, end = _DECODER.raw_decode(text)
-        if end < len(text):
-            problem = f"not JSON: more than one value (column {end + 1})"
-        elif type(data) is dict:
-            if "\\u" in text:  # an escape may write half a character, which no file can hold
-                json.dumps(data, ensure_ascii=False).encode("utf-8")
+        data = decode_json(text)
+        if type(data) is dict:
             return data
-    except UnicodeEncodeError:
-        problem = "a lone surrogate (\\ud800 to \\udfff) is not a character"
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         problem = f"not JSON: {error}"
     raise InputError(problem, path=name, line=line, remedy="one ranking a line")
 
@@ -128,6 +115,8 @@ def _ranked_groups(
         if type(data["skipped"]) is not bool:
             raise InputError(f"skipped {data['skipped']!r} should be true or false")
         if data["skipped"]:
+            if any(rank is not None for rank in ranks):
+                raise InputError("skipped, and yet ranked", remedy="leave out ranks or skipped")
             ranks = [None] * len(groups)
     if not {*map(type, ranks)} <= _RANK or max(filter(None, ranks), default=1) > LARGEST:
         raise InputError(f"ranks {ranks!r} are not all whole numbers or null")

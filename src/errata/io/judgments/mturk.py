@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import is_duration, unique_columns
+from errata.io.judgments.fields import is_duration
 from errata.io.judgments.labels import Labels, Outputs, require_fit, same_text
+from errata.io.judgments.mturk_columns import mturk_columns
 from errata.io.judgments.repeats import Repeats
 from errata.io.whole_numbers import whole_number
 from errata.parameters import require
@@ -93,19 +94,7 @@ def _assignments(
     wanted = ("Approved",) if statuses is None else statuses
     left_out: Counter[str] = Counter()
     try:
-        fields = rows.fieldnames or ()
-        unique_columns(fields, name)
-        count = 0
-        while f"Input.system{count + 1}" in fields:
-            count += 1
-        for title in ("WorkerId", "Input.sentID", "Input.system1", "Answer.rank_1"):
-            if title not in fields:
-                raise InputError(
-                    f"no column {title}",
-                    path=name,
-                    line=1,
-                    remedy="is this an MTurk result file of a ranking task?",
-                )
+        rows.fieldnames, count = mturk_columns(rows.fieldnames or (), name, statuses)
         for row in rows:
             status = row.get("AssignmentStatus", "Approved")
             if status in wanted:
