@@ -353,7 +353,7 @@ def test_a_pair_listed_twice_is_no_ranking() -> None:
     """Three rows for two of three pairs say nothing of the third."""
     bare = CSV.replace(",rankingID", "")
     rows = "5,ann,A,1,B,2\n5,ann,A,1,C,3\n5,ann,A,1,B,2\n"
-    with pytest.warns(DataWarning, match="x:4: of ann stands before .*each time counts"):
+    with pytest.warns(DataWarning, match="x:4: a judgment of ann stands before .*each time counts"):
         found = list(parse_pairwise(lines(bare + rows), "x"))
     assert [len(j.groups) for j in found] == [2, 2, 2]
     named = "".join(row + ",1\n" for row in rows.split())
@@ -365,10 +365,12 @@ def test_a_pair_listed_twice_is_no_ranking() -> None:
 def test_judgments_without_name_or_time() -> None:
     """A few may be a judge of the same mind; many are a file put together wrongly."""
     nameless = GOOD.replace('"item": "i", ', "")
-    with pytest.warns(DataWarning, match="x:2: of ann stands before .* each time counts"):
+    with pytest.warns(
+        DataWarning, match="x:2: a judgment of ann stands before .* each time counts"
+    ):
         assert len(list(parse_jsonl([nameless, nameless], "x"))) == 2
     timed = nameless.replace("}", ', "seconds": 7.25}')
-    with pytest.warns(DataWarning, match="x:2: of ann stands before .* counts once"):
+    with pytest.warns(DataWarning, match="x:2: a judgment of ann stands before .* counts once"):
         assert len(list(parse_jsonl([timed, timed], "x"))) == 1
     several = [nameless.replace('"sentence": 1', f'"sentence": {k}') for k in range(9)]
     with pytest.raises(InputError, match="9 of 18 judgments stand there twice"):

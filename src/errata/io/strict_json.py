@@ -21,6 +21,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
 
 
+_QUICK = json.JSONDecoder(parse_constant=_no_constant)
 _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
 
 
@@ -33,8 +34,12 @@ def decode_json(text: str) -> Any:
     Traceback (most recent call last):
     ValueError: the key 'a' stands there twice
     """
+    start = len(text) - len(text.lstrip())
     try:
-        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip()))
+        value, end = _QUICK.raw_decode(text, start)
+        # As many colons as keys: no key was lost. Else (times, objects within) it is looked at.
+        if type(value) is not dict or text.count(":") != len(value):
+            value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if text[end:].strip():

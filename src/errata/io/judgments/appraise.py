@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.judgments.fields import Unread, is_duration
+from errata.io.judgments.fields import UnknownWords, is_duration
 from errata.io.judgments.repeats import Repeats
 from errata.io.whole_numbers import whole_number
 
@@ -56,7 +56,7 @@ class _Parser:
         self.items = 0
         self.repeats = repeats
         repeats.start(name)
-        self.unread = Unread(name)
+        self.unread = UnknownWords(name)
         self._done: list[Judgment] = []
         self._item: Attributes | None = None
         self._line = 0

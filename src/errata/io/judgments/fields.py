@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from errata.errors import DataWarning, InputError
 
-__all__ = ["Unread", "is_duration", "unique_columns"]
+__all__ = ["UnknownWords", "is_duration", "unique_columns"]
 
 CLOSE = 0.8  # how alike two words must be to be taken for one: a letter in ten
 LONGEST_TIME = 1e9  # seconds; some thirty years
@@ -29,10 +29,10 @@ def unique_columns(titles: Iterable[str], name: str) -> None:
         )
 
 
-class Unread:
+class UnknownWords:
     """Words of a file that nobody reads: a slip of the pen is refused, others are said once.
 
-    >>> Unread("x.xml").meet("attribute", "skiped", ("skipped", "user"), 3)
+    >>> UnknownWords("x.xml").meet("attribute", "skiped", ("skipped", "user"), 3)
     Traceback (most recent call last):
     errata.errors.InputError: x.xml:3: unknown attribute 'skiped'; did you mean 'skipped'?
     """

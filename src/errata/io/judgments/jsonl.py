@@ -16,7 +16,7 @@ from typing import Any
 
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.io.judgments.fields import Unread, is_duration
+from errata.io.judgments.fields import UnknownWords, is_duration
 from errata.io.judgments.repeats import Repeats
 from errata.io.strict_json import decode_json
 from errata.io.whole_numbers import LARGEST
@@ -35,7 +35,7 @@ def parse_jsonl(
     lines: Iterable[str], name: str, *, base: int = 0, repeats: Repeats | None = None
 ) -> Iterator[Judgment]:
     """Read our own form; blank lines are allowed, unknown keys warned of once."""
-    unread = Unread(name)
+    unread = UnknownWords(name)
     repeats = repeats or Repeats()
     repeats.start(name)
     known: dict[Groups, Groups] = {}

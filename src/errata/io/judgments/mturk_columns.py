@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 
 from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import Unread, unique_columns
+from errata.io.judgments.fields import UnknownWords, unique_columns
 from errata.io.sheet import column_key
 
 __all__ = ["mturk_columns"]
@@ -50,7 +50,7 @@ def mturk_columns(
         if column_key(title) not in keys:
             raise _missing(title, name)
     count = len(numbers["inputsystem"])
-    unread = Unread(name)
+    unread = UnknownWords(name)
     for key, title in zip(keys, titles, strict=True):
         if key and key not in spelt:
             close = [f"{kind}{k}" for kind in NUMBERED for k in range(1, count + 2)]

@@ -48,33 +48,34 @@ class Repeats:
 
     def counts(self, judgment: Judgment, line: int) -> bool:
         """Whether a judgment counts: it was not seen before, or may be another one."""
-        return self.run_counts([judgment], judgment.item, line)
+        j = judgment
+        whole = hash((j.judge, j.sentence, j.item, j.groups, j.ranks, j.seconds, j.time))
+        return self._counts(whole, j, j.item, 1, line)
 
     def run_counts(self, run: list[Judgment], item: str, line: int) -> bool:
         """Whether judgments that stand together count; ``item`` is their name in the file."""
         first = run[0]
-        self._read += len(run)
-        whole = hash(
-            (
-                first.judge,
-                first.sentence,
-                item,
-                tuple((j.groups, j.ranks, j.seconds, j.time) for j in run),
-            )
-        )
-        where = next((name for name, known in self._known if whole in known), None)
-        named = hash((first.judge, first.sentence, item)) if item else None
-        what = f"item {item[:60]!r} of {first.judge[:60]}" if item else f"of {first.judge[:60]}"
+        said = tuple((j.groups, j.ranks) for j in run)
+        whole = hash((first.judge, first.sentence, item, said))
+        return self._counts(whole, first, item, len(run), line)
+
+    def _counts(self, whole: int, first: Judgment, item: str, size: int, line: int) -> bool:
+        self._read += size
+        where = None
+        for name, known in self._known:
+            if whole in known:
+                where = name
         if where is not None:
             surely = bool(item) or bool(first.seconds) or first.time is not None
             kind = "dropped" if surely else "alike"
             place = "before" if where == self.name else f"in {where}"
-            self._first[kind] = self._first[kind] or f"{self.name}:{line}: {what} stands {place}"
-            self._dropped += len(run) if surely else 0
-            self._alike += 0 if surely else len(run)
+            self._note(kind, f"{_who(first.judge, item)} stands {place}", line)
+            self._dropped += size if surely else 0
+            self._alike += 0 if surely else size
             return not surely
-        if named is not None and named in self._items:
-            self._first["other"] = self._first["other"] or f"{self.name}:{line}: {what}"
+        named = hash((first.judge, first.sentence, item)) if item else None
+        if named in self._items:
+            self._note("other", _who(first.judge, item), line)
             self._other += 1
         if self._size < REMEMBERED:
             self._size += 1
@@ -83,16 +84,17 @@ class Repeats:
                 self._items.add(named)
         return True
 
+    def _note(self, kind: str, what: str, line: int) -> None:
+        self._first[kind] = self._first[kind] or f"{self.name}:{line}: {what}"
+
     def row_counts(self, judge: str, item: str, line: int, *, same: bool) -> bool:
         """Whether a row counts that names the systems of another row of its item."""
-        what = f"item {item[:60]!r} of {judge[:60]}" if item else f"of {judge[:60]}"
         if not same:
             if item:
-                self._first["other"] = self._first["other"] or f"{self.name}:{line}: {what}"
+                self._note("other", _who(judge, item), line)
                 self._other += 1
             return True
-        kind = "dropped" if item else "alike"
-        self._first[kind] = self._first[kind] or f"{self.name}:{line}: {what} stands before"
+        self._note("dropped" if item else "alike", f"{_who(judge, item)} stands before", line)
         self._dropped += bool(item)
         self._alike += not item
         return not item
@@ -117,3 +119,7 @@ class Repeats:
             if count:
                 more = f" (so do {count - 1} more)" if count > 1 else ""
                 warnings.warn(message + more, DataWarning, stacklevel=4)
+
+
+def _who(judge: str, item: str) -> str:
+    return f"item {item[:60]!r} of {judge[:60]}" if item else f"a judgment of {judge[:60]}"
