@@ -29,6 +29,8 @@ class Change:
     left: int
     right: int
     unchanged: int
+    top: int = 0
+    bottom: int = 0
 
 
 def _edit_graph(source: list[str], hypothesis: list[str], substitution: int) -> set[Arc]:
@@ -62,25 +64,31 @@ def _edit_graph(source: list[str], hypothesis: list[str], substitution: int) -> 
     return arcs
 
 
-def _elementary(source: list[str], hypothesis: list[str], arc: Arc) -> Change:
+def _elementary(source: list[str], hypothesis: list[str], arc: Arc, release: bool) -> Change:
     (start, left), (end, right) = arc
+    real = start, end
     if end > start and right > left:
         equal = source[start] == hypothesis[left]
-        return Change("noop" if equal else "sub", start, end, left, right, int(equal))
-    return Change("del" if end > start else "ins", start, end, left, right, 0)
+        return Change("noop" if equal else "sub", start, end, left, right, int(equal), *real)
+    if release and end == 0:
+        start = end = right - 1  # release 3.2 counts columns on the first row
+    kind = "del" if real[1] > real[0] else "ins"
+    return Change(kind, start, end, left, right, 0, *real)
 
 
 class Graph:
     """All arcs in the official order, with their distances and changes."""
 
-    def __init__(self, source: list[str], hypothesis: list[str], max_unchanged: int) -> None:
+    def __init__(
+        self, source: list[str], hypothesis: list[str], max_unchanged: int, release: bool = False
+    ) -> None:
         self.source, self.hypothesis = source, hypothesis
         one = _edit_graph(source, hypothesis, 1)
         two = _edit_graph(source, hypothesis, 2)
         self.cells = sorted({(0, 0)} | {cell for arc in one | two for cell in arc})
         self.arcs: list[Arc] = sorted([*one, *two])
         self.length = dict.fromkeys(self.arcs, 1)
-        self.change = {arc: _elementary(source, hypothesis, arc) for arc in self.arcs}
+        self.change = {arc: _elementary(source, hypothesis, arc, release) for arc in self.arcs}
         self._close(max_unchanged)
         self._remove_noops()
 
@@ -100,7 +108,12 @@ class Graph:
                         self.arcs.append((i, j))
                         self.length[i, j] = far
                         self.change[i, j] = replace(
-                            a, kind=kind, end=b.end, right=b.right, unchanged=unchanged
+                            a,
+                            kind=kind,
+                            end=b.end,
+                            right=b.right,
+                            unchanged=unchanged,
+                            bottom=b.bottom,
                         )
 
     def _remove_noops(self) -> None:
@@ -111,8 +124,16 @@ class Graph:
 
     def matches(self, arc: Arc, edit: Edit) -> bool:
         change = self.change[arc]
+        return self.equals(change, edit)
+
+    def equals(self, change: Change, edit: Edit) -> bool:
         text = " ".join(self.hypothesis[change.left : change.right])
-        return (change.start, change.end) == (edit.start, edit.end) and text in edit.replacements
+        old = self.source[change.top : change.bottom]
+        return (
+            (change.start, change.end) == (edit.start, edit.end)
+            and old == self.source[edit.start : edit.end]
+            and text in edit.replacements
+        )
 
     def weights(self, gold: list[Edit]) -> dict[Arc, float]:
         weight = {arc: float(self.length[arc]) for arc in self.arcs}
@@ -195,16 +216,15 @@ def edit_path(
 
 
 def official_counts(
-    source: str, hypothesis: str, gold: list[Edit], max_unchanged: int = 2
+    source: str, hypothesis: str, gold: list[Edit], max_unchanged: int = 2, *, release: bool = False
 ) -> tuple[int, int, int]:
     """(correct, proposed, gold) as the official scorer counts them, repeated edits twice."""
-    tokens = hypothesis.split()
+    graph = Graph(source.split(), hypothesis.split(), max_unchanged, release)
     correct = pointer = 0
-    path = edit_path(source, hypothesis, gold, max_unchanged)
-    for start, end, left, right in path:
-        text = " ".join(tokens[left:right])
+    path = graph.best_path(graph.weights(gold))
+    for change in path:
         for i in range(pointer, len(gold)):
-            if (gold[i].start, gold[i].end) == (start, end) and text in gold[i].replacements:
+            if graph.equals(change, gold[i]):
                 correct += 1
                 pointer = i + 1
     return correct, len(path), len(gold)

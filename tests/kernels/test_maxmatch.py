@@ -125,6 +125,33 @@ def test_counts_are_the_official_counts(
     assert (*found.counts[0].tolist(), len(gold)) == official_counts(s, h, gold, max_unchanged)
 
 
+def test_release_3_2_step_by_step() -> None:
+    """Insertions at the start stand elsewhere in the release, and everything follows from that."""
+    rng = random.Random(32)
+    differing = 0
+    for _ in range(1500):
+        source, hypothesis, gold, max_unchanged = adversarial_case(rng, 5)
+        if rng.random() < 0.7:  # begin with what was inserted, as a gold edit may say
+            start = rng.choices("abx", k=rng.randint(2, 3))
+            hypothesis = " ".join([*start, hypothesis])
+            gold.insert(0, Edit(0, 0, " ".join(start[: rng.randint(1, 3)])))
+        corpus = Corpus((source,), ((Reference(0, tuple(gold)),),))
+        found = match_edits(
+            corpus,
+            Hypotheses("A", (hypothesis,)),
+            gold_edits(corpus, "official"),
+            max_unchanged=max_unchanged,
+            ignore_case=False,
+            once=False,
+            release=True,
+        )
+        wanted = official_counts(source, hypothesis, gold, max_unchanged, release=True)
+        case = (source, hypothesis, gold, max_unchanged)
+        assert (*found.counts[0].tolist(), len(gold)) == wanted, case
+        differing += wanted != official_counts(*case)
+    assert differing > 100
+
+
 @pytest.mark.parametrize("limit", [LISTED, STATES])
 def test_edits_turn_the_source_into_the_hypothesis(limit: int) -> None:
     rng = random.Random(20)

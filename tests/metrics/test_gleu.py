@@ -548,3 +548,34 @@ def test_one_reference_is_enough(gleu: GLEU) -> None:
     assert scores.sentences is not None
     assert scores.sentences.tolist() == [[1.0]]
     assert "annotator" not in scores.sentence_parts
+
+
+PYTHON_3 = {  # the released script, run by Python 3
+    "AMU": 0.589899,
+    "CAMB": 0.596081,
+    "CUUI": 0.594482,
+    "IITB": 0.574071,
+    "IPN": 0.560701,
+    "NTHU": 0.579275,
+    "PKU": 0.584815,
+    "POST": 0.573190,
+    "RAC": 0.571782,
+    "SJTU": 0.575673,
+    "UFC": 0.576439,
+    "UMC": 0.577178,
+    "INPUT": 0.573497,
+}
+
+
+def test_the_draws_of_python_3(conll14: Path, submissions: Path) -> None:
+    corpus, systems = read_conll(conll14, submissions)
+    scores = evaluate(GLEU(references="python3"), corpus, systems, resamples=0, guard=False)
+    assert {name: round(scores[name], 6) for name in PYTHON_3} == PYTHON_3
+
+
+@pytest.mark.parametrize("name", ["gleu", "gleu2015"])
+def test_a_no_break_space_is_part_of_a_token_for_the_scripts(name: str) -> None:
+    corpus = Corpus.from_texts(["about 10\u00a0km of road"], [["about 10 km of road"]])
+    same = Hypotheses("A", corpus.sources)
+    assert evaluate(parse(name), corpus, same, resamples=0)["A"] == 1.0
+    assert evaluate(parse(f"{name}(spaces=ascii)"), corpus, same, resamples=0)["A"] < 0.7

@@ -620,3 +620,20 @@ def test_sentences_name_the_annotator_they_take() -> None:
         resamples=0,
     )
     assert "annotator" not in mixed.sentence_parts
+
+
+def test_a_no_break_space_is_part_of_an_output_token_for_the_program() -> None:
+    corpus = Corpus(("about 10\u00a0km of road",), ((Reference(0, ()),),))
+    same = Hypotheses("A", corpus.sources)
+    assert evaluate("imeasure", corpus, same, resamples=0)["A"] == 1.0
+    for references in ("nomix", "mix"):
+        metric = f"imeasure(references={references}, spaces=ascii)"
+        assert evaluate(metric, corpus, same, resamples=0)["A"] < 0
+
+
+@pytest.mark.parametrize(
+    "text", ["weight=0", "weight=1e999", "beta=0", "beta=1e200", "weight=1e-9"]
+)
+def test_odd_numbers_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"between 0\.001 and 1000"):
+        parse(f"imeasure({text})")

@@ -76,6 +76,33 @@ def test_edits_shown_in_edge_cases(case: dict[str, Any]) -> None:
             } == {tuple(edit) for edit in next(shown)}
 
 
+def test_edge_cases_of_release_3_2(oracles: Path) -> None:
+    differing = set()
+    for case in json.loads((oracles / "m2" / "edge_cases.json").read_text()):
+        if "error" in case["v32"]:
+            continue
+        corpus, hypotheses = edge_case({**case, "hypotheses": case["hyp"]})
+        m2 = metric_of(case["options"], duplicates="official", version="3.2")
+        scores = evaluate(m2, corpus, hypotheses, resamples=0, guard=False)
+        for name in ("correct", "proposed", "gold"):
+            assert scores.parts[name][0] == case["v32"][name], case["name"]
+        if case["v32"] != case["head"]:
+            differing.add(case["name"])
+    assert differing == {"initial_insert_two_phrase_gold"}
+
+
+def test_the_mean_over_sentences() -> None:
+    one, two = Reference(0, (Edit(0, 1, "A"),)), Reference(1, (Edit(0, 1, "B"), Edit(1, 2, "C")))
+    corpus = Corpus(("a b", "a b", "c"), ((one, two), (one,), (Reference(0, ()),)))
+    system = Hypotheses("s", ("B b", "a b", "c"))
+    for choice in ("sequential", "optimal", "isolated"):
+        scores = evaluate(M2(total="mean", choice=choice), corpus, system, resamples=10)
+        assert scores.sentences is not None
+        assert scores.sentences[0].tolist() == [1.25 * 0.5 / (0.25 + 0.5), 0.0, 1.0]
+        assert scores["s"] == scores.sentences[0].mean()
+        assert [scores.parts[n][0] for n in ("correct", "proposed", "gold")] == [1, 1, 3]
+
+
 def test_only_repeated_gold_edits_count_otherwise_by_default() -> None:
     differing = {}
     for case in GOLDEN["cases"]:

@@ -6,6 +6,7 @@ translation that only shares the name.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -17,7 +18,14 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.metrics.base import Columns, Metric, metric
-from errata.metrics.ngrams import overlaps, per_reference, reference_tokens
+from errata.metrics.ngrams import (
+    Spaces,
+    overlaps,
+    per_reference,
+    reference_tokens,
+    source_tokens,
+    split_tokens,
+)
 from errata.numbers import Floats, Ints
 from errata.parameters import About
 
@@ -47,7 +55,8 @@ class GLEU(Metric):
     ``references``: ``"expected"`` computes the expectation, in closed form and without drawing
     (see `expected_gleu`); where at most ``draws`` combinations of references exist, as the plain
     mean over all of them. ``"official"`` repeats the script's draws, number for number: published
-    scores come out digit for digit, with their sampling error.
+    scores come out digit for digit, with their sampling error; ``"python3"`` draws as the script
+    does when it is run by Python 3, whose ``randint`` is another.
     ``formula``: ``"released"`` is the formula above; ``"paper"`` is Eq. 1 of the 2016 paper, which
     takes off ``max(0, min(H, S) - min(H, R))`` and so punishes surplus copies too.
     ``brevity``: ``"fixed"``, or ``"inverse"`` for the versions from May 2016 to June 2017, which
@@ -57,6 +66,9 @@ class GLEU(Metric):
     ``level``: ``"sentence"`` are the script's sentence scores (``-d``): for each reference the
     score of the sentence alone with every zero statistic replaced by 1, and the mean over
     references. Single sentences are always scored so.
+
+    ``spaces``: ``"ascii"`` splits tokens as the script does, which reads bytes: a no-break space
+    is part of a token.
 
     >>> corpus = Corpus.from_texts(["He go home now ."], [["He goes home now ."]])
     >>> gleu = GLEU()
@@ -69,11 +81,12 @@ class GLEU(Metric):
     about = About(paper="Napoles et al. 2015, 2016", range="from 0 to 1", needs=("references",))
 
     n: int = 4
-    references: Literal["expected", "official"] = "expected"
+    references: Literal["expected", "official", "python3"] = "expected"
     draws: int = 500
     formula: Literal["released", "paper"] = "released"
     brevity: Brevity = "fixed"
     level: Literal["corpus", "sentence"] = "corpus"
+    spaces: Spaces = "unicode"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -90,7 +103,7 @@ class GLEU(Metric):
         """Lengths, then numerator and denominator of each order, then the covariances."""
         orders = range(1, self.n + 1)
         names = ("hypothesis", "reference", *(f"{x}{n}" for n in orders for x in ("num", "den")))
-        if self.references == "official":
+        if self.references != "expected":
             return names
         drawn = ("reference", *(f"num{n}" for n in orders))
         return (*names, *(f"cov({a},{b})" for i, a in enumerate(drawn) for b in drawn[i:]))
@@ -98,7 +111,7 @@ class GLEU(Metric):
     @property
     def columns(self) -> Columns:
         """The annotators; of the expectation the first column is that of no annotator."""
-        return "annotators" if self.references == "official" else "readings"
+        return "annotators" if self.references != "expected" else "readings"
 
     @property
     def single(self) -> Self:
@@ -111,9 +124,10 @@ class GLEU(Metric):
         Only the reference's length and the numerators differ between the references of a
         sentence, so that these have covariances, which add up over sentences like the means.
         """
-        references, first = reference_tokens(corpus)
-        hypothesis = corpus.vocabulary.intern(hypotheses.sentences)
-        found = overlaps(corpus.source_tokens, hypothesis, references, first, order=self.n)
+        references, first = reference_tokens(corpus, self.spaces)
+        hypothesis = split_tokens(corpus, hypotheses.sentences, self.spaces)
+        source = source_tokens(corpus, self.spaces)
+        found = overlaps(source, hypothesis, references, first, order=self.n)
         unwanted = found.kept if self.formula == "released" else found.surplus
         own = np.repeat(hypothesis.lengths, np.diff(first))
         rows = np.empty((len(own), _counted(self.n)))
@@ -122,7 +136,7 @@ class GLEU(Metric):
         rows[:, NUMERATORS] = np.maximum(0, found.matched - unwanted)
         rows[:, DENOMINATORS] = np.maximum(0, own[:, None] - np.arange(self.n))
         counts = per_reference(rows, first)
-        return counts if self.references == "official" else _with_moments(counts)
+        return counts if self.references != "expected" else _with_moments(counts)
 
     def choose(self, counts: Floats) -> Ints:
         """The script's draws, or column 0, or every combination of references if they are few.
@@ -132,11 +146,12 @@ class GLEU(Metric):
         if self.level == "sentence":
             given = ~np.isnan(counts[:, :, HYPOTHESIS].T)
             choice = np.where(given, np.arange(len(given))[:, None], -1)
-            return choice if self.references == "official" else choice[1:]
-        if self.references == "official":
+            return choice if self.references != "expected" else choice[1:]
+        if self.references != "expected":
             numbers = (~np.isnan(counts[:, :, HYPOTHESIS])).sum(axis=1)
             draws = self.draws if numbers.max(initial=1) > 1 else 1
-            return official_draws(tuple(numbers.tolist()), draws)
+            drawn = official_draws if self.references == "official" else python3_draws
+            return drawn(tuple(numbers.tolist()), draws)
         return _every_combination(counts, self.draws)
 
     def score(self, totals: Floats) -> Floats:
@@ -147,7 +162,7 @@ class GLEU(Metric):
         if self.level == "sentence":
             own = totals[..., : _counted(self.n)]
             return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
-        if self.references == "official":
+        if self.references != "expected":
             return _gleu(totals, self.n, self.brevity)
         return expected_gleu(totals, self.n, self.brevity)[0]
 
@@ -160,13 +175,13 @@ class GLEU(Metric):
         """
         if self.level == "sentence":
             return {}
-        if self.references == "official":
+        if self.references != "expected":
             scores, within, error = self.score(totals), np.zeros(()), np.zeros(())
         else:
             scores, within, error = expected_gleu(totals, self.n, self.brevity)
         between = scores.var(axis=-1, keepdims=True) if scores.ndim else np.zeros(())
         spread = np.sqrt(np.broadcast_to(between + within**2, scores.shape))
-        if self.references == "official":
+        if self.references != "expected":
             error = spread / np.sqrt(scores.shape[-1] if scores.ndim else 1)
         return {"SD over references": spread, "error": error}
 
@@ -310,3 +325,18 @@ def official_draws(numbers: tuple[int, ...], draws: int) -> Ints:
     result.setflags(write=False)
     choice: NDArray[np.int64] = result
     return choice
+
+
+@lru_cache(maxsize=2)
+def python3_draws(numbers: tuple[int, ...], draws: int) -> Ints:
+    """What the script draws when Python 3 runs it: ``randint`` takes bits and rejects.
+
+    >>> python3_draws((2, 2, 2, 3), 2).tolist()
+    [[1, 1, 0, 1], [1, 0, 0, 1]]
+    """
+    result = np.empty((draws, len(numbers)), np.int64)
+    for j in range(draws):
+        generator = random.Random(SEED * j)
+        result[j] = [generator.randint(0, size - 1) for size in numbers]
+    result.setflags(write=False)
+    return result

@@ -14,7 +14,14 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.metrics.base import Columns, Metric, metric
 from errata.metrics.gleu import DENOMINATORS, HYPOTHESIS, NUMERATORS, REFERENCE
-from errata.metrics.ngrams import closest_lengths, overlaps, reference_tokens
+from errata.metrics.ngrams import (
+    Spaces,
+    closest_lengths,
+    overlaps,
+    reference_tokens,
+    source_tokens,
+    split_tokens,
+)
 from errata.numbers import Floats
 from errata.parameters import About
 
@@ -41,6 +48,7 @@ class GLEU2015(Metric):
     (``scripts/original_gleu``) takes the closest reference length r (of two, the first), and its
     brevity penalty is inverted: it punishes hypotheses longer than the reference. The paper's
     Eq. 1 differs from both. Sentence scores are not smoothed, as in the scripts.
+    ``spaces``: ``"ascii"`` splits tokens as the scripts do, which read bytes.
 
     >>> corpus = Corpus.from_texts(["He go home now ."], [["He goes home now ."]])
     >>> gleu = GLEU2015(lam=0)
@@ -54,6 +62,7 @@ class GLEU2015(Metric):
 
     lam: float = 0.1
     version: Literal["2015-06", "2016-03"] = "2015-06"
+    spaces: Spaces = "unicode"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,9 +90,10 @@ class GLEU2015(Metric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Statistics with the references merged: one column."""
-        references, first = reference_tokens(corpus)
-        hypothesis = corpus.vocabulary.intern(hypotheses.sentences)
-        found = overlaps(corpus.source_tokens, hypothesis, references, first, merged=True)
+        references, first = reference_tokens(corpus, self.spaces)
+        hypothesis = split_tokens(corpus, hypotheses.sentences, self.spaces)
+        source = source_tokens(corpus, self.spaces)
+        found = overlaps(source, hypothesis, references, first, merged=True)
         h = hypothesis.lengths
         total = np.maximum(0, h[:, None] - np.arange(4))
         counts = np.empty((len(h), 1, 10))

@@ -7,8 +7,10 @@ of a sentence's references.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +22,20 @@ from errata.numbers import Floats, Ints
 
 __all__ = [
     "Overlaps",
+    "Spaces",
     "check_references",
     "closest_lengths",
     "corrections",
     "overlaps",
     "per_reference",
     "reference_tokens",
+    "source_tokens",
+    "split_tokens",
 ]
+
+# What separates tokens: any white space, or, as in scripts that read bytes, that of ASCII.
+Spaces = Literal["unicode", "ascii"]
+ASCII = re.compile(r"[^ \t\n\r\f\v]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +128,28 @@ def overlaps(
     )
 
 
-def reference_tokens(corpus: Corpus) -> tuple[Tokens, Ints]:
+def split_tokens(corpus: Corpus, sentences: Iterable[str], spaces: Spaces = "unicode") -> Tokens:
+    """Sentences as integers of the corpus, split at any white space or at that of ASCII only.
+
+    >>> corpus = Corpus.from_texts([])
+    >>> [split_tokens(corpus, ["10\u00a0km on"], how).lengths.tolist() for how in get_args(Spaces)]
+    [[3], [2]]
+    """
+    if spaces == "unicode":
+        return corpus.vocabulary.intern(sentences)
+    return corpus.vocabulary.intern_tokens(ASCII.findall(sentence) for sentence in sentences)
+
+
+def source_tokens(corpus: Corpus, spaces: Spaces = "unicode") -> Tokens:
+    """The sources as integers, split so."""
+    if spaces == "unicode":
+        return corpus.source_tokens
+    return corpus.derived(
+        ("source tokens", spaces), lambda: split_tokens(corpus, corpus.sources, spaces)
+    )
+
+
+def reference_tokens(corpus: Corpus, spaces: Spaces = "unicode") -> tuple[Tokens, Ints]:
     """All corrected sentences as integers, and where those of each sentence begin.
 
     Every sentence must have a reference.
@@ -127,9 +157,9 @@ def reference_tokens(corpus: Corpus) -> tuple[Tokens, Ints]:
 
     def make() -> tuple[Tokens, Ints]:
         first = check_references(corpus)
-        return corpus.vocabulary.intern(corrections(corpus)), first
+        return split_tokens(corpus, corrections(corpus), spaces), first
 
-    return corpus.derived("reference tokens", make)
+    return corpus.derived(("reference tokens", spaces), make)
 
 
 def corrections(corpus: Corpus) -> Iterator[str]:

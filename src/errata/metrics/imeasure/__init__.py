@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Columns, Metric, f_beta, metric, precision_recall, whole
+from errata.metrics.base import Columns, Metric, check_beta, f_beta, metric, precision_recall, whole
 from errata.metrics.imeasure.columns import (
     BASE,
     KINDS,
@@ -30,6 +30,7 @@ from errata.metrics.imeasure.columns import (
     prepare_nomix,
 )
 from errata.metrics.imeasure.treebank import treebank_tokens
+from errata.metrics.ngrams import Spaces
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
 
@@ -61,7 +62,8 @@ class IMeasure(Metric):
     several annotators be combined, cluster by cluster. ``tokenise="official"`` splits gold
     corrections as the official converter does, which published figures need. In the detection
     aspect a wrong correction is a TP. ``choice="corpus"`` chooses references by running totals
-    (``-opt:corpus``); the result depends on the order of the sentences.
+    (``-opt:corpus``); the result depends on the order of the sentences. ``spaces="ascii"`` splits
+    outputs as the official program does, which reads bytes: a no-break space is part of a token.
 
     >>> from errata import Corpus, Hypotheses
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
@@ -82,16 +84,16 @@ class IMeasure(Metric):
     beta: float = 1.0
     choice: Literal["sentence", "corpus"] = "sentence"
     tokenise: Literal["official", "none"] = "official"
+    spaces: Spaces = "unicode"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for parameter in ("weight", "beta"):
-            value = getattr(self, parameter)
-            if not 0 < value < np.inf:
-                raise InputError(
-                    f"imeasure: {parameter}={value!r} must be above 0 and finite",
-                    remedy="the paper uses weight=2 and beta=1",
-                )
+        check_beta(self.name, self.beta)
+        if not 0.001 <= self.weight <= 1000:
+            raise InputError(
+                f"imeasure: weight={self.weight!r} is not between 0.001 and 1000",
+                remedy="the paper uses 2",
+            )
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -122,9 +124,9 @@ class IMeasure(Metric):
         key = ("imeasure", self.references, self.tokenise)
         if self.references == "mix":
             chains = corpus.derived(key, lambda: prepare_mix(corpus, self.tokenise))
-            return count_mix(corpus, chains, hypotheses, self.weight, self.choice)
+            return count_mix(corpus, chains, hypotheses, self.weight, self.choice, self.spaces)
         prepared = corpus.derived(key, lambda: prepare_nomix(corpus, self.tokenise))
-        return count_nomix(corpus, prepared, hypotheses)
+        return count_nomix(corpus, prepared, hypotheses, self.spaces)
 
     def choose(self, counts: Floats) -> Ints:
         """The reference with the best (WAcc, I, Acc), correction before detection; the first."""

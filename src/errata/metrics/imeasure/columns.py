@@ -21,6 +21,7 @@ from errata.metrics.imeasure.mixtures import (
     numbered,
     stages_of,
 )
+from errata.metrics.ngrams import Spaces, split_tokens
 from errata.numbers import Floats, Ints
 
 __all__ = [
@@ -94,19 +95,17 @@ def both(*batches: Tokens) -> tuple[NDArray[np.int32], Ints]:
     return ids, np.concatenate([*offsets, starts[-1:]])
 
 
-def count_nomix(corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses) -> Floats:
+def count_nomix(
+    corpus: Corpus, prepared: Prepared, hypotheses: Hypotheses, spaces: Spaces = "unicode"
+) -> Floats:
     """Columns of every sentence with each of its references."""
     n = len(corpus)
     counts = np.full((n, int(prepared.columns.max(initial=0)) + 1, len(STATISTICS)), np.nan)
-    tokens = corpus.vocabulary.intern(hypotheses.sentences)
+    tokens = split_tokens(corpus, hypotheses.sentences, spaces)
     ids, offsets = both(corpus.source_tokens, tokens, prepared.tokens)
     found = prepared.base.copy()
     same = np.array(
-        [
-            source.split() == sentence.split()
-            for source, sentence in zip(corpus.sources, hypotheses.sentences, strict=True)
-        ],
-        np.bool_,
+        [np.array_equal(corpus.source_tokens[i], tokens[i]) for i in range(n)], np.bool_
     )
     todo = np.flatnonzero(~same[prepared.owners])
     owners = prepared.owners[todo]
@@ -151,9 +150,10 @@ def count_mix(
     hypotheses: Hypotheses,
     weight: float,
     choice: str,
+    spaces: Spaces = "unicode",
 ) -> Floats:
     """Columns of every sentence with its best mixture, or all that can be best in a corpus."""
-    tokens = corpus.vocabulary.intern(hypotheses.sentences)
+    tokens = split_tokens(corpus, hypotheses.sentences, spaces)
     outputs = [tuple(tokens[i].tolist()) for i in range(len(tokens))]
     plans = [stages_of(chain, output) for chain, output in zip(prepared, outputs, strict=True)]
     jobs: dict[Triple, None] = {}

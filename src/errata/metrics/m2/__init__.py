@@ -46,6 +46,10 @@ class M2(Metric):
     the ``"last"``, as the published sentence scores of Chollampatt and Ng (2018) do.
     ``duplicates``: ``"once"`` counts a gold edit listed twice once; ``"official"`` as the scorer,
     which lets one proposed edit match both, so that P may exceed 1.
+    ``version``: ``"3.2"`` as the last release of the scorer, which misses insertions of two words
+    or more at the start of a sentence; ``"head"`` as the program after it.
+    ``total``: ``"mean"`` is the mean of the sentences' F (as SEEDA's SentM2) in place of the F of
+    their sums, each with the annotator best for it.
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     >>> m2 = M2()
@@ -62,6 +66,8 @@ class M2(Metric):
     choice: Literal["sequential", "optimal", "isolated", "last"] = "sequential"
     sentences: Literal["isolated", "last"] = "isolated"
     duplicates: Literal["once", "official"] = "once"
+    version: Literal["head", "3.2"] = "head"
+    total: Literal["sum", "mean"] = "sum"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,8 +80,8 @@ class M2(Metric):
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Correct, proposed and gold edits."""
-        return ("correct", "proposed", "gold")
+        """Correct, proposed and gold edits; with ``total="mean"`` also the sentence's own F."""
+        return ("correct", "proposed", "gold", *(("F", "sentences") * (self.total == "mean")))
 
     @property
     def headline(self) -> str:
@@ -85,7 +91,12 @@ class M2(Metric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Correct, proposed and gold edits of each sentence, annotators in order of their ids."""
         gold, matched = self._match(corpus, hypotheses)
-        return _by_sentence(gold, matched)
+        counts = _by_sentence(gold, matched)
+        if self.total == "sum":
+            return counts
+        f = f_beta(self._precision(counts), self._recall(counts), self.beta)
+        there = np.where(np.isnan(f), np.nan, 1.0)
+        return np.concatenate([counts, f[..., None], there[..., None]], axis=-1)
 
     def _match(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, Matched]:
         gold = gold_edits(corpus, self.duplicates)
@@ -96,18 +107,19 @@ class M2(Metric):
             max_unchanged=self.max_unchanged,
             ignore_case=self.ignore_case,
             once=self.duplicates == "once",
+            release=self.version == "3.2",
         )
 
     def choose(self, counts: Floats) -> Ints:
         """The annotator of each sentence (see ``choice``)."""
-        if self.choice == "optimal":
+        if self.choice == "optimal" and self.total == "sum":
             return optimal_choice(counts, self.beta)[None]
         if self.choice == "last":
             there = ~np.isnan(counts[:, :, CORRECT])
             last: Ints = np.where(there, np.arange(counts.shape[1]), -1).max(axis=1)
             return last[None]
-        alone = self.choice == "isolated"
-        chosen: Ints = m2_counts.choose(np.ascontiguousarray(counts), self.beta, alone)
+        alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
+        chosen: Ints = m2_counts.choose(np.ascontiguousarray(counts[..., :3]), self.beta, alone)
         return chosen[None]
 
     @property
@@ -116,12 +128,14 @@ class M2(Metric):
         return replace(self, choice=self.sentences)
 
     def score(self, totals: Floats) -> Floats:
-        """F of summed counts."""
+        """F of summed counts, or the mean of sentences' F."""
+        if self.total == "mean":
+            return ratio(totals[..., 3], totals[..., 4], 0.0)
         return f_beta(self._precision(totals), self._recall(totals), self.beta)
 
     def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and the counts behind them."""
-        counts = by_name(self.statistics, totals)
+        counts = by_name(self.statistics[:3], totals)
         return {
             "P": self._precision(totals),
             "R": self._recall(totals),

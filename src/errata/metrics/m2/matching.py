@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
 from errata.edits import with_edits
 from errata.errors import InputError
 from errata.kernels import maxmatch
+from errata.metrics.m2.release_3_2 import concerned, proposed_edits
 
 __all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "shrink"]
 
@@ -132,9 +134,13 @@ def match_edits(
     max_unchanged: int,
     ignore_case: bool,
     once: bool,
+    release: bool = False,
     limit: int = LIMIT,
 ) -> Matched:
-    """Find the proposed edits against every reference and count the gold ones among them."""
+    """Find the proposed edits against every reference and count the gold ones among them.
+
+    ``release`` finds those of m2scorer 3.2.
+    """
     if len(hypotheses) != len(corpus):
         raise InputError(
             f"{hypotheses.system} has {len(hypotheses)} sentences, the corpus {len(corpus)}",
@@ -153,13 +159,63 @@ def match_edits(
         max_unchanged,
         limit,
     )
+    equals: dict[int, list[list[int]]] = {}
+    if release:
+        equals, edits, edit_at = _of_release(
+            corpus, hypotheses, gold, max_unchanged, edits, edit_at
+        )
     keep = np.ones(len(edits), np.uint8)
     if ignore_case:
         _drop_case_changes(corpus, hypotheses, gold.first, edits, edit_at, keep)
     counts, met = maxmatch.tally(
         edits, edit_at, keep, hypothesis.ids, hypothesis.offsets, gold.first, gold.arrays, once
     )
+    for r, several in equals.items():
+        counts[r, 0] = _meet(
+            several, edit_at[r], keep, met[slice(*gold.arrays.gold_at[r : r + 2])], once
+        )
     return Matched(hypothesis, edits, edit_at, keep, counts, met)
+
+
+def _of_release(
+    corpus: Corpus,
+    hypotheses: Hypotheses,
+    gold: Gold,
+    max_unchanged: int,
+    edits: NDArray[np.intc],
+    edit_at: NDArray[np.int64],
+) -> tuple[dict[int, list[list[int]]], NDArray[np.intc], NDArray[np.int64]]:
+    """The edits of release 3.2, and for those references where it matters what they equal."""
+    rows = [edits[a:b] for a, b in itertools.pairwise(edit_at.tolist())]
+    equals = {}
+    for i, (source, output) in enumerate(zip(corpus.sources, hypotheses.sentences, strict=True)):
+        before, after = source.split(), output.split()
+        if not concerned(before, after):
+            continue
+        for r in range(gold.first[i], gold.first[i + 1]):
+            found = proposed_edits(before, after, gold.edits[r], max_unchanged)
+            if found is not None:
+                rows[r] = np.array(
+                    [(a, b, left, right) for ((a, left), (b, right)), _ in found], np.intc
+                ).reshape(-1, 4)
+                equals[r] = [equal for _, equal in found]
+    ends = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return equals, np.concatenate([np.zeros((0, 4), np.intc), *rows]), ends
+
+
+def _meet(
+    equals: list[list[int]], first: int, keep: NDArray[np.uint8], met: NDArray[np.int64], once: bool
+) -> int:
+    """Let proposed edits of one reference meet gold edits from left to right, as `tally` does."""
+    met[:] = -1
+    correct = behind = 0
+    for e, equal in enumerate(equals, first):
+        hits = [x for x in equal if x >= behind] if keep[e] else []
+        for x in hits[:1] if once else hits:
+            met[x] = e
+            correct += 1
+            behind = x + 1
+    return correct
 
 
 def _check_size(
