@@ -31,7 +31,7 @@ def test_one_is_shown_with_its_parameters() -> None:
         "takes": "int",
         "in the signature": "yes",
     }
-    assert table["rows"][1]["takes"] == "expected, official"
+    assert table["rows"][1]["takes"] == "expected, official, python3"
     said = errata("metrics", "fluency").stdout
     assert ["batch_size", "32", "int", "no"] in [line.split() for line in said.splitlines()]
     assert "Needs: a language model; errata[lm] or errata[trigram]" in said
