@@ -18,11 +18,11 @@ __all__ = ["concerned", "proposed_edits"]
 
 EPSILON = 0.001
 LARGEST = 300_000  # arcs of one pair; beyond it the later program's edits are taken
-Cell = tuple[int, int]
-Arc = tuple[Cell, Cell]
+Place = tuple[int, int]
+Arc = tuple[Place, Place]
 
 
-class Step(NamedTuple):
+class Phrase(NamedTuple):
     """What an arc does: where it is said to begin and end, and what it really covers."""
 
     kind: str
@@ -72,20 +72,20 @@ class _Graph:
         self.cells = sorted({(0, 0), *(cell for arc in self.arcs for cell in arc)})
         self.steps = {arc: self._step(arc) for arc in self.arcs}
 
-    def _step(self, arc: Arc) -> Step:
+    def _step(self, arc: Arc) -> Phrase:
         (i, j), (k, m) = arc
         if k > i and m > j:
             equal = self.source[i] == self.hypothesis[j]
-            return Step("noop" if equal else "sub", i, k, int(equal), 1)
+            return Phrase("noop" if equal else "sub", i, k, int(equal), 1)
         if k > i:
-            return Step("del", i, k, 0, 1)
+            return Phrase("del", i, k, 0, 1)
         at = j if i == 0 else i  # the accident of the release
-        return Step("ins", at, at, 0, 1)
+        return Phrase("ins", at, at, 0, 1)
 
     def close(self, max_unchanged: int) -> bool:
         """Add phrase edits over few unchanged words; False where they are too many."""
-        into: dict[Cell, list[Cell]] = defaultdict(list)
-        out: dict[Cell, list[Cell]] = defaultdict(list)
+        into: dict[Place, list[Place]] = defaultdict(list)
+        out: dict[Place, list[Place]] = defaultdict(list)
         for i, k in dict.fromkeys(self.arcs):
             into[k].append(i)
             out[i].append(k)
@@ -102,7 +102,7 @@ class _Graph:
                         out[i].append(j)
                     kind = a.kind if a.kind == b.kind else "sub"
                     self.arcs.append((i, j))
-                    self.steps[i, j] = Step(kind, a.start, b.end, unchanged, far)
+                    self.steps[i, j] = Phrase(kind, a.start, b.end, unchanged, far)
             if len(self.arcs) > LARGEST:
                 return False
         return True
@@ -183,7 +183,7 @@ class _Graph:
         """The cheapest way to the last cell; passes end with the first that changes nothing."""
         distance = dict.fromkeys(self.cells, float("inf"))
         distance[0, 0] = 0.0
-        before: dict[Cell, Cell] = {}
+        before: dict[Place, Place] = {}
         changed = True
         while changed:
             changed = False
