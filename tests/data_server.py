@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,8 +20,12 @@ class DataServer:
     ranges: bool = True
     # After so many bytes of a body the connection is cut, once per entry.
     cuts: list[int] = field(default_factory=list)
+    # Bytes are sent one by one, with so many seconds between two; or headers without an end are.
+    drip: float = 0.0
+    endless_headers: bool = False
     requests: list[tuple[str, str, int]] = field(default_factory=list)
     url: str = ""
+    gone: threading.Event = field(default_factory=threading.Event)
 
 
 @contextmanager
@@ -49,6 +53,10 @@ def serve(root: Path) -> Iterator[DataServer]:
                     status = 416
             state.requests.append((self.path, wanted, status))
             self.send_response(status)
+            if state.endless_headers:
+                self.flush_headers()
+                self._drip(b"X-More: " + b"x" * 1000)
+                return
             if status == 206:
                 self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
             body = b"" if status == 416 else data[first:]
@@ -56,8 +64,19 @@ def serve(root: Path) -> Iterator[DataServer]:
             self.end_headers()
             if state.cuts and body:
                 body = body[: state.cuts.pop(0)]
-            self.wfile.write(body)
+            if state.drip:
+                self._drip(body)
+            else:
+                self.wfile.write(body)
             self.close_connection = True
+
+        def _drip(self, data: bytes) -> None:
+            with suppress(OSError):  # the other side has given up
+                for k in range(len(data)):
+                    self.wfile.write(data[k : k + 1])
+                    self.wfile.flush()
+                    if state.gone.wait(state.drip or 0.01):
+                        return
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         state.url = f"http://127.0.0.1:{server.server_address[1]}"
@@ -66,6 +85,7 @@ def serve(root: Path) -> Iterator[DataServer]:
         try:
             yield state
         finally:
+            state.gone.set()
             server.shutdown()
             thread.join()
 

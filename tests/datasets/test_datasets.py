@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -80,7 +81,7 @@ def test_files_go_by_their_last_part_too() -> None:
     assert chosen.file("conll14st-test.tok.trg0") is chosen.file("refs/conll14st-test.tok.trg0")
     with pytest.raises(InputError, match=r"no files 'trg0'; it has: conll14st-test.m2"):
         chosen.file("trg0")
-    with pytest.raises(InputError, match="no data set 'conll15'; known are: conll14"):
+    with pytest.raises(InputError, match="no data set 'conll15'; did you mean 'conll14'"):
         data_set("conll15")
 
 
@@ -113,7 +114,7 @@ def test_a_bad_catalogue_is_refused(tmp_path: Path, old: str, new: str, says: st
 # Where files come from
 
 
-def test_the_users_folder_is_used_as_it_is(
+def test_the_users_folder_is_verified_once(
     toy: Mapping[str, DataSet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ERRATA_DATA", str(tmp_path / "origin"))
@@ -121,9 +122,16 @@ def test_the_users_folder_is_used_as_it_is(
     path = fetch.path("toy", "small.txt", sets=toy)
     assert path.is_relative_to(tmp_path / "origin")
     assert not fetch.download_folder().exists()
+    with monkeypatch.context() as never:
+        never.setattr(fetch, "_sha256", None)  # what was verified is not read again
+        assert fetch.path("toy", "small.txt", sets=toy) == path
     path.write_bytes(b"changed by the user")
-    assert fetch.path("toy", "small.txt", sets=toy) == path
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"small.txt: the content is not that of small.txt of"):
+            fetch.path("toy", "small.txt", sets=toy)
     assert fetch.check(toy["toy"], toy["toy"].file("small.txt")) == "wrong"
+    monkeypatch.setenv("ERRATA_DATA_CHECK", "off")
+    assert fetch.path("toy", "small.txt", sets=toy) == path
 
 
 def test_a_users_folder_that_is_not_there_is_an_error(
@@ -192,6 +200,38 @@ def test_a_download_that_broke_off_goes_on_later(
     assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
     assert server.requests[-1][1:] == (f"bytes={kept}-", 206)
     assert leftovers() == []
+
+
+def test_a_break_at_the_beginning_keeps_what_came(
+    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
+) -> None:
+    server.cuts = [1000, 0]
+    with pytest.raises(InputError, match="broke off; what came is kept"):
+        fetch.path("toy", LARGE, sets=toy)
+    target = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
+    assert target.with_name("large.bin.part").stat().st_size == 1000
+    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
+    assert server.requests[-1][1:] == ("bytes=1000-", 206)
+
+
+@pytest.mark.parametrize("headers", [False, True])
+def test_a_slow_server_is_given_up_on(
+    toy: Mapping[str, DataSet], server: DataServer, monkeypatch: pytest.MonkeyPatch, headers: bool
+) -> None:
+    """A byte now and then is an answer in time, for ever; so the whole has a limit."""
+    monkeypatch.setenv("ERRATA_DATA_SECONDS", "1")
+    server.drip, server.endless_headers = 0.02, headers
+    began = time.monotonic()
+    with pytest.raises(InputError, match=r"too slow; what came is kept.*ERRATA_DATA_SECONDS"):
+        fetch.path("toy", LARGE, sets=toy)
+    assert time.monotonic() - began < 5
+    part = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
+    part = part.with_name("large.bin.part")
+    assert not headers or not part.exists()
+    assert headers or 10 < part.stat().st_size < 1000
+    monkeypatch.setenv("ERRATA_DATA_SECONDS", "soon")
+    with pytest.raises(InputError, match="is not a number of seconds"):
+        fetch.path("toy", LARGE, sets=toy)
 
 
 def test_a_server_without_ranges_starts_again(
@@ -273,7 +313,7 @@ def test_offline_says_what_to_set(toy: Mapping[str, DataSet]) -> None:
     )
 
 
-@pytest.mark.parametrize("url", ["ftp://example.org", "/some/folder", "http://"])
+@pytest.mark.parametrize("url", ["ftp://example.org", "/some/folder", "http://", "http://[::1"])
 def test_a_bad_base_address_is_refused(toy: Mapping[str, DataSet], url: str) -> None:
     with pytest.raises(InputError, match="ERRATA_DATA"):
         fetch.path("toy", "small.txt", base_url=url, sets=toy)

@@ -40,7 +40,7 @@ def show(form: Form) -> None:
 @click.argument("parts", nargs=-1, metavar="PART...")
 @format_option
 def clear(parts: tuple[str, ...], form: Form) -> None:
-    """Delete what is kept: edits, sentences, data, or all.
+    """Delete what is kept: edits, sentences, checksums, data, or all.
 
     Only files that Errata made are deleted; of downloads, those in the catalogue.
     """

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from errata.errors import InputError
+from errata.io.files import decode, read_bytes
 from errata.parameters import nearest
 
 __all__ = ["DataFile", "DataSet", "catalogue", "data_set", "read_catalogue"]
@@ -92,10 +93,7 @@ def catalogue() -> Mapping[str, DataSet]:
 
 def read_catalogue(path: str | Path) -> Mapping[str, DataSet]:
     """Read a catalogue of one's own, written like `catalogue.toml`."""
-    try:
-        return _parse(Path(path).read_text(encoding="utf-8"), str(path))
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", path=str(path), remedy="save it as UTF-8") from None
+    return _parse(decode(read_bytes(path), str(path)), str(path))
 
 
 def data_set(name: str, sets: Mapping[str, DataSet] | None = None) -> DataSet:
@@ -112,8 +110,10 @@ def data_set(name: str, sets: Mapping[str, DataSet] | None = None) -> DataSet:
 def _parse(text: str, where: str) -> Mapping[str, DataSet]:
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also of numbers of thousands of digits
         raise InputError(f"not TOML: {error}", path=where) from None
+    except RecursionError:
+        raise InputError("not TOML that can be read: nested too deep", path=where) from None
     return MappingProxyType(
         {name: _data_set(name, entry, where) for name, entry in content.items()}
     )

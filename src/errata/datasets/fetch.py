@@ -1,37 +1,36 @@
 """From the name of a public data set to files on disk.
 
-A file is looked for in the folder that ``ERRATA_DATA`` names (laid out OWNER/REPO/COMMIT/PATH and
-used as it is), then in the cache, and is else downloaded into the cache: checksum-verified,
-resumed where an earlier download broke off, and by one process at a time.
+A file is looked for in the folder that ``ERRATA_DATA`` names (laid out OWNER/REPO/COMMIT/PATH;
+verified once, never changed), then in the cache, and is else downloaded into the cache:
+checksum-verified, resumed where an earlier download broke off, and by one process at a time.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
-from errata.cache import cache_folder
+from errata.cache import BlobCache, cache_folder
 from errata.datasets.catalogue import DataFile, DataSet, data_set
+from errata.datasets.transfer import Report, append, most_seconds
 from errata.errors import InputError
+from errata.io.opened import file_error
 
 __all__ = ["BASE_URL", "Found", "check", "download_folder", "find", "get", "path"]
 
 BASE_URL = "https://raw.githubusercontent.com"
 _ATTEMPTS = 3
-_CHUNK = 1 << 16
-_TIMEOUT = (10.0, 30.0)  # seconds: to connect, between two pieces
 _REMEDY = (
     "set ERRATA_DATA to a folder laid out OWNER/REPO/COMMIT/PATH, or ERRATA_DATA_URL "
     "(--base-url) to a mirror"
 )
-
-Report = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +110,33 @@ def download_folder() -> Path:
     return cache_folder() / "data"
 
 
+def _verify(chosen: DataSet, file: DataFile, path: Path) -> None:
+    """Refuse a file of the user's that is not what the catalogue records.
+
+    It is read once; afterwards it is known by its place, size and time, until these change.
+    """
+    if os.environ.get("ERRATA_DATA_CHECK", "").strip().lower() in ("off", "0", "no"):
+        return
+    try:
+        status = path.stat()
+        known = "\0".join(
+            (str(path.resolve()), str(status.st_size), str(status.st_mtime_ns), str(status.st_ino))
+        )
+        memory = BlobCache(cache_folder() / "checksums.sqlite3")
+        digest = memory.get("sha256", [known]).get(known, b"").hex()
+        if not digest:
+            digest = _sha256(path)
+            memory.put("sha256", {known: bytes.fromhex(digest)})
+    except OSError as error:
+        raise file_error("read", error, str(path)) from None
+    if digest != file.sha256:
+        raise InputError(
+            f"the content is not that of {file.name} of {chosen.name} in the catalogue",
+            path=str(path),
+            remedy="fetch it again, or set ERRATA_DATA_CHECK=off to use it as it is",
+        )
+
+
 def _scheme(address: str) -> str:
     """The scheme of an address, nothing where it cannot be read."""
     try:
@@ -122,6 +148,7 @@ def _scheme(address: str) -> str:
 def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None) -> Path:
     found = find(chosen, file)
     if found is not None and found.origin == "data":
+        _verify(chosen, file, found.path)
         return found.path
     # A cached file is hashed each time: a disk that was full once must not change a score.
     if found is not None and _sha256(found.path) == file.sha256:
@@ -161,16 +188,18 @@ def _download(
     pooch.get_logger().setLevel("ERROR")
     part = target.with_name(target.name + ".part")
 
+    until = time.monotonic() + most_seconds(file.size)
+
     def downloader(url: str, output: str, _: Any) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
             before = part.stat().st_size if part.exists() else 0
             try:
-                _append(url, part, file.size, progress)
+                append(url, part, file.size, progress, until)
                 break
             except OSError:
                 # Only a download that broke off midway is worth another try at once.
                 gained = part.exists() and part.stat().st_size > before
-                if attempt == _ATTEMPTS or not gained:
+                if attempt == _ATTEMPTS or not gained or time.monotonic() > until:
                     raise
         part.replace(output)
 
@@ -198,51 +227,19 @@ def _download(
                 ) from None
 
 
-def _append(url: str, part: Path, size: int, progress: Report | None) -> None:
-    """Download into ``part``, from where it ends (a Range request) if the server can do that."""
-    import requests
-
-    have = part.stat().st_size if part.exists() else 0
-    if have >= size:
-        # Nothing more can come: either it is whole, or it never was this file.
-        if have == size:
-            return None
-        part.unlink()
-        have = 0
-    # Compressed transfer would make the offsets those of the compressed bytes.
-    headers = {"Accept-Encoding": "identity"}
-    if have:
-        headers["Range"] = f"bytes={have}-"
-    with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
-        if have and response.status_code == 416:  # shorter there than here: start again
-            part.unlink()
-            return _append(url, part, size, progress)
-        response.raise_for_status()
-        begins = response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
-        if not (have and response.status_code == 206 and begins):
-            have = 0
-        # A server that means to send less has another file: that is for the checksum to say.
-        whole = have + int(response.headers.get("Content-Length", size))
-        with part.open("ab" if have else "wb") as output:
-            for piece in response.iter_content(_CHUNK):
-                output.write(piece)
-                have += len(piece)
-                if progress is not None:
-                    progress(min(have, size), size)
-                if have > size:
-                    return None  # likewise
-    if have < min(size, whole):
-        raise requests.ConnectionError(f"ended after {have} of {size} bytes")
-    return None
-
-
 def _reason(error: OSError) -> str:
     import requests
 
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"HTTP {error.response.status_code} {error.response.reason}"
     if isinstance(error, requests.Timeout):
-        return "no answer in time"
+        slow = str(error).startswith("too slow")
+        return (
+            "the server is too slow; what came is kept, and the next try goes on from there; "
+            "ERRATA_DATA_SECONDS gives it more time"
+            if slow
+            else "no answer in time"
+        )
     if isinstance(error, requests.exceptions.SSLError):
         return "the secure connection failed"
     if isinstance(error, requests.exceptions.ChunkedEncodingError) or "ended after" in str(error):

@@ -42,6 +42,10 @@ def decode_json(text: str) -> Any:
             value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except ValueError as error:
+        if "int_max_str_digits" in str(error):
+            raise ValueError("a number of thousands of digits") from None
+        raise
     if text[end:].strip():
         raise ValueError(f"more than one value (column {end + 1})")
     if "\\u" in text:  # an escape may write half a character, which no file can hold

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from errata.errors import InputError
 from errata.io.checks.findings import raise_or_warn
 from errata.io.files import PathLike, read_lines, shown_name
+from errata.io.whole_numbers import whole_number
 from errata.io.writing import write_lines
 
 __all__ = ["read_weights", "write_weights"]
-
-MANY_DIGITS = 10  # more than there are systems
 
 
 def read_weights(path: PathLike) -> tuple[int, list[NDArray[np.intc]]]:
@@ -27,26 +26,25 @@ def read_weights(path: PathLike) -> tuple[int, list[NDArray[np.intc]]]:
     lines, findings = read_lines(path)
     raise_or_warn(findings)
     name = shown_name(path)
-    first = lines[0].strip() if lines else ""
-    if not (first.isdecimal() and len(first) < MANY_DIGITS and int(first)):
+    systems = whole_number(lines[0], 1) if lines else None
+    if systems is None:
         raise InputError(
             "the first line is not the number of systems",
             path=name,
             line=1,
             remedy="a weight file starts with one positive whole number",
         )
-    systems = int(first)
     counts = []
     for number, line in enumerate(lines[1:], 2):
-        try:
-            row = np.array([int(word) for word in line.split()], np.intc)
-        except (ValueError, OverflowError):
+        found = [whole_number(word, 0) for word in line.split()]
+        if None in found:
             raise InputError(
                 f"{line.strip()[:40]!r} is not a row of whole numbers",
                 path=name,
                 line=number,
                 remedy="give one count per gold chunk",
-            ) from None
+            )
+        row = np.array(found, np.intc)
         if not len(row):
             raise InputError(
                 "the line is empty",
@@ -54,7 +52,7 @@ def read_weights(path: PathLike) -> tuple[int, list[NDArray[np.intc]]]:
                 line=number,
                 remedy="give one count per gold chunk of the sentence",
             )
-        if row.min() < 0 or row.max() > systems:
+        if row.max() > systems:
             raise InputError(
                 f"a count is outside 0 to {systems}, the number of systems", path=name, line=number
             )
