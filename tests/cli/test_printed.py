@@ -1,0 +1,199 @@
+"""Everything the commands print on the sample, kept whole in ``tests/golden/printed``.
+
+What a command prints changes only when somebody means it to: after a change that is meant,
+``python tests/cli/test_printed.py`` writes the files anew, and their difference is read like code.
+Words must be the same; numbers may differ in the last digits, as other machines round.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from command import errata
+from errata import __version__
+from small_experiment import SMALL
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "printed"
+SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
+EDITS = ("-m", "edits")
+QUICK = ("--resamples", 40)
+TEXTS = ("--source", "source.txt", "--refs", "reference0.txt", "--refs", "reference1.txt")
+
+RUNS: dict[str, tuple[object, ...]] = {
+    "score": ("score", "--sample", *QUICK),
+    "score-default-resamples": ("score", "--sample", "-m", "gleu"),
+    "score-details": ("score", "--sample", *QUICK, "--details"),
+    "score-texts": ("score", *TEXTS, "eager.txt", "B=noisy.txt", *QUICK),
+    "score-one": ("score", "--gold", "gold.m2", "eager.txt", "-m", "m2", *QUICK),
+    "score-no-intervals": ("score", "--sample", "--resamples", 0, "-m", "m2", "-m", "bleu"),
+    "score-confidence": ("score", "--sample", *QUICK, "--confidence", 0.5, "-m", "gleu"),
+    "score-compare": ("score", "--sample", *QUICK, "--compare", "-m", "m2", "-m", "gleu"),
+    "score-by-type": ("score", "--sample", "--by-type", *EDITS),
+    "score-by-type-1": ("score", "--sample", "--by-type", "--tier", 1, *EDITS),
+    "score-by-type-2": ("score", "--sample", "--by-type", "--tier", 2, *EDITS),
+    "score-by-sentence": ("score", "--sample", "--by-sentence", "-m", "m2", "--resamples", 0),
+    "score-by-sentences": (
+        *("score", "--gold", "gold.m2", "eager.txt", "--by-sentence", "--resamples", 0),
+        *("-m", "gleu", "-m", "imeasure"),
+    ),
+    "score-annotator": ("score", "--gold", "gold.m2", "--annotator", 0, "eager.txt", *QUICK),
+    "score-difficulty": ("score", "--sample", *QUICK, "-m", "difficulty", *EDITS),
+    "rank": ("rank", "--sample", *QUICK),
+    "rank-default-resamples": ("rank", "--sample"),
+    "rank-head-to-head": ("rank", "--sample", *QUICK, "--head-to-head"),
+    "rank-trueskill": ("rank", "--sample", *QUICK, "--ranker", "trueskill"),
+    "rank-bradley-terry": ("rank", "--sample", *QUICK, "--ranker", "bradley_terry"),
+    "rank-pairs": ("rank", "--sample", *QUICK, "--unit", "pairs", "--members", "expected"),
+    "rank-mean-rank": ("rank", "--sample", *QUICK, "--order", "mean_rank", "--value", "mean"),
+    "rank-without": ("rank", "--sample", *QUICK, "--without", "noisy", "--confidence", 0.5),
+    "rank-balanced": ("rank", "--sample", *QUICK, "--balanced", "--seed", 3),
+    "agree": ("agree", "--sample"),
+    "agree-weighted": ("agree", "--sample", "--kappa-weights", "linear", "--chance", "cohen"),
+    "agree-minimum": ("agree", "--sample", "--minimum", 60),
+    "plan": ("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 50),
+    "plan-little": ("plan", "--sample", "--systems", "fluent", "noisy", "--simulations", 50),
+    "plan-pairs": (
+        *("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 60),
+        *("--pairs", 2, "--batch", 50, "--power", 0.5),
+    ),
+    "refs": ("refs", "--sample", *QUICK),
+    "refs-cased": ("refs", "--sample", *QUICK, "--cased", "--worst", 2, "-m", "gleu"),
+    "stress": ("stress", "--sample", "gleu", *QUICK),
+    "stress-several": ("stress", "--sample", "m2", "bleu", *QUICK),
+    "difficulty": ("difficulty", "--sample", *QUICK),
+    "difficulty-system": ("difficulty", "--sample", *QUICK, "--system", "eager", "--tier", 1),
+    "difficulty-examples": ("difficulty", "--sample", *QUICK, "--examples", 3, "--exclude-own"),
+    "difficulty-terminal": ("difficulty", "--sample", "--terminal", "--sentences", "2-9"),
+    "meta": ("meta", "--sample", *QUICK),
+    "meta-system": ("meta", "--sample", *QUICK, "--level", "system", "--window", 3),
+    "meta-top": ("meta", "--sample", *QUICK, "--level", "system", "--top", 4, "--no-tests"),
+    "meta-without": ("meta", "--sample", *QUICK, "--without", "noisy", "--over", "sentences"),
+    "meta-sentence": ("meta", "--sample", *QUICK, "--level", "sentence", "-m", "gleu", "-m", "m2"),
+    "check": ("check", "--gold", "gold.m2", "eager.txt"),
+    "check-shifted": ("check", "--gold", "gold.m2", "eager.txt", "shifted.txt"),
+    "check-odd": ("check", "odd.m2"),
+    "convert": ("convert", "gold.m2", "--only-source", "-o", "-"),
+    "convert-annotator": ("convert", "gold.m2", "--annotator", 1, "--copy-missing", "-o", "-"),
+    "convert-texts": ("convert", "--source", "source.txt", "--refs", "eager.txt", "-o", "-"),
+    "data-list": ("data", "list"),
+    "reproduce-list": ("reproduce",),
+    "reproduce-small": ("reproduce", "small.toml"),
+    "reproduce-summary": ("reproduce", "small.toml", "--summary"),
+}
+FORMS = ("json", "tsv", "latex", "markdown", "html")
+IN_ALL_FORMS = {
+    *("score", "score-details", "score-compare", "score-by-type", "score-one"),
+    *("rank-head-to-head", "agree", "plan", "refs", "stress", "difficulty-system", "meta"),
+    *("meta-system", "check-shifted", "reproduce-small", "data-list"),
+}
+CASES = {
+    **{name: (*arguments,) for name, arguments in RUNS.items()},
+    **{
+        f"{name}.{form}": (*RUNS[name], "--format", form)
+        for name in sorted(IN_ALL_FORMS)
+        for form in FORMS
+    },
+}
+ODD = """S He go home .
+A 1 2|||Verb|||goes|||REQUIRED|||-NONE-|||0
+A 9 10|||Verb|||goes|||REQUIRED|||-NONE-|||0
+
+S She\u200bgo “ home ” .A 1 2|||V|||goes|||REQUIRED|||-NONE-|||0
+
+"""
+NUMBER = re.compile(r"([-−+]?\d+\.\d+(?:e[-+]?\d+)?)")
+
+
+def _fill(folder: Path) -> None:
+    """The sample as files of a user, a shifted output and a gold file with faults."""
+    for file in SAMPLE.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    lines = (SAMPLE / "noisy.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "shifted.txt").write_text("".join(lines[1:] + lines[:1]), encoding="utf-8")
+    (folder / "odd.m2").write_text(ODD, encoding="utf-8")
+    (folder / "small.toml").write_text(SMALL, encoding="utf-8")
+
+
+def _printed(folder: Path, name: str) -> str:
+    """All that the user sees: output, messages, and the exit code where it is not 0."""
+    done = errata(*CASES[name], cwd=folder, code=None, terminal=100 if "." not in name else None)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    text = text.replace(f"errata:{__version__}", "errata:VERSION")
+    text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    if done.stderr:
+        text += "--- messages\n" + done.stderr
+    return text + (f"--- exit code {done.returncode}\n" if done.returncode else "")
+
+
+def _alike(first: str, second: str) -> bool:
+    """Whether words are the same and numbers very nearly."""
+    pieces = zip_longest(NUMBER.split(first), NUMBER.split(second), fillvalue="")
+    return all(
+        one == other
+        or (
+            NUMBER.fullmatch(one) is not None
+            and NUMBER.fullmatch(other) is not None
+            and float(one.replace("−", "-"))
+            == pytest.approx(float(other.replace("−", "-")), rel=1e-9, abs=1e-12)
+        )
+        for one, other in pieces
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a user who copied the sample."""
+    place = tmp_path_factory.mktemp("user")
+    _fill(place)
+    return place
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_command_prints_what_it_printed(name: str, folder: Path) -> None:
+    before = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+    now = _printed(folder, name)
+    if not _alike(before, now):
+        assert now == before, "if this is meant: python tests/cli/test_printed.py"
+
+
+def test_every_kept_text_has_its_command() -> None:
+    assert {file.stem for file in GOLDEN.glob("*.txt")} == CASES.keys()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("a 0.1234567891", "a 0.1234567892", True),
+        ("a 0.12", "a 0.13", False),
+        ("a 0.12", "b 0.12", False),
+        ("a 0.12 5", "a 0.12 6", False),
+        ("a -0.12", "a 0.12", False),
+        ("0.5 0.5", "0.5", False),
+    ],
+)
+def test_what_counts_as_the_same(first: str, second: str, same: bool) -> None:
+    assert _alike(first, second) == same
+
+
+def _write() -> None:
+    import tempfile
+
+    GOLDEN.mkdir(exist_ok=True, parents=True)
+    for file in GOLDEN.glob("*.txt"):
+        file.unlink()
+    with tempfile.TemporaryDirectory() as place:
+        _fill(Path(place))
+        for name in CASES:
+            (GOLDEN / f"{name}.txt").write_text(_printed(Path(place), name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()
