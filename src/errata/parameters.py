@@ -257,10 +257,6 @@ def build(cls: type[P], arguments: dict[str, Any]) -> P:
                 f"{cls.name}: {name}={value!r} should be a "
                 f"{type(default).__name__}, like {default!r}"
             )
-        elif isinstance(value, tuple) and not all(isinstance(word, str) for word in value):
-            raise InputError(
-                f"{cls.name}: {name}={value!r} should hold words only", remedy="put them in quotes"
-            )
     try:
         return cls(**arguments)
     except ErrataError:
