@@ -355,3 +355,12 @@ def test_misuse() -> None:
         rank(NetWins(), compare(lonely))
     with pytest.raises(InputError, match="only one unit"):
         rank(NetWins(), compare(lonely[:1]), unit="judges")
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao_kupper"])
+@pytest.mark.parametrize("prior", [0.0, 0.1])
+def test_where_all_are_ties_the_advice_is_one_that_helps(ties: str, prior: float) -> None:
+    counts = Counts(np.zeros((2, 2)), np.array([[0.0, 3.0], [3.0, 0.0]]))
+    with pytest.raises(InputError, match=r"nobody beat anybody.*bradley_terry\(ties=half\)"):
+        parse_ranker(f"bradley_terry(ties={ties}, prior={prior})").score(counts)
+    assert parse_ranker("bradley_terry(ties=half)").score(counts).tolist() == [0.0, 0.0]

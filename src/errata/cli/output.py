@@ -202,7 +202,7 @@ def _rich_bar() -> RichProgress:
             return Text(f"{task.speed:.1f}/s" if task.speed else "", style="progress.data.speed")
 
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         Speed(),

@@ -78,15 +78,27 @@ class BradleyTerry(Ranker):
             ties = np.zeros_like(ties)
         terms = _davidson if self.ties == "davidson" else _rao_kupper
         strength, tie = _newton(wins, ties, terms, self.prior)
-        bad = int((~np.isfinite(strength).all(axis=1)).sum())
-        if bad:
-            where = "" if len(strength) == 1 else f" in {bad} of {len(strength)} resamples"
-            raise InputError(
-                f"{self.name}: no finite strengths{where}: some systems never lost to, or never "
-                "beat, the others",
-                remedy=f"give a prior, as in {self.name}(prior=0.1)",
-            )
+        bad = ~np.isfinite(strength).all(axis=1)
+        if bad.any():
+            raise self._unbounded(bad, only_ties=not wins[bad].any(axis=(1, 2)).all())
         return strength.reshape(counts.wins.shape[:-1]), tie.reshape(counts.wins.shape[:-2])
+
+    def _unbounded(self, bad: NDArray[np.bool_], *, only_ties: bool) -> InputError:
+        """What to say where there is no finite answer, and what would give one."""
+        where = "" if len(bad) == 1 else f" in {bad.sum()} of {len(bad)} resamples"
+        if only_ties:
+            return InputError(
+                f"{self.name}: no finite strengths{where}: nobody beat anybody, so ties have no "
+                "finite likelihood",
+                remedy=f"count a tie as half a win for both, {self.name}(ties=half)",
+            )
+        return InputError(
+            f"{self.name}: no finite strengths{where}: some systems never lost to, or never "
+            "beat, the others",
+            remedy=f"give a prior, as in {self.name}(prior=0.1)"
+            if not self.prior
+            else f"give a larger prior than {self.prior:g}",
+        )
 
     def chances(self, counts: Counts) -> tuple[Floats, Floats]:
         """The model's chances that a beats b, and that they tie: ``[..., a, b]``."""
