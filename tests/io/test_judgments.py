@@ -16,7 +16,7 @@ from errata.human import compare
 from errata.io.judgments import read_judgment_files, read_judgments, write_judgments
 from errata.io.judgments.appraise import parse_appraise, render_appraise
 from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
-from errata.io.judgments.labels import fit_labels
+from errata.io.judgments.labels import fit_labels, require_fit
 from errata.io.judgments.mturk import parse_mturk
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
 from human_data import (
@@ -632,3 +632,26 @@ def test_mturk_text_shown_twice(tmp_path: Path) -> None:
         ((("A", "B"), ("C",)), (2, 3)),
         ((("A", "B"), ("C",)), (4, 3)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("here", "after", "message"),
+    [
+        (19, 1, None),
+        (18, 2, "in 18 of 20 rankings; are these the outputs"),
+        (3, 17, "the sentence after it in 17: the sentence numbers are off by one"),
+        (4, 16, "in 4 of 20 rankings; are these the outputs"),
+    ],
+)
+def test_how_many_labels_must_fit(here: int, after: int, message: str | None) -> None:
+    """Nineteen of twenty; a shift is called one where more than four of five fit it."""
+    texts = {"A": ["x", "x", "y"], "B": ["x", "x", "z"], "C": ["v", "w", "w"]}
+    # At sentence 0 and 1 A and B wrote the same; at sentence 2 all differ.
+    good = Judgment("ann", 1, (("A", "B"), ("C",)), (1, 2))
+    shifted = Judgment("ann", 1, (("A",), ("B",), ("C",)), (1, 2, 3))
+    found = [good] * here + [shifted] * after
+    if message is None:
+        require_fit(found, texts, "x")
+        return
+    with pytest.raises(InputError, match=message):
+        require_fit(found, texts, "x")

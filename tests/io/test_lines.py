@@ -116,6 +116,23 @@ def test_a_file_that_is_mostly_shifted_is_an_error():
     assert "output lines 1–59 look like source lines 2–60" in found.problem
 
 
+@pytest.mark.parametrize(("away", "seen"), [(9, True), (10, True), (11, False)])
+def test_how_far_a_line_is_looked_for(away, seen):
+    for lines in (
+        [*OUTPUT[:20], *OUTPUT[20 + away : 40 + away], *["x"] * away, *OUTPUT[40 + away :]],
+        [*OUTPUT[:20], *["x"] * away, *OUTPUT[20:40], *OUTPUT[40 + away :]],
+    ):
+        codes = [f.code for f in findings(lines[:60])]
+        assert ("shifted" in codes) == seen
+
+
+@pytest.mark.parametrize(("displaced", "severity"), [(30, "warning"), (31, "error")])
+def test_from_where_a_shift_is_an_error(displaced, severity):
+    """More than half of the lines."""
+    found = one([*OUTPUT[1 : displaced + 1], "x", *OUTPUT[displaced + 1 :]], "shifted")
+    assert found.severity == severity
+
+
 def test_two_lines_that_changed_places():
     lines = list(OUTPUT)
     lines[9], lines[10] = lines[10], lines[9]

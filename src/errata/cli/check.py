@@ -10,7 +10,7 @@ import click
 
 from errata.cli.options import Inputs, corpus_options
 from errata.cli.output import emit, format_option
-from errata.errors import visible
+from errata.errors import shortened, visible
 from errata.io.checks.findings import Severity
 from errata.numbers import plural
 from errata.report.table import Table
@@ -60,7 +60,8 @@ def command(
         for finding in shown:
             click.echo(
                 f"{finding.severity}  {visible(finding.place)}  [{finding.code}]\n"
-                f"    {visible(finding.problem)}\n    → {visible(finding.remedy)}"
+                f"    {visible(shortened(finding.problem))}\n"
+                f"    → {visible(shortened(finding.remedy))}"
             )
         click.echo(f"{_counts(checked)}\n")
         emit(_files(checked), form)
@@ -78,7 +79,7 @@ def _counts(checked: Checked) -> str:
 def _findings(checked: Checked, shown: Sequence[Finding]) -> Table:
     return Table(
         ("severity", "file", "line", "code", "problem", "remedy"),
-        tuple((f.severity, f.path, f.line, f.code, f.problem, f.remedy) for f in shown),
+        tuple((f.severity, f.path, f.line, f.code, shortened(f.problem), f.remedy) for f in shown),
         title="Findings",
         caption=_counts(checked),
         name="findings",

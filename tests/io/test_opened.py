@@ -1,0 +1,175 @@
+"""What is read has an end: devices are refused, sizes bounded, before memory is asked for."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from command import errata
+from errata.errors import InputError
+from errata.io import read_text
+from errata.io.files import read_bytes, stream_lines
+from errata.io.judgments import read_judgments
+from errata.io.opened import most_bytes
+from errata.io.scores import read_score_file
+
+READERS = pytest.mark.parametrize(
+    "read",
+    [
+        read_bytes,
+        read_text,
+        lambda path: list(stream_lines(path)),
+        lambda path: list(read_judgments(path)),
+        read_score_file,
+    ],
+    ids=["bytes", "text", "lines", "judgments", "scores"],
+)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs the devices of Unix")
+@READERS
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/urandom"])
+def test_devices_are_refused(tmp_path: Path, read, device: str) -> None:
+    (tmp_path / "link").symlink_to(device)
+    for path in (device, tmp_path / "link"):
+        with pytest.raises(InputError, match="a device and not a file"):
+            read(path)
+
+
+def test_nothing_is_an_empty_file() -> None:
+    assert read_bytes(os.devnull) == b""
+
+
+@READERS
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read, pack) -> None:
+    """A gzip file of 12 MB held 8 GB."""
+    monkeypatch.setenv("ERRATA_MAX_BYTES", "100k")
+    path = tmp_path / "x"
+    path.write_bytes(pack(b"a,b\n" * 30_000))
+    with pytest.raises(InputError, match=r"more than 102,400 bytes; .*set ERRATA_MAX_BYTES"):
+        read(path)
+    path.write_bytes(pack(b"x" * 200_000))  # one line
+    with pytest.raises(InputError, match="more than 102,400 bytes"):
+        read(path)
+    monkeypatch.setenv("ERRATA_MAX_BYTES", "1M")
+    assert len(read_bytes(path)) == 200_000
+
+
+def test_a_spreadsheet_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openpyxl")
+    monkeypatch.setenv("ERRATA_MAX_BYTES", "100k")
+    with zipfile.ZipFile(tmp_path / "x.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", b" " * 10_000_000)
+    with pytest.raises(InputError, match="more than 102,400 bytes"):
+        read_score_file(tmp_path / "x.xlsx")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@READERS
+def test_endless_pipes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read) -> None:
+    monkeypatch.setenv("ERRATA_MAX_BYTES", "100k")
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+
+    def write() -> None:
+        try:
+            with path.open("wb") as pipe:
+                while True:
+                    pipe.write(b"a,b\n" * 1000)
+        except BrokenPipeError:
+            pass
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    with pytest.raises(InputError, match="more than 102,400 bytes"):
+        read(path)
+    writer.join(10)
+    assert not writer.is_alive()
+
+
+def test_pipes_are_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    threading.Thread(target=lambda: path.write_text("A\t1\nB\t2\n"), daemon=True).start()
+    assert list(read_score_file(path)[0]) == [("A", 1.0), ("B", 2.0)]
+
+
+@pytest.mark.parametrize("text", ["many", "-1", "0", "1e9", "9" * 5000, "8GB"])
+def test_what_is_no_size(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("ERRATA_MAX_BYTES", text)
+    with pytest.raises(InputError, match="is not a size; write it as 500M or 8G") as caught:
+        most_bytes()
+    assert len(str(caught.value)) < 200
+
+
+def test_standard_input_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ERRATA_MAX_BYTES", "1k")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 2000)))
+    with pytest.raises(InputError, match="<stdin>: the input holds more than 1,024 bytes"):
+        read_bytes("-")
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="standard input is closed"):
+        read_bytes("-")
+
+
+@pytest.mark.slow
+def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
+    """Refused within the memory that the limit states, not when the machine is full."""
+    path = tmp_path / "bomb.gz"
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        for _ in range(300):
+            file.write(bytes(1 << 20))
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (900 << 20,) * 2);"
+        "from errata.cli import main; main(sys.argv[1:])"
+    )
+    for arguments in (["rank"], ["score", "--sample", "--gold"], ["meta", "--human"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments, str(path)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "ERRATA_MAX_BYTES": "100M", "OPENBLAS_NUM_THREADS": "1"},
+        )
+        assert done.returncode == 2, done.stderr
+        assert "memory" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["weights", "j.jsonl", "j.xml", "j.csv", "s.tsv", "s.json", "c.toml", "gold.m2"]
+)
+def test_numbers_of_thousands_of_digits(tmp_path: Path, name: str) -> None:
+    many = "9" * 5000
+    ranking = f'"judge":"a","sentence":0,"systems":["A","B"],"ranks":[1,{many}],"seconds":{many}'
+    contents = {
+        "weights": (f"{many}\n{many}\n", ["difficulty", "--sample", "--annotator", 0, "--weights"]),
+        "j.jsonl": (f"{{{ranking}}}\n", ["plan", "--systems", "A", "B"]),
+        "j.xml": (
+            f'<a><ranking-item src-id="0" user="a" duration="{many}:00:00">'
+            f'<translation rank="{many}" system="A"/></ranking-item></a>',
+            ["agree"],
+        ),
+        "j.csv": (f"judge,sentence,system,rank\na,{many},A,{many}\n", ["rank"]),
+        "s.tsv": (f"A\t{many}\nB\t1\n", ["meta", "--scores", "x", "--human"]),
+        "s.json": (f'{{"tables": [{many}]}}', ["meta", "--scores", "x", "--human"]),
+        "c.toml": (f"a = {many}\n", ["data", "--catalogue"]),
+        "gold.m2": (
+            f"S a b\nA {many} 1|||X|||y|||REQUIRED|||-NONE-|||{many}\n",
+            ["check", "--gold"],
+        ),
+    }
+    text, arguments = contents[name]
+    (tmp_path / name).write_text(text)
+    more = ["list"] if name == "c.toml" else []
+    done = errata(*arguments, tmp_path / name, *more, code=2)
+    assert len(done.stderr or done.stdout) < 2000
