@@ -56,7 +56,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_listed(monkeypatch: pytest.MonkeyPat
         (("score", "--sample", "--format", "jsn"), "did you mean 'json'?"),
         (("rank", "--sample", "--ranker", "expected_win"), "did you mean 'expected_wins'?"),
         (("metrics", "blue"), "did you mean 'bleu'?"),
-        (("meta", "--sample", "--convention", "tau"), "did you mean 'tau_b'?"),
+        (("meta", "--sample", "--convention", "nooties"), "did you mean 'noties'?"),
         (("data", "list", "conl14"), "did you mean 'conll14'?"),
         (("reproduce", "gotou21"), "did you mean 'gotou20'?"),
     ],
