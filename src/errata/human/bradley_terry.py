@@ -78,7 +78,7 @@ class BradleyTerry(Ranker):
             ties = np.zeros_like(ties)
         terms = _davidson if self.ties == "davidson" else _rao_kupper
         strength, tie = _newton(wins, ties, terms, self.prior)
-        bad = ~np.isfinite(strength).all(axis=1)
+        bad = np.asarray(~np.isfinite(strength).all(axis=1))
         if bad.any():
             raise self._unbounded(bad, only_ties=not wins[bad].any(axis=(1, 2)).all())
         return strength.reshape(counts.wins.shape[:-1]), tie.reshape(counts.wins.shape[:-2])
