@@ -1,0 +1,213 @@
+"""Every reader, with files that it reads well."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["SAMPLE", "TARGETS", "Target", "first_sentences", "head"]
+
+SAMPLE = Path(__file__).resolve().parents[1] / "src" / "errata" / "datasets" / "sample"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader: what it reads well, and how it is called with a path."""
+
+    name: str
+    seeds: Callable[[], list[bytes]]
+    read: Callable[[Path], object]
+    ending: str = ""
+    refuses: bool = True
+
+
+def _sample(*names: str) -> list[bytes]:
+    return [(SAMPLE / name).read_bytes() for name in names]
+
+
+def head(data: bytes, lines: int) -> bytes:
+    """The first lines of a file."""
+    return b"".join(data.splitlines(keepends=True)[:lines])
+
+
+def first_sentences(count: int) -> bytes:
+    """The first sentences of the sample, with their edits."""
+    paragraphs = (SAMPLE / "gold.m2").read_bytes().split(b"\n\n")
+    return b"\n\n".join(paragraphs[:count]) + b"\n\n"
+
+
+def _judgments() -> list[bytes]:
+    from errata.io.judgments.appraise import render_appraise
+    from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
+    from errata.io.judgments.pairwise import render_pairwise
+
+    lines = (SAMPLE / "judgments.jsonl").read_text("utf-8").splitlines()[:8]
+    found = [j for j in parse_jsonl(lines, "sample") if None not in j.ranks]
+    texts = [
+        "\n".join(render(found)) for render in (render_jsonl, render_appraise, render_pairwise)
+    ]
+    turk = (
+        "HITId,WorkerId,AssignmentStatus,WorkTimeInSeconds,Input.sentID,Input.system1,"
+        "Input.sentence1,Input.system2,Input.sentence2,Answer.rank_1,Answer.rank_2\n"
+        'h1,ann,Approved,65,3,"A B","He goes , home .",C,He go home .,1,2\n'
+        "h2,bob,Rejected,7,4,A,x,###,,1,\n"
+    )
+    tables = (
+        "judge,sentence,system,rank\nann,0,A,2\nann,0,B,1\nbob,1,A,1\nbob,1,B,2\n",
+        'sentence;system;score\n0;"A,B";3,5\n0;C;4\n1;A;2\n1;B;1\n',
+        "judge\tsentence\tbetter\tworse\titem\nann\t0\tA\tB\tx\nbob\t1\tB\tC\ty\n",
+        "A,B,C\n50.5,75,50.5\n,,\n1,2,3.5\n",
+        'sentence,system,score\nHe go .,"A,B","3,4"\nHe go .,C,"4,4"\nI am .,A,"1,2"\n',
+    )
+    return [text.encode() for text in (*texts, turk, *tables)]
+
+
+def _scores() -> list[bytes]:
+    import numpy as np
+
+    from errata.data import Scores
+    from errata.io import write_scores
+
+    scores = Scores(
+        "m2(beta=0.5)",
+        ("A", "B"),
+        np.array([0.3, 0.4]),
+        np.array([[0.1, 0.5], [np.nan, 0.25]]),
+        parts={"P": np.array([1.0, 0.5])},
+        resampled=np.array([[0.2, 0.3], [0.4, 0.5]]),
+    )
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("s.json", "s.tsv"):
+            write_scores(scores, Path(folder, name))
+            found.append(Path(folder, name).read_bytes())
+    printed = {
+        "tables": [
+            {
+                "name": "m2",
+                "signature": "m2(beta=0.5) | sentences:2",
+                "columns": ["rank", "system", "F0.5", "95 % interval"],
+                "rows": [
+                    {"rank": 1, "system": s, "F0.5": v, "95 % interval": [0.1, 0.5]}
+                    for s, v in (("A", 0.4), ("B", 0.3))
+                ],
+            }
+        ]
+    }
+    texts = (
+        json.dumps(printed),
+        "rank\tsystem\tF0.5\tF0.5 low\tsignature\n1\tA\t0.4\t0.3\tm2()\n2\tB\t0.3\t0.2\tm2()\n",
+        "system\tsentence\tGLEU\tsignature\nA\t1\t0.5\tgleu()\nB\t1\t0.25\tgleu()\n",
+        "A\t0.1\nB\t0.4\n", "system;m2;gleu\nA;0,1;1\nB;0,4;2\n", "A 0 1\nA 1 0.5\nB 0 1\nB 1 1\n",
+        "A,B\n1,0.25\n,\n0.5,0.75\n", "0.1\n0.4\n0.3\n",
+        "m\ten\tt\tA\t0\t0.5\nm\ten\tt\tB\t0\t0.25\n", "m\ten\tt\tA\t0.5\nm\ten\tt\tB\t0.25\n",
+    )  # fmt: skip
+    return [*found, *(text.encode() for text in texts)]
+
+
+XML_GOLD = b"""<scripts><script id="1"><sentence id="1" numann="2"><text>He go home .</text>
+<error-list><error id="1" req="yes" type="V"><alt ann="0"><c start="1" end="2">goes</c></alt>
+<alt ann="1"><c start="1" end="2">went</c></alt></error></error-list></sentence>
+<sentence id="2" numann="1"><text>I am .</text><error-list/></sentence></script></scripts>
+"""
+
+
+def _experiments() -> list[bytes]:
+    folder = SAMPLE.parents[1] / "reproduce" / "experiments"
+    return sorted((path.read_bytes() for path in folder.glob("*.toml")), key=len)[:4]
+
+
+def _catalogue() -> bytes:
+    """The first entry."""
+    first, _, _ = (SAMPLE.parent / "catalogue.toml").read_bytes().partition(b"\n[conll14-outputs")
+    return first + b"\n"
+
+
+def _edits() -> bytes:
+    """Sentences of the sample with the edits of one annotator."""
+    paragraphs = first_sentences(8).split(b"\n\n")
+    return b"\n\n".join(
+        b"\n".join(line for line in part.split(b"\n") if line[:1] == b"S" or line[-4:] == b"|||0")
+        for part in paragraphs
+    )
+
+
+def _m2(path: Path) -> object:
+    from errata.io import read_m2
+
+    return read_m2(path), read_m2(path, compatible=True)
+
+
+def _output(path: Path) -> object:
+    from errata.data import Corpus
+    from errata.io import read_hypotheses
+
+    sources = head((SAMPLE / "source.txt").read_bytes(), 8).decode().splitlines()
+    return read_hypotheses(path, corpus=Corpus.from_texts(sources))
+
+
+def _check(path: Path) -> object:
+    from errata.io import check_files
+
+    return check_files([path], source=path), check_files([], gold=path)
+
+
+def _judged(path: Path) -> object:
+    from errata.io.judgments import read_judgments
+
+    return list(read_judgments(path, base=path.stat().st_size % 2))
+
+
+def _judged_by_columns(path: Path) -> object:
+    from errata.io.judgments import read_judgments
+
+    columns = {"judge": "judge", "sentence": "sentence", "system": "system"}
+    return list(read_judgments(path, columns=columns))
+
+
+def _scored(path: Path) -> object:
+    from errata.io.scores import read_score_file
+
+    return read_score_file(path), read_score_file(path, names=("A", "B", "C"))
+
+
+def _reader(module: str, name: str) -> Callable[[Path], object]:
+    def read(path: Path) -> object:
+        from importlib import import_module
+
+        return getattr(import_module(module), name)(path)
+
+    return read
+
+
+TARGETS = (
+    Target("text", lambda: _sample("eager.txt"), _reader("errata.io", "read_text")),
+    Target("m2", lambda: [head(_sample("gold.m2")[0], 30)], _m2),
+    Target("imeasure", lambda: [XML_GOLD], _m2),
+    Target("output", lambda: [head(d, 8) for d in _sample("eager.txt", "noisy.txt")], _output),
+    Target("output.m2", lambda: [_edits()], _output, ".m2"),
+    Target("check", lambda: [head(d, 12) for d in _sample("gold.m2", "eager.txt")], _check,
+           refuses=False),
+    Target("judgments", _judgments, _judged),
+    Target("columns", _judgments, _judged_by_columns),
+    Target("scores", _scores, _scored),
+    Target("stored.json", lambda: _scores()[:1], _reader("errata.io", "read_scores"), ".json"),
+    Target("stored.tsv", lambda: _scores()[1:2], _reader("errata.io", "read_scores"), ".tsv"),
+    Target("published", lambda: _scores()[-1:], _reader("errata.io", "read_published_scores")),
+    Target(
+        "weights",
+        lambda: [b"5\n1 2 3\n0 5\n4\n", b"2\n0\n1 2\n"],
+        _reader("errata.io.weights", "read_weights"),
+    ),
+    Target(
+        "catalogue",
+        lambda: [_catalogue()],
+        _reader("errata.datasets.catalogue", "read_catalogue"),
+    ),
+    Target(
+        "experiment", _experiments, _reader("errata.reproduce.experiment", "read_experiment")
+    ),
+)  # fmt: skip

@@ -1,0 +1,253 @@
+"""Mutated files through every reader, and mutated command lines through the program.
+
+Allowed are a result, an error in one line (`ErrataError`) and a `DataWarning`; whatever else
+comes, takes long or takes much memory is a fault. Tests put a few thousand inputs through
+(``make test``) or many (``pytest -m fuzz``); by hand::
+
+    python tests/fuzzing.py --inputs 1000000 --jobs 2
+
+prints how many went through, how fast, the slowest and the memory taken; what failed is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+from errata.errors import DataWarning, ErrataError
+from fuzz_mutations import mutated
+from fuzz_targets import SAMPLE, TARGETS, Target, first_sentences, head
+
+__all__ = ["MEGABYTES", "Tally", "command_lines", "fuzz_commands", "fuzz_reader", "megabytes"]
+
+SECONDS = 5.0  # of processor time that one small input may take
+MEGABYTES = 1024  # that all of them together may take
+
+
+@dataclass
+class Tally:
+    """What came of the inputs."""
+
+    inputs: int = 0
+    read: int = 0
+    refused: int = 0
+    slowest: float = 0.0
+    faults: list[tuple[str, bytes, str]] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        self.inputs += other.inputs
+        self.read += other.read
+        self.refused += other.refused
+        self.slowest = max(self.slowest, other.slowest)
+        self.faults += other.faults
+
+
+def _quiet() -> None:
+    warnings.resetwarnings()
+    warnings.simplefilter("error")
+    warnings.simplefilter("ignore", DataWarning)
+
+
+def fuzz_reader(target: Target, inputs: int, seed: int, folder: Path) -> Tally:
+    """Put mutations of what a reader reads well through it."""
+    rng = random.Random(f"{target.name} {seed}")
+    seeds = target.seeds()
+    path = folder / f"mutant{target.ending}"
+    tally = Tally()
+    with warnings.catch_warnings():
+        _quiet()
+        for _ in range(inputs):
+            data = mutated(rng.choice(seeds), seeds, rng)
+            path.write_bytes(data)
+            began = time.process_time()
+            try:
+                target.read(path)
+                tally.read += 1
+            except ErrataError as error:
+                tally.refused += 1
+                if len(str(error)) > 2000:
+                    tally.faults.append((target.name, data, f"a message of {len(str(error))}"))
+            except Exception:
+                tally.faults.append((target.name, data, traceback.format_exc()))
+            took = time.process_time() - began
+            tally.inputs += 1
+            tally.slowest = max(tally.slowest, took)
+            if took > SECONDS:
+                tally.faults.append((target.name, data, f"took {took:.1f} s"))
+    return tally
+
+
+FILES = ("gold.m2", "source.txt", "reference0.txt", "eager.txt", "noisy.txt", "judgments.jsonl")
+VALUES = (
+    "", "-1", "0", "1", "2", "nan", "inf", "1e999", "9" * 30, "9" * 5000, "x", "m2", "gleu",
+    "--", "-", "m2(beta=1)", "m2(beta=nan)", "m2(", "all", "a=b", "=", ",", "judge=x",
+    "\x1b]0;x\x07", "caf\udce9", "0.5", "json", "tsv", "given", "sentences", "eager", "*",
+    "/dev/zero", ".", "no/such/file", "٣", "1_0",
+)  # fmt: skip
+
+
+def command_lines() -> list[list[str]]:
+    """Sound command lines over files of a folder, quick ones."""
+    few = ["--resamples", "3"]
+    return [
+        ["score", "--gold", "gold.m2", "eager.txt", "noisy.txt", "-m", "m2", *few],
+        ["score", "--source", "source.txt", "--refs", "reference0.txt", "eager.txt", "-m", "gleu",
+         "--by-sentence", "--json"],
+        ["check", "--gold", "gold.m2", "eager.txt", "--strict"],
+        ["convert", "gold.m2", "--annotator", "0", "--copy-missing"],
+        ["rank", "judgments.jsonl", *few, "--format", "tsv"],
+        ["agree", "judgments.jsonl", "--json"],
+        ["plan", "judgments.jsonl", "--systems", "eager", "noisy"],
+        ["meta", "--judgments", "judgments.jsonl", "--scores", "scores.tsv", "--level", "system",
+         *few],
+        ["meta", "--human", "scores.tsv", "--scores", "m=scores.tsv", "--lower-is-better", "m",
+         *few],
+        ["difficulty", "--gold", "gold.m2", "eager.txt", "noisy.txt", "--annotator", "1", *few],
+        ["stress", "gleu", "--source", "source.txt", "--refs", "reference0.txt", *few],
+        ["data", "list", "--json"],
+        ["metrics", "m2"],
+        ["rankers"],
+    ]  # fmt: skip
+
+
+def _mutated_line(line: list[str], options: list[str], rng: random.Random) -> list[str]:
+    line = list(line)
+    for _ in range(rng.choice((0, 1, 1, 2, 3))):
+        at = rng.randrange(1, len(line) + 1)
+        kind = rng.randrange(5)
+        if kind == 0 and at < len(line):
+            line[at] = rng.choice(VALUES)
+        elif kind == 1:
+            line.insert(at, rng.choice(VALUES))
+        elif kind == 2 and len(line) > 2:
+            del line[at - 1 if at > 1 else 1]
+        elif kind == 3:
+            line[at:at] = [rng.choice(options)]
+        else:
+            line[at:at] = [rng.choice(options), rng.choice((*VALUES, *FILES))]
+    return line
+
+
+def _options() -> dict[str, list[str]]:
+    import click
+
+    from errata.cli import COMMANDS, cli
+
+    found = {}
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        found[name] = [opt for p in command.params for opt in (*p.opts, *p.secondary_opts)
+                       if opt.startswith("-")] or ["--help"]  # fmt: skip
+    return found
+
+
+def fuzz_commands(inputs: int, seed: int, folder: Path) -> Tally:
+    """Put mutated command lines over mutated files through the program, in this process."""
+    from command import errata
+
+    rng = random.Random(f"commands {seed}")
+    good = {name: head((SAMPLE / name).read_bytes(), 40 if "m2" in name else 12) for name in FILES}
+    good["scores.tsv"] = b"eager\t0.1\nnoisy\t0.4\nfluent\t0.3\ncautious\t0.2\nnothing\t0\n"
+    good["gold.m2"] = first_sentences(12)
+    options, lines = _options(), command_lines()
+    tally = Tally()
+    for _ in range(inputs):
+        broken = rng.choice((None, *good)) if rng.random() < 0.7 else None
+        for name, data in good.items():
+            others = list(good.values())
+            (folder / name).write_bytes(mutated(data, others, rng) if name == broken else data)
+        line = rng.choice(lines)
+        line = _mutated_line(line, options[line[0]], rng)
+        if {"--force", "-o", "--all", "--base-url"} & {*line} or "get" in line:
+            continue  # no test writes elsewhere, or asks a server
+        began = time.process_time()
+        try:
+            done = errata(*line, code=None, cwd=folder)
+            fault = "" if done.returncode in (0, 1, 2) else f"{done.returncode}: {done.stderr}"
+            if "Traceback" in done.stderr:
+                fault = done.stderr
+        except Exception:
+            fault = traceback.format_exc()
+        took = time.process_time() - began
+        tally.inputs += 1
+        tally.slowest = max(tally.slowest, took)
+        if took > 2 * SECONDS:
+            fault = fault or f"took {took:.1f} s"
+        if fault:
+            held = (folder / broken).read_bytes() if broken else b""
+            tally.faults.append((" ".join(map(repr, line)) + f" [{broken}]", held, fault))
+        else:
+            tally.read += done.returncode == 0
+            tally.refused += done.returncode != 0
+    return tally
+
+
+def megabytes() -> float:
+    """The most memory this process has taken so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _share(job: tuple[int, int, int]) -> tuple[Tally, float]:
+    """One part of a long run: readers in turn, with a command line for every fifty inputs."""
+    inputs, part, seed = job
+    total = Tally()
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as name:
+        folder = Path(name)
+        os.environ["ERRATA_CACHE"] = name
+        for step in range(max(1, inputs // 1500)):
+            for target in TARGETS:
+                total.add(fuzz_reader(target, 98, hash((seed, part, step)), folder))
+            total.add(fuzz_commands(30, hash((seed, part, step)), folder))
+            if total.inputs >= inputs or len(total.faults) > 50:
+                break
+    return total, megabytes()
+
+
+def _jobs(inputs: int, seed: int, size: int = 15_000) -> Iterator[tuple[int, int, int]]:
+    for part in range(-(-inputs // size)):
+        yield size, part, seed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--inputs", type=int, default=100_000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, default=Path("faults"))
+    given = parser.parse_args()
+    began, total, most = time.monotonic(), Tally(), 0.0
+    with get_context("spawn").Pool(given.jobs, maxtasksperchild=4) as pool:
+        for tally, memory in pool.imap_unordered(_share, _jobs(given.inputs, given.seed)):
+            total.add(tally)
+            most = max(most, memory)
+            took = time.monotonic() - began
+            print(
+                f"\r{total.inputs:,} inputs, {total.inputs / took:,.0f} a second, {total.read:,} "
+                f"read, {total.refused:,} refused, {len(total.faults)} faults, slowest "
+                f"{total.slowest:.2f} s, {most:.0f} MB ",
+                end="",
+                file=sys.stderr,
+            )
+    print(file=sys.stderr)
+    for k, (what, data, fault) in enumerate(total.faults[:100]):
+        given.keep.mkdir(exist_ok=True)
+        (given.keep / f"{k}.input").write_bytes(data)
+        (given.keep / f"{k}.txt").write_text(f"{what}\n{fault}\n", errors="backslashreplace")
+    sys.exit(bool(total.faults) or most > MEGABYTES)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    main()
