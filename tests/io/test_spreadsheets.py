@@ -11,7 +11,7 @@ from command import errata
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.io.judgments import read_judgments
-from errata.io.judgments.spreadsheet import parse_columns
+from errata.io.judgments.sheet_columns import parse_columns
 
 EXPECTED = [
     Judgment("ann", 0, (("A",), ("B",), ("C",)), (2, 1, 2)),
@@ -110,6 +110,8 @@ def test_named_sentences(tmp_path: Path) -> None:
         ("judge,annotator,sentence,system,score\na,b,0,A,1\n", "may both be the judge"),
         ("judge,Judge,sentence,system,score\na,b,0,A,1\n", "two columns judge"),
         ("judge,sentence,system,score\n", "no judgments below the heading"),
+        ("jugde,sentence,system,score\na,0,A,1\n", "unknown column 'jugde'; did you mean 'judge'"),
+        ("Anotator,sentence,better,worse\na,0,A,B\n", "unknown column 'Anotator'; did you mean"),
         ('judge,sentence,system,score\na,0,"A,1\n', "not CSV"),
     ],
 )

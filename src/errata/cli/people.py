@@ -74,7 +74,7 @@ class JudgmentInputs:
 
             return without_judges(iter(sample_judgments()), self.leave_out, "--sample")
         from errata.io.judgments import read_judgment_files, read_outputs
-        from errata.io.judgments.spreadsheet import parse_columns
+        from errata.io.judgments.sheet_columns import parse_columns
 
         if not files:
             raise InputError("no judgments given", remedy="name a file, or use --sample")

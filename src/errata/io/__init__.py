@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from errata.io.checks.findings import Finding, raise_or_warn
     from errata.io.checks.lines import check_alignment
     from errata.io.corpus import read_corpus, read_hypotheses, read_hypotheses_m2
-    from errata.io.judgments import read_judgments, write_judgments
+    from errata.io.judgments import read_judgment_files, read_judgments, write_judgments
     from errata.io.linter import Checked, check_files
     from errata.io.m2 import read_m2, write_m2
+    from errata.io.scores import read_score_file, read_score_files
     from errata.io.scores.published import read_published_scores
     from errata.io.scores.stored import read_scores, write_scores
     from errata.io.text import read_text, write_text
@@ -28,9 +29,12 @@ _WHERE = {
     "read_corpus": "corpus",
     "read_hypotheses": "corpus",
     "read_hypotheses_m2": "corpus",
+    "read_judgment_files": "judgments",
     "read_judgments": "judgments",
     "read_m2": "m2",
     "read_published_scores": "scores.published",
+    "read_score_file": "scores",
+    "read_score_files": "scores",
     "read_scores": "scores.stored",
     "read_text": "text",
     "write_judgments": "judgments",
@@ -47,9 +51,12 @@ __all__ = [
     "read_corpus",
     "read_hypotheses",
     "read_hypotheses_m2",
+    "read_judgment_files",
     "read_judgments",
     "read_m2",
     "read_published_scores",
+    "read_score_file",
+    "read_score_files",
     "read_scores",
     "read_text",
     "write_judgments",

@@ -11,46 +11,22 @@ of judges (the five annotators of TMU-GFM).
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.io.judgments.repeats import Repeats
+from errata.io.judgments.sheet_columns import find_columns, no_column
 from errata.io.opened import plain_name
-from errata.io.sheet import SheetRow, column_key, read_number, same_width, sheet_rows
+from errata.io.sheet import SheetRow, read_number, same_width, sheet_rows
 from errata.io.whole_numbers import whole_number
 
-__all__ = ["ROLES", "is_table_of_judgments", "parse_columns", "parse_table"]
+__all__ = ["parse_table"]
 
-# What a column is for, and how people call it.
-ROLES: dict[str, tuple[str, ...]] = {
-    "judge": ("judge", "judgeid", "annotator", "annotatorid", "user", "userid", "worker",
-              "workerid", "rater", "evaluator", "assessor"),
-    "sentence": ("sentence", "sentenceid", "sentid", "segment", "segmentid", "srcid", "srcindex",
-                 "sentencenumber", "line", "id"),
-    "system": ("system", "systems", "systemid", "systemname", "model", "team"),
-    "rank": ("rank", "ranking", "place"),
-    "score": ("score", "rating", "grade", "points", "value"),
-    "better": ("better", "winner", "preferred", "chosen"),
-    "worse": ("worse", "loser", "rejected"),
-    "item": ("item", "itemid", "hit", "hitid", "task", "rankingid", "docid"),
-    "seconds": ("seconds", "duration", "worktimeinseconds"),
-}  # fmt: skip
 _Said = tuple[str, list[tuple[str, ...]], list[float | None]]  # judge, groups, value of each
-ALL = "*"  # instead of a title: every column that is nothing else, each of them a system
-
-
-@dataclass(frozen=True)
-class _Found:
-    """Where each role stands, and the columns of systems in a table of ratings."""
-
-    at: Mapping[str, int]
-    systems: tuple[int, ...] = ()
-    ranked: bool = False
 
 
 @dataclass
@@ -72,34 +48,6 @@ class _Items:
         self.groups += groups
         self.values += values
         self.systems.update(name for group in groups for name in group)
-
-
-def parse_columns(texts: Iterable[str]) -> dict[str, str]:
-    """Read ``judge=Annotator,sentence=ID``: which role stands under which title.
-
-    >>> parse_columns(["judge=Annotator,sentence=ID"])
-    {'judge': 'Annotator', 'sentence': 'ID'}
-    """
-    found: dict[str, str] = {}
-    for text in texts:
-        for part in re.split(r",(?=\s*\w+=)", text):
-            role, equals, title = (piece.strip() for piece in part.partition("="))
-            if not equals or not title or role not in ROLES:
-                raise InputError(
-                    f"--columns {part[:60]!r} is not ROLE=TITLE",
-                    remedy=f"roles are {', '.join(ROLES)}",
-                )
-            if role in found:
-                raise InputError(f"--columns names two columns for {role}", remedy="give one")
-            found[role] = title
-    return found
-
-
-def is_table_of_judgments(head: Sequence[str]) -> bool:
-    """Whether a heading has the columns of judgments."""
-    keys = {column_key(title) for title in head}
-    has = {role for role, names in ROLES.items() if keys & set(names)}
-    return {"better", "worse"} <= has or ("system" in has and bool({"rank", "score"} & has))
 
 
 def parse_table(
@@ -139,114 +87,10 @@ class _Table:
     ) -> None:
         self.name, self.comma, self.base = name, comma, base
         self.head, self.rows = rows[0].cells, rows[1:]
-        self.columns = self._find(named)
+        self.columns = find_columns(rows, name, comma, named)
         if not self.columns.systems:  # an empty row says nothing where no row is counted
             self.rows = [row for row in self.rows if any(row.cells)]
         self.numbers = self._sentences()
-
-    def _find(self, named: dict[str, str]) -> _Found:
-        keys = [column_key(title) for title in self.head]
-        for key in keys:
-            if key and keys.count(key) > 1:
-                raise InputError(
-                    f"two columns {self.head[keys.index(key)]}",
-                    path=self.name,
-                    line=1,
-                    remedy="remove one of them",
-                )
-        at: dict[str, int] = {}
-        for role, title in named.items():
-            if title != ALL:
-                at[role] = self._titled(title, keys)
-        for role, names in ROLES.items():
-            free = [c for c, key in enumerate(keys) if key in names and c not in at.values()]
-            if free and role not in named:
-                if len(free) > 1:
-                    raise InputError(
-                        f"{' and '.join(self.head[c] for c in free)} may both be the {role}",
-                        path=self.name,
-                        line=1,
-                        remedy=f"say which (--columns {role}=TITLE)",
-                    )
-                at[role] = free[0]
-        return self._checked(at, named)
-
-    def _titled(self, title: str, keys: list[str]) -> int:
-        exact = [c for c, own in enumerate(self.head) if own == title.strip()]
-        alike = exact or [c for c, key in enumerate(keys) if key == column_key(title)]
-        if not alike:
-            raise InputError(
-                f"no column {title[:60]!r}",
-                path=self.name,
-                line=1,
-                remedy=f"there are: {', '.join(self.head)[:200]}",
-            )
-        return alike[0]
-
-    def _checked(self, at: dict[str, int], named: dict[str, str]) -> _Found:
-        used = set(at.values())
-        if {"better", "worse"} <= at.keys():
-            self._warn_of_unread(used)
-            return _Found(at)
-        if "system" in at:
-            if "rank" in at and "score" in at:
-                if "rank" in named or "score" not in named:
-                    del at["score"]
-                else:
-                    del at["rank"]
-            if not {"rank", "score"} & at.keys():
-                raise self._no_column("rank or score")
-            self._warn_of_unread(set(at.values()))
-            return _Found(at)
-        ratings = tuple(
-            c for c, title in enumerate(self.head) if title and c not in used and self._numeric(c)
-        )
-        if len(ratings) < 2:
-            raise self._no_column("system")
-        ranked = named.get("rank") == ALL
-        if not ranked and named.get("score") != ALL:
-            self._refuse_unclear(ratings)
-        self._warn_of_unread(used | set(ratings))
-        return _Found(at, ratings, ranked)
-
-    def _no_column(self, what: str) -> InputError:
-        return InputError(
-            f"no column {what}",
-            path=self.name,
-            line=1,
-            remedy="title the columns judge, sentence, system and rank or score, or say how they "
-            "are called (--columns system=TITLE,...)",
-        )
-
-    def _numeric(self, column: int) -> bool:
-        cells = [row.cells[column] for row in self.rows]
-        return any(cells) and all(
-            not cell or read_number(cell, comma=self.comma) is not None for cell in cells
-        )
-
-    def _refuse_unclear(self, ratings: tuple[int, ...]) -> None:
-        """Small whole numbers from 1 may be ranks or ratings, which are opposites."""
-        for row in self.rows:
-            ranks = [whole_number(row.cells[c], 1) for c in ratings if row.cells[c]]
-            known = [rank for rank in ranks if rank is not None]
-            if len(known) < len(ranks) or not known or min(known) != 1 or max(known) > len(ratings):
-                return
-        raise InputError(
-            "the numbers may be ranks (1 is best) or ratings (higher is better)",
-            path=self.name,
-            line=self.rows[0].line,
-            remedy="say which: --columns 'rank=*' or --columns 'score=*'",
-        )
-
-    def _warn_of_unread(self, used: set[int]) -> None:
-        unread = [title for c, title in enumerate(self.head) if title and c not in used]
-        if unread:
-            warnings.warn(
-                f"{self.name}: columns that are not read: {', '.join(unread)[:200]}; name those "
-                "that should be (--columns)",
-                DataWarning,
-                stacklevel=2,
-            )
 
     def _sentences(self) -> list[int]:
         """The number of each row's sentence, from 0."""
@@ -254,7 +98,7 @@ class _Table:
         if column is None:
             if self.columns.systems:
                 return list(range(len(self.rows)))
-            raise self._no_column("sentence")
+            raise no_column("sentence", self.name)
         cells = [row.cells[column] for row in self.rows]
         numbers = [whole_number(cell, 0) for cell in cells]
         if None in numbers:

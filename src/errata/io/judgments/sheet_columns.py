@@ -1,0 +1,200 @@
+"""Which column of a table of judgments is what: by title, by synonym, or as the user says."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from errata.errors import DataWarning, InputError
+from errata.io.judgments.fields import CLOSE
+from errata.io.sheet import SheetRow, column_key, read_number
+from errata.io.whole_numbers import whole_number
+
+__all__ = ["JudgmentColumns", "find_columns", "no_column", "parse_columns"]
+
+# What a column is for, and how people call it.
+ROLES: dict[str, tuple[str, ...]] = {
+    "judge": ("judge", "judgeid", "annotator", "annotatorid", "user", "userid", "worker",
+              "workerid", "rater", "evaluator", "assessor"),
+    "sentence": ("sentence", "sentenceid", "sentid", "segment", "segmentid", "srcid", "srcindex",
+                 "sentencenumber", "line", "id"),
+    "system": ("system", "systems", "systemid", "systemname", "model", "team"),
+    "rank": ("rank", "ranking", "place"),
+    "score": ("score", "rating", "grade", "points", "value"),
+    "better": ("better", "winner", "preferred", "chosen"),
+    "worse": ("worse", "loser", "rejected"),
+    "item": ("item", "itemid", "hit", "hitid", "task", "rankingid", "docid"),
+    "seconds": ("seconds", "duration", "worktimeinseconds"),
+}  # fmt: skip
+OPTIONAL = ("judge", "item", "seconds")
+ALL = "*"  # instead of a title: every column that is nothing else, each of them a system
+
+
+@dataclass(frozen=True)
+class JudgmentColumns:
+    """Where each role stands, and the columns of systems in a table of ratings."""
+
+    at: Mapping[str, int]
+    systems: tuple[int, ...] = ()
+    ranked: bool = False
+
+
+def parse_columns(texts: Iterable[str]) -> dict[str, str]:
+    """Read ``judge=Annotator,sentence=ID``: which role stands under which title.
+
+    >>> parse_columns(["judge=Annotator,sentence=ID"])
+    {'judge': 'Annotator', 'sentence': 'ID'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        for part in re.split(r",(?=\s*\w+=)", text):
+            role, equals, title = (piece.strip() for piece in part.partition("="))
+            if not equals or not title or role not in ROLES:
+                raise InputError(
+                    f"--columns {part[:60]!r} is not ROLE=TITLE",
+                    remedy=f"roles are {', '.join(ROLES)}",
+                )
+            if role in found:
+                raise InputError(f"--columns names two columns for {role}", remedy="give one")
+            found[role] = title
+    return found
+
+
+def find_columns(
+    rows: list[SheetRow], name: str, comma: bool, named: dict[str, str]
+) -> JudgmentColumns:
+    """The columns of a table whose first row is its heading; ``named`` are those the user names."""
+    return _Titles(rows, name, comma).find(named)
+
+
+def no_column(what: str, name: str) -> InputError:
+    """The error for a table that lacks a column."""
+    return InputError(
+        f"no column {what}",
+        path=name,
+        line=1,
+        remedy="title the columns judge, sentence, system and rank or score, or say how they "
+        "are called (--columns system=TITLE,...)",
+    )
+
+
+class _Titles:
+    """The heading of a table, and the rows below it."""
+
+    def __init__(self, rows: list[SheetRow], name: str, comma: bool) -> None:
+        self.head, self.rows = rows[0].cells, rows[1:]
+        self.name, self.comma = name, comma
+
+    def find(self, named: dict[str, str]) -> JudgmentColumns:
+        keys = [column_key(title) for title in self.head]
+        for key in keys:
+            if key and keys.count(key) > 1:
+                raise InputError(
+                    f"two columns {self.head[keys.index(key)]}",
+                    path=self.name,
+                    line=1,
+                    remedy="remove one of them",
+                )
+        at: dict[str, int] = {}
+        for role, title in named.items():
+            if title != ALL:
+                at[role] = self._titled(title, keys)
+        for role, names in ROLES.items():
+            free = [c for c, key in enumerate(keys) if key in names and c not in at.values()]
+            if free and role not in named:
+                if len(free) > 1:
+                    raise InputError(
+                        f"{' and '.join(self.head[c] for c in free)} may both be the {role}",
+                        path=self.name,
+                        line=1,
+                        remedy=f"say which (--columns {role}=TITLE)",
+                    )
+                at[role] = free[0]
+        return self._checked(at, named)
+
+    def _titled(self, title: str, keys: list[str]) -> int:
+        exact = [c for c, own in enumerate(self.head) if own == title.strip()]
+        alike = exact or [c for c, key in enumerate(keys) if key == column_key(title)]
+        if not alike:
+            raise InputError(
+                f"no column {title[:60]!r}",
+                path=self.name,
+                line=1,
+                remedy=f"there are: {', '.join(self.head)[:200]}",
+            )
+        return alike[0]
+
+    def _checked(self, at: dict[str, int], named: dict[str, str]) -> JudgmentColumns:
+        used = set(at.values())
+        if {"better", "worse"} <= at.keys():
+            self._warn_of_unread(at)
+            return JudgmentColumns(at)
+        if "system" in at:
+            if "rank" in at and "score" in at:
+                if "rank" in named or "score" not in named:
+                    del at["score"]
+                else:
+                    del at["rank"]
+            if not {"rank", "score"} & at.keys():
+                raise no_column("rank or score", self.name)
+            self._warn_of_unread(at)
+            return JudgmentColumns(at)
+        ratings = tuple(
+            c for c, title in enumerate(self.head) if title and c not in used and self._numeric(c)
+        )
+        if len(ratings) < 2:
+            raise no_column("system", self.name)
+        ranked = named.get("rank") == ALL
+        if not ranked and named.get("score") != ALL:
+            self._refuse_unclear(ratings)
+        self._warn_of_unread(at, ratings)
+        return JudgmentColumns(at, ratings, ranked)
+
+    def _numeric(self, column: int) -> bool:
+        cells = [row.cells[column] for row in self.rows]
+        return any(cells) and all(
+            not cell or read_number(cell, comma=self.comma) is not None for cell in cells
+        )
+
+    def _refuse_unclear(self, ratings: tuple[int, ...]) -> None:
+        """Small whole numbers from 1 may be ranks or ratings, which are opposites."""
+        for row in self.rows:
+            ranks = [whole_number(row.cells[c], 1) for c in ratings if row.cells[c]]
+            known = [rank for rank in ranks if rank is not None]
+            if len(known) < len(ranks) or not known or min(known) != 1 or max(known) > len(ratings):
+                return
+        raise InputError(
+            "the numbers may be ranks (1 is best) or ratings (higher is better)",
+            path=self.name,
+            line=self.rows[0].line,
+            remedy="say which: --columns 'rank=*' or --columns 'score=*'",
+        )
+
+    def _warn_of_unread(self, at: Mapping[str, int], ratings: Iterable[int] = ()) -> None:
+        used = {*at.values(), *ratings}
+        missing = [role for role in OPTIONAL if role not in at]
+        unread = [title for c, title in enumerate(self.head) if title and c not in used]
+        for title in unread:
+            self._refuse_slip(title, missing)
+        if unread:
+            warnings.warn(
+                f"{self.name}: columns that are not read: {', '.join(unread)[:200]}; name those "
+                "that should be (--columns)",
+                DataWarning,
+                stacklevel=2,
+            )
+
+    def _refuse_slip(self, title: str, missing: list[str]) -> None:
+        """A column that nobody needs may be left out, but not by a slip of the pen."""
+        words = [name for role in missing for name in ROLES[role]]
+        close = difflib.get_close_matches(column_key(title)[:60], words, 1, CLOSE)
+        if close:
+            raise InputError(
+                f"unknown column {title[:60]!r}",
+                path=self.name,
+                line=1,
+                remedy=f"did you mean {close[0]!r}? say what it is (--columns ROLE=TITLE)",
+            )
