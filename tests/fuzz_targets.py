@@ -6,10 +6,12 @@ import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 __all__ = ["SAMPLE", "TARGETS", "Target", "first_sentences", "head"]
 
+XLSX = find_spec("openpyxl") is not None  # spreadsheets need the extra
 SAMPLE = Path(__file__).resolve().parents[1] / "src" / "errata" / "datasets" / "sample"
 
 
@@ -183,6 +185,33 @@ def _reader(module: str, name: str) -> Callable[[Path], object]:
     return read
 
 
+def _spreadsheets() -> list[bytes]:
+    from io import BytesIO
+
+    from openpyxl import Workbook
+
+    found = []
+    for rows in (
+        (("system", "score"), ("A", 0.1), ("B", 0.4)),
+        (("judge", "sentence", "system", "rank"), ("ann", 0, "A", 1), ("ann", 0, "B", 2)),
+    ):
+        book, buffer = Workbook(), BytesIO()
+        for row in rows:
+            book.active.append(row)
+        book.save(buffer)
+        found.append(buffer.getvalue())
+    return found
+
+
+def _spreadsheet(path: Path) -> object:
+    from errata.errors import InputError
+
+    try:
+        return _scored(path)
+    except InputError:
+        return _judged(path)
+
+
 TARGETS = (
     Target("text", lambda: _sample("eager.txt"), _reader("errata.io", "read_text")),
     Target("m2", lambda: [head(_sample("gold.m2")[0], 30)], _m2),
@@ -210,4 +239,5 @@ TARGETS = (
     Target(
         "experiment", _experiments, _reader("errata.reproduce.experiment", "read_experiment")
     ),
+    *([Target("spreadsheet", _spreadsheets, _spreadsheet, ".xlsx")] if XLSX else ()),
 )  # fmt: skip
