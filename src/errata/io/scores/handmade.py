@@ -46,12 +46,16 @@ class _Columns:
 
     @cached_property
     def numeric(self) -> list[bool]:
-        """Which columns hold numbers; a blank cell is a missing one."""
-        return [
-            any(cells := self.cells(c))
-            and all(not cell or read_number(cell, comma=self.comma) is not None for cell in cells)
-            for c in range(len(self.rows[0].cells))
-        ]
+        """Which columns hold numbers: half of the cells at least, so that an odd one is named.
+
+        A blank cell is a missing number.
+        """
+        found = []
+        for column in range(len(self.rows[0].cells)):
+            filled = [cell for cell in self.cells(column) if cell]
+            numbers = sum(read_number(cell, comma=self.comma) is not None for cell in filled)
+            found.append(numbers > 0 and 2 * numbers >= len(filled))
+        return found
 
     def titled(self, keys: set[str]) -> int | None:
         found = [c for c, title in enumerate(self.head or ()) if column_key(title) in keys]
