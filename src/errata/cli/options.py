@@ -8,6 +8,7 @@ A decorator adds the options and hands the command what they say: a corpus as `I
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import click
 
 from errata.cli.words import Annotator, choice_of
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
+from errata.numbers import plural
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
@@ -40,6 +42,7 @@ __all__ = [
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
+MOST_RESAMPLES = 1_000_000
 DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 
 
@@ -226,6 +229,34 @@ tier_option = click.option(
 )
 
 
+def _lift_limits(ctx: click.Context, _: click.Parameter, lifted: bool) -> None:
+    ctx.meta["errata.no_limits"] = lifted
+
+
+def _bounded(ctx: click.Context, _: click.Parameter, resamples: int) -> int:
+    """Refuse, before anything is drawn, what would take days, unless it is meant."""
+    if resamples > MOST_RESAMPLES and not ctx.meta.get("errata.no_limits"):
+        raise InputError(
+            f"{resamples:.3g} resamples are more than {MOST_RESAMPLES:,}"
+            if resamples > 10**12
+            else f"{resamples:,} resamples are more than {MOST_RESAMPLES:,}",
+            remedy="1,000 serve most purposes; --no-limits takes any number",
+        )
+    return resamples
+
+
+def _bootstrap(resamples: int, confidence: float, seed: int) -> Bootstrap:
+    # Below this many the ends of the interval are the smallest and the largest that was drawn.
+    if 0 < resamples < 2 / (1 - confidence) - 1e-9:
+        warnings.warn(
+            f"{resamples} {plural('resample', resamples)} cannot show what lies in "
+            f"{confidence * 100:g} % of cases: intervals are too narrow; use --resamples 1000",
+            DataWarning,
+            stacklevel=2,
+        )
+    return Bootstrap(resamples, confidence, seed)
+
+
 def bootstrap_options(of: str = "the sentences", *, least: int = 0) -> Decorator:
     """Add ``--resamples``, ``--confidence`` and ``--seed``; the command receives ``bootstrap``."""
     none = "; 0 leaves intervals out" if not least else ""
@@ -235,12 +266,22 @@ def bootstrap_options(of: str = "the sentences", *, least: int = 0) -> Decorator
             type=click.IntRange(least),
             default=1000,
             show_default=True,
-            help=f"Bootstrap resamples of {of}{none}.",
+            callback=_bounded,
+            help=f"Bootstrap resamples of {of}{none}. At most {MOST_RESAMPLES:,}.",
         ),
         "confidence": confidence_option,
         "seed": seed_option,
     }
-    return gathered("bootstrap", Bootstrap, options)
+    lift = click.option(
+        "--no-limits",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_lift_limits,
+        help="Take more resamples than that, however long it takes.",
+    )
+    gather = gathered("bootstrap", _bootstrap, options)
+    return lambda command: gather(lift(command))
 
 
 def metric_option(*default: str) -> Decorator:

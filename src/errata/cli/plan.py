@@ -10,6 +10,7 @@ from errata.cli.options import FiniteRange, confidence_option, seed_option
 from errata.cli.output import ProgressBar, emit, format_option
 from errata.cli.people import JudgmentInputs, judgment_options, ranker_option, unit_option
 from errata.errors import InputError
+from errata.human.planning import LARGEST
 
 if TYPE_CHECKING:
     from errata.human.comparisons import Unit
@@ -33,14 +34,14 @@ __all__ = ["command"]
 @unit_option("sentences", "What simulated campaigns draw.")
 @click.option(
     "--largest",
-    type=FiniteRange(1),
+    type=FiniteRange(1, LARGEST),
     default=100.0,
     show_default=True,
     help="The largest campaign tried, in pilots.",
 )
 @click.option(
     "--simulations",
-    type=click.IntRange(50),
+    type=click.IntRange(50, 100_000),
     default=500,
     show_default=True,
     help="Simulated campaigns of each size.",

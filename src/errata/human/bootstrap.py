@@ -18,7 +18,7 @@ from errata.parameters import require
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Draw", "bootstrap_counts", "deal"]
+__all__ = ["Draw", "bootstrap_counts", "counts_in_blocks", "deal"]
 
 LARGEST_PACK = 10**9  # beyond it NumPy does not draw without replacement
 
@@ -37,9 +37,9 @@ class Draw:
     threads: int | None = None
     progress: Progress | None = None
 
-    def counts(self, comparisons: Comparisons) -> Counts:
-        """The counts of the resamples, ``[resample, a, b]``."""
-        return bootstrap_counts(
+    def counts(self, comparisons: Comparisons) -> Iterator[Counts]:
+        """The counts of the resamples, ``[resample, a, b]``, some resamples at a time."""
+        return counts_in_blocks(
             comparisons, self.unit, self.resamples, self.rng, balanced=self.balanced
         )
 
@@ -63,26 +63,54 @@ def bootstrap_counts(
     mean of the resampled counts is then that of the data, and the mean of a score is freed of
     most of the error that comes from drawing so many resamples and no more.
     """
+    blocks = list(
+        counts_in_blocks(comparisons, unit, resamples, rng, balanced=balanced, times=times)
+    )
+    return Counts(*(np.concatenate(tables) for tables in zip(*blocks, strict=True)))
+
+
+def counts_in_blocks(
+    comparisons: Comparisons,
+    unit: Unit,
+    resamples: int,
+    rng: Seed,
+    *,
+    balanced: bool = False,
+    times: float = 1.0,
+    block: int = BLOCK,
+) -> Iterator[Counts]:
+    """`bootstrap_counts` in parts of about ``block`` numbers: n systems have 3 n² counts each."""
     require("unit", unit, Unit)
     generator = np.random.default_rng(rng)
     cell, cells = _cells(comparisons)
     # Pairs are drawn by their cells, which need no table of what they say.
     table = None if unit == "pairs" else _unit_table(comparisons, unit, cell, cells)
-    draws: Iterable[Floats]
     if table is None:
         weight = np.bincount(cell, comparisons.weight, minlength=cells).astype(np.float64)
     else:
         weight = np.ones(table.shape[0])
+    step = max(1, block // max(cells, len(weight)))
+    draws: Iterable[Floats]
     if balanced:
-        draws = _balanced_draws(weight, resamples, generator)
+        draws = _balanced_draws(weight, resamples, generator, step)
     elif table is None:
         size = round(comparisons.total * times)
-        draws = [generator.multinomial(size, weight / weight.sum(), resamples).astype(np.float64)]
+        draws = (
+            generator.multinomial(size, weight / weight.sum(), part).astype(np.float64)
+            for part in _portions(resamples, step)
+        )
     else:
         size = max(1, round(len(weight) * times))
-        draws = bootstrap_weights(len(weight), resamples, generator, size=size)
-    drawn = np.concatenate([some if table is None else some @ table for some in draws])
-    return _unfold(drawn, len(comparisons.systems))
+        draws = bootstrap_weights(
+            len(weight), resamples, generator, size=size, block=step * len(weight)
+        )
+    for some in draws:
+        yield _unfold(some if table is None else some @ table, len(comparisons.systems))
+
+
+def _portions(resamples: int, step: int) -> Iterator[int]:
+    """How many resamples each block has."""
+    return (min(step, resamples - start) for start in range(0, resamples, step))
 
 
 def _cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
@@ -92,7 +120,9 @@ def _cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
     return (rows.first.astype(np.int64) * n + rows.second) * 3 + rows.outcome + 1, n * n * 3
 
 
-def _balanced_draws(weight: Floats, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+def _balanced_draws(
+    weight: Floats, resamples: int, rng: np.random.Generator, step: int
+) -> Iterator[Floats]:
     """How often each kind is drawn, ``[resample, kind]``, block by block."""
     if (weight != np.round(weight)).any():
         raise InputError(
@@ -100,7 +130,7 @@ def _balanced_draws(weight: Floats, resamples: int, rng: np.random.Generator) ->
             remedy="leave out balanced, or choose another unit than pairs",
         )
     hands = deal(weight.astype(np.int64), resamples, rng)
-    while block := list(islice(hands, max(1, BLOCK // len(weight)))):
+    while block := list(islice(hands, step)):
         yield np.array(block, np.float64)
 
 

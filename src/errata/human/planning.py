@@ -8,14 +8,14 @@ hand, in which systems meet, how often judges tie and how far they agree.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Judgment, Scores
 from errata.errors import InputError
-from errata.human.bootstrap import bootstrap_counts
+from errata.human.bootstrap import counts_in_blocks
 from errata.human.clusters import SOLVED
 from errata.human.comparisons import Comparisons, Unit
 from errata.human.ranking import Ranker
@@ -24,6 +24,8 @@ from errata.numbers import Floats, Progress, Seed, seed_name, settled
 
 __all__ = ["NextPairs", "Plan", "next_pairs", "plan", "seconds_per_ranking"]
 
+LARGEST = 10_000  # pilots a campaign may have; a simulation draws each
+FEW = 10  # units of a pilot below which simulated campaigns only repeat them
 GROWTH = 1.25  # from one size of campaign tried to the next
 
 
@@ -48,6 +50,7 @@ class Plan:
     hours: float | None
     seconds: float | None
     settings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def seconds_per_ranking(judgments: Iterable[Judgment]) -> float | None:
@@ -91,6 +94,16 @@ def plan(
         raise InputError("the two systems are the same", remedy="name two different ones")
     if not (0.5 <= confidence < 1 and 0 < power < 1):
         raise InputError("confidence is between 0.5 and 1, power between 0 and 1")
+    if not 1 <= largest <= LARGEST:
+        raise InputError(
+            f"campaigns of up to {largest} pilots cannot be tried", remedy=f"use 1 to {LARGEST}"
+        )
+    many = comparisons.units(unit)[1] if unit != "pairs" else int(comparisons.total)
+    if many < 2:
+        raise InputError(
+            f"a pilot of one of the {unit} says nothing of chance",
+            remedy="judge more first, or draw another unit",
+        )
     from scipy.special import ndtri
 
     generator = np.random.default_rng(rng)
@@ -105,13 +118,16 @@ def plan(
     for done, each in enumerate(times):
         if progress is not None:
             progress(done, len(times))
-        counts = bootstrap_counts(comparisons, unit, simulations, generator, times=each)
-        scores = ranker.score(counts)
-        apart = scores[:, a] - scores[:, b]
+        drawn = counts_in_blocks(comparisons, unit, simulations, generator, times=each)
+        apart = np.concatenate([scores[:, a] - scores[:, b] for scores in map(ranker.score, drawn)])
         shares.append(float((apart > z * apart.std(ddof=1)).mean()))
         if len(shares) >= 3 and min(shares[-3:]) >= power:
             break
-    return _answer(
+    few = (
+        f"a pilot of {many} {unit} is small: simulated campaigns repeat what it has, and know "
+        "too little of chance",
+    )
+    answer = _answer(
         comparisons,
         (a, b),
         difference,
@@ -129,6 +145,7 @@ def plan(
             *comparisons.facts,
         ),
     )
+    return replace(answer, notes=few if many < FEW else ())
 
 
 def _answer(

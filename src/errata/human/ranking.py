@@ -62,7 +62,7 @@ class Ranker(Parameterised, ABC):
 
         Of a ranker with a stand-in these are its random runs, which draw single comparisons.
         """
-        return self.score(draw.counts(comparisons))
+        return np.concatenate([self.score(counts) for counts in draw.counts(comparisons)])
 
 
 Reported = Literal["data", "mean"]

@@ -138,7 +138,16 @@ class TrueSkillMeanField(_WMT):
         return self.solve(self._shares(counts), 1).reshape(shape)
 
     def resampled(self, comparisons: Comparisons, draw: Draw) -> Floats:
-        return self.solve(self._shares(draw.counts(comparisons)), draw.threads, draw.progress)
+        found: list[Floats] = []
+        for counts in draw.counts(comparisons):
+            before = sum(map(len, found))
+
+            def progress(done: int, _: int, before: int = before) -> None:
+                if draw.progress is not None:
+                    draw.progress(before + done, draw.resamples)
+
+            found.append(self.solve(self._shares(counts), draw.threads, progress))
+        return np.concatenate(found)
 
     def solve(
         self, shares: Shares, threads: int | None = None, progress: Progress | None = None

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from errata.correlation import Correlation, correlate, pearson, ranks
 from errata.errors import InputError
-from errata.numbers import Floats, Seed, near_one
+from errata.numbers import BLOCK, Floats, Seed, near_one
 
 __all__ = [
     "Williams",
@@ -139,8 +139,15 @@ def permutation_tests(
         swapped = correlate(kind, h, np.where(swap, b, a))
         null = swapped - swapped[::-1]  # row -1 - k swaps whatever row k does not
     else:
-        swap = np.random.default_rng(rng).random((resamples, n)) < 0.5
-        null = correlate(kind, h, np.where(swap, b, a)) - correlate(kind, h, np.where(swap, a, b))
+        generator = np.random.default_rng(rng)
+        parts = []
+        step = max(1, BLOCK // n)
+        for start in range(0, resamples, step):
+            swap = generator.random((min(step, resamples - start), n)) < 0.5
+            parts.append(
+                correlate(kind, h, np.where(swap, b, a)) - correlate(kind, h, np.where(swap, a, b))
+            )
+        null = np.concatenate(parts)
 
     def p_value(null: Floats, observed: float) -> float:
         # Equal sums in another order may differ in the last bits; they are ties, not wins.

@@ -225,7 +225,9 @@ def plan_tables(found: Plan) -> list[Table]:
             tuple(rows),
             title="Plan",
             name="plan",
-            caption=" | ".join(found.settings),
+            caption="\n".join(
+                [*(f"note: {note}" for note in found.notes), " | ".join(found.settings)]
+            ),
             row_formats={
                 "rankings needed": ".0f",
                 "annotator hours": ".1f",
