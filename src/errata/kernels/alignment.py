@@ -14,6 +14,8 @@ order costs k - 1.
 import cython
 import numpy as np
 
+from errata.kernels._doors import LARGEST, offsets, same_size, within
+
 # Steps, as `align` gives them.
 INSERT = cython.declare(cython.const_int, 1)
 DELETE = cython.declare(cython.const_int, 2)
@@ -399,6 +401,15 @@ def align(
     A row is: sentence, step (1 insert, 2 delete, 3 exchange, 4 reorder), source start and end,
     target start and end, relation of exchanged tokens (0 none, 1 case, 2 inflection, 3 spelling).
     """
+    known = len(folded)
+    offsets("src_offsets", src_offsets, len(src))
+    offsets("tgt_offsets", tgt_offsets, len(tgt), len(src_offsets) - 1)
+    offsets("starts", starts, len(chars), known)
+    same_size(folded=folded, classes=classes)
+    within("src", src, known)
+    within("tgt", tgt, known)
+    within("folded", folded, known)
+    within("chars", chars, alphabet)
     size: cython.Py_ssize_t = src_offsets.shape[0] - 1
     s: cython.Py_ssize_t
     i: cython.int
@@ -406,6 +417,7 @@ def align(
     lengths_n = np.diff(np.asarray(src_offsets))
     lengths_m = np.diff(np.asarray(tgt_offsets))
     cells = int(((lengths_n + 1) * (lengths_m + 1)).max()) if size else 0
+    within("cells of a table", cells, LARGEST)
     lengths = np.diff(np.asarray(starts))
     pair: _Pair = _Pair()
     pair.folded, pair.classes, pair.chars, pair.starts = folded, classes, chars, starts

@@ -8,6 +8,9 @@ untouched token is one, and an empty dummy stands at every boundary that no inse
 import cython
 import numpy as np
 
+from errata.kernels._doors import LARGEST, edits_fit, same_size, shaped, within
+from errata.kernels._doors import offsets as check_offsets
+
 # Columns of a chunk.
 START = cython.declare(cython.const_int, 0)
 END = cython.declare(cython.const_int, 1)
@@ -270,6 +273,13 @@ def _elastic(
             low = i
 
 
+def _sizes(sentences, tokens, token_offsets):
+    """The lengths of all sentences, of which units name some."""
+    check_offsets("token_offsets", token_offsets, len(tokens))
+    within("sentences", sentences, len(token_offsets) - 1)
+    return np.diff(np.asarray(token_offsets))
+
+
 def chunk(
     sentences: cython.int[::1],
     tokens: cython.int[::1],
@@ -285,12 +295,16 @@ def chunk(
     ``sentences[u]`` is the sentence of unit u, whose edits are ``offsets[u]:offsets[u + 1]``.
     Returns rows (start, end, text, edit in the unit or -1) and the rows' offsets by unit.
     """
+    lengths = _sizes(sentences, tokens, token_offsets)[np.asarray(sentences)]
+    check_offsets("offsets", offsets, len(starts), len(sentences))
+    edits_fit(offsets, starts, ends, lengths, apart=True)
+    same_size(starts=starts, texts=texts)
     units: cython.Py_ssize_t = sentences.shape[0]
     u: cython.Py_ssize_t
     at: cython.int = 0
     token: cython.int
-    lengths = np.diff(np.asarray(token_offsets))[np.asarray(sentences)]
     most = int((2 * lengths + 1).sum()) + 2 * starts.shape[0]
+    within("chunks", most, LARGEST)
     rows = np.empty((most, 4), np.intc)
     out: cython.int[:, ::1] = rows
     bounds = np.zeros(units + 1, np.int64)
@@ -332,6 +346,14 @@ def compare(
 
     Returns one number per gold chunk: 1 if the system changed it, plus 2 if it got it right.
     """
+    lengths = _sizes(sentences, tokens, token_offsets)
+    check_offsets("offsets", offsets, len(starts), len(lengths))
+    edits_fit(offsets, starts, ends, lengths, apart=True)
+    same_size(starts=starts, texts=texts)
+    shaped("gold", gold, -1, 4)
+    check_offsets("bounds", bounds, len(gold), len(sentences))
+    if by_elastic:
+        within("chunks of a unit", np.diff(np.asarray(bounds)), LARGEST, 1)
     units: cython.Py_ssize_t = sentences.shape[0]
     u: cython.Py_ssize_t
     s: cython.int
@@ -339,7 +361,6 @@ def compare(
     count: cython.int
     flags = np.zeros(gold.shape[0], np.int8)
     out: cython.schar[::1] = flags
-    lengths = np.diff(np.asarray(token_offsets))
     edits = np.diff(np.asarray(offsets))
     most = int((2 * lengths + 1 + 2 * edits).max(initial=1))
     system: cython.int[:, ::1] = np.empty((most, 4), np.intc)

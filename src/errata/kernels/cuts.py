@@ -14,6 +14,8 @@ Only points that lie in a band of the source-hypothesis table are looked at.
 import cython
 import numpy as np
 
+from errata.kernels._doors import LARGEST, offsets, refuse, same_size, shaped, within
+
 # What a column costs, as in `errata.kernels.threeway`.
 MISMATCH = cython.declare(cython.const_int, 3)
 LONE = cython.declare(cython.const_int, 4)
@@ -183,6 +185,24 @@ def planes(
     ``a`` and ``b`` are source and hypothesis; stage m has the options ``stages[m]`` to
     ``stages[m + 1]``, option o the tokens ``options[o]`` to ``options[o + 1]``.
     """
+    same_size(low=low, high=high)
+    shaped("low", low, len(a) + 1)
+    rows = np.asarray(high) - np.asarray(low) + 1
+    if len(at) != len(low) + 1 or at[0] != 0 or (np.diff(at) != rows).any():
+        raise refuse("at must count the cells of the rows")
+    within("low", low, len(b) + 1)
+    within("high", high, len(b) + 1)
+    within("cells of a row", rows, LARGEST, 1)
+    same_size(xi=xi, xj=xj, stages=stages)
+    within("nodes", len(xi), LARGEST, 1)
+    within("xi", xi, len(low))
+    points = np.asarray(xi), np.asarray(xj)
+    outside = (points[1] < np.asarray(low)[points[0]]) | (points[1] > np.asarray(high)[points[0]])
+    if outside.any() or any((np.diff(each) < 0).any() for each in points):
+        raise refuse("nodes must go forward inside the band")
+    offsets("stages", stages, max(0, len(options) - 1))
+    offsets("options", options, len(tokens))
+    within("tokens", tokens, LARGEST)
     band: _Band = _Band()
     band.a, band.b = a, b
     band.low, band.high, band.at = low, high, at

@@ -3,6 +3,8 @@
 import cython
 import numpy as np
 
+from errata.kernels._doors import shaped
+
 
 def choose(counts: cython.double[:, :, ::1], beta: cython.double, alone: cython.bint):
     """The reference each sentence takes, one after the other; -1 where there is none.
@@ -12,6 +14,7 @@ def choose(counts: cython.double[:, :, ::1], beta: cython.double, alone: cython.
     correct edits, then for the least proposed and gold edits, then for coming first. ``alone``
     forgets the totals before each sentence.
     """
+    shaped("counts", counts, -1, -1, 3)
     chosen = np.full(counts.shape[0], -1, np.int64)
     choice: cython.longlong[::1] = chosen
     square: cython.double = beta * beta

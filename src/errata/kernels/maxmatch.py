@@ -20,7 +20,10 @@ hence one long file.
 import cython
 import numpy as np
 
+from errata.kernels._doors import LARGEST, edits_fit, gold_fits, offsets, same_size, shaped, within
 from errata.kernels.maxmatch_long import propose_long
+
+SHORTS = 2**15 - 1  # steps of an arc are C shorts
 
 # Bits of a cell. An arc comes into it from the diagonal, from above (a deletion) or from the left
 # (an insertion), and the cell is on a way to the last one, in the lattice where a substitution
@@ -881,8 +884,15 @@ def propose(
     sentence ``i`` are ``first[i]:first[i + 1]``; ``gold`` holds their edits (see
     `errata.metrics.m2.matching.GoldEdits`). ``limit`` bounds the arcs of one pair.
     """
+    offsets("source_at", source_at, len(source))
+    offsets("hypothesis_at", hypothesis_at, len(hypothesis), len(source_at) - 1)
+    gold_fits(gold, first, np.diff(source_at))
     rows = np.diff(source_at) + 1
     columns = np.diff(hypothesis_at) + 1
+    within("tokens of a pair", rows + columns, SHORTS)
+    within("max_unchanged", max_unchanged, SHORTS)
+    within("limit", limit, LARGEST, 1)
+    within("cells of a table", rows * columns, LARGEST)
     cells: cython.Py_ssize_t = int(np.max(rows * columns, initial=1))
     room: cython.int = cython.cast(cython.int, cells if cells <= limit else limit + 1)
     g: _Graph = _Graph()
@@ -897,8 +907,8 @@ def propose(
     references: cython.Py_ssize_t = first[first.shape[0] - 1]
     found = np.zeros((2 * references + 64, 4), np.intc)
     edits: cython.int[:, ::1] = found
-    offsets = np.zeros(references + 1, np.int64)
-    edit_at: cython.longlong[::1] = offsets
+    ends = np.zeros(references + 1, np.int64)
+    edit_at: cython.longlong[::1] = ends
     g.pair = 0
     g.pairs = source_at.shape[0] - 1
     g.written = 0
@@ -943,7 +953,7 @@ def propose(
                 edit_at[r + 1] = g.written
             edits = found
             g.pair += 1
-    return found[: g.written], offsets
+    return found[: g.written], ends
 
 
 def tally(
@@ -963,6 +973,15 @@ def tally(
     should be sorted. A proposed edit meets every equal gold edit behind the last one met
     (official), or, ``once``, the first of them only.
     """
+    offsets("hypothesis_at", hypothesis_at, len(hypothesis), len(first) - 1)
+    lengths = np.diff(np.asarray(hypothesis_at))
+    gold_fits(gold, first, np.full(len(lengths), LARGEST))
+    shaped("edits", edits, -1, 4)
+    same_size(edits=edits, keep=keep)
+    offsets("edit_at", edit_at, len(edits), len(gold[0]) - 1)
+    whose = np.repeat(np.arange(len(lengths)), np.diff(np.asarray(first)))
+    rows = np.asarray(edits)
+    edits_fit(edit_at, rows[:, 2], rows[:, 3], lengths[whose], apart=False)
     counted = np.zeros((edit_at.shape[0] - 1, 2), np.int64)
     counts: cython.longlong[:, ::1] = counted
     matched = np.full(len(gold[1]), -1, np.int64)

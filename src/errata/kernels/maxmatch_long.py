@@ -10,6 +10,8 @@ program (arcs listed twice, an unchanged-word count that belongs to the first of
 import cython
 import numpy as np
 
+from errata.kernels._doors import gold_fits, refuse, within
+
 # What a path costs: least for gold edits, then by steps, then by edits.
 GOLD_EDIT = cython.declare(cython.const_longlong, 1 << 40)
 STEP = cython.declare(cython.const_longlong, 1 << 20)
@@ -380,6 +382,22 @@ def _room(size, kind):
     return np.zeros(size, kind) if cython.compiled else [0] * size
 
 
+def _check_lattice(table, n, m):
+    """Refuse a table in which a way back from the last cell would not end in the first."""
+    inside = table & INSIDE > 0
+    ways = [table & bits > 0 for bits in (DIAGONAL, UP, LEFT)]
+    outward = ways[0][0].any() or ways[0][:, 0].any() or ways[1][0].any() or ways[2][:, 0].any()
+    lost = inside & ~(ways[0] | ways[1] | ways[2])
+    lost[0, 0] = not inside[0, 0]
+    astray = (
+        (inside & ways[0])[1:, 1:] & ~inside[:n, :m],
+        (inside & ways[1])[1:] & ~inside[:n],
+        (inside & ways[2])[:, 1:] & ~inside[:, :m],
+    )
+    if outward or lost.any() or not inside[n, m] or any(each.any() for each in astray):
+        raise refuse("the table is no lattice")
+
+
 def propose_long(
     table: cython.uchar[::1],
     n: cython.int,
@@ -398,6 +416,13 @@ def propose_long(
     ``table`` is the lattice of the pair (see `errata.kernels.maxmatch`); the pair's tokens start
     at ``s0`` and ``h0``, the edits of the reference are ``g0:g1`` of ``gold``.
     """
+    within("tokens of a pair", n + m, 2**15 - 1)
+    within("n, m and max_unchanged", (n, m, max_unchanged), 2**15 - 1)
+    within("cells of the table", (n + 1) * (m + 1), len(table) + 1)
+    _check_lattice(np.asarray(table, np.uint8)[: (n + 1) * (m + 1)].reshape(n + 1, m + 1), n, m)
+    within("s0", (s0, s0 + n), len(source) + 1)
+    within("h0", (h0, h0 + m), len(hypothesis) + 1)
+    gold_fits((np.array([g0, g1]), *gold[1:]), np.array([0, 1]), [n])
     pair: _Pair = _Pair()
     pair.table = table
     pair.n = n

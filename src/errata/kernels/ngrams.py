@@ -8,6 +8,8 @@ costs a step, never a wrong count. After that, multisets are plain arrays.
 import cython
 import numpy as np
 
+from errata.kernels._doors import LARGEST, offsets, within
+
 # What `overlaps` counts of H, S and R, the multisets of the n-grams of one order.
 _MATCHED = cython.declare(cython.const_int, 0)  # |H & R|
 _KEPT = cython.declare(cython.const_int, 1)  # sum of min(H, S) over n-grams that R lacks altogether
@@ -175,6 +177,14 @@ def overlaps(
     The references of sentence ``i`` are ``first[i]:first[i + 1]``. A pair is a reference, or,
     ``merged``, a sentence with the union (largest count) of its references.
     """
+    offsets("source_at", source_at, len(source))
+    offsets("hypothesis_at", hypothesis_at, len(hypothesis), len(source_at) - 1)
+    offsets("reference_at", reference_at, len(reference))
+    offsets("first", first, len(reference_at) - 1, len(source_at) - 1)
+    within("source", source, LARGEST)
+    within("hypothesis", hypothesis, LARGEST)
+    within("reference", reference, LARGEST)
+    within("order", order, 1001, 1)
     sentences: cython.Py_ssize_t = source_at.shape[0] - 1
     pairs: cython.Py_ssize_t = sentences if merged else reference_at.shape[0] - 1
     lengths = np.diff(source_at) + np.diff(hypothesis_at)

@@ -9,6 +9,8 @@ if it occurs in the target too, is wrong where it stands and missing where it go
 import cython
 import numpy as np
 
+from errata.kernels._doors import offsets
+
 BEAM = cython.declare(cython.const_int, 25)  # cells searched on each side of the diagonal
 LONGEST = cython.declare(cython.const_int, 10)  # words that move together
 FARTHEST = cython.declare(cython.const_int, 50)  # words a phrase may be away from its place
@@ -313,6 +315,8 @@ def count_edits(
 
     One row each: insertions, deletions, substitutions, shifts.
     """
+    offsets("starts", starts, len(hypotheses))
+    offsets("goals", goals, len(references), len(starts) - 1)
     pairs: cython.Py_ssize_t = starts.shape[0] - 1
     counted = np.zeros((pairs, 4), np.int64)
     counts: cython.longlong[:, ::1] = counted

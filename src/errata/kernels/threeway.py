@@ -27,6 +27,9 @@ D at the beginning of each part, from which the part is filled again on the way 
 import cython
 import numpy as np
 
+from errata.kernels._doors import LARGEST, within
+from errata.kernels._doors import offsets as check_offsets
+
 # What a pair of tokens costs in a column; these stand in `errata.kernels.cuts` too.
 GAP = cython.declare(cython.const_int, 2)
 MISMATCH = cython.declare(cython.const_int, 3)
@@ -619,9 +622,14 @@ def count_columns(
     number of cells visited. ``limit`` bounds the bytes kept for steps.
     """
     named = np.ascontiguousarray(triples, np.int64).reshape(-1, 3)
+    check_offsets("offsets", offsets, len(ids))
+    within("triples", named, len(offsets) - 1)
+    within("limit", limit, 2**62, 1)
     counted = np.zeros((len(named), COST + 1), np.int32)
     if not len(named):
         return counted, 0
+    sizes = np.diff(offsets)[named] + 1
+    within("cells of a plane", sizes.max(axis=0).prod() // sizes.max(axis=0).min(), LARGEST)
     room: _Room = _Room(ids, np.diff(offsets)[named].max(axis=0), limit)
     all_triples: cython.longlong[:, ::1] = named
     found: cython.int[:, ::1] = counted
@@ -644,6 +652,7 @@ def band(a: cython.int[::1], b: cython.int[::1]):
     """
     m: cython.Py_ssize_t = len(a)
     n: cython.Py_ssize_t = len(b)
+    within("cells of the table", (m + 1) * (n + 1), LARGEST)
     ids: cython.int[::1] = np.concatenate([a, b])
     tables = np.empty((2, (m + 1) * (n + 1)), np.int32)
     costs: cython.int[::1] = tables[0]

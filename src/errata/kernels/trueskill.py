@@ -8,6 +8,8 @@ import cython
 import numpy as np
 from cython.cimports.libc.math import erfc, exp, fabs, sqrt
 
+from errata.kernels._doors import shaped
+
 # SplitMix64: the step of its state, the factors that mix it, and 2 ** -53. The large ones are not
 # const: as such they would be written in decimal, which C compilers warn of.
 GAMMA = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
@@ -253,6 +255,8 @@ def _one_run(league: _League, games: cython.longlong) -> cython.void:
         shrunk[j] = 1 / grown[j]
     for _game in range(games):
         a = _most_uncertain(league)
+        if a < 0:  # nobody has met anybody, or no variance is a number
+            return
         total = 0
         for j in range(n):
             # exp(-|mean_a - mean_j|), from exponentials kept up to date: two new ones a game.
@@ -300,6 +304,12 @@ def play_runs(
     ``win[a, b]`` and ``tie[a, b]`` are the shares of the pair's comparisons, ``met`` which pairs
     have any. All runs are played without the interpreter's lock.
     """
+    shaped("win", win, len(win), len(win))
+    shaped("tie", tie, len(win), len(win))
+    shaped("met", met, len(win), len(win))
+    shaped("means", means, -1, len(win))
+    shaped("variances", variances, len(means), len(win))
+    shaped("seeds", seeds, len(means))
     n: cython.Py_ssize_t = win.shape[0]
     r: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -463,6 +473,14 @@ def mean_field(
     Opponents and outcomes are replaced by their expectations, and the games are shared out in
     ``steps`` portions.
     """
+    many = len(means)
+    shaped("wins", wins, many, wins.shape[1], wins.shape[1])
+    shaped("ties", ties, many, wins.shape[1], wins.shape[1])
+    shaped("met", met, many, wins.shape[1], wins.shape[1])
+    shaped("means", means, -1, wins.shape[1])
+    shaped("games", games, many)
+    shaped("betas", betas, many)
+    shaped("margins", margins, many)
     batch: cython.Py_ssize_t = wins.shape[0]
     n: cython.Py_ssize_t = wins.shape[1]
     r: cython.Py_ssize_t

@@ -1,0 +1,263 @@
+"""No entry of a kernel reads or writes outside an array, whatever it is given.
+
+Arguments that fit are spoilt in one place: a number, a size, a shape, a type. The entry must refuse
+them or give a result. As plain Python an index that gets past the door is an IndexError; compiled
+it would be silent, and is for `make sanitize` to notice, which runs this file too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from errata.errors import InputError
+from errata.human import parse_ranker
+from errata.human.comparisons import Counts
+from errata.kernels import (
+    alignment,
+    chunks,
+    cuts,
+    m2_counts,
+    maxmatch,
+    maxmatch_long,
+    ngrams,
+    ter,
+    threeway,
+    trueskill,
+)
+from pure import load_maxmatch, load_pure
+
+I32, I64 = np.intc, np.int64
+REFUSED = (InputError, ValueError, TypeError, OverflowError)
+# The edits of three references of two sentences, as `errata.metrics.m2.matching.GoldEdits`.
+GOLD = (
+    np.array([0, 2, 2, 3], I64),
+    np.array([0, 1, 2], I32),
+    np.array([1, 1, 3], I32),
+    np.array([0, 1, 3, 4], I64),
+    np.array([0, 1, 1, 3, 4], I64),
+    np.array([5, 1, 2, 3], I32),
+)
+FIRST = np.array([0, 2, 3], I64)
+SOURCE, SOURCE_AT = np.array([0, 1, 2, 3, 1, 2], I32), np.array([0, 3, 6], I64)
+OUTPUT, OUTPUT_AT = np.array([5, 1, 2, 3, 1, 3, 4], I32), np.array([0, 4, 7], I64)
+
+
+def lattice() -> Any:
+    """The table of "a b" and "a c": along the diagonal, and around the changed word."""
+    both = 64 | 128
+    table = np.zeros((3, 3), np.uint8)
+    table[0, 0] = both
+    table[1, 1] = both | 1 | 8
+    table[1, 2] = 128 | 32
+    table[2, 1] = 128 | 16
+    table[2, 2] = both | 1 | 16 | 32
+    return table.ravel()
+
+
+def planes() -> tuple[Any, ...]:
+    a, b = np.array([0, 1, 2], I32), np.array([0, 3, 2], I32)
+    low, high, at, _, _ = threeway.band(a, b)
+    nodes = np.array([0, 3], I32), np.array([0, 3], I32)
+    stages, options = np.array([0, 2], I64), np.array([0, 2, 3], I64)
+    return (a, b, low, high, at, *nodes, stages, options, np.array([1, 2, 4], I32))
+
+
+def league(*batch: int) -> tuple[Any, ...]:
+    shares = np.full((*batch, 3, 3), 0.4)
+    return shares, shares / 4, np.ones((*batch, 3, 3), np.uint8)
+
+
+def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
+    """Every public entry: its module, its name and arguments that fit."""
+    edits = np.array([[0, 1, 0, 1], [1, 2, 1, 2], [0, 0, 0, 1]], I32)
+    cut = (np.array([0, 1, 2, 2], I64), np.array([0, 2], I32), np.array([1, 2], I32))
+    texts, empty = np.array([7, 8], I32), 9
+    units = np.array([0, 1, 1], I32)
+    gold, bounds = chunks.chunk(units, SOURCE, SOURCE_AT, *cut, texts, empty)
+    by_sentence = (np.array([0, 1, 2], I64), *cut[1:])
+    compared = (units, SOURCE, SOURCE_AT, gold, bounds, *by_sentence, texts, empty)
+    longs = [each.astype(I64) for each in (SOURCE, OUTPUT)]
+    vocabulary = (
+        np.array([0, 1, 2, 2, 3, 4], I32),
+        np.zeros(6, I32),
+        np.array([0, 1, 2, 0, 0, 1], I32),
+        np.array([0, 1, 2, 3, 4, 5, 6], I32),
+        3,
+    )
+    pair = (lattice(), 2, 2, np.array([0, 1], I32), 0, np.array([0, 2], I32), 0, 0, 1)
+    one = (np.array([0, 1], I64), np.array([1], I32), np.array([2], I32), np.array([0, 1], I64))
+    runs = (np.array([1, 2], np.uint64), 5, 0.5, 0.25, 0.1, 0.0, np.zeros((2, 3)), np.zeros((2, 3)))
+    flow = (np.full(2, 9.0), 3, 0.5, np.full(2, 0.25), np.full(2, 0.1), 0.0, np.zeros((2, 3)))
+    return {
+        "align": (alignment, "align", (SOURCE, SOURCE_AT, OUTPUT, OUTPUT_AT, *vocabulary)),
+        "chunk": (chunks, "chunk", (units, SOURCE, SOURCE_AT, *cut, texts, empty)),
+        "released": (chunks, "compare", (*compared, False)),
+        "elastic": (chunks, "compare", (*compared, True)),
+        "planes": (cuts, "planes", planes()),
+        "choose": (m2_counts, "choose", (np.ones((2, 2, 3)), 0.5, False)),
+        "propose": (
+            maxmatch,
+            "propose",
+            (SOURCE, SOURCE_AT, OUTPUT, OUTPUT_AT, FIRST, GOLD, 2, 1000),
+        ),
+        "states": (maxmatch, "propose", (SOURCE, SOURCE_AT, OUTPUT, OUTPUT_AT, FIRST, GOLD, 2, 1)),
+        "tally": (
+            maxmatch,
+            "tally",
+            (edits, np.array([0, 2, 2, 3], I64), np.ones(3, np.uint8))
+            + (OUTPUT, OUTPUT_AT, FIRST, GOLD, False),
+        ),
+        "propose_long": (
+            maxmatch_long,
+            "propose_long",
+            (*pair, (*one, np.array([0, 1], I64), np.array([2], I32)), 2),
+        ),
+        "overlaps": (
+            ngrams,
+            "overlaps",
+            (
+                longs[0],
+                SOURCE_AT,
+                longs[1],
+                OUTPUT_AT,
+                longs[1],
+                OUTPUT_AT,
+                np.array([0, 1, 2], I64),
+            )
+            + (4, False),
+        ),
+        "count_edits": (ter, "count_edits", (SOURCE, SOURCE_AT, OUTPUT, OUTPUT_AT)),
+        "count_columns": (
+            threeway,
+            "count_columns",
+            (OUTPUT, np.array([0, 2, 4, 7], I64), np.array([[0, 1, 2], [2, 1, 1]])),
+        ),
+        "band": (threeway, "band", (SOURCE, OUTPUT)),
+        "rate": (trueskill, "rate", (0.0, 1.0, 0.0, 1.0, 1, 0.5, 0.1, 0.0)),
+        "play_runs": (trueskill, "play_runs", (*league(), *runs)),
+        "mean_field": (trueskill, "mean_field", (*league(2), *flow)),
+    }
+
+
+ENTRIES = entries()
+
+
+def function(key: str, compiled: bool) -> Callable[..., Any]:
+    module, name, _ = ENTRIES[key]
+    if not compiled:
+        module = (
+            load_maxmatch() if module is maxmatch else load_pure(module.__name__.split(".")[-1])
+        )
+    found: Callable[..., Any] = getattr(module, name)
+    return found
+
+
+def test_every_public_entry_is_here() -> None:
+    modules: set[ModuleType] = {module for module, _, _ in ENTRIES.values()}
+    assert len(modules) == 10
+    for module in modules:
+        pure = load_pure(module.__name__.split(".")[-1])
+        own = {
+            name
+            for name, value in vars(pure).items()
+            if callable(value) and getattr(value, "__module__", "") == pure.__name__
+        }
+        public = {name for name in own if not name.startswith("_")}
+        assert public == {name for kernel, name, _ in ENTRIES.values() if kernel is module}
+
+
+@pytest.mark.parametrize("key", ENTRIES)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_what_fits_is_taken(key: str, compiled: bool) -> None:
+    function(key, compiled)(*copied(ENTRIES[key][2]))
+
+
+def copied(arguments: tuple[Any, ...]) -> list[Any]:
+    return [
+        each.copy()
+        if isinstance(each, np.ndarray)
+        else tuple(copied(each))
+        if isinstance(each, tuple)
+        else each
+        for each in arguments
+    ]
+
+
+NUMBERS = (-1, -(2**31), 0, 1, 2, 3, 5, 7, 100, 2**30, 2**31 - 1)
+
+
+KINDS = (np.int32, np.int64, np.float64, np.uint8)
+
+
+@st.composite
+def hostile(draw: st.DrawFn, array: Any, how: str) -> Any:
+    """An array with numbers, its size, its shape or its type changed."""
+    array = array.copy()
+    if how in ("number", "numbers") and array.size:
+        for _ in range(1 if how == "number" else 3):
+            at = draw(st.integers(0, array.size - 1))
+            value = draw(st.sampled_from(NUMBERS))
+            if array.dtype.kind == "f":
+                value = draw(st.sampled_from([np.nan, np.inf, -1.0, 0.0, 1e300]))
+            elif array.dtype.kind == "u":
+                value = draw(st.integers(0, 255))
+            array.ravel()[at] = value
+        return array
+    if how == "size":
+        axis = draw(st.integers(0, array.ndim - 1))
+        size = draw(st.integers(0, array.shape[axis] + 2))
+        return np.ascontiguousarray(
+            np.resize(array, (*array.shape[:axis], size, *array.shape[axis + 1 :]))
+        )
+    if how == "shape":
+        return draw(st.sampled_from([array[None], array.ravel(), array[:0], array.T]))
+    return array.astype(
+        draw(st.sampled_from([np.int32, np.int64, np.float64, np.uint8])), order="C"
+    )
+
+
+@pytest.mark.parametrize("key", ENTRIES)
+@given(data=st.data())
+@settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_does_not_fit_is_refused_or_harmless(key: str, data: st.DataObject) -> None:
+    arguments = copied(ENTRIES[key][2])
+    at = data.draw(st.integers(0, len(arguments) - 1))
+    how = data.draw(st.sampled_from(["number", "number", "numbers", "size", "shape", "type"]))
+    if isinstance(arguments[at], tuple):
+        several = list(arguments[at])
+        k = data.draw(st.integers(0, len(several) - 1))
+        several[k] = data.draw(hostile(several[k], how))
+        arguments[at] = tuple(several)
+    elif isinstance(arguments[at], np.ndarray):
+        arguments[at] = data.draw(hostile(arguments[at], how))
+    elif isinstance(arguments[at], float):
+        arguments[at] = data.draw(st.sampled_from([np.nan, np.inf, -1.0, 0.0, 1e300]))
+    else:
+        arguments[at] = data.draw(st.sampled_from([-1, -(2**31), 0, 1, 2, 5, 40]))
+    # Types and dimensions are Cython's to check: plain Python has none.
+    for compiled in (True,) if how in ("shape", "type") else (False, True):
+        try:
+            function(key, compiled)(*copied(tuple(arguments)))
+        except REFUSED:
+            pass
+        except ZeroDivisionError:
+            assert not compiled  # C divides by zero without a word; no index comes of it
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("ranker", ["trueskill(runs=200)", "trueskill"])
+def test_a_ranker_of_no_comparisons_at_all(ranker: str, n: int) -> None:
+    """This corrupted the heap: the most uncertain of no systems was number -1."""
+    counts = Counts(np.zeros((n, n)), np.zeros((n, n)))
+    found = parse_ranker(ranker).score(counts)
+    assert np.shape(found)[-1] == n
