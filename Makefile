@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 BUILD  := pyproject.toml setup.py $(wildcard src/errata/kernels/*.py)
 CODE   := src tests bench docs .ci setup.py
 
-.PHONY: demo said test quick check docs bench mutants lock clean help
+.PHONY: demo said test quick check docs bench mutants sanitize lock clean help
 
 help:           ## Show what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -80,6 +80,9 @@ lock: $(BIN)/python ## Pin the development environment, with hashes
 	  --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 	  --extra plot --extra test --extra check -o requirements/lock.txt \
 	  pyproject.toml requirements/test.txt requirements/errant.txt
+
+sanitize: $(VENV)/.tests ## Run the kernels' tests in a build that notices access outside an array
+	@PYTHON=$(abspath $(BIN))/python sh .ci/sanitize.sh
 
 clean:          ## Remove what was built
 	rm -rf $(VENV) build site dist src/*.egg-info src/errata/kernels/*.so src/errata/kernels/*.c
