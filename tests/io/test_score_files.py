@@ -141,6 +141,12 @@ def test_names(tmp_path: Path) -> None:
         read_score_file(written(tmp_path, "A 1\nA 2\n"))
 
 
+def test_names_that_look_alike(tmp_path: Path) -> None:
+    path = written(tmp_path, "Ren\u00e9\t1\nRene\u0301\t2\n")
+    with pytest.warns(DataWarning, match="differ in blanks or Unicode form only"):
+        read_score_file(path)
+
+
 def test_lower_is_better(tmp_path: Path) -> None:
     path = written(tmp_path, "A 1\nB 2\n")
     (scores,) = read_score_files([f"wer={path}"], lower=["wer"])

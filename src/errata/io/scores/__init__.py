@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from errata.data import Scores
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.io.corpus import split_name
 from errata.io.files import PathLike, peek, shown_name
+from errata.io.judgments.names import alike_names
 from errata.io.opened import plain_name
 from errata.io.scores.handmade import from_columns
 from errata.io.scores.printed import from_printed_json, from_printed_tsv, is_printed_tsv
@@ -174,7 +176,11 @@ def _with_means(scores: Scores) -> Scores:
 
 
 def _checked(scores: Scores, name: str) -> Scores:
-    """Refuse systems without a score: NaN and infinities have no rank."""
+    """Refuse systems without a score: NaN and infinities have no rank. Say which look alike."""
+    for problem in alike_names(scores.systems):
+        warnings.warn(
+            f"{name}: the systems {problem}; write each in one way only", DataWarning, stacklevel=4
+        )
     for system, value in scores:
         if not np.isfinite(value):
             raise InputError(
