@@ -189,11 +189,11 @@ def test_weights_of_another_annotator_are_refused(conll14: Path, data_sets: Path
         ("", "1: the first line"),
         ("x\n1 2\n", "1: the first line"),
         ("0\n1\n", "1: the first line"),
-        ("3\n1 two\n", "2: '1 two' is not"),
+        ("3\n1 two\n", "2: '1 two' is not a row of whole numbers from 0 to 3"),
         ("3\n1\n\n", "3: the line is empty"),
-        ("3\n1 4\n", "2: a count is outside 0 to 3"),
-        ("3\n-1 0\n", "2: a count is outside 0 to 3"),
-        ("3\n99999999999\n", "2: '99999999999' is not"),
+        ("3\n1 4\n", "2: '1 4' is not a row of whole numbers from 0 to 3"),
+        ("3\n-1 0\n", "2: '-1 0' is not a row of whole numbers from 0 to 3"),
+        ("3\n99999999999\n", "2: '99999999999' is not a row of whole numbers from 0 to 3"),
     ],
 )
 def test_bad_weight_files(content: str, problem: str, tmp_path: Path) -> None:

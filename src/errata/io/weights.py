@@ -36,27 +36,23 @@ def read_weights(path: PathLike) -> tuple[int, list[NDArray[np.intc]]]:
         )
     counts = []
     for number, line in enumerate(lines[1:], 2):
-        found = [whole_number(word, 0) for word in line.split()]
-        if None in found:
-            raise InputError(
-                f"{line.strip()[:40]!r} is not a row of whole numbers",
-                path=name,
-                line=number,
-                remedy="give one count per gold chunk",
-            )
-        row = np.array(found, np.intc)
-        if not len(row):
+        row = [whole_number(word, 0) for word in line.split()]
+        if not row:
             raise InputError(
                 "the line is empty",
                 path=name,
                 line=number,
                 remedy="give one count per gold chunk of the sentence",
             )
-        if row.max() > systems:
+        if any(count is None or count > systems for count in row):
             raise InputError(
-                f"a count is outside 0 to {systems}, the number of systems", path=name, line=number
+                f"{line.strip()[:40]!r} is not a row of whole numbers from 0 to {systems}, "
+                "the number of systems",
+                path=name,
+                line=number,
+                remedy="give one count per gold chunk",
             )
-        counts.append(row)
+        counts.append(np.array(row, np.intc))
     return systems, counts
 
 
