@@ -261,6 +261,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--weights": case(HARD, "--weights none"),
         "--exclude-own": case(HARD, "--exclude-own"),
         "--matching": case(HARD, "--matching elastic"),
+        "--longest": case(f"{HARD} --matching elastic", "--longest 3"),
         "--a": case(HARD, "--a 2"),
         "--b": case(HARD, "--b 0.5"),
         "--c": case(HARD, "--c 1"),

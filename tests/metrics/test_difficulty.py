@@ -556,3 +556,12 @@ def test_every_system_is_compared_with_the_gold_once(
     monkeypatch.setattr(chunks.kernel, "compare", counted, raising=False)
     errata("difficulty", "--sample", "--figure", tmp_path / "map.html", "--resamples", "10")
     assert len(calls) == 5
+
+
+def test_elastic_matching_of_endless_sentences_is_refused_before_memory_is_asked_for() -> None:
+    long = " ".join(f"w{i}" for i in range(29_000))
+    corpus = Corpus.from_texts([long], [[long]])
+    systems = [Hypotheses("A", (long,))]
+    with pytest.raises(InputError, match=r"29000 tokens.*26\.9 GB.*longest=29000"):
+        map_difficulty(corpus, systems, Difficulty(matching="elastic"))
+    assert map_difficulty(corpus, systems).right.all()  # no table is needed

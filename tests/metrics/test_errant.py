@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -361,3 +362,32 @@ def test_a_beta_that_is_none_is_refused(name: str, beta: str) -> None:
 def test_kinds_are_words(text: str) -> None:
     with pytest.raises(InputError, match=r"should (be|hold) words"):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("rows", "taken"),
+    [
+        ([(1, 1, 0), (2, 2, 0)], 1),  # equal F: more right edits
+        ([(2, 2, 0), (1, 1, 0)], 0),
+        ([(0, 2, 1), (0, 1, 2)], 1),  # no right edit: fewer needless ones
+        ([(0, 1, 2), (0, 2, 1)], 0),
+        ([(0, 1, 2), (0, 1, 1)], 1),  # as many: fewer missed
+        ([(0, 1, 1), (0, 1, 2)], 0),
+        ([(0, 1, 1), (0, 1, 1)], 0),  # all alike: the first
+        ([(np.nan,) * 3, (0, 1, 1), (0, 1, 1)], 1),  # which is there
+    ],
+)
+@pytest.mark.parametrize("choice", ["sequential", "isolated"])
+def test_of_equally_good_annotators(rows: list[tuple[float, ...]], taken: int, choice: Any) -> None:
+    assert Edits(choice=choice).choose(np.array([rows], float)).tolist() == [[taken]]
+
+
+def test_annotators_are_equal_whose_f_is_equal_in_four_digits() -> None:
+    """As ERRANT rounds: what differs in the fifth digit is decided by the counts."""
+    before = [(8000, 4000, 4000), (np.nan,) * 3]
+    close = [(1, 0, 0), (2, 1, 1)]
+    scores = [Edits()._rounded_f([8000 + a, 4000 + b, 4000 + c]) for a, b, c in close]
+    assert scores[0] == scores[1]
+    exact = [(8000 + a) / (12000 + a + b) for a, b, _ in close]
+    assert exact[0] > exact[1]
+    assert Edits().choose(np.array([before, close], float)).tolist() == [[0, 1]]

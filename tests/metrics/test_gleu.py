@@ -521,9 +521,9 @@ def test_keeps_the_contract(text: str) -> None:
     ("text", "problem"),
     [
         ("gleu(references=best)", "references='best' is unknown"),
-        ("gleu(n=0)", "at least 1"),
+        ("gleu(n=0)", "between 1 and"),
         ("gleu(formula=eq1)", "formula='eq1' is unknown"),
-        ("gleu(draws=0)", "at least 1"),
+        ("gleu(draws=0)", "between 1 and"),
         ("gleu(brevity=none)", "brevity='none' is unknown"),
     ],
 )
@@ -579,3 +579,9 @@ def test_a_no_break_space_is_part_of_a_token_for_the_scripts(name: str) -> None:
     same = Hypotheses("A", corpus.sources)
     assert evaluate(parse(name), corpus, same, resamples=0)["A"] == 1.0
     assert evaluate(parse(f"{name}(spaces=ascii)"), corpus, same, resamples=0)["A"] < 0.7
+
+
+@pytest.mark.parametrize("text", ["gleu(n=1000000)", "gleu(draws=10000000)", "bleu(n=1000000)"])
+def test_orders_and_draws_are_bounded(text: str) -> None:
+    with pytest.raises(InputError, match="between 1 and"):
+        parse(text)

@@ -637,3 +637,19 @@ def test_a_no_break_space_is_part_of_an_output_token_for_the_program() -> None:
 def test_odd_numbers_are_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"between 0\.001 and 1000"):
         parse(f"imeasure({text})")
+
+
+@pytest.mark.parametrize("references", ["nomix", "mix"])
+def test_sentences_too_long_are_refused_before_memory_is_asked_for(references: str) -> None:
+    long = " ".join(f"w{i}" for i in range(29_000))
+    corpus = Corpus.from_texts(["a b", "a b"], [["a c", long]])
+    system = Hypotheses("A", ("a c", long))
+    metric = IMeasure(references=references)
+    with pytest.raises(
+        InputError, match=r"sentence 2 of A has 29000 tokens.* 30\.3 GB.*longest=29000"
+    ):
+        metric.count(corpus, system)
+    few = IMeasure(references=references, longest=2)
+    assert repr(few) == repr(metric)  # it decides no number
+    with pytest.raises(InputError, match="has 3 tokens"):
+        few.count(Corpus.from_texts(["a b"], [["a c"]]), Hypotheses("A", ("a b c",)))

@@ -494,3 +494,26 @@ def test_repeated_edits_are_warned_of_by_the_reader(tmp_path: Path) -> None:
     output = Hypotheses("A", ("x b",))
     assert M2().count(corpus, output).tolist() == [[[1, 1, 1]]]
     assert M2(duplicates="official").count(corpus, output).tolist() == [[[2, 1, 2]]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "taken"),
+    [
+        # As good for F (F = 1): most right edits, then the first.
+        ([(1, 1, 1), (2, 2, 2)], 1),
+        ([(2, 2, 2), (1, 1, 1)], 0),
+        ([(1, 1, 1), (1, 1, 1)], 0),
+        ([(np.nan,) * 3, (1, 1, 1), (1, 1, 1)], 1),
+        # Nothing right anywhere (F = 0): the least proposed and gold edits, then the first.
+        ([(0, 2, 4), (0, 1, 4)], 1),
+        ([(0, 1, 4), (0, 1, 8)], 0),
+        ([(0, 1, 4), (0, 1, 4)], 0),
+        # Nothing proposed and nothing to correct (F = 1).
+        ([(0, 1, 1), (0, 0, 0)], 1),
+        ([(1, 2, 2), (0, 0, 0)], 1),
+    ],
+)
+def test_of_equally_good_annotators(rows: list[tuple[float, ...]], taken: int) -> None:
+    counts = np.array([rows], float)
+    for choice in ("sequential", "isolated", "optimal"):
+        assert M2(choice=choice).choose(counts).tolist() == [[taken]], choice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
 from errata.metrics import parse
 from errata.models import Options, open_model, perplexity
+from errata.models.harper import detokenize
 from errata.models.language import Floats
 from errata.models.trigram import UNKNOWN, TrigramModel, words
 from errata.testing import check_metric
@@ -128,3 +130,11 @@ def test_the_page_shows_these_figures() -> None:
     for system, value in CONLL14.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| {system} |"))
         assert row.split("|")[3].strip() == str(value).replace("-", "−")
+
+
+def test_a_run_of_blanks_is_looked_at_once() -> None:
+    blanks = " " * 200_000
+    start = time.process_time()
+    assert words(f"it{blanks}is{blanks}'s") == ["it", "is's"]
+    assert detokenize(f"a{blanks}b{blanks}.") == f"a{blanks}b."
+    assert time.process_time() - start < 2  # each blank with each took hours

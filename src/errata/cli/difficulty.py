@@ -80,6 +80,14 @@ metric_options = gathered(
             show_default=True,
             help="Compare chunks as the released scorer or as the paper.",
         ),
+        "longest": click.option(
+            "--longest",
+            type=click.IntRange(1),
+            default=5000,
+            show_default=True,
+            help="With --matching elastic: the longest sentence, in tokens; memory grows with "
+            "its square.",
+        ),
         "a": click.option(
             "--a",
             type=float,

@@ -77,8 +77,8 @@ class BLEU(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n < 1:
-            raise InputError(f"bleu: n={self.n} must be at least 1")
+        if not 1 <= self.n <= 100:
+            raise InputError(f"bleu: n={self.n} must lie between 1 and 100")
         if self.smooth_value < 0 or (self.smooth_value and self.smooth not in SMOOTH_VALUES):
             raise InputError(
                 f"bleu: smooth_value={self.smooth_value} does not go with smooth={self.smooth!r}",

@@ -90,8 +90,11 @@ class GLEU(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n < 1 or self.draws < 1:
-            raise InputError(f"gleu: n={self.n} and draws={self.draws} must be at least 1")
+        if not (1 <= self.n <= 100 and 1 <= self.draws <= 1_000_000):
+            raise InputError(
+                f"gleu: n={self.n} must lie between 1 and 100, draws={self.draws} between 1 and "
+                "1000000"
+            )
 
     @property
     def headline(self) -> str:

@@ -18,7 +18,10 @@ __all__ = ["DIALECTS", "detokenize", "open_harper"]
 
 INSTALL = "pip install 'errata[harper]'"
 DIALECTS = ("american", "british", "australian", "canadian", "indian")
-_BEFORE = re.compile(r"\s+([.,;:!?%)\]}…]+(?!\S)|n't(?!\w)|'(?:s|re|ve|ll|d|m)(?!\w))", re.I)
+# A run of blanks is looked at once, from its first on, and not from each of them.
+_BEFORE = re.compile(
+    r"(?<!\s)\s++([.,;:!?%)\]}…]+(?!\S)|n't(?!\w)|'(?:s|re|ve|ll|d|m)(?!\w))", re.I
+)
 _AFTER = re.compile(r"([(\[{])\s+")
 
 

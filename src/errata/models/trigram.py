@@ -24,7 +24,7 @@ __all__ = ["TrigramModel", "words"]
 INSTALL = "pip install 'errata[trigram]'"
 # ln p of the rarest word in the model (a surname); words it does not know get the same.
 UNKNOWN = -21.804909772678815
-_CONTRACTION = re.compile(r"\s+(?=(?:n't|'(?:s|re|ve|ll|d|m))(?!\w))")
+_CONTRACTION = re.compile(r"(?<!\s)\s++(?=(?:n't|'(?:s|re|ve|ll|d|m))(?!\w))")
 _WORD = re.compile(r"\w+(?:['\-]\w+)*")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Literal, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from errata.edits.origins import OutputEditing, origins
 from errata.errors import InputError
 from errata.metrics.base import Metric, by_name, check_beta, f_beta, metric, precision_recall, whole
 from errata.metrics.choice import best_references
-from errata.metrics.difficulty.chunks import IGNORED, Matching, chunk_references
+from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching, chunk_references
 from errata.metrics.difficulty.map import map_difficulty, read_tally, weight
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
@@ -37,7 +37,8 @@ class Difficulty(Metric):
     ``-no_weight``), anything else is the path of a weight file. ``leave_out=True`` leaves the
     scored system itself out of N and n_i. ``measure`` is the score: ``"F"`` (of ``beta``) or
     ``"A"``. ``matching="released"`` compares chunks by position as the released scorer does,
-    ``"elastic"`` aligns them as the paper describes. ``gold``, ``extractor``, ``outputs``
+    ``"elastic"`` aligns them as the paper describes (sentences of more than ``longest`` tokens
+    are then refused before memory is asked for). ``gold``, ``extractor``, ``outputs``
     are those of `errata.metrics.errant.Edits`; edits of the kinds ``ignore`` are left out, in gold
     and output (as in the released scorer).
 
@@ -65,6 +66,7 @@ class Difficulty(Metric):
     outputs: OutputEditing = "alike"
     ignore: tuple[str, ...] = IGNORED
     choice: Literal["sequential", "isolated"] = "sequential"
+    longest: int = field(default=LONGEST, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -20,6 +20,7 @@ from errata.parameters import require
 __all__ = [
     "CORRECT",
     "IGNORED",
+    "LONGEST",
     "MODIFIED",
     "Chunks",
     "Flags",
@@ -32,6 +33,7 @@ MODIFIED, CORRECT = 1, 2
 Matching = Literal["released", "elastic"]
 IGNORED = ("UNK", "Um")  # detected but not corrected; the released scorer leaves them out
 Flags = NDArray[np.int8]
+LONGEST = 5000  # tokens of a sentence; elastic matching of twice as many chunks takes 800 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,7 @@ def compare_chunks(
     *,
     matching: Matching = "released",
     ignore: Sequence[str] = IGNORED,
+    longest: int = LONGEST,
 ) -> Flags:
     """For every gold chunk: `MODIFIED` if the system changed it, + `CORRECT` if it is right.
 
@@ -110,6 +113,13 @@ def compare_chunks(
         )
     mine = [_sorted(several, ignore, i) for i, several in enumerate(edits)]
     tokens = corpus.source_tokens
+    n = int(tokens.lengths.max(initial=0))
+    if matching == "elastic" and n > longest:
+        raise InputError(
+            f"difficulty: sentence {int(tokens.lengths.argmax()) + 1} has {n} tokens, for which "
+            f"matching='elastic' asks for about {4 * n * n * 8 / 1e9:.1f} GB",
+            remedy=f"give one sentence a line, or lift the limit: longest={n} (--longest {n})",
+        )
     for i, (several, length) in enumerate(zip(mine, tokens.lengths.tolist(), strict=True)):
         if several and several[-1].end > length:  # sorted and apart, so the last reaches furthest
             raise InputError(

@@ -181,7 +181,14 @@ def map_difficulty(
     edits = tuple(h.edits or () for h in found)
 
     def compare(several: tuple[tuple[Edit, ...], ...]) -> Flags:
-        return compare_chunks(gold, chunks, several, matching=metric.matching, ignore=metric.ignore)
+        return compare_chunks(
+            gold,
+            chunks,
+            several,
+            matching=metric.matching,
+            ignore=metric.ignore,
+            longest=metric.longest,
+        )
 
     flags = in_order(compare, edits, threads=threads)
     each = np.stack(flags) if flags else np.zeros((0, len(chunks.rows)), np.int8)

@@ -7,7 +7,7 @@ detection and correction", NAACL 2015; official program: github.com/mfelice/imea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Literal, Self, get_args
 
 import numpy as np
@@ -37,6 +37,8 @@ from errata.parameters import About
 __all__ = ["IMeasure"]
 
 Aspect = Literal["correction", "detection"]
+LONGEST = 5000  # tokens of a sentence
+CELL = 36  # bytes for each pair of tokens of two sentences (`errata.kernels.threeway`)
 
 
 @metric
@@ -64,6 +66,7 @@ class IMeasure(Metric):
     aspect a wrong correction is a TP. ``choice="corpus"`` chooses references by running totals
     (``-opt:corpus``); the result depends on the order of the sentences. ``spaces="ascii"`` splits
     outputs as the official program does, which reads bytes: a no-break space is part of a token.
+    A sentence of more than ``longest`` tokens is refused before memory is asked for.
 
     >>> from errata import Corpus, Hypotheses
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
@@ -85,6 +88,7 @@ class IMeasure(Metric):
     choice: Literal["sentence", "corpus"] = "sentence"
     tokenise: Literal["official", "none"] = "official"
     spaces: Spaces = "unicode"
+    longest: int = field(default=LONGEST, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,12 +125,24 @@ class IMeasure(Metric):
         Of mixtures only the best one is there, or, if references are chosen by running totals,
         those that some totals would make the best.
         """
+        self._check_lengths(corpus, hypotheses)
         key = ("imeasure", self.references, self.tokenise)
         if self.references == "mix":
             chains = corpus.derived(key, lambda: prepare_mix(corpus, self.tokenise))
             return count_mix(corpus, chains, hypotheses, self.weight, self.choice, self.spaces)
         prepared = corpus.derived(key, lambda: prepare_nomix(corpus, self.tokenise))
         return count_nomix(corpus, prepared, hypotheses, self.spaces)
+
+    def _check_lengths(self, corpus: Corpus, hypotheses: Hypotheses) -> None:
+        """Refuse what would ask for gigabytes: tables grow with the square of a sentence."""
+        for i, texts in enumerate(zip(corpus.sources, hypotheses.sentences, strict=True)):
+            n = max(len(text.split()) for text in texts)
+            if n > self.longest:
+                raise InputError(
+                    f"imeasure: sentence {i + 1} of {hypotheses.system} has {n} tokens, which asks "
+                    f"for about {n * n * CELL / 1e9:.1f} GB",
+                    remedy=f"give one sentence a line, or lift the limit: imeasure(longest={n})",
+                )
 
     def choose(self, counts: Floats) -> Ints:
         """The reference with the best (WAcc, I, Acc), correction before detection; the first."""
