@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,17 @@ def test_correlations_equal_scipy(pairs: list[tuple[int, int]]) -> None:
     np.testing.assert_allclose(kendall(x, y), scipy.stats.kendalltau(x, y)[0], atol=1e-12)
     tau_c = scipy.stats.kendalltau(x, y, variant="c")[0]
     np.testing.assert_allclose(kendall_c(x, y), tau_c, atol=1e-12)
+
+
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-3, 3)), min_size=2, max_size=40))
+def test_pairs_are_counted_as_in_two_loops(pairs: list[tuple[int, int]]) -> None:
+    x, y = np.array(pairs, float).T
+    signs = [(np.sign(a - c), np.sign(b - d)) for (a, b), (c, d) in combinations(pairs, 2)]
+    assert float(pairwise_accuracy(x, y)) == pytest.approx(np.mean([p == q for p, q in signs]))
+    net = sum(p * q for p, q in signs)
+    ties = [sum(s[k] != 0 for s in signs) for k in (0, 1)]
+    if all(ties):
+        assert float(kendall(x, y)) == pytest.approx(net / np.sqrt(ties[0] * ties[1]))
 
 
 def test_whole_arrays_at_once() -> None:
