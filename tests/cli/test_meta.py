@@ -239,8 +239,8 @@ def test_json_has_numbers_and_signatures() -> None:
         for part in ("people: ", "members:all", "metric: m2(beta=0.5", "metric: gleu(n=4"):
             assert part in table["signature"], table["name"]
     assert "over:systems | resamples:20 | seed:0" in by_name["system_level"]["signature"]
-    assert "people: trueskill_meanfield(" in by_name["pairs"]["signature"]
-    assert "unit:rankings | resamples:20 | seed:0" in by_name["m2_confusion"]["signature"]
+    assert "people: expected_wins(" in by_name["pairs"]["signature"]
+    assert "unit:sentences | resamples:20 | seed:0" in by_name["m2_confusion"]["signature"]
 
 
 def test_the_terminal_shows_the_signatures() -> None:

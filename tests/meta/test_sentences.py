@@ -286,7 +286,7 @@ def test_one_computation_many_readings(monkeypatch: pytest.MonkeyPatch) -> None:
             assert np.isnan(level.value.low)
         assert level.in_sample == (level.convention == "row_calibrated")
     assert found.metrics == ("toy", "other")
-    for part in ("level:sentence | unit:rankings | resamples:50 | seed:7", "members:all"):
+    for part in ("level:sentence | unit:sentences | resamples:50 | seed:7", "members:all"):
         assert part in found.signature
     assert found.signature.endswith("rankings:60; metric: toy; metric: other")
 

@@ -46,7 +46,7 @@ __all__ = ["command"]
     show_default=True,
     help="Pairs of decisions a κ needs to be shown and to count.",
 )
-@ranker_option("expected_wins(denominator='beaten')", "How single judges' rankings are scored.")
+@ranker_option("How single judges' rankings are scored.", "expected_wins(denominator='beaten')")
 @judgment_options()
 @format_option
 def command(

@@ -76,7 +76,7 @@ DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "
     "accuracy, row_accuracy, row_calibrated, calibrated, seeda; may be repeated. "
     "Default: noties, hties, tau_b, accuracy.",
 )
-@unit_option("rankings", "What sentence-level intervals resample.")
+@unit_option("What sentence-level intervals resample.")
 @choice_options
 @drawing_options
 @judgment_options("sample", "without")

@@ -70,9 +70,7 @@ people_options = gathered(
             metavar="FILE",
             help="Human rankings (Appraise XML, CSV, JSONL); may be repeated.",
         ),
-        "ranker": ranker_option(
-            "trueskill_meanfield", "How judgments become scores (see errata rank)."
-        ),
+        "ranker": ranker_option("How judgments become scores (see errata rank)."),
         "members": members_option,
     },
 )

@@ -156,6 +156,8 @@ def judgment_options(*leave_out: str) -> Decorator:
     return gathered("judged", JudgmentInputs, options)
 
 
+RANKER = "expected_wins"  # what rank, plan and meta do unless asked for another
+UNIT = "sentences"
 without_option = click.option(
     "--without",
     multiple=True,
@@ -171,18 +173,16 @@ hide_option = click.option(
 )
 
 
-def ranker_option(default: str, help: str) -> Decorator:
+def ranker_option(help: str, default: str = RANKER) -> Decorator:
     """Add ``--ranker``: what makes scores of judgments, with its parameters."""
     return click.option("--ranker", default=default, show_default=True, metavar="RANKER", help=help)
 
 
-def unit_option(default: str, help: str) -> Decorator:
+def unit_option(help: str) -> Decorator:
     """Add ``--unit``: what is drawn when human judgments are resampled."""
     from errata.human.comparisons import Unit
 
-    return click.option(
-        "--unit", type=choice_of(Unit), default=default, show_default=True, help=help
-    )
+    return click.option("--unit", type=choice_of(Unit), default=UNIT, show_default=True, help=help)
 
 
 def members_option(command: Function) -> Function:

@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
 @click.argument("judgments", nargs=-1, metavar="FILE...")
 @click.option("--systems", nargs=2, metavar="A B", help="The two systems to tell apart.")
-@ranker_option("expected_wins", "How judgments become scores (see errata rank).")
+@ranker_option("How judgments become scores (see errata rank).")
 @confidence_option
 @click.option(
     "--power",
@@ -31,7 +31,7 @@ __all__ = ["command"]
     show_default=True,
     help="Share of campaigns that should separate them.",
 )
-@unit_option("sentences", "What simulated campaigns draw.")
+@unit_option("What simulated campaigns draw.")
 @click.option(
     "--largest",
     type=FiniteRange(1, LARGEST),

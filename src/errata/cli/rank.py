@@ -35,14 +35,12 @@ __all__ = ["command"]
 @writes_files("figures")
 @click.argument("judgments", nargs=-1, metavar="FILE...")
 @ranker_option(
-    "expected_wins",
     "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, "
-    "with parameters as in 'bradley_terry(ties=rao_kupper)'.",
+    "with parameters as in 'bradley_terry(ties=rao_kupper)'."
 )
 @unit_option(
-    "sentences",
     "What the bootstrap draws. Pairs, as published, gives ranges that are too "
-    "narrow: the pairs of one ranking depend on each other.",
+    "narrow: the pairs of one ranking depend on each other."
 )
 @bootstrap_options("the units", least=1)
 @members_option

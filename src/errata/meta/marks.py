@@ -117,7 +117,7 @@ def swap_test(
     first: Marks,
     second: Marks,
     *,
-    unit: Unit = "rankings",
+    unit: Unit = "sentences",
     resamples: int = 1000,
     rng: Seed = 0,
 ) -> tuple[float, float]:

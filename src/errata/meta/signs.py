@@ -262,7 +262,7 @@ def sign_tables(
     comparisons: Comparisons,
     results: Sequence[Scores],
     *,
-    unit: Unit = "rankings",
+    unit: Unit = "sentences",
     resamples: int = 1000,
     rng: Seed = 0,
 ) -> list[SignTables]:
