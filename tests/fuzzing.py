@@ -15,12 +15,14 @@ import argparse
 import os
 import random
 import resource
+import signal
 import sys
 import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -32,6 +34,7 @@ from fuzz_targets import SAMPLE, TARGETS, Target, first_sentences, head
 __all__ = ["MEGABYTES", "Tally", "command_lines", "fuzz_commands", "fuzz_reader", "megabytes"]
 
 SECONDS = 5.0  # of processor time that one small input may take
+WAIT = 60.0  # seconds until an input is broken off
 MEGABYTES = 1024  # that all of them together may take
 
 
@@ -53,6 +56,26 @@ class Tally:
         self.faults += other.faults
 
 
+class Stuck(BaseException):
+    """One input took so long that it was broken off; no handler of errors may catch it."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Break off what takes longer, so that a hang is a fault like others."""
+
+    def stop(*_: object) -> None:
+        raise Stuck(f"still at work after {seconds:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def _quiet() -> None:
     warnings.resetwarnings()
     warnings.simplefilter("error")
@@ -72,13 +95,14 @@ def fuzz_reader(target: Target, inputs: int, seed: int, folder: Path) -> Tally:
             path.write_bytes(data)
             began = time.process_time()
             try:
-                target.read(path)
+                with at_most(WAIT):
+                    target.read(path)
                 tally.read += 1
             except ErrataError as error:
                 tally.refused += 1
                 if len(str(error)) > 2000:
                     tally.faults.append((target.name, data, f"a message of {len(str(error))}"))
-            except Exception:
+            except (Exception, Stuck):
                 tally.faults.append((target.name, data, traceback.format_exc()))
             took = time.process_time() - began
             tally.inputs += 1
@@ -174,11 +198,12 @@ def fuzz_commands(inputs: int, seed: int, folder: Path) -> Tally:
             continue  # no test writes elsewhere, or asks a server
         began = time.process_time()
         try:
-            done = errata(*line, code=None, cwd=folder)
+            with at_most(WAIT):
+                done = errata(*line, code=None, cwd=folder)
             fault = "" if done.returncode in (0, 1, 2) else f"{done.returncode}: {done.stderr}"
             if "Traceback" in done.stderr:
                 fault = done.stderr
-        except Exception:
+        except (Exception, Stuck):
             fault = traceback.format_exc()
         took = time.process_time() - began
         tally.inputs += 1
@@ -203,6 +228,8 @@ def _share(job: tuple[int, int, int]) -> tuple[Tally, float]:
     """One part of a long run: readers in turn, with a command line for every fifty inputs."""
     inputs, part, seed = job
     total = Tally()
+    # What asks for much more fails here, and not the machine.
+    resource.setrlimit(resource.RLIMIT_AS, (4 * MEGABYTES << 20,) * 2)
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as name:
         folder = Path(name)
         os.environ["ERRATA_CACHE"] = name
