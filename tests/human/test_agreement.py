@@ -16,6 +16,7 @@ from errata.errors import DataWarning, InputError
 from errata.human import compare
 from errata.human.agreement import (
     Agreement,
+    _outsiders,
     judge_agreement,
     kappa,
     krippendorff,
@@ -213,6 +214,21 @@ def test_a_judge_who_agrees_with_nobody_is_flagged() -> None:
     assert found.outsiders == ("rnd",)
     assert found.rankings.tolist() == [150] * 4
     assert found.seconds.tolist() == [75.5] * 4
+
+
+def test_many_tests_are_corrected_for() -> None:
+    """One κ of six at two standard errors is chance; alone it would be agreement."""
+
+    def outsiders(others: int) -> tuple[str, ...]:
+        n = others + 1
+        values, counts = np.full((n, n), 0.9), np.full((n, n), 100.0)
+        errors = np.full((n, n), 0.1)
+        values[0] = values[:, 0] = 0.0
+        values[0, 1] = values[1, 0] = 0.2
+        return _outsiders(tuple("abcdefg"[:n]), values, counts, errors, 50, 0.95)
+
+    assert outsiders(1) == ()
+    assert outsiders(6) == ("a",)
 
 
 def biased_campaign(names: str) -> list[Judgment]:

@@ -316,6 +316,20 @@ def test_groups_that_never_met_are_not_ranked_together(ranker: str) -> None:
     assert len(rank(parse_ranker(ranker), compare(apart + bridge), resamples=0)) == 4
 
 
+@pytest.mark.parametrize("ranker", ["trueskill(runs=1)", "trueskill_meanfield"])
+def test_a_run_has_one_game_more_than_there_are_comparisons(ranker: str) -> None:
+    """As the released script counts; β, and so every score, follows from it."""
+    one = compare([Judgment("ann", 0, (("A",), ("B",)), (1, 2))])
+    free = rank(parse_ranker(ranker), one, resamples=0)
+    stem = ranker.removesuffix(")")
+    joint = ", " if "(" in stem else "("
+    # σ · (1 + 1) / 40 = 0.025
+    set_ = rank(parse_ranker(f"{stem}{joint}beta=0.025)"), one, resamples=0)
+    assert free.values.tolist() == set_.values.tolist()
+    other = rank(parse_ranker(f"{stem}{joint}beta=0.0125)"), one, resamples=0)
+    assert free.values.tolist() != other.values.tolist()
+
+
 def test_the_limit_states_its_error() -> None:
     """And keeps it: against many runs on a part of the published judgments."""
     every = grundkiewicz_comparisons()

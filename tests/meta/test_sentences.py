@@ -306,3 +306,32 @@ def test_bad_input() -> None:
         confusion(pairs, Scores("m", systems, np.zeros(4), np.full((4, 2), np.nan)))
     with pytest.raises(InputError, match="folds"):
         calibrated_accuracy(pairs, scores)
+
+
+def test_a_fold_has_no_part_in_its_threshold() -> None:
+    """Against a plain search: the threshold of a fold is the best one on all other sentences."""
+    rng = np.random.default_rng(4)
+    judgments, values = [], rng.integers(0, 6, (2, 30)) / 2
+    for s in range(30):  # people see large differences more often than small ones
+        seen = rng.normal() + (values[0, s] - values[1, s])
+        ranks = (1, 1) if abs(seen) < 1.2 else (1, 2) if seen > 0 else (2, 1)
+        judgments.append(Judgment("x", s, (("A",), ("B",)), ranks))
+    pairs = compare(judgments)
+    scores = Scores("toy", ("A", "B"), values.mean(1), values)
+    folds = 6
+    fold = np.random.default_rng(11).permutation(30) % folds  # as sentences are dealt
+    difference = values[0] - values[1]
+    outcome = np.array([np.sign(j.ranks[1] - j.ranks[0]) for j in judgments])
+
+    def right(threshold: float, rows: np.ndarray) -> int:
+        said = np.where(np.abs(difference) <= threshold, 0, np.sign(difference))
+        return int((said == outcome)[rows].sum())
+
+    levels = sorted({0.0, *np.abs(difference)})
+    best = [max(levels, key=lambda t: (right(t, fold != k), -t)) for k in range(folds)]
+    expected = sum(right(best[k], fold == k) for k in range(folds)) / 30
+    found = calibrated_accuracy(pairs, scores, folds=folds, rng=11)
+    assert found.thresholds == tuple(best)
+    assert found.accuracy == pytest.approx(expected)
+    cheating = [max(levels, key=lambda t: (right(t, fold >= 0), -t))] * folds
+    assert list(found.thresholds) != cheating

@@ -84,6 +84,13 @@ def test_self_check() -> None:
     np.testing.assert_allclose([s.values[0] for s in sample], 1.0, rtol=1e-12)
 
 
+def test_of_many_subsets_twenty_are_tried() -> None:
+    texts = [[f"a word {k} ." for _ in range(3)] for k in range(8)]
+    corpus = Corpus.from_texts(["a word ."] * 3, texts)
+    points = reference_curve(corpus, Toy(), [Hypotheses("A", ("a word 1 .",) * 3)])
+    assert [point.subsets for point in points] == [8, 20, 20, 20, 20, 20, 8, 1]
+
+
 def test_curve() -> None:
     systems = [Hypotheses("A", ("He went home now .", "Fine .", "x"))]
     one, two = reference_curve(CORPUS, Toy(), systems)
