@@ -358,3 +358,18 @@ def test_examples_have_every_shape() -> None:
     corpus = example_corpus()
     assert {len(refs) for refs in corpus.references} == {1, 2}
     assert any("" in h.sentences for h in example_systems())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"difficulty({name}={value})" for name in "abc" for value in ("1e308", "1e999")),
+        "gleu2015(lam=1e308)",
+        "gleu2015(lam=-1)",
+        "bleu(smooth=floor, smooth_value=1e308)",
+        "imeasure(longest=0)",
+    ],
+)
+def test_numbers_that_nothing_can_be_computed_with_are_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse(text)

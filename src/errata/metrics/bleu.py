@@ -79,10 +79,11 @@ class BLEU(Metric):
         super().__post_init__()
         if not 1 <= self.n <= 100:
             raise InputError(f"bleu: n={self.n} must lie between 1 and 100")
-        if self.smooth_value < 0 or (self.smooth_value and self.smooth not in SMOOTH_VALUES):
+        taken = self.smooth in SMOOTH_VALUES
+        if not 0 <= self.smooth_value <= 1000 or (self.smooth_value and not taken):
             raise InputError(
                 f"bleu: smooth_value={self.smooth_value} does not go with smooth={self.smooth!r}",
-                remedy="only floor and add-k take a value",
+                remedy="only floor and add-k take a value, up to 1000",
             )
 
     @property

@@ -5,7 +5,6 @@ Superseded by `errata.metrics.gleu`; here because papers report it.
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
@@ -66,8 +65,8 @@ class GLEU2015(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (math.isfinite(self.lam) and self.lam >= 0):
-            raise InputError(f"gleu2015: lam={self.lam} must be a number from 0 on")
+        if not 0 <= self.lam <= 1000:
+            raise InputError(f"gleu2015: lam={self.lam} must be a number from 0 to 1000")
 
     @property
     def headline(self) -> str:

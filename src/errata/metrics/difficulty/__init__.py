@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Literal, Self
@@ -72,8 +71,10 @@ class Difficulty(Metric):
         super().__post_init__()
         check_beta(self.name, self.beta)
         for name in "abc":
-            if not math.isfinite(getattr(self, name)):
-                raise InputError(f"difficulty: {name}={getattr(self, name)!r} must be a number")
+            if not abs(getattr(self, name)) <= 1e6:
+                raise InputError(
+                    f"difficulty: {name}={getattr(self, name)!r} must be a number up to a million"
+                )
         if self.leave_out and self.weights != "systems":
             raise InputError(
                 "difficulty: leave_out needs weights from the systems themselves",

@@ -93,6 +93,8 @@ class IMeasure(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_beta(self.name, self.beta)
+        if self.longest < 1:
+            raise InputError(f"imeasure: longest={self.longest} must be at least 1")
         if not 0.001 <= self.weight <= 1000:
             raise InputError(
                 f"imeasure: weight={self.weight!r} is not between 0.001 and 1000",
