@@ -320,7 +320,7 @@ def test_too_little_memory_is_one_clear_line(tmp_path: Path) -> None:
         code=None,
     )
     assert result.returncode == 2
-    assert "shorter lines" in result.stderr
+    assert "asks for about 360.0 GB; give one sentence a line" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 

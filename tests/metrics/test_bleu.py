@@ -156,7 +156,7 @@ def test_keeps_the_contract(text: str) -> None:
     ("text", "problem"),
     [
         ("bleu(tokenize=spm)", "tokenize='spm' is unknown"),
-        ("bleu(n=0)", "at least 1"),
+        ("bleu(n=0)", "between 1 and 100"),
         ("bleu(smooth=laplace)", "smooth='laplace' is unknown"),
         ("bleu(smooth_value=1)", "does not go with smooth='exp'"),
         ("bleu(smooth=floor, smooth_value=-1)", "does not go with"),
