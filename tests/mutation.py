@@ -1,7 +1,7 @@
 """Mutation testing: break the package in hundreds of small ways; the tests must notice each.
 
     python tests/mutation.py map                      # which test runs which line (once, minutes)
-    python tests/mutation.py run --number 500         # break, run the tests of that line, mend
+    python tests/mutation.py run cli --number 500     # break, run the tests of that line, mend
 
 A mutant changes one spot: a comparison, a sign, a number, a condition, a keyword that is no longer
 passed on. Only the tests that run the line are run, quickest first, until one fails. The file is
@@ -221,6 +221,13 @@ def make_map(target: Path) -> None:
     subprocess.run([*command, "-m", MARKS, "tests"], cwd=ROOT, env=environment, check=True)
 
 
+def _collected() -> set[str]:
+    """The names of all tests, as pytest gives them here and now."""
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
+    done = subprocess.run([*command, "tests"], cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    return set(done.stdout.decode().splitlines())
+
+
 @dataclass
 class Map:
     """Which tests run which line, and how long each takes."""
@@ -230,7 +237,12 @@ class Map:
 
     @classmethod
     def read(cls, path: Path) -> Map:
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
+        """What was kept, of the tests there are: asked for another, pytest ends as if it failed."""
+        kept = cls(**json.loads(path.read_text(encoding="utf-8")))
+        known = _collected()
+        for tests in (each for lines in kept.lines.values() for each in lines.values()):
+            tests[:] = [test for test in tests if test in known]
+        return kept
 
     def tests(self, mutant: Mutant, most: int) -> list[str]:
         """The tests of the line, quickest first; of the whole file for lines run at import."""

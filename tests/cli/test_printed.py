@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sys
-from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ if __name__ == "__main__":
 
 from command import errata
 from errata import __version__
+from printed import alike
 from small_experiment import SMALL
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "printed"
@@ -109,7 +109,6 @@ A 9 10|||Verb|||goes|||REQUIRED|||-NONE-|||0
 S She\u200bgo “ home ” .A 1 2|||V|||goes|||REQUIRED|||-NONE-|||0
 
 """
-NUMBER = re.compile(r"([-−+]?\d+\.\d+(?:e[-+]?\d+)?)")
 
 
 def _fill(folder: Path) -> None:
@@ -133,21 +132,6 @@ def _printed(folder: Path, name: str) -> str:
     return text + (f"--- exit code {done.returncode}\n" if done.returncode else "")
 
 
-def _alike(first: str, second: str) -> bool:
-    """Whether words are the same and numbers very nearly."""
-    pieces = zip_longest(NUMBER.split(first), NUMBER.split(second), fillvalue="")
-    return all(
-        one == other
-        or (
-            NUMBER.fullmatch(one) is not None
-            and NUMBER.fullmatch(other) is not None
-            and float(one.replace("−", "-"))
-            == pytest.approx(float(other.replace("−", "-")), rel=1e-9, abs=1e-12)
-        )
-        for one, other in pieces
-    )
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of a user who copied the sample."""
@@ -160,7 +144,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_command_prints_what_it_printed(name: str, folder: Path) -> None:
     before = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
     now = _printed(folder, name)
-    if not _alike(before, now):
+    if not alike(before, now):
         assert now == before, "if this is meant: python tests/cli/test_printed.py"
 
 
@@ -180,7 +164,7 @@ def test_every_kept_text_has_its_command() -> None:
     ],
 )
 def test_what_counts_as_the_same(first: str, second: str, same: bool) -> None:
-    assert _alike(first, second) == same
+    assert alike(first, second) == same
 
 
 def _write() -> None:

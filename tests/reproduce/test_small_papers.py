@@ -1,0 +1,147 @@
+"""Every experiment on the data sets in miniature; each figure is kept in ``tests/golden``.
+
+The figures mean nothing (the data are invented, see `small_papers`), but each measure is asked in
+every way the experiments ask it. After a change that is meant,
+``python tests/reproduce/test_small_papers.py`` writes the file anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from errata.reproduce import Reproduction, reproduce
+from errata.reproduce.experiment import Experiment, experiment_names, parse_experiment
+from errata.reproduce.material import Material
+from errata.reproduce.measures import all_measures
+from small_papers import write_small_papers
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "small_papers.txt"
+
+
+def _experiment(name: str) -> Experiment:
+    """An experiment as it is shipped, with fewer runs and resamples."""
+    text = files("errata.reproduce").joinpath(f"experiments/{name}.toml").read_text("utf-8")
+    return parse_experiment(text.replace("1000", "15"), name)
+
+
+def _run(folder: Path, steps: list[tuple[int, int]] | None = None) -> tuple[Reproduction, ...]:
+    write_small_papers(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ERRATA_DATA", str(folder))
+        patch.setenv("ERRATA_DATA_CHECK", "off")
+        return reproduce(
+            [_experiment(name) for name in experiment_names()],
+            extractor="aligned",
+            progress=None if steps is None else lambda *step: steps.append(step),
+        )
+
+
+def _rows(results: tuple[Reproduction, ...]) -> list[tuple[str, ...]]:
+    """What was recomputed, one figure a row, its value last."""
+    rows = []
+    for result in results:
+        name = result.experiment.name
+        rows += [
+            (
+                name,
+                t.table.name,
+                c.way,
+                "/".join(c.key),
+                c.verdict.name,
+                _text(c.recomputed) or c.verdict.reason,
+            )
+            for t in result.tables
+            for c in t.cells
+        ]
+        rows += [
+            (
+                name,
+                finding.finding.name,
+                one.evidence.what,
+                str(one.confirmed),
+                _text(one.recomputed) or one.reason,
+            )
+            for finding in result.findings
+            for one in finding.evidence
+        ]
+    return rows
+
+
+def _text(value: float | str | None) -> str:
+    return "" if value is None else f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+@pytest.fixture(scope="module")
+def steps() -> list[tuple[int, int]]:
+    """What was said of the progress of the run."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def results(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, int]]
+) -> tuple[Reproduction, ...]:
+    """All experiments, run together."""
+    return _run(tmp_path_factory.mktemp("papers"), steps)
+
+
+def test_every_measure_gives_what_it_gave(results: tuple[Reproduction, ...]) -> None:
+    before = [tuple(line.split("\t")) for line in GOLDEN.read_text("utf-8").splitlines()]
+    now = _rows(results)
+    assert [row[:-1] for row in now] == [row[:-1] for row in before]
+    for new, old in zip(now, before, strict=True):
+        if new[-1] != old[-1]:
+            numbers = [float(row[-1]) for row in (new, old)]
+            assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-11), new[:-1]
+
+
+def test_progress_counts_every_figure_once(
+    results: tuple[Reproduction, ...], steps: list[tuple[int, int]]
+) -> None:
+    total = len(_rows(results))
+    assert {of for _, of in steps} == {total}
+    done = [step for step, _ in steps]
+    assert done == sorted(done)
+    assert set(done) == set(range(total + 1))
+
+
+def test_all_measures_are_run(results: tuple[Reproduction, ...]) -> None:
+    run = {table.table.measure for result in results for table in result.tables if table.cells}
+    run |= {
+        one.evidence.measure
+        for result in results
+        for finding in result.findings
+        for one in finding.evidence
+    }
+    assert run == all_measures().keys()
+
+
+def test_what_is_kept_is_made_once() -> None:
+    made: list[int] = []
+    ticks: list[int] = []
+    material = Material(tick=lambda: ticks.append(len(made)))
+    for _ in range(2):
+        assert material.keep("x", lambda: made.append(1) or "y") == "y"
+    assert made == [1]
+    assert ticks == [0, 1]
+
+
+def _write() -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["ERRATA_CACHE"] = str(Path(place) / "cache")
+        rows = _rows(_run(Path(place)))
+    GOLDEN.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()
