@@ -35,6 +35,7 @@ WITHOUT_TRACE = {
     "cache clear --format": "as in cache show; nothing is cleared here",
     "--quiet": "concerns standard error; tests/cli/test_endings.py",
     "--verbose": "concerns standard error; tests/cli/test_endings.py",
+    "--no-limits": "concerns millions of resamples only; tests/cli/test_limits.py",
     "--safe-cells": "the same in all commands: `emit` does it; held for score below",
 }
 
