@@ -25,6 +25,10 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "printed"
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 EDITS = ("-m", "edits")
 QUICK = ("--resamples", 40)
+CONVENTIONS = (
+    *("noties", "hties", "wmt12", "wmt13", "wmt14", "kendall_like", "tau_b", "tau_c", "tau_23"),
+    *("accuracy", "row_accuracy", "row_calibrated", "calibrated", "seeda"),
+)
 TEXTS = ("--source", "source.txt", "--refs", "reference0.txt", "--refs", "reference1.txt")
 
 RUNS: dict[str, tuple[object, ...]] = {
@@ -77,13 +81,24 @@ RUNS: dict[str, tuple[object, ...]] = {
     "meta-top": ("meta", "--sample", *QUICK, "--level", "system", "--top", 4, "--no-tests"),
     "meta-without": ("meta", "--sample", *QUICK, "--without", "noisy", "--over", "sentences"),
     "meta-sentence": ("meta", "--sample", *QUICK, "--level", "sentence", "-m", "gleu", "-m", "m2"),
+    "meta-conventions": (
+        *("meta", "--sample", *QUICK, "--level", "sentence", "-m", "gleu", "-m", "m2"),
+        *(word for name in CONVENTIONS for word in ("--convention", name)),
+    ),
+    "meta-scores": ("meta", "--scores", "scores.tsv", "--human", "people.tsv", *QUICK),
     "check": ("check", "--gold", "gold.m2", "eager.txt"),
     "check-shifted": ("check", "--gold", "gold.m2", "eager.txt", "shifted.txt"),
     "check-odd": ("check", "odd.m2"),
+    "check-texts": ("check", *TEXTS, "eager.txt", "--every"),
     "convert": ("convert", "gold.m2", "--only-source", "-o", "-"),
     "convert-annotator": ("convert", "gold.m2", "--annotator", 1, "--copy-missing", "-o", "-"),
     "convert-texts": ("convert", "--source", "source.txt", "--refs", "eager.txt", "-o", "-"),
     "data-list": ("data", "list"),
+    "data-set": ("data", "list", "sakaguchi16"),
+    "metrics-gleu": ("metrics", "gleu"),
+    "metrics-scribendi": ("metrics", "scribendi"),
+    "rankers": ("rankers",),
+    "rankers-trueskill": ("rankers", "trueskill"),
     "reproduce-list": ("reproduce",),
     "reproduce-small": ("reproduce", "small.toml"),
     "reproduce-summary": ("reproduce", "small.toml", "--summary"),
@@ -118,12 +133,16 @@ def _fill(folder: Path) -> None:
     lines = (SAMPLE / "noisy.txt").read_text(encoding="utf-8").splitlines(keepends=True)
     (folder / "shifted.txt").write_text("".join(lines[1:] + lines[:1]), encoding="utf-8")
     (folder / "odd.m2").write_text(ODD, encoding="utf-8")
+    (folder / "scores.tsv").write_text("system\tm\nA\t.3\nB\t.1\nC\t.2\nD\t.2\n")
+    (folder / "people.tsv").write_text("system\tp\nA\t1\nB\t3\nC\t2\nD\t4\n")
     (folder / "small.toml").write_text(SMALL, encoding="utf-8")
 
 
 def _printed(folder: Path, name: str) -> str:
     """All that the user sees: output, messages, and the exit code where it is not 0."""
-    done = errata(*CASES[name], cwd=folder, code=None, terminal=100 if "." not in name else None)
+    width = 100 if "." not in name else None
+    nowhere = {"ERRATA_DATA": None}
+    done = errata(*CASES[name], cwd=folder, code=None, terminal=width, env=nowhere)
     text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
     text = text.replace(f"errata:{__version__}", "errata:VERSION")
     text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

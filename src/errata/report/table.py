@@ -220,7 +220,7 @@ def _terminal(table: Table, colour: bool) -> str:
     return "\n".join([*lines, *table.remarks()])
 
 
-def _tsv(table: Table, safe: bool = False) -> str:
+def _tsv(table: Table, safe: bool) -> str:
     def clean(value: Cell) -> str:
         text = "" if is_empty(value) else visible(str(value))
         return f"'{text}" if safe and isinstance(value, str) and text[:1] in FORMULAS else text

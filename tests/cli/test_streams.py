@@ -1,0 +1,118 @@
+"""Standard streams that are closed, full or a terminal, and the bar that is drawn on one."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from unittest import mock
+
+import pytest
+
+from errata.cli import running
+from errata.cli.output import ProgressBar
+from errata.cli.running import loudness
+
+
+class Terminal(io.StringIO):
+    """A stream that claims to be a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@contextmanager
+def on_terminal() -> Iterator[Terminal]:
+    """Standard error on a terminal of 100 columns."""
+    stream = Terminal()
+    given = {"COLUMNS": "100", "TERM": "xterm"}
+    with mock.patch.dict(os.environ, given), redirect_stderr(stream):
+        yield stream
+
+
+def _drawn(*, after: float = 0.0) -> str:
+    with on_terminal() as terminal, ProgressBar("gleu [b]", after=after) as progress:
+        progress(1, 4)
+        progress(3, 4)
+    return terminal.getvalue()
+
+
+def test_a_bar_says_what_is_done_and_goes() -> None:
+    text = _drawn()
+    assert "gleu [b]" in text  # no markup
+    assert "3/4" in text
+    assert "━" in text
+    assert "/s" in text
+    assert text.endswith("\x1b[2K")  # nothing of it stays
+
+
+def test_quick_work_has_no_bar() -> None:
+    assert _drawn(after=60) == ""
+    assert ProgressBar("x").after == 2
+
+
+def test_a_bar_is_shown_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter((10.0, 11.9, 12.0))
+    clock = mock.Mock(monotonic=lambda: next(now))
+    monkeypatch.setattr("errata.cli.output.time", clock)
+    with on_terminal() as terminal, ProgressBar("x") as progress:
+        progress(1, 4)
+        assert terminal.getvalue() == ""
+        progress(2, 4)
+    assert "2/4" in terminal.getvalue()
+
+
+def test_who_wants_quiet_gets_no_bar() -> None:
+    token = loudness.set(-1)
+    try:
+        assert _drawn() == ""
+    finally:
+        loudness.reset(token)
+
+
+def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with ProgressBar("x", after=0) as progress:
+        progress(1, 2)
+        monkeypatch.setattr(sys, "stderr", None)
+        progress(2, 2)
+    assert stream.getvalue() == ""
+
+
+def test_a_bar_steers_no_terminal() -> None:
+    assert ProgressBar("a\x1bb").label == r"a\x1bb"
+
+
+def test_closed_streams_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stdin", "stdout"):
+        monkeypatch.setattr(sys, name, None)
+    running._prepare_streams()
+    with pytest.raises(OSError, match="it is closed"):
+        sys.stdin.read()
+    with pytest.raises(OSError, match="standard output is closed"):
+        sys.stdout.write("x")  # at once, and not when Python ends
+
+
+def test_every_text_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = [io.TextIOWrapper(io.BytesIO(), "ascii") for _ in range(2)]
+    monkeypatch.setattr(sys, "stdout", streams[0])
+    monkeypatch.setattr(sys, "stderr", streams[1])
+    running._prepare_streams()
+    for stream in streams:
+        stream.write("−\udce9")
+        stream.flush()
+        assert stream.buffer.getvalue() == rb"\u2212\udce9"  # type: ignore[attr-defined]
+
+
+def test_what_could_not_be_written_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError("no space left")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    running._drop_output()
+    print("gone")  # noqa: T201
+    sys.stdout.close()
