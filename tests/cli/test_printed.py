@@ -81,6 +81,8 @@ RUNS: dict[str, tuple[object, ...]] = {
     "meta-top": ("meta", "--sample", *QUICK, "--level", "system", "--top", 4, "--no-tests"),
     "meta-without": ("meta", "--sample", *QUICK, "--without", "noisy", "--over", "sentences"),
     "meta-sentence": ("meta", "--sample", *QUICK, "--level", "sentence", "-m", "gleu", "-m", "m2"),
+    "meta-no-tests": ("meta", "--sample", *QUICK, "--no-tests", "-m", "gleu", "-m", "m2"),
+    "meta-one": ("meta", "--sample", *QUICK, "-m", "gleu"),
     "meta-conventions": (
         *("meta", "--sample", *QUICK, "--level", "sentence", "-m", "gleu", "-m", "m2"),
         *(word for name in CONVENTIONS for word in ("--convention", name)),
