@@ -387,6 +387,10 @@ def test_overlapping_files(tmp_path: Path) -> None:
     assert [j.item for j in found] == [f"i{k}" for k in range(6)]
     with pytest.raises(InputError, match="the same file is given twice"):
         read_judgment_files([tmp_path / "a", tmp_path / "b", tmp_path / "x" / ".." / "a"])
+    with pytest.raises(InputError, match="b: the same file is given twice"):
+        read_judgment_files(["-", tmp_path / "a", tmp_path / "b", tmp_path / "b"])
+    with pytest.raises(InputError, match="<stdin>: the same file is given twice"):
+        read_judgment_files(["-", tmp_path / "a", "-"])
     # A judge to be left out need not be in every file.
     (tmp_path / "c").write_text(GOOD.replace("ann", "bob") + "\n")
     found = list(read_judgment_files([tmp_path / "a", tmp_path / "c"], leave_out=["bob"]))

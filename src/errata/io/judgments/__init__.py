@@ -120,12 +120,14 @@ def read_judgment_files(
     to be left out must be in one of the files.
     """
     paths = list(paths)
-    real = [os.path.realpath(path) for path in paths if os.fspath(path) != "-"]
-    for path, place in zip(paths, real, strict=False):
-        if real.count(place) > 1:
+    seen = set[str]()
+    for path in paths:
+        place = os.path.realpath(path) if os.fspath(path) != "-" else "-"
+        if place in seen:
             raise InputError(
                 "the same file is given twice", path=shown_name(path), remedy="give it once"
             )
+        seen.add(place)
     repeats = Repeats()
     stream = chain.from_iterable(read_judgments(path, repeats=repeats, **options) for path in paths)
     names = ", ".join(map(shown_name, paths))
