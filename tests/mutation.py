@@ -307,7 +307,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=120, help="seconds a mutant may take")
     parser.add_argument("--most", type=int, default=80, help="tests run per mutant")
     parser.add_argument("packages", nargs="*", default=PACKAGES)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     if given.action == "map":
         given.map.parent.mkdir(exist_ok=True)
         make_map(given.map.resolve())
