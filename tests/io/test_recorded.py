@@ -1,0 +1,349 @@
+"""What every reader makes of good files and of files spoilt in one spot; what writers write."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from errata.data import Corpus, Edit, Hypotheses, Judgment, Reference, Scores
+from errata.io import check_alignment, check_files, read_corpus, read_hypotheses_m2, write_scores
+from errata.io.checks.characters import check_corpus
+from errata.io.checks.findings import Finding, summarise, worst_first
+from errata.io.checks.lines import check_lines
+from errata.io.checks.roles import check_sources, check_systems
+from errata.io.corpus import corrected_text, read_systems
+from errata.io.judgments import read_judgment_files, write_judgments
+from errata.io.judgments.labels import fit_labels, require_fit
+from errata.io.m2 import format_m2, scan_m2
+from fuzz_targets import SAMPLE, TARGETS, Target
+from recorded import brief, check, outcome
+
+CELL = re.compile(rb"[^\s,;|<>=\"{}\[\]():/]+")
+INSTEAD = (b"", b"0", b"-1", b"x", b"1", b"99", b"A", b"2.5", b"a b", b"\xc3\xa9", b"nan")
+SPOTS = 30  # of a file that are spoilt, at most
+READERS = [t for t in TARGETS if t.name not in ("catalogue", "experiment", "spreadsheet", "check")]
+
+
+def some(found: list[Any], most: int) -> list[Any]:
+    """No more than so many, from all over."""
+    return found[:: -(-len(found) // most) or 1]
+
+
+def spoilt(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The file, and with a line lost, doubled, emptied or moved, or a cell that says otherwise."""
+    yield "good", data
+    lines = data.split(b"\n")
+    for i in some(list(range(len(lines))), 9):
+        for how, new in (
+            ("lost", []),
+            ("doubled", [lines[i]] * 2),
+            ("emptied", [b""]),
+            ("cut", [lines[i][: len(lines[i]) // 2]]),
+        ):
+            yield f"line {i + 1} {how}", b"\n".join([*lines[:i], *new, *lines[i + 1 :]])
+        if i:
+            moved = [*lines[: i - 1], lines[i], lines[i - 1], *lines[i + 1 :]]
+            yield f"line {i + 1} moved", b"\n".join(moved)
+    for k, cell in enumerate(some(list(CELL.finditer(data)), SPOTS)):
+        for new in (INSTEAD[k % len(INSTEAD)], INSTEAD[(3 * k + 1) % len(INSTEAD)]):
+            yield f"byte {cell.start()}: {new!r}", data[: cell.start()] + new + data[cell.end() :]
+
+
+def read_spoilt(target: Target, number: int) -> dict[str, str]:
+    """What a reader makes of a file and all that may come of it."""
+    path = Path(f"file{target.ending}")
+    found = {}
+    for how, data in spoilt(target.seeds()[number]):
+        path.write_bytes(data)
+        found[how] = brief(outcome(partial(target.read, path)))
+    return found
+
+
+SOURCES = (SAMPLE / "source.txt").read_text("utf-8").splitlines()
+EAGER = (SAMPLE / "eager.txt").read_text("utf-8").splitlines()
+CORPUS = Corpus.from_texts(SOURCES)
+
+
+def outputs() -> Iterator[tuple[str, list[str]]]:
+    """An output of the sample, spoilt as outputs are."""
+    yield "sound", EAGER
+    for start, by in product((0, 1, 9, 20), (1, 2, 5, 11)):
+        yield f"{by} lost from {start}", EAGER[:start] + EAGER[start + by :]
+        yield f"{by} added at {start}", EAGER[:start] + ["Another line ."] * by + EAGER[start:]
+        for run in (3, 12):
+            end = start + run
+            later = EAGER[:start] + ["Another line ."] * by + EAGER[start:end] + EAGER[end + by :]
+            yield f"{run} from {start} {by} later", later
+            sooner = EAGER[:start] + EAGER[start + by : end + by] + ["x"] * by + EAGER[end + by :]
+            yield f"{run} from {start} {by} sooner", sooner
+    for seed, share in product(range(3), (0.2, 0.5, 0.8, 1.0)):
+        draw = random.Random(seed)
+        some_ = sorted(draw.sample(range(len(EAGER)), int(share * len(EAGER))))
+        mixed = list(EAGER)
+        for i, j in zip(some_, draw.sample(some_, len(some_)), strict=True):
+            mixed[i] = EAGER[j]
+        yield f"{share} mixed {seed}", mixed
+        words = [" ".join(draw.sample(line.split(), len(line.split()))) for line in EAGER]
+        yield (
+            f"{share} scrambled {seed}",
+            [w if draw.random() < share else line for w, line in zip(words, EAGER, strict=True)],
+        )
+    for share in (0.1, 0.3, 0.6, 1.0):
+        many = int(share * len(EAGER))
+        for how, change in (
+            ("lower", str.lower),
+            ("upper", str.upper),
+            ("blank", lambda line: " "),
+            ("untokenised", lambda line: re.sub(r" (?=[.,!?'])", "", line)),
+            ("quoted", lambda line: f'"{line}"'),
+            ("spaced", lambda line: line.replace(" ", "  ")),
+            ("curly", lambda line: line.replace("'", "\u2019")),
+            ("broken", lambda line: line.replace("e", "Ã©", 1)),
+            ("hidden", lambda line: line.replace(" ", "\u200b ", 1)),
+            ("hard", lambda line: line.replace(" ", "\u00a0", 1)),
+        ):
+            yield f"{share} {how}", [*map(change, EAGER[:many]), *EAGER[many:]]
+    yield "source", SOURCES
+    yield "ten lines of the source", SOURCES[:10] + EAGER[10:]
+    yield "blank at the end", [*EAGER, "", " "]
+    yield "carriage returns", ["\r".join(EAGER[:9]), *EAGER[9:]]
+    yield "M2", ["S a", "A 0 1|||X|||b|||REQUIRED|||-NONE-|||0", ""]
+    yield "empty", []
+
+
+def of_output(lines: list[str]) -> object:
+    found = check_alignment(CORPUS, Hypotheses("sys", tuple(lines)), path="out")
+    return [(f.severity, f.line, f.problem, f.code) for f in found]
+
+
+def of_reference(lines: list[str]) -> object:
+    found = check_lines(SOURCES, lines, "ref", reference=True)
+    return [(f.severity, f.line, f.code) for f in found]
+
+
+def gold() -> Corpus:
+    """References that are absent, empty, optional and alternatives."""
+    edits = (Edit(1, 2, "goes", "V", ("went",)), Edit(2, 3, "", "X", (), False))
+    return Corpus(
+        ("He go to home .", "I is .", "Fine ."),
+        (
+            (Reference(0, edits), Reference(2, ())),
+            (Reference(2, (Edit(0, 0, "Yes ,", "P"), Edit(1, 2, "am", "V"))),),
+            (Reference(0, ()), Reference(2, ())),
+        ),
+        "gold",
+    )
+
+
+def written_scores(ending: str) -> object:
+    table = np.array([[0.1, np.nan, 1.0], [0.5, 0.25, np.inf]])
+    scores = Scores(
+        "m2(beta=0.5)",
+        ("A", "B"),
+        np.array([0.3, -np.inf]),
+        table,
+        parts={"P": np.array([1.0, 0.5])},
+        resampled=np.array([[0.2, 0.3], [0.4, 0.5]]),
+        sentence_parts={"hits": np.array([[1, 2, 3], [4, 5, 6]])},
+        notes=("a note",),
+        context=("sentences:3",),
+    )
+    path = Path(f"scores{ending}")
+    write_scores(scores, path)
+    return path.read_text("utf-8")
+
+
+def some_judgments() -> list[Judgment]:
+    return [
+        Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2), "i1", 12.5, "2025-03-03T09:03:20Z"),
+        Judgment("bob", 1, (("C",), ("A",), ("B",)), (2, None, 1), "d/7"),
+        Judgment("ann", 1, (("C",), ("A",)), (1, 1)),
+        Judgment("eve", 2, (("B",), ("A", "C")), (None, None), "", 3.0),
+    ]
+
+
+def written_judgments(form: str, **options: object) -> object:
+    write_judgments(some_judgments(), "j", form=form, **options)  # type: ignore[arg-type]
+    return Path("j").read_text("utf-8")
+
+
+def judged_again(**options: object) -> object:
+    """Judgments of two files, some of them in both."""
+    found = some_judgments()
+    write_judgments(found[:3], "one.jsonl")
+    write_judgments(found[1:], "two.jsonl")
+    return list(read_judgment_files(["one.jsonl", "two.jsonl"], **options))
+
+
+def fitted() -> object:
+    texts = {"A": ("x", "y", "z"), "B": ("x", "q", "r"), "C": ("w", "y", "z")}
+    found = []
+    for shift, outs in product(
+        (0, 1), (texts, {k: v[:2] for k, v in texts.items()}, {"A": ("x",)})
+    ):
+        said = [replace(j, sentence=j.sentence + shift) for j in some_judgments()]
+        found.append(outcome(lambda s=said, o=outs: fit_labels(s, o)))
+        for base in (0, 1):
+            found.append(outcome(lambda s=said, o=outs, b=base: require_fit(s, o, "f", base=b)))
+    return found
+
+
+def files() -> None:
+    """Some files beside each other."""
+    Path("gold.m2").write_text("\n".join(format_m2(gold())) + "\n", "utf-8")
+    for name, lines in (
+        ("src.txt", gold().sources),
+        ("ref0.txt", ("He goes home .", "<none>", "Fine .")),
+        ("ref1.txt", ("He went home .", "Yes , I am .", "")),
+        ("ours.txt", ("He goes to home .", "I am .", "Fine .")),
+        ("theirs.out.txt", ("He goes to home .", "I am .", "Fine .")),
+        ("short.hyp", ("He goes to home .",)),
+        ("notes.md", ("not an output",)),
+    ):
+        folder = Path("outputs") if name.startswith(("ours", "theirs", "notes")) else Path()
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def with_files(make: Any) -> Any:
+    def run() -> object:
+        files()
+        return make()
+
+    return run
+
+
+REFS = {"source": "src.txt", "references": ["ref0.txt", "ref1.txt"]}
+CORPORA: dict[str, dict[str, Any]] = {
+    "gold": {"gold": "gold.m2"},
+    "gold, annotator 2": {"gold": "gold.m2", "annotators": [2]},
+    "gold, annotator 1": {"gold": "gold.m2", "annotators": [1]},
+    "gold, none": {"gold": "gold.m2", "annotators": []},
+    "gold and source": {"gold": "gold.m2", "source": "src.txt", "name": "mine"},
+    "gold and another source": {"gold": "gold.m2", "source": "ref1.txt"},
+    "gold and references": {"gold": "gold.m2", **REFS},
+    "gold, compatible": {"gold": "gold.m2", "compatible": True},
+    "gold, missing": {"gold": "gold.m2", "missing": "<none>"},
+    "texts": REFS,
+    "texts, compatible": {**REFS, "compatible": True},
+    "texts, missing": {**REFS, "missing": "<none>"},
+    "texts, annotator 1": {**REFS, "missing": "<none>", "annotators": [1]},
+    "texts of other lengths": {"source": "src.txt", "references": ["short.hyp"]},
+    "source alone": {"source": "src.txt"},
+    "references alone": {"references": ["ref0.txt"]},
+    "nothing": {},
+    "no file": {"gold": "none.m2"},
+}
+CHECKED: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "gold": ([], {"gold": "gold.m2"}),
+    "all": (["outputs", "short.hyp"], {"gold": "gold.m2"}),
+    "named": (["a=outputs/ours.txt", "a=outputs/theirs.out.txt"], {"gold": "gold.m2"}),
+    "found": (["gold.m2", "outputs/ours.txt"], {}),
+    "texts": (["outputs/ours.txt", "src.txt", "short.hyp"], {}),
+    "parallel": (["outputs"], REFS),
+    "parallel, missing": (["outputs"], {**REFS, "missing": "<none>"}),
+    "sources": (["outputs/ours.txt"], {"gold": "gold.m2", "source": "src.txt"}),
+    "other sources": (["outputs/ours.txt"], {"gold": "gold.m2", "source": "ref1.txt"}),
+    "compatible": (["gold.m2"], {"gold": "gold.m2", "compatible": True}),
+}
+FOUND = [
+    Finding(severity, path, line, f"problem {line}", "cure", code)  # type: ignore[arg-type]
+    for severity, path, line, code in (
+        ("note", "a", 3, "x"),
+        ("warning", "a", None, "y"),
+        *(("warning", "a", k, "x") for k in range(9, 2, -1)),
+        ("error", "b", 2, "x"),
+        ("error", "b", 1, "z"),
+    )
+]
+CASES = {
+    **{f"output {how}": partial(of_output, lines) for how, lines in outputs()},
+    **{
+        f"reference {how}": partial(of_reference, lines)
+        for how, lines in outputs()
+        if "lost" not in how and "from" not in how
+    },
+    "gold as M2": lambda: format_m2(gold()),
+    "gold checked": lambda: check_corpus(gold(), "g", [1, 5, 9]),
+    "M2 scanned": with_files(lambda: [scan_m2("gold.m2"), scan_m2("gold.m2", compatible=True)]),
+    "corrected": with_files(
+        lambda: [
+            outcome(partial(corrected_text, scan_m2("gold.m2"), k, **options))
+            for k in (0, 1, 2)
+            for options in ({}, {"missing": "-"}, {"copy_missing": True}, {"missing": "Fine ."})
+        ]
+    ),
+    "systems of M2": with_files(
+        lambda: [
+            outcome(partial(read_hypotheses_m2, "gold.m2", names))
+            for names in (None, ["x"], ["x", "y"], ["x", "y", "z"])
+        ]
+    ),
+    "systems of a folder": with_files(
+        lambda: [
+            outcome(lambda p=paths: read_systems(p))
+            for paths in (["outputs"], ["x=outputs/ours.txt", "short.hyp"], ["gold.m2"], ["none"])
+        ]
+    ),
+    "systems alike": lambda: check_systems(
+        [(f"f{k}", Hypotheses(n, ("a", "b", s))) for k, (n, s) in enumerate(("xc", "yc", "xd"))]
+    ),
+    "sources apart": lambda: [
+        check_sources(gold().sources, sources, "s", numbers)
+        for sources in (gold().sources, ("He go to home .", "I is."), ("a", "b", "c"), ("a",) * 9)
+        for numbers in (None, [1, 5, 9])
+    ],
+    **{f"corpus: {name}": with_files(partial(read_corpus, **o)) for name, o in CORPORA.items()},
+    **{
+        f"checked: {name}": with_files(partial(check_files, paths, **o))
+        for name, (paths, o) in CHECKED.items()
+    },
+    **{f"scores{e}": partial(written_scores, e) for e in (".json", ".tsv", ".txt")},
+    **{
+        f"judgments as {form} {options}": partial(written_judgments, form, **options)
+        for form, options in (
+            ("jsonl", {}),
+            ("appraise", {}),
+            ("appraise", {"base": 1}),
+            ("pairwise", {}),
+            ("pairwise", {"base": 1, "order": "given", "names": "s.{}.x"}),
+            ("pairwise", {"members": "sample", "rng": 3}),
+            ("pairwise", {"members": "expected"}),
+        )
+    },
+    "judgments twice": judged_again,
+    "judgments without ann": partial(judged_again, leave_out=("ann",)),
+    "judgments without zoe": partial(judged_again, leave_out=("zoe", "ann")),
+    "judgments that fit": fitted,
+    "findings": lambda: [
+        worst_first(FOUND),
+        *(list(map(str, summarise(FOUND, shown))) for shown in (0, 1, 3, 9)),
+    ],
+}
+GROUPS = {
+    "io": {name: partial(outcome, make) for name, make in CASES.items()},
+    "spoilt": {
+        f"{target.name} {number}": partial(read_spoilt, target, number)
+        for target in READERS
+        for number in range(len(target.seeds()))
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("group", "case"), [(g, case) for g, each in GROUPS.items() for case in each]
+)
+def test_nothing_read_or_written_changes(
+    group: str, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    check(group, case, GROUPS[group][case]())
