@@ -378,6 +378,7 @@ def test_convert_writes_what_errants_tools_read(
                 "t.txt",
                 "--extract",
                 name,
+                "--force",
                 "-o",
                 "o.m2",
             ],
