@@ -7,6 +7,7 @@ Words must be the same; numbers may differ in the last digits, as other machines
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -62,6 +63,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "agree": ("agree", "--sample"),
     "agree-weighted": ("agree", "--sample", "--kappa-weights", "linear", "--chance", "cohen"),
     "agree-minimum": ("agree", "--sample", "--minimum", 60),
+    "agree-two": ("agree", "two.jsonl"),
     "plan": ("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 50),
     "plan-little": ("plan", "--sample", "--systems", "fluent", "noisy", "--simulations", 50),
     "plan-pairs": (
@@ -135,6 +137,10 @@ def _fill(folder: Path) -> None:
     lines = (SAMPLE / "noisy.txt").read_text(encoding="utf-8").splitlines(keepends=True)
     (folder / "shifted.txt").write_text("".join(lines[1:] + lines[:1]), encoding="utf-8")
     (folder / "odd.m2").write_text(ODD, encoding="utf-8")
+    said = (SAMPLE / "judgments.jsonl").read_text(encoding="utf-8").splitlines()
+    names = sorted({json.loads(line)["judge"] for line in said})[:2]
+    kept = [line for line in said if json.loads(line)["judge"] in names]
+    (folder / "two.jsonl").write_text("\n".join(kept), encoding="utf-8")
     (folder / "scores.tsv").write_text("system\tm\nA\t.3\nB\t.1\nC\t.2\nD\t.2\n")
     (folder / "people.tsv").write_text("system\tp\nA\t1\nB\t3\nC\t2\nD\t4\n")
     (folder / "small.toml").write_text(SMALL, encoding="utf-8")

@@ -240,3 +240,17 @@ def test_markdown_makes_no_links_and_no_formulas() -> None:
     name = "~~x~~ $a$ http://e.org HTTPS://e.org www.e.org a@e.org f:g"
     row = render(Table(("s",), ((name,),)), "markdown").split("\n")[2]
     assert row == (r"| \~\~x\~\~ \$a\$ http\://e.org HTTPS\://e.org www\.e.org a\@e.org f:g |")
+
+
+@pytest.mark.parametrize("form", ["table", "latex"])
+def test_no_rule_stands_below_the_last_row(form: Form) -> None:
+    """But for the table's own; one stands wherever it is asked for between rows."""
+    rows = (("x",), ("y",), ("z",))
+
+    def drawn(*rules: int) -> int:
+        text = render(Table(("a",), rows, rules=frozenset(rules)), form)
+        return text.count("┄" if form == "table" else r"\midrule")
+
+    assert drawn(2) == drawn()
+    assert drawn(0, 2) == drawn(0) == drawn(1) == drawn() + 1
+    assert drawn(0, 1) == drawn() + 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,7 +20,7 @@ if __name__ == "__main__":
 
 from errata.reproduce import Reproduction, reproduce
 from errata.reproduce.experiment import Experiment, experiment_names, parse_experiment
-from errata.reproduce.material import Material
+from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import all_measures
 from small_papers import write_small_papers
 
@@ -132,6 +133,70 @@ def test_what_is_kept_is_made_once() -> None:
         assert material.keep("x", lambda: made.append(1) or "y") == "y"
     assert made == [1]
     assert ticks == [0, 1]
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Material]:
+    """What measures take, on the data sets in miniature."""
+    folder = tmp_path_factory.mktemp("material")
+    write_small_papers(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ERRATA_DATA", str(folder))
+        patch.setenv("ERRATA_DATA_CHECK", "off")
+        found = Material()
+        found.recipes = {"BLEU": {"metric": "bleu", "references": "conll14-texts"}}
+        yield found
+
+
+RANKED = {"judgments": "grundkiewicz15", "ranker": "expected_wins"}
+
+
+@pytest.mark.parametrize(
+    ("measure", "arguments", "message"),
+    [
+        *(
+            (measure, {**arguments, "position": position}, "is not among 1 to 13")
+            for measure, arguments in (("ranked_at", RANKED), ("napoles_rank", {"metric": "BLEU"}))
+            for position in ("0", "14", "x", "", "-1", "1.0")
+        ),
+        ("ranked_at", {**RANKED, "position": "1", "judgments": "x"}, "no judgments 'x'"),
+        ("place_of", {"metric": "BLAU", "system": "AMU"}, "'BLAU' is not one of BLEU"),
+        ("place_of", {"metric": "BLEU", "system": "x"}, "'x' is not one of"),
+        ("ranking", {**RANKED, "system": "AMU", "what": "x"}, "'x' is not one of score, range"),
+        ("pairs", {"judgments": "main", "ties": "x"}, "'x' is not one of all, only, none"),
+        ("judge_kappa", {"first": "mean", "second": "x"}, "'x' is not one of between, within"),
+        (
+            "printed_cell",
+            {"experiment": "napoles15", "table": "x", "cell": "x"},
+            "napoles15 has no table 'x'",
+        ),
+    ],
+)
+def test_names_that_stand_for_nothing(
+    measure: str, arguments: dict[str, str], message: str, material: Material
+) -> None:
+    with pytest.raises(Unknown, match=message):
+        all_measures()[measure](material, **arguments)
+
+
+def test_the_first_and_the_last_place(material: Material) -> None:
+    ranked = all_measures()["ranked_at"]
+    assert ranked(material, "1", **RANKED) != ranked(material, "13", **RANKED)
+
+
+def test_references_that_are_nowhere_are_not_run(material: Material) -> None:
+    for _ in range(2):  # remembered, too
+        with pytest.raises(NotRun, match="the references x are not in the catalogue"):
+            material.corpus("x")
+    with pytest.raises(NotRun, match=r"the references NUCLE\+x are not"):
+        material.corpus("NUCLE+x")
+    both = material.corpus("NUCLE+E-fluency")
+    assert {len(references) for references in both.references} == {4}
+
+
+def test_what_was_left_out_was_counted_from_one(material: Material) -> None:
+    assert material.merged() == {2, 3, 417}
+    assert material.merged("as written") == {2, 3, 47}
 
 
 def _write() -> None:
