@@ -7,26 +7,29 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import coverage
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "errata"
 _seconds: dict[str, float] = {}
-_tracer = coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], branch=False)
+_tracers: list[Any] = []
 
 
 def pytest_configure() -> None:
-    """Only the plug-in traces; being imported as a module with doctests does not."""
-    _tracer.start()
+    """Only the plug-in needs ``coverage``; being imported for its doctests does not."""
+    import coverage
+
+    _tracers.append(coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], branch=False))
+    _tracers[0].start()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Fixtures count as the test's own."""
-    _tracer.switch_context(item.nodeid)
+    _tracers[0].switch_context(item.nodeid)
     yield
-    _tracer.switch_context("")
+    _tracers[0].switch_context("")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -36,8 +39,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish() -> None:
     """Write what was seen."""
-    _tracer.stop()
-    data = _tracer.get_data()
+    _tracers[0].stop()
+    data = _tracers[0].get_data()
     lines: dict[str, dict[int, list[str]]] = defaultdict(dict)
     for file in data.measured_files():
         name = Path(file).relative_to(SOURCE).as_posix()
