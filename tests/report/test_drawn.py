@@ -185,6 +185,34 @@ def test_a_text_is_as_wide_as_its_letters() -> None:
     assert 5 < _width("w", 9) < 9
 
 
+def test_no_word_of_a_picture_runs_over_the_margin() -> None:
+    """Of a marked word its correction stays on the line, and lines are filled."""
+    pytest.importorskip("matplotlib")
+    from errata.data import Corpus, Hypotheses
+    from errata.metrics.difficulty.map import map_difficulty
+    from errata.report.heatmap import picture
+
+    source, size = ["a bb ccc dddd eeeee ffffff ggggggg " * 3], 9.0
+    gold = Corpus.from_texts(source, [[source[0].replace("ccc", "cc")]])
+    found = map_difficulty(gold, [Hypotheses("A", tuple(source))])
+    right: list[float] = []
+
+    def note(_: object, x: float, y: float, text: str, advance: float, *__: object) -> None:
+        right.append(x + advance)
+
+    with (
+        mock.patch.object(picture, "_width", lambda text, size: len(text) * size / 2),
+        mock.patch.object(picture, "_word", note),
+        mock.patch.object(picture, "_legend", return_value=0.0),
+        mock.patch.object(picture, "figure_bytes", return_value=b""),
+    ):
+        for width in range(150, 400, 7):
+            right.clear()
+            picture.heat_map_picture(found, range(1), width=width / 72, size=size)
+            assert max(right) <= width - size
+            assert max(right) > width - size - 12 * size / 2
+
+
 def _write() -> None:
     import tempfile
 
