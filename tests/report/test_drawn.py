@@ -191,6 +191,7 @@ def test_no_word_of_a_picture_runs_over_the_margin() -> None:
     from errata.data import Corpus, Hypotheses
     from errata.metrics.difficulty.map import map_difficulty
     from errata.report.heatmap import picture
+    from errata.report.heatmap.pieces import marked_sentences
 
     source, size = ["a bb ccc dddd eeeee ffffff ggggggg " * 3], 9.0
     gold = Corpus.from_texts(source, [[source[0].replace("ccc", "cc")]])
@@ -204,11 +205,10 @@ def test_no_word_of_a_picture_runs_over_the_margin() -> None:
         mock.patch.object(picture, "_width", lambda text, size: len(text) * size / 2),
         mock.patch.object(picture, "_word", note),
         mock.patch.object(picture, "_legend", return_value=0.0),
-        mock.patch.object(picture, "figure_bytes", return_value=b""),
     ):
-        for width in range(150, 400, 7):
+        for width in range(150, 400):
             right.clear()
-            picture.heat_map_picture(found, range(1), width=width / 72, size=size)
+            picture._draw(mock.Mock(), marked_sentences(found), width, size)
             assert max(right) <= width - size
             assert max(right) > width - size - 12 * size / 2
 
