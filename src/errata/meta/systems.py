@@ -252,6 +252,8 @@ def _limits(systems: int, pairs: Sequence[MetricPair]) -> tuple[str, ...]:
     if systems >= FEW or not pairs:
         return ()
     hopeless = sum(not pair.lead >= pair.smallest for pair in pairs)
+    if not hopeless:
+        return ()
     return (
         f"{systems} systems are few: in {hopeless} of {len(pairs)} pairs of metrics the lead "
         "is smaller than the smallest that could be significant",
