@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import choix
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human import RANKERS, Counts, Ranker, compare, parse_ranker, rank
-from errata.human.bradley_terry import BradleyTerry
+from errata.human.bradley_terry import BradleyTerry, _davidson, _rao_kupper, _step, _value
 from errata.human.expected_wins import ExpectedWins, NetWins
 from errata.human.trueskill import TrueSkill
 from human_data import grundkiewicz_comparisons
@@ -217,6 +218,49 @@ def test_shares_sum_to_one(seed: int) -> None:
             assert (tie * counts.games).sum() == pytest.approx(counts.ties.sum(), rel=0.2)
     np.testing.assert_allclose(ExpectedWins().score(counts).mean(), 0.5, atol=1e-14)
     np.testing.assert_allclose(NetWins().score(counts).sum(), 0, atol=1e-14)
+
+
+@pytest.mark.parametrize("terms", [_davidson, _rao_kupper])
+@pytest.mark.parametrize("prior", [0.0, 0.7])
+def test_a_step_is_newton_s(terms: Callable[..., object], prior: float) -> None:
+    """Gradient and curvature of the likelihood by differences, for a batch of data sets."""
+    n, tiny = 4, 1e-4
+    i, j = np.triu_indices(n, 1)
+    counts = [random_counts(seed, n) for seed in range(3)]
+    data = tuple(
+        np.array([table[i, j] for table in tables])
+        for tables in (
+            [c.wins for c in counts],
+            [c.wins.T for c in counts],
+            [c.ties for c in counts],
+        )
+    )
+    x = np.random.default_rng(1).normal(0, 0.2, (3, n + 1))
+    x[:, :n] -= x[:, :n].mean(axis=1, keepdims=True)
+    x[:, n] = 0.5
+
+    def value(*moves: tuple[int, float]) -> np.ndarray:
+        moved = x.copy()
+        for place, by in moves:
+            moved[:, place] += by
+        return _value(moved, data, terms, prior, i, j)  # type: ignore[arg-type]
+
+    step, here = _step(x, data, terms, prior, np.ones(3, bool), i, j)  # type: ignore[arg-type]
+    np.testing.assert_allclose(here, value(), rtol=1e-12)
+    gradient = np.array([value((a, tiny)) - value((a, -tiny)) for a in range(n + 1)]) / (2 * tiny)
+    bend = [
+        [
+            value((a, tiny), (b, tiny))
+            - value((a, tiny), (b, -tiny))
+            - value((a, -tiny), (b, tiny))
+            + value((a, -tiny), (b, -tiny))
+            for b in range(n + 1)
+        ]
+        for a in range(n + 1)
+    ]
+    assert np.abs(step).max() < 2  # not shortened
+    met = np.einsum("abk,kb->ak", -np.array(bend) / (4 * tiny**2), step)
+    np.testing.assert_allclose(met, gradient, rtol=1e-4, atol=1e-3)
 
 
 def test_no_finite_strength_is_said() -> None:

@@ -133,6 +133,18 @@ def test_from_where_a_shift_is_an_error(displaced, severity):
     assert found.severity == severity
 
 
+@pytest.mark.parametrize(("copies", "nearest"), [((10, 17), 17), ((12, 19), 12), ((13, 17), 13)])
+def test_a_repeated_source_takes_the_nearest_place(copies, nearest):
+    """Of two places that are equally near the earlier one."""
+    sources = list(SOURCES)
+    for place in copies:
+        sources[place] = "This sentence stands there twice and nothing is like it ."
+    lines = list(sources)
+    lines[15] = sources[nearest]
+    (found,) = findings(lines, Corpus.from_texts(sources))
+    assert found.problem == f"output line 16 looks like source line {nearest + 1}"
+
+
 def test_two_lines_that_changed_places():
     lines = list(OUTPUT)
     lines[9], lines[10] = lines[10], lines[9]
@@ -146,6 +158,24 @@ def test_two_lines_that_changed_places():
 )
 def test_unrelated_texts(lines):
     assert one(lines, "unrelated").severity == "error"
+
+
+def test_from_where_a_text_is_another_s():
+    """What is alike by less than chance easily gives, or by less than .05, is unrelated."""
+    far = [SOURCES[(i + 30) % 60] for i in range(60)]
+    seen = set()
+    for own, elsewhere in product((1, 6, 8, 12, 18, 20, 22), (0, 6)):
+        rng = random.Random(0)
+        lines = [" ".join(rng.choices(["aeiou", "bcdfgh", "lmnrst"], k=12)) for _ in range(60)]
+        for i in range(own):
+            lines[i] = " ".join(w if rng.random() < 0.8 else "zzzz" for w in SOURCES[i].split())
+        lines[own : own + elsewhere] = far[own : own + elsewhere]
+        gain = likeness_of(SOURCES, lines) - likeness_of(far, lines)
+        mean, errors = float(gain.mean()), float(gain.mean() / (gain.std() / len(gain) ** 0.5))
+        related = errors > 2 and mean > 0.05
+        seen.add((related, 1 + (errors > 2) + (errors > 3), mean > 0.05))
+        assert ("unrelated" in [f.code for f in findings(lines)]) != related
+    assert {(True, 2, True), (True, 3, True), (False, 1, False), (False, 2, False)} <= seen, seen
 
 
 def test_empty_lines_are_warned_of_but_not_where_the_source_is_empty():

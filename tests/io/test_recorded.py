@@ -28,9 +28,64 @@ from fuzz_targets import SAMPLE, TARGETS, Target
 from recorded import brief, check, outcome
 
 CELL = re.compile(rb"[^\s,;|<>=\"{}\[\]():/]+")
-INSTEAD = (b"", b"0", b"-1", b"x", b"1", b"99", b"A", b"2.5", b"a b", b"\xc3\xa9", b"nan")
+INSTEAD = (b"", b"0", b"-1", b"x", b"1", b"99", b"A", b"2.5", b"a b", b"\xc3\xa9", b"nan", b"300")
 SPOTS = 30  # of a file that are spoilt, at most
 READERS = [t for t in TARGETS if t.name not in ("catalogue", "experiment", "spreadsheet", "check")]
+# Forms that the seeds of `fuzz_targets` leave out.
+MORE = {
+    "scores": (
+        "sentence;A;B\n1;1;0,25\n2;0,5;0,75\n",
+        "system,comment,score\nA,good,1\nB,bad,2\nC,,3\n",
+        "system,rank\nA,1\nB,3\nC,2\n",
+        "system\t0\t1\t2\nA\t1\t0.5\t0\nB\t0.25\t0.75\t1\n",
+        "0.1\tA\n0.4\tB\n0.3\tC\n",
+        "m2\tA\t0.1\nm2\tB\t0.4\ngleu\tA\t1\ngleu\tB\t2\n",
+        "sentence,system,score\n1,A,1\n2,A,0.5\n1,B,0.25\n2,B,0.75\n",
+        "metric,system,sentence,score\nm,A,0,1\nm,A,1,2\nm,B,0,3\nm,B,1,4\nn,A,0,5\n",
+        "# by hand\nA 0.1\nB 0.4\n\n",
+        "A,B,C\n1,2,3\n",
+        "1 2\n3 4\n5 6\n",
+    ),
+    "judgments": (
+        '{"judge": "a", "sentence": 1, "systems": ["A", "B"], "ranks": [2, 1], "seconds": 3}\n'
+        '{"judge": "a", "sentence": 2, "groups": [["A"]], "skipped": true}\n'
+        '{"judge": "b", "sentence": 1, "item": "i", "groups": [["A"], ["B"]], "ranks": [1, null]}\n'
+        '{"judge": "b", "sentence": 1, "item": "i", "groups": [["A"], ["C"]], "ranks": [1, 2]}\n',
+        '<appraise-results><ranking-item doc-id="d" duration="00:01:07.5" id="7" src-id="3" '
+        'user="ann">\n<translation rank="3" system="A"/>\n<translation rank="1" system="B,C"/>\n'
+        '</ranking-item>\n<ranking-item doc-id="e" id="8" skipped="true" src-id="4" user="bob"/>\n'
+        '<ranking-item id="9" user="bob"><translation rank="1" system="A"/></ranking-item>\n'
+        "</appraise-results>\n",
+        "segmentId,judgeID,system1Id,system1rank,system2Id,system2rank,rankingID\n"
+        "5,ann,A,1,B,2,1\n5,ann,A,1,C,2,1\n5,ann,B,2,C,2,1\n5,ann,A,3,B,1,2\n6,bob,A,1,B,1,3\n",
+        "srclang,trglang,srcIndex,judgeID,system1Id,system1rank,system2Id,system2rank,system3Id,"
+        "system3rank\ncs,en,9,ann,t.my.system.cs-en,1,t.B.cs-en,2,t.C.cs-en,2\n"
+        "cs,en,8,bob,t.B.cs-en,1,t.C.cs-en,-1,t.my.system.cs-en,2\n",
+        "HITId,WorkerId,AssignmentStatus,Input.sentID,Input.system1,Input.system2,Input.system3,"
+        "Answer.rank_1,Answer.rank_2,Answer.rank_3\nh1,ann,Approved,3,A,B C,D,1,2,3\n"
+        "h2,bob,Submitted,4,A,B,C,1,1,\nh2,eve,Rejected,4,A,B,C,1,1,2\n",
+        "judge,sentence,system,score,time\nann,1,A,3,x\nann,1,B,5,y\nann,2,A,1,z\nann,1,A,4,x\n",
+        "judge,sentence,A,B\nann,0,1,2.5\nann,1,2,1\nbob,1,,1\n",
+        "worse\tbetter\tsentence\nA\tB\t0\nB\tC\t0\nB\tA\t1\n",
+        "judge,sentence,item,system,rank\na,x,1,A,1\na,x,1,B,2\na,y,2,A,2\na,y,2,B,1\n",
+    ),
+    "m2": (
+        "S He go to home .\nA 1 2|||V|||goes||went|||REQUIRED|||c|||0\n"
+        "A 2 3|||X||||||OPTIONAL|||-NONE-|||0\nA -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||2\n\n"
+        "S I is .\nA 1 2|||V|||am|||REQUIRED|||-NONE-|||1\nA 0 0|||P|||Yes ,|||REQUIRED|||x|||1\n"
+        "A 1 2|||V|||was|||REQUIRED|||-NONE-|||2\nA 1 3|||V|||were !|||REQUIRED|||-NONE-|||2\n\n"
+        "S Fine .\n\nS\nA 0 0|||M|||Oh|||REQUIRED|||-NONE-|||0\n",
+    ),
+    "imeasure": (
+        "<scripts><script><sentence id='1' numann='3'>\n<text> He go home now . </text>\n"
+        "<error-list>\n<error req='yes' type='V'>\n<alt><c start='1' end='2'>goes</c></alt>\n"
+        "<alt><c start='1' end='2'>went</c><c start='3' end='4'/></alt>\n</error>\n"
+        "<error id='2' req='no' type='P'><alt ann='2'><c start='2' end='2'>to</c></alt></error>\n"
+        "</error-list></sentence></script></scripts>\n",
+    ),
+    "weights": ("3\n0 1 2 3\n3\n",),
+}
+SEEDS = {t.name: [*t.seeds(), *(m.encode() for m in MORE.get(t.name, ()))] for t in READERS}
 
 
 def some(found: list[Any], most: int) -> list[Any]:
@@ -62,7 +117,7 @@ def read_spoilt(target: Target, number: int) -> dict[str, str]:
     """What a reader makes of a file and all that may come of it."""
     path = Path(f"file{target.ending}")
     found = {}
-    for how, data in spoilt(target.seeds()[number]):
+    for how, data in spoilt(SEEDS[target.name][number]):
         path.write_bytes(data)
         found[how] = brief(outcome(partial(target.read, path)))
     return found
@@ -334,7 +389,7 @@ GROUPS = {
     "spoilt": {
         f"{target.name} {number}": partial(read_spoilt, target, number)
         for target in READERS
-        for number in range(len(target.seeds()))
+        for number in range(len(SEEDS[target.name]))
     },
 }
 

@@ -47,7 +47,8 @@ def promises(found: object) -> object:
     if "__dataclass_params__" in vars(found):
         kept["__init__"] = promises(found.__init__)  # type: ignore[misc]
         how = vars(found)["__dataclass_params__"]
-        kept["dataclass"] = f"frozen={how.frozen} eq={how.eq} order={how.order}"
+        slots = "__slots__" in vars(found)
+        kept["dataclass"] = f"frozen={how.frozen} eq={how.eq} order={how.order} slots={slots}"
     return kept
 
 
