@@ -47,6 +47,7 @@ def write_small_papers(folder: Path, seed: int = 5) -> None:
     plain = [" ".join(source) for source in sources]
     outputs = {name: _rewrite(draw, sources, gold, 0.08 * k) for k, name in enumerate(SYSTEMS)}
     outputs["INPUT"] = plain
+    outputs["NTHU"] = outputs["NTHU"][1:] + outputs["NTHU"][:1]  # shifted, as a part of it is
     write = _writer(folder)
 
     write("conll14", "conll14st-test.m2", _m2(sources, gold))
