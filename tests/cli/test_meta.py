@@ -397,3 +397,13 @@ def test_sentence_level_needs_judgments(tmp_path: Path) -> None:
     )
     assert result.returncode == 2
     assert "sentence level needs judgments" in result.stderr
+
+
+def test_means_of_sentence_scores_are_said(tmp_path: Path) -> None:
+    """A file of sentence scores has no corpus scores; their means are something else."""
+    by_sentence = errata("score", "--sample", "-m", "gleu", "--by-sentence", "--json").stdout
+    (tmp_path / "gleu.json").write_text(by_sentence)
+    (tmp_path / "people.json").write_text(errata("rank", "--sample", "--json").stdout)
+    given = ("--human", tmp_path / "people.json", "--scores", tmp_path / "gleu.json")
+    assert "note: gleu: systems have the means of sentence scores" in errata("meta", *given).stdout
+    assert "the means of" not in errata("meta", "--sample", "-m", "gleu").stdout

@@ -126,6 +126,7 @@ def system_level(
             *paired.notes,
             *paired.people.notes,
             *_flipped(paired, agreements),
+            *_meant(paired),
             *_limits(len(paired), pairs),
             *_undefined(paired, p_values),
         ),
@@ -182,6 +183,13 @@ def _flipped(paired: Paired, agreements: Sequence[SystemAgreement]) -> tuple[str
     if not names or not any("soft_accuracy" in found.values for found in agreements):
         return ()
     return (f"soft accuracy: p-values of {', '.join(names)} flip signs of sentence scores",)
+
+
+def _meant(paired: Paired) -> tuple[str, ...]:
+    """A note on metrics whose file has sentence scores only: their mean is no corpus score."""
+    sides = zip(("people", *paired.names), (paired.people, *paired.metrics), strict=True)
+    names = [name for name, scores in sides if "total:mean" in scores.context]
+    return (f"{', '.join(names)}: systems have the means of sentence scores",) if names else ()
 
 
 def _resampled(human: Scores, metric: Scores, over: Over) -> tuple[Floats, Floats]:
