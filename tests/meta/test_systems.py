@@ -91,7 +91,9 @@ def test_systems_are_matched_by_name() -> None:
     assert (pair.better, pair.worse) == ("good", "bad")
     assert pair.lead == pytest.approx(good.values["pearson"] - bad.values["pearson"])
     np.testing.assert_equal(pair.holm, pair.p)  # a single pair needs no correction
-    assert "6 systems are few: in" in result.notes[0]
+    assert not any("are few" in note for note in result.notes)  # the lead is large enough
+    close = replace(GOOD, scorer="close", values=GOOD.values + np.array([0, 1, 0, -1, 0, 1]) * 0.01)
+    assert "6 systems are few: in 1 of 1" in system_level(match(HUMAN, [GOOD, close])).notes[0]
 
 
 def test_intervals_over_resamples() -> None:
