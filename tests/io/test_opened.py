@@ -173,3 +173,14 @@ def test_numbers_of_thousands_of_digits(tmp_path: Path, name: str) -> None:
     more = ["list"] if name == "c.toml" else []
     done = errata(*arguments, tmp_path / name, *more, code=2)
     assert len(done.stderr or done.stdout) < 2000
+
+
+def test_a_high_limit_takes_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many bytes as the limit were asked for at once, and had to be there."""
+    (tmp_path / "a").write_bytes(b"x" * 3_000_000)
+    for limit in ("1000T", "3000000"):
+        monkeypatch.setenv("ERRATA_MAX_BYTES", limit)
+        assert read_bytes(tmp_path / "a") == b"x" * 3_000_000
+    monkeypatch.setenv("ERRATA_MAX_BYTES", "2999999")
+    with pytest.raises(InputError, match="more than 2,999,999 bytes"):
+        read_bytes(tmp_path / "a")

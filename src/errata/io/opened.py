@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from io import BufferedReader, RawIOBase
+from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,6 +41,7 @@ JOURNAL = logging.getLogger(__name__)
 PathLike = str | os.PathLike[str]
 FileId = tuple[int, int]  # device and number: the same for every name and link of a file
 MOST_BYTES = 1 << 30
+PIECE = 1 << 20
 # Four bytes of text may look like bzip2; ten do not. (The second is that of an empty file.)
 _BZIP2 = tuple(b"BZh%d" % k + end for k in range(1, 10) for end in (b"1AY&SY", b"\x17rE8P\x90"))
 # What the first bytes say, the ending that goes with it, how it is called and undone.
@@ -158,11 +159,14 @@ class _Bounded(RawIOBase):
         return len(piece)
 
     def readall(self) -> bytes:
-        piece = self.file.read(self.left + 1)
-        self.left -= len(piece)
-        if self.left < 0:
-            raise too_large(self.name, self.limit)
-        return piece
+        # Piece by piece: to ask for all at once takes as much memory as the limit allows.
+        whole = BytesIO()
+        while piece := self.file.read(min(PIECE, self.left + 1)):
+            self.left -= len(piece)
+            if self.left < 0:
+                raise too_large(self.name, self.limit)
+            whole.write(piece)
+        return whole.getvalue()
 
 
 def too_large(name: str, limit: int) -> InputError:
