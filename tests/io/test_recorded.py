@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import random
 import re
 from collections.abc import Iterator
@@ -15,15 +18,25 @@ import numpy as np
 import pytest
 
 from errata.data import Corpus, Edit, Hypotheses, Judgment, Reference, Scores
-from errata.io import check_alignment, check_files, read_corpus, read_hypotheses_m2, write_scores
+from errata.io import (
+    check_alignment,
+    check_files,
+    read_corpus,
+    read_hypotheses_m2,
+    read_text,
+    write_scores,
+)
 from errata.io.checks.characters import check_corpus
 from errata.io.checks.findings import Finding, summarise, worst_first
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_sources, check_systems
 from errata.io.corpus import corrected_text, read_systems
+from errata.io.files import stream_lines
 from errata.io.judgments import read_judgment_files, write_judgments
 from errata.io.judgments.labels import fit_labels, require_fit
 from errata.io.m2 import format_m2, scan_m2
+from errata.io.opened import most_bytes
+from errata.io.sheet import delimiter_of, read_number, read_rows
 from fuzz_targets import SAMPLE, TARGETS, Target
 from recorded import brief, check, outcome
 
@@ -35,6 +48,8 @@ READERS = [t for t in TARGETS if t.name not in ("catalogue", "experiment", "spre
 MORE = {
     "scores": (
         "sentence;A;B\n1;1;0,25\n2;0,5;0,75\n",
+        "sentence;A;B\n1;1;0,25\n200;0,5;0,75\n",
+        "sentence;A;B\n1;1;0,25\n201;0,5;0,75\n",
         "system,comment,score\nA,good,1\nB,bad,2\nC,,3\n",
         "system,rank\nA,1\nB,3\nC,2\n",
         "system\t0\t1\t2\nA\t1\t0.5\t0\nB\t0.25\t0.75\t1\n",
@@ -277,6 +292,76 @@ def with_files(make: Any) -> Any:
     return run
 
 
+BYTES = (
+    b"",
+    b"\n",
+    b"one\ntwo",
+    b"one\r\n\r\ntwo\r\n",
+    b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n",
+    b"one\ntwo \xe9 three\n",
+    b"\n\nab\xff\n",
+    "one\n".encode("utf-16"),
+    b"one\x0btwo\nthree\rfour\n\xe2\x80\xa8five\n",
+    b"PK\x03\x04",
+    b"%PDF\xff",
+    b"BZh9 is no archive\n",
+    gzip.compress(b"one\n\ntwo\n", mtime=0),
+    bz2.compress(b""),
+    lzma.compress(b"one\n"),
+    gzip.compress(b"one\n" * 99)[:-9],
+    bz2.compress(b"one\n" * 99)[:-9],
+    lzma.compress(b"one\n" * 99)[:-9],
+)
+
+
+def read_bytes_as_text() -> object:
+    """Texts at the edges of what is text, whole and line by line, by name or not."""
+    found = []
+    for data, ending in product(BYTES, ("", ".gz", ".xz")):
+        Path(f"text{ending}").write_bytes(data)
+        for read in (read_text, lambda path: list(stream_lines(path))):
+            said = outcome(partial(read, f"text{ending}"))
+            # What libraries say of damage is not ours.
+            found.append(said.partition(" file:")[0] if isinstance(said, str) else said)
+    return found
+
+
+def limited(data: bytes) -> object:
+    """A file at the limit, and just beside it."""
+    Path("text").write_bytes(data)
+    found = {}
+    for limit in ("", "1", "9", "10", "11", "1k", "1K", "2m", " 3G ", "1T", "0", "-1", "5Q", "1.5"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ERRATA_MAX_BYTES", limit)
+            read = (most_bytes, partial(read_text, "text"), lambda: list(stream_lines("text")))
+            found[limit] = [outcome(each) for each in read]
+    return found
+
+
+def sheets(*books: dict[str, Any]) -> object:
+    """The rows of spreadsheets."""
+    openpyxl = pytest.importorskip("openpyxl")
+    found = []
+    for book in books:
+        made = openpyxl.Workbook()
+        made.remove(made.active)
+        for title, rows in book.items():
+            sheet = made.create_sheet(title)
+            for row in rows:
+                sheet.append(row)
+        made.save("book.xlsx")
+        found.append(outcome(lambda: read_rows("book.xlsx")))
+    return found
+
+
+ROWS = [
+    ("judge", "score", None, "", None),
+    ("a,b", 1.0, None, "x"),
+    (None, None),
+    (2, 1e15, 2.5, True),
+    (-3.0, 123456789012345.0, 1e-3, 'say "x"'),
+    (None, None, None),
+]
 REFS = {"source": "src.txt", "references": ["ref0.txt", "ref1.txt"]}
 CORPORA: dict[str, dict[str, Any]] = {
     "gold": {"gold": "gold.m2"},
@@ -379,6 +464,35 @@ CASES = {
     "judgments without ann": partial(judged_again, leave_out=("ann",)),
     "judgments without zoe": partial(judged_again, leave_out=("zoe", "ann")),
     "judgments that fit": fitted,
+    "bytes": read_bytes_as_text,
+    **{
+        f"limit of {len(data)}": partial(limited, data)
+        for data in (b"123456789\n", b"1234567890\n")
+    },
+    "limit of much in little": partial(limited, gzip.compress(b"1234567890" * 5)),
+    "spreadsheets": lambda: sheets(
+        {"a": ROWS}, {"a": [], "b": ROWS[1:]}, {"a": ROWS, "b": ROWS}, {"a": [(None,)]}
+    ),
+    "numbers": lambda: [
+        (text, read_number(text), read_number(text, comma=True))
+        for text in (
+            "1",
+            " 1.5 ",
+            ".5",
+            "5.",
+            "1,5",
+            "1e3",
+            "1e999",
+            "+2",
+            "--2",
+            "",
+            "1" * 400,
+            "1" * 401,
+        )
+    ],
+    "separators": lambda: [
+        delimiter_of(t) for t in ("a", "a,b;c", "a\tb;c", 'a,"b;c;d"', "a;b;c,d")
+    ],
     "findings": lambda: [
         worst_first(FOUND),
         *(list(map(str, summarise(FOUND, shown))) for shown in (0, 1, 3, 9)),
