@@ -11,6 +11,7 @@ import pytest
 from command import errata
 from errata.cli.running import _fault
 from errata.cli.score_files import split_names
+from errata.datasets.sample import sample_file
 from errata.errors import InputError
 
 GOLD = "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
@@ -29,6 +30,24 @@ def test_edits_or_texts(option: tuple[object, ...], tmp_path: Path) -> None:
     if option[0] != "--missing":
         texts = ("convert", "--source", "a.txt", "--refs", "a.txt", *option)
         assert "belong to M2 to text" in errata(*texts, cwd=tmp_path, code=2).stderr
+
+
+def test_new_edits_go_where_they_are_sent(tmp_path: Path) -> None:
+    (tmp_path / "gold.m2").write_text(GOLD)
+    arguments = ("convert", "gold.m2", "--extract", "aligned")
+    printed = errata(*arguments, cwd=tmp_path).stdout
+    done = errata(*arguments, "-o", "x.m2", cwd=tmp_path)
+    assert (tmp_path / "x.m2").read_text() == printed
+    assert printed.startswith("S He go home .\nA 1 2|||")
+    assert done.stdout != printed
+
+
+def test_where_a_failure_comes_from() -> None:
+    bad = ("score", "--gold", "nowhere.m2", "x.txt")
+    assert "Traceback" not in errata(*bad, code=2).stderr
+    assert "Traceback" in errata("--traceback", *bad, code=2).stderr
+    assert "Traceback" in errata(*bad, code=2, env={"ERRATA_TRACEBACK": "1"}).stderr
+    assert "Traceback" not in errata(*bad, code=2).stderr  # of the next run nothing is said
 
 
 def test_names_are_a_list_or_a_file(tmp_path: Path) -> None:
@@ -61,3 +80,19 @@ def test_whose_fault_it_is(module: str, whose: str, tmp_path: Path) -> None:
     said = _fault(caught.value.with_traceback(inside))
     assert whose in said
     assert "ZeroDivisionError: division by zero" in said
+
+
+@pytest.mark.parametrize("level", ["sentence", "both", "system"])
+def test_scores_of_systems_alone_are_judged_as_such(level: str, tmp_path: Path) -> None:
+    names = ("eager", "cautious", "fluent", "noisy", "nothing")
+    rows = "".join(f"{name}\t{k / 7}\n" for k, name in enumerate(names))
+    (tmp_path / "m.tsv").write_text(f"system\tm\n{rows}", encoding="utf-8")
+    with sample_file("judgments.jsonl") as judgments:
+        given = ("--judgments", judgments, "--scores", "m.tsv", "--level", level)
+        code = 2 if level == "sentence" else 0
+        done = errata("meta", *given, "--resamples", 0, cwd=tmp_path, code=code)
+    alone = "no sentence scores of m"
+    assert (alone in done.stderr) == (level != "system")
+    assert ("judged at system level only" in done.stderr) == (level == "both")
+    assert ("system level" in done.stdout) == (level != "sentence")
+    assert "sentence level" not in done.stdout

@@ -173,6 +173,13 @@ def test_what_is_drawn_stays(name: str, tmp_path: Path) -> None:
         assert now == before, "if this is meant: python tests/report/test_drawn.py"
 
 
+def test_a_picture_shows_ten_sentences_unless_told(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    shown = _figure(("difficulty", "--sample", "--annotator", 0, "--figure", "x.svg"), tmp_path)
+    numbers = re.findall(r"text \S+ \S+ '(\d+)' 6.75", shown)
+    assert numbers == [str(number) for number in range(1, 11)]
+
+
 def test_a_text_is_as_wide_as_its_letters() -> None:
     pytest.importorskip("matplotlib")
     from errata.report.heatmap.picture import _width

@@ -11,7 +11,7 @@ from errata.human import compare, head_to_head, parse_ranker, rank
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
 from errata.human.judge_rankings import judge_correlations
-from errata.human.planning import next_pairs, plan
+from errata.human.planning import NextPairs, next_pairs, plan
 from errata.meta.paired import match
 from errata.meta.sentences import sentence_levels
 from errata.meta.systems import leave_one_out, system_level, windows
@@ -242,3 +242,11 @@ def test_scores_of_two_systems_are_not_exchanged() -> None:
     table = scores.score_table(evaluate(parse("gleu"), corpus, systems, resamples=0))
     assert [row[1] for row in table.rows] == ["good", "bad"]
     assert table.rows[0][2] == 1.0
+
+
+def test_ten_pairs_are_proposed_unless_told() -> None:
+    names = tuple((f"A{k}", f"B{k}") for k in range(12))
+    numbers = np.arange(12.0)
+    found = NextPairs(names, numbers, numbers / 20, numbers * 3, 100)
+    assert [row[0] for row in rankings.next_pairs_table(found).rows] == [f"A{k}" for k in range(10)]
+    assert rankings.next_pairs_table(found, 2).rows[1] == ("A1", "B1", 1.0, 0.05, 3.0)

@@ -15,6 +15,7 @@ from errata.report.table import render
 from errata.report.tables.reproduction import experiment_table, reproduction_tables
 from errata.reproduce import Reproduction, reproduce
 from errata.reproduce.experiment import (
+    MOST_DIGITS,
     Known,
     Way,
     experiment_names,
@@ -93,6 +94,28 @@ def test_bad_files(old: str, new: str, message: str) -> None:
 def test_bad_measures(old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(SMALL.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("number", "sound"),
+    [
+        ("1e{most}", True),
+        ("1e{more}", False),
+        ("1e-{most}", True),
+        ("1e-{more}", False),
+        ("0.{digits}", True),
+        ("0.{digits}1", False),
+    ],
+)
+def test_numbers_that_nobody_prints(number: str, sound: bool) -> None:
+    digits = "1" * (MOST_DIGITS - 2)
+    text = number.format(most=MOST_DIGITS, more=MOST_DIGITS + 1, digits=digits)
+    file = SMALL.replace("0.429", text, 1)
+    if sound:
+        assert text in parse_experiment(file, "small.toml").tables[0].cells.values()
+    else:
+        with pytest.raises(InputError, match="is no figure that is printed"):
+            parse_experiment(file, "small.toml")
 
 
 def test_files_are_read(tmp_path: Path) -> None:

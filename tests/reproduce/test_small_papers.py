@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from errata.report.tables.reproduction import cell_table
 from errata.reproduce import Reproduction, reproduce
 from errata.reproduce.experiment import Experiment, experiment_names, parse_experiment
 from errata.reproduce.material import Material, NotRun, Unknown
@@ -112,6 +114,17 @@ def test_progress_counts_every_figure_once(
     done = [step for step, _ in steps]
     assert done == sorted(done)
     assert set(done) == set(range(total + 1))
+
+
+def test_ways_are_ruled_off(results: tuple[Reproduction, ...]) -> None:
+    for result in results:
+        for table in result.tables:
+            shown = cell_table(table, "x")
+            ways = [cell.way for cell in table.cells]
+            ends = {i for i, (way, after) in enumerate(pairwise(ways)) if way != after}
+            assert shown.rules == ends
+            assert len(shown.rows) == len(ways)
+            assert ("from" in shown.columns) == (len(set(ways)) > 1)
 
 
 def test_all_measures_are_run(results: tuple[Reproduction, ...]) -> None:
