@@ -53,6 +53,11 @@ SIGNS: dict[type[ast.operator], str] = {
 }
 # Keywords that no output can show: wording, layout of memory, what only a type checker reads.
 UNSEEN = ("help", "metavar", "short_help", "epilog", "strict", "stacklevel", "remedy", "slots")
+# Tests that read or start the package instead of running its lines: options and declarations.
+OF_DECLARATIONS = (
+    "tests/repository/test_docs.py::test_the_reference_of_commands_is_up_to_date",
+    "tests/repository/test_frozen.py::test_every_dataclass_is_frozen",
+)
 
 
 @dataclass(frozen=True)
@@ -247,10 +252,10 @@ class Map:
     def tests(self, mutant: Mutant, most: int) -> list[str]:
         """The tests of the line, quickest first; of the whole file for lines run at import."""
         lines = self.lines.get(mutant.file, {})
-        tests = lines.get(str(mutant.line)) or sorted(
-            {t for found in lines.values() for t in found}
-        )
-        return sorted(tests, key=lambda test: self.seconds.get(test, 9))[:most]
+        tests = lines.get(str(mutant.line), [])
+        at_import = [] if tests else list(OF_DECLARATIONS)
+        tests = tests or sorted({t for found in lines.values() for t in found})
+        return sorted(tests, key=lambda test: self.seconds.get(test, 9))[:most] + at_import
 
 
 def run_mutant(mutant: Mutant, tests: list[str], limit: float) -> str:

@@ -6,7 +6,10 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
@@ -22,6 +25,14 @@ def pytest_configure() -> None:
 
     _tracers.append(coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], branch=False))
     _tracers[0].start()
+
+
+def pytest_collection_finish() -> None:
+    """Import everything, so that lines run at import are not put down to one test's account."""
+    for module in walk_packages([str(SOURCE)], "errata."):
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):
+                import_module(module.name)
 
 
 @pytest.hookimpl(wrapper=True)
