@@ -135,6 +135,16 @@ def test_nothing_is_renamed_behind_two_dashes() -> None:
     assert with_new_names("meta", ["--map"]) == ["--figure"]
 
 
+def test_old_names_in_every_spelling() -> None:
+    new = ["--ranker=a=b", "--ranker", "x", "--ranker=x", "y", "-x", "--mm", "--"]
+    assert (
+        with_new_names("rank", ["-ma=b", "-m", "x", "--method=x", "y", "-x", "--mm", "--"]) == new
+    )
+    assert with_new_names("meta", ["--map=x", "--map", "y", "-m", "z"]) == [
+        *("--figure=significance=x", "--figure", "significance=y", "-m", "z")
+    ]
+
+
 @pytest.mark.parametrize(
     ("figure", "problem"),
     [

@@ -113,7 +113,8 @@ FORMS = ("json", "tsv", "latex", "markdown", "html")
 IN_ALL_FORMS = {
     *("score", "score-details", "score-compare", "score-by-type", "score-one"),
     *("rank-head-to-head", "agree", "plan", "refs", "stress", "difficulty-system", "meta"),
-    *("meta-system", "check-shifted", "reproduce-small", "data-list"),
+    *("meta-system", "check-shifted", "reproduce-small", "data-list", "metrics-m2", "rankers"),
+    *("plan-pairs", "meta-top"),
 }
 CASES = {
     **{name: (*arguments,) for name, arguments in RUNS.items()},
