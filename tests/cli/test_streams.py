@@ -14,6 +14,7 @@ import pytest
 from errata.cli import running
 from errata.cli.output import ProgressBar
 from errata.cli.running import loudness
+from errata.errors import DataWarning
 
 
 class Terminal(io.StringIO):
@@ -116,3 +117,25 @@ def test_what_could_not_be_written_is_dropped(monkeypatch: pytest.MonkeyPatch) -
     running._drop_output()
     print("gone")
     sys.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "ours"),
+    [
+        (RuntimeWarning, "overflow encountered in exp", True),
+        (RuntimeWarning, "something else", False),
+        (UserWarning, "overflow encountered in exp", False),
+        (DataWarning, "overflow encountered in exp", False),
+    ],
+)
+def test_only_numbers_out_of_range_are_explained(
+    category: type[Warning], text: str, ours: bool
+) -> None:
+    show = running._warner()
+    with redirect_stderr(io.StringIO()) as said:
+        for _ in range(2):
+            show(text, category, "x.py", 1)
+    assert (f"warning: {text}\n" in said.getvalue()) == (not ours)
+    assert (f"too few to compute with ({text}); check" in said.getvalue()) == ours
+    # Once, but for what is said of the user's data.
+    assert said.getvalue().count("warning: ") == (2 if category is DataWarning else 1)

@@ -44,6 +44,16 @@ def test_the_hardest_come_first_and_the_easiest_last(errors: DifficultyMap) -> N
     assert difficulty.hardest_and_easiest(errors, 0) == []
 
 
+def test_errors_that_share_the_first_weight_are_counted(errors: DifficultyMap) -> None:
+    assert [title for title, *_ in difficulty.hardest_and_easiest(errors, 2)] == [
+        "The hardest errors",
+        "The easiest errors",
+    ]
+    nobody = map_difficulty(CORPUS, [Hypotheses("A", tuple(SOURCES))])
+    (title, *_), _ = difficulty.hardest_and_easiest(nobody, 2)
+    assert title == "The hardest errors (3 weigh 1.000)"
+
+
 def test_who_corrects_what_alone_and_who_alone_misses(errors: DifficultyMap) -> None:
     table = difficulty.uniqueness_table(errors)
     assert table.columns == ("system", "corrected", "only you", "everyone but you")

@@ -11,7 +11,7 @@ from errata.human import compare, head_to_head, parse_ranker, rank
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
 from errata.human.judge_rankings import judge_correlations
-from errata.human.planning import NextPairs, next_pairs, plan
+from errata.human.planning import NextPairs, Plan, next_pairs, plan
 from errata.meta.paired import match
 from errata.meta.sentences import sentence_levels
 from errata.meta.systems import leave_one_out, system_level, windows
@@ -217,6 +217,17 @@ def test_a_plan_shows_the_power_of_every_size() -> None:
     assert len(table.rows) == 2
     assert table.rows[0][:2] == pairs.pairs[0]
     assert table.rows[0][2:] == (pairs.gain[0], pairs.doubt[0], pairs.compared[0])
+
+
+@pytest.mark.parametrize(
+    ("needed", "shown"),
+    [(None, Interval(80, np.inf)), (20, Interval(-np.inf, 20)), (40, 40), (80, 80)],
+)
+def test_what_is_needed_may_lie_beyond_what_was_tried(needed: int | None, shown: object) -> None:
+    sizes, power = np.array([20, 40, 80]), np.array([0.1, 0.5, 0.9])
+    found = Plan("A", "B", 0.1, 20, sizes, power, needed, None, None, None, ())
+    rows = {str(row[0]): row[1] for row in rankings.plan_tables(found)[0].rows}
+    assert rows["rankings needed"] == shown
 
 
 def test_a_stress_card_has_each_damages_own_score() -> None:
