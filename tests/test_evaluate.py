@@ -267,3 +267,37 @@ def test_a_missing_reference_is_not_taken() -> None:
     corpus = Corpus.from_texts(["a", "b"], [["a", "b"]])
     with pytest.raises(InputError, match="took a missing reference in sentence 2"):
         scores_of(Second(), corpus, [Hypotheses("A", ("a", "b"))], [counts], resamples=0)
+
+
+def test_systems_as_people_have_them() -> None:
+    corpus = Corpus.from_texts(["He go home ."] * 2, [["He goes home ."] * 2])
+    lines = ["He goes home .", "He go home ."]
+    wanted = evaluate("m2", corpus, Hypotheses("a", tuple(lines)), resamples=0)
+    for given in (lines, tuple(lines)):
+        bare = evaluate("m2", corpus, given, resamples=0)
+        assert bare.systems == ("hypotheses",)
+        assert bare.values.tolist() == wanted.values.tolist()
+    named = evaluate("m2", corpus, {"a": lines, "b": Hypotheses("x", tuple(lines))}, resamples=0)
+    assert named.systems == ("a", "b")
+    assert named["b"] == wanted["a"]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("He goes home .", "a single text is no list of sentences; give a list of them"),
+        ({"a": "He goes home ."}, "a: a single text is no list of sentences"),
+        ({"a": [3]}, "a: a sentence is a text, not a int"),
+        ([3], "a system is Hypotheses or a list of sentences, not a int"),
+        (None, "a system is Hypotheses or a list of sentences, not a NoneType"),
+        (3, "a system is Hypotheses or a list of sentences, not a int"),
+        ([Hypotheses("a", ("x",)), "He goes home ."], "not Hypotheses together with texts"),
+        ([["He goes home ."]], "a system is Hypotheses or a list of sentences, not a list; name"),
+        ({}, "there is no system to score"),
+    ],
+)
+def test_what_is_no_system_is_refused(given: Any, problem: str) -> None:
+    corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
+    with pytest.raises(InputError) as seen:
+        evaluate("m2", corpus, given)
+    assert problem in str(seen.value)

@@ -8,7 +8,8 @@ multinomial weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ __all__ = [
 def evaluate(
     metric: Metric | str,
     corpus: Corpus,
-    systems: Hypotheses | Sequence[Hypotheses],
+    systems: Hypotheses | Sequence[Hypotheses] | Sequence[str] | Mapping[str, Sequence[str]],
     *,
     resamples: int = 1000,
     rng: Seed = 0,
@@ -46,27 +47,72 @@ def evaluate(
 ) -> Scores:
     """Score one or more systems with one metric: overall, per sentence, and in resamples.
 
-    ``metric`` may be its signature (``"m2(beta=1)"``). ``rng`` seeds the bootstrap; with the same
-    seed every metric sees the same resamples. Unless ``guard=False``, outputs that do not fit the
-    corpus line by line are refused or warned of, once (see `errata.io.check_alignment`).
-    ``threads`` defaults to the number of cores. ``progress`` is called with (done, total).
+    ``metric`` may be its signature (``"m2(beta=1)"``). ``systems`` may be plain sentences, of a
+    system then called ``hypotheses``, or a mapping from names to sentences. ``rng`` seeds the
+    bootstrap; with the same seed every metric sees the same resamples. Unless ``guard=False``,
+    outputs that do not fit the corpus line by line are refused or warned of, once (see
+    `errata.io.check_alignment`). ``threads`` defaults to the number of cores. ``progress`` is
+    called with (done, total).
 
     >>> from errata import Corpus, Hypotheses
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     >>> scores = evaluate("m2", corpus, Hypotheses("A", ("He goes home .",)))
     >>> scores["A"]
     1.0
+    >>> evaluate("m2", corpus, {"B": ["He go home ."]})["B"]
+    0.0
     """
     if isinstance(metric, str):
         metric = parse(metric)
-    if isinstance(systems, Hypotheses):
-        systems = [systems]
+    systems = _systems_in(systems)
     check_inputs(metric, corpus, systems)
     for hypotheses in systems if guard else ():
         check_once(corpus, hypotheses)
     with blamed(metric):
         counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
         return scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
+
+
+def _systems_in(given: object) -> list[Hypotheses]:
+    """Outputs as people have them: with names or without, as sentences or as `Hypotheses`."""
+    if isinstance(given, Hypotheses):
+        return [given]
+    if isinstance(given, Mapping):
+        return [
+            replace(each, system=str(name))
+            if isinstance(each, Hypotheses)
+            else Hypotheses(str(name), _lines(f"{name}: ", each))
+            for name, each in given.items()
+        ]
+    if isinstance(given, str | bytes):
+        return [Hypotheses("hypotheses", _lines("", given))]
+    several: list[Any] = list(given) if isinstance(given, Iterable) else [given]
+    if several and all(isinstance(each, str) for each in several):
+        return [Hypotheses("hypotheses", tuple(several))]
+    odd = [each for each in several if not isinstance(each, Hypotheses)]
+    if odd:
+        raise InputError(
+            "systems are Hypotheses or sentences, not Hypotheses together with texts"
+            if isinstance(odd[0], str)
+            else f"a system is Hypotheses or a list of sentences, not a {type(odd[0]).__name__}",
+            remedy="name several systems in a dict: {'ours': sentences, 'theirs': sentences}",
+        )
+    return several
+
+
+def _lines(whose: str, given: Any) -> tuple[str, ...]:
+    """Sentences of a system, refusing the text of one that would be taken for its characters."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        what = "a single text" if isinstance(given, str | bytes) else f"a {type(given).__name__}"
+        raise InputError(
+            f"{whose}{what} is no list of sentences",
+            remedy="give a list of them, one per source; errata.io.read_hypotheses reads a file",
+        )
+    sentences = tuple(given)
+    odd = [each for each in sentences if not isinstance(each, str)]
+    if odd:
+        raise InputError(f"{whose}a sentence is a text, not a {type(odd[0]).__name__}")
+    return sentences
 
 
 def scores_of(

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from command import errata
+from errata.cli import score
 from errata.cli.expanded import with_repeated_refs
+from errata.errors import DataWarning
 
 
 @pytest.fixture
@@ -66,6 +68,48 @@ def test_which_files_are_references(given: str, taken: int) -> None:
     done = with_repeated_refs(given.split())
     assert len(done) - len(given.split()) == taken
     assert [a for a in done if a != "--refs"] == [a for a in given.split() if a != "--refs"]
+
+
+@pytest.mark.parametrize(
+    ("given", "doubtful"),
+    [
+        (
+            "--refs refs/alice.txt refs/bob.txt refs/carol.txt sys.txt",
+            "refs/bob.txt, refs/carol.txt",
+        ),
+        ("sys.txt --refs=refs/alice.txt refs/bob.txt", "refs/bob.txt"),
+        ("--refs people/alice.txt people/bob.txt -m gleu out/sys.txt", "people/bob.txt"),
+        ("--refs references/alice.txt references/bob.txt", "references/bob.txt"),
+        ("--refs alice.txt bob.txt out/sys.txt", "bob.txt"),
+        ("--refs alice.txt sys.txt ours.txt -m x/m.py:f --json", ""),
+        ("--refs data/alice.txt data/sys.txt --source texts/s.txt", ""),
+        ("--refs data/alice.txt data/sys.txt data/ours.txt", ""),
+        ("--refs refs/alice.txt bob=refs/bob.txt sys.txt", ""),
+        ("--source d/s.txt --refs d/r.txt d/s.txt out/sys.txt", ""),
+        ("--refs refs/alice.txt out/A.txt refs/bob.txt", ""),
+        ("--refs refs/alice.txt --refs refs/bob.txt sys.txt", ""),
+    ],
+)
+def test_which_outputs_may_be_references(given: str, doubtful: str) -> None:
+    command = score.command
+    if not doubtful:
+        with_repeated_refs(given.split(), command)
+        return
+    with pytest.warns(DataWarning, match="right after --refs") as seen:
+        with_repeated_refs(given.split(), command)
+    said = str(seen[0].message)
+    assert said.startswith(f"{doubtful} ")
+    assert "write --refs FILE --refs FILE" in said
+
+
+def test_a_reference_scored_as_a_system_is_warned_of(folder: Path) -> None:
+    (folder / "people").mkdir()
+    for name in ("alice", "bob"):
+        (folder / "people" / f"{name}.txt").write_text("He goes .\nI am .\n")
+    run = ("score", "--source", "t.src", "-m", "gleu", "--refs", "people/alice.txt")
+    done = errata(*run, "people/bob.txt", "out", cwd=folder)
+    assert done.stderr.startswith("warning: people/bob.txt is scored as a system")
+    assert not errata(*run, "--refs", "people/bob.txt", "out", cwd=folder).stderr
 
 
 def test_folders_of_outputs(folder: Path) -> None:

@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"No such command {args[0][:60]!r}. {nearest(args[0], COMMANDS)}".rstrip())
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command, with_repeated_refs(with_new_names(name or "", rest))
+        return name, command, with_repeated_refs(with_new_names(name or "", rest), command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

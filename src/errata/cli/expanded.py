@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 
 import click
+
+from errata.errors import DataWarning
 
 __all__ = ["with_repeated_refs"]
 
 OPTION = "--refs"
 
 
-def with_repeated_refs(arguments: Sequence[str]) -> list[str]:
+def with_repeated_refs(arguments: Sequence[str], command: click.Command | None = None) -> list[str]:
     """The same with ``--refs`` before each file that follows one and is named like it.
 
     Only numbers may differ (and, in names with ``ref``, one letter): a shell turns ``test.ref?``
     into such a row of names, and all but the first would be scored as systems. What is really an
-    output can be named as ``name=path``.
+    output can be named as ``name=path``. Of files that are named otherwise, but seem to be such a
+    row all the same, the user is warned; ``command`` knows which options have a value.
 
     >>> with_repeated_refs(["--refs", "r0.txt", "r1.txt", "out.txt"])
     ['--refs', 'r0.txt', '--refs', 'r1.txt', 'out.txt']
@@ -31,7 +35,63 @@ def with_repeated_refs(arguments: Sequence[str]) -> list[str]:
             "being named like the one before; write name=path for an output",
             err=True,
         )
+    doubtful = [] if command is None else _doubtful(done, command)
+    if doubtful:
+        warnings.warn(
+            f"{', '.join(doubtful)} {'is' if len(doubtful) == 1 else 'are'} scored as "
+            f"{'a system' if len(doubtful) == 1 else 'systems'}, though right after {OPTION} and "
+            f"in the folder of the references; write {OPTION} FILE {OPTION} FILE for references, "
+            "name=path for an output",
+            DataWarning,
+            stacklevel=2,
+        )
     return done
+
+
+def _doubtful(arguments: Sequence[str], command: click.Command) -> list[str]:
+    """Outputs that stand right after ``--refs FILE`` in its folder, where outputs seem not to be.
+
+    They seem not to be there if another output is elsewhere, or if the folder is called ``refs``
+    or the like. The source itself is often scored, and may be there.
+    """
+    valued = {
+        name
+        for option in command.params
+        if isinstance(option, click.Option) and not (option.is_flag or option.count)
+        for name in option.opts
+    }
+    behind: list[str] = []
+    others: list[str] = []
+    sources: list[str] = []
+    folder: str | None = None  # of the references, while nothing else came after them
+    at = 0
+    while at < len(arguments) and arguments[at] != "--":
+        argument, _, value = arguments[at].partition("=")
+        at += 1
+        if argument.startswith("-") and argument != "-":
+            if argument in valued and not value and at < len(arguments):
+                value = arguments[at]
+                at += 1
+            folder = os.path.dirname(value) if argument == OPTION else None
+            sources += [value] if argument == "--source" else []
+        elif folder is not None and not value and os.path.dirname(argument) == folder:
+            behind.append(argument)
+        else:
+            folder = None
+            others.append(value or argument)
+    home = {os.path.dirname(file) for file in behind}
+    elsewhere = any(os.path.dirname(file.rstrip("/")) not in home for file in others)
+    return [
+        file
+        for file in behind
+        if file not in sources
+        and not os.path.isdir(file)
+        and (elsewhere or _of_references(os.path.dirname(file)))
+    ]
+
+
+def _of_references(folder: str) -> bool:
+    return os.path.basename(folder).lower().startswith("ref")
 
 
 def _repeated(arguments: Sequence[str]) -> Iterator[str]:
