@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import errata
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.human import compare
-from errata.io.judgments import read_judgment_files, read_judgments, write_judgments
+from errata.io.judgments import read_judgment_files, read_judgments, read_outputs, write_judgments
 from errata.io.judgments.appraise import parse_appraise, render_appraise
 from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
 from errata.io.judgments.labels import fit_labels, require_fit
@@ -636,6 +637,20 @@ def test_mturk_text_shown_twice(tmp_path: Path) -> None:
         ((("A", "B"), ("C",)), (2, 3)),
         ((("A", "B"), ("C",)), (4, 3)),
     ]
+
+
+def test_outputs_that_cannot_tell_the_labels_are_warned_of() -> None:
+    """Two outputs exchanged fit as well as two that are not."""
+    sample = Path(errata.__file__).parent / "datasets" / "sample"
+    file = sample / "judgments.jsonl"
+    exchanged = read_outputs(f"eager={sample / 'noisy.txt'}", f"noisy={sample / 'eager.txt'}")
+    with pytest.warns(
+        DataWarning, match="in 0 of 183 rankings .* no output of cautious, fluent, nothing; give"
+    ):
+        list(read_judgments(file, outputs=exchanged))
+    names = ("eager", "noisy", "cautious", "fluent", "nothing")
+    list(read_judgments(file, outputs=read_outputs(*(sample / f"{n}.txt" for n in names))))
+    list(read_judgments(file, outputs=read_outputs(*(sample / f"{n}.txt" for n in names[2:]))))
 
 
 @pytest.mark.parametrize(

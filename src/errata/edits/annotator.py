@@ -86,9 +86,7 @@ def _answers(errant: Any, job: Batch) -> list[Any]:
             answers.append([str(edit.type) for edit in edits])
             continue
         edits = [] if orig.text.strip() == cor.text.strip() else errant.annotate(orig, cor)
-        answers.append(
-            [[e.o_start, e.o_end, " ".join(t.text for t in e.c_toks), e.type] for e in edits]
-        )
+        answers.append([[e.o_start, e.o_end, e.c_start, e.c_end, str(e.type)] for e in edits])
     return answers
 
 

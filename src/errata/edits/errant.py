@@ -3,7 +3,7 @@
 ERRANT (Bryant, Felice & Briscoe 2017) aligns with a spaCy parse, merges by rules and names error
 types by rules, for English. Edits and kinds are kept on disk under the versions of ERRANT and
 spaCy and a digest of the pipeline's files, so a second run works on what is new only. Sentences
-are kept as digests; of the words only those of corrections can be read there.
+are kept as digests, and corrections as positions in the target: no word can be read there.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def annotate(
 ) -> list[tuple[Edit, ...]]:
     """ERRANT's edits (default alignment and merging) for (source, correction) pairs."""
     jobs = [[_spaced(text) for text in pair] for pair in pairs]
-    answers = _answers("errant edits", jobs, _edits, pipeline, progress, processes, batch)
-    return [_edits(answer) or () for answer in answers]
+    answers = _answers("errant edit spans", jobs, _edits, pipeline, progress, processes, batch)
+    return [_edits(answer, job) or () for answer, job in zip(answers, jobs, strict=True)]
 
 
 def classify(
@@ -90,7 +90,7 @@ def classify(
 def _answers(
     what: str,
     jobs: Batch,
-    check: Callable[[Any], object],
+    check: Callable[[Any, list[Any]], object],
     pipeline: str,
     progress: Progress | None = None,
     processes: int | None = None,
@@ -104,7 +104,7 @@ def _answers(
     known: dict[str, Any] = {}
     for key, stored in cache.get(revision, keyed).items():
         answer = _read(stored)
-        if check(answer) is not None and (len(keyed[key]) < 3 or len(answer) == len(keyed[key][2])):
+        if check(answer, keyed[key]) is not None:
             known[key] = answer
     missing = [key for key in keyed if key not in known]
     batches = [missing[part] for part in parts(len(missing), batch)]
@@ -212,14 +212,18 @@ def _read(stored: object) -> Any:
         return None
 
 
-def _edits(answer: Any) -> tuple[Edit, ...] | None:
-    """The edits of an answer; None where it is none."""
+def _edits(answer: Any, job: list[Any]) -> tuple[Edit, ...] | None:
+    """The edits of an answer, with the words of the target; None where it is none."""
+    words = job[1].split()
     try:
-        return tuple(Edit(int(a), int(b), str(text), str(kind)) for a, b, text, kind in answer)
+        spans = [(int(a), int(b), int(c), int(d), str(kind)) for a, b, c, d, kind in answer]
+        if not all(0 <= c <= d <= len(words) for _, _, c, d, _ in spans):
+            return None
+        return tuple(Edit(a, b, " ".join(words[c:d]), kind) for a, b, c, d, kind in spans)
     except (TypeError, ValueError, InputError):
         return None
 
 
-def _kinds(answer: Any) -> list[str] | None:
+def _kinds(answer: Any, job: list[Any]) -> list[str] | None:
     good = isinstance(answer, list) and all(isinstance(kind, str) for kind in answer)
-    return answer if good else None
+    return answer if good and len(answer) == len(job[2]) else None

@@ -9,12 +9,13 @@ shifted in this way: their texts belong to one sentence, their labels to the nex
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from errata.data import Judgment
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 
 __all__ = ["LabelFit", "Labels", "Outputs", "fit_labels", "require_fit", "same_text"]
 
@@ -96,13 +97,14 @@ def _fits(
 def require_fit(
     judgments: Sequence[Judgment], outputs: Outputs, name: str, *, base: int = 0, remedy: str = ""
 ) -> None:
-    """Refuse judgments whose labels do not fit the outputs.
+    """Refuse judgments whose labels do not fit the outputs; warn where that says nothing.
 
     ``base`` is what the sentences were counted from, so that the base that fits can be named;
     ``remedy`` is for a shift by one where that is not what helps.
     """
     fit = fit_labels(judgments, outputs)
     if fit.good:
+        _warn_if_untold(judgments, outputs, name)
         return
     best = max(OFFSETS, key=lambda offset: fit.fits[offset])
     problem = (
@@ -123,3 +125,31 @@ def require_fit(
     else:
         remedy = "are these the outputs that were judged? (--labels given takes them as they are)"
     raise InputError(problem, path=name, remedy=remedy)
+
+
+def _warn_if_untold(judgments: Sequence[Judgment], outputs: Outputs, name: str) -> None:
+    """Warn where too few outputs are there for a wrong label to show.
+
+    It shows where one text was written by some of at least three systems and not by the others:
+    texts that all differ, and two systems in any case, fit under each other's names as well.
+    """
+    judged = {system for judgment in judgments for group in judgment.groups for system in group}
+    missing, there = sorted(judged - outputs.keys()), judged & outputs.keys()
+    if not missing or (len(there) > 2 and any(_tells(j, outputs) for j in judgments)):
+        return
+    warnings.warn(
+        f"{name}: in 0 of {len(judgments)} rankings the outputs can tell whether the systems are "
+        f"named right: there is no output of {', '.join(missing)}; give the outputs of all systems",
+        DataWarning,
+        stacklevel=3,
+    )
+
+
+def _tells(judgment: Judgment, outputs: Outputs) -> bool:
+    texts = [
+        " ".join(outputs[name][judgment.sentence].split())
+        for group in judgment.groups
+        for name in group
+        if name in outputs and judgment.sentence < len(outputs[name])
+    ]
+    return len(set(texts)) < len(texts)
