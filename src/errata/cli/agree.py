@@ -68,6 +68,7 @@ def command(
     from errata.human.judge_rankings import judge_correlations
     from errata.report.tables.rankings import agreement_tables, correlation_table
 
+    judged.check_used(bool(judgments))
     chosen = human.parse_ranker(ranker)
     read = list(judged.read(judgments))
     found = judge_agreement(read, chance=chance, weights=weights, minimum=minimum)

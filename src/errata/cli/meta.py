@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +13,10 @@ from errata.cli.meta_options import (
     Chosen,
     Drawn,
     Given,
+    Level,
     People,
     SystemView,
+    check_used,
     choice_options,
     drawing_options,
     people_options,
@@ -43,8 +45,6 @@ if TYPE_CHECKING:
     from errata.report.table import Form, Table
 
 __all__ = ["command"]
-
-Level = Literal["system", "sentence", "both"]
 
 DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
 
@@ -118,6 +118,7 @@ def command(
             "no metric to judge",
             remedy="give outputs with --gold or --source and --refs, or --scores, or --sample",
         )
+    check_used(people, score_files, inputs, judged, level, drawn, computed=computed)
     conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
     scored = inputs.scored(systems) if chosen else None

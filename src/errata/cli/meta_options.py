@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
 from errata.cli.figures import Figures, figure_option
-from errata.cli.options import choice_of, gathered
-from errata.cli.people import hide_option, members_option, ranker_option, without_option
+from errata.cli.options import Inputs, choice_of, gathered, refuse_unless
+from errata.cli.people import (
+    JudgmentInputs,
+    hide_option,
+    members_option,
+    ranker_option,
+    without_option,
+)
+from errata.cli.score_files import ScoreFiles
 from errata.meta.systems import Over
 
 if TYPE_CHECKING:
@@ -19,13 +26,18 @@ __all__ = [
     "Chosen",
     "Drawn",
     "Given",
+    "Level",
     "People",
     "SystemView",
+    "check_used",
     "choice_options",
     "drawing_options",
     "people_options",
     "system_options",
 ]
+
+
+Level = Literal["system", "sentence", "both"]
 
 
 class People(NamedTuple):
@@ -132,6 +144,37 @@ drawing_options = gathered(
         ),
     },
 )
+
+
+def check_used(
+    people: People,
+    score_files: ScoreFiles,
+    inputs: Inputs,
+    judged: JudgmentInputs,
+    level: Level,
+    drawn: Drawn,
+    *,
+    computed: bool,
+) -> None:
+    """Refuse whatever was given and would change nothing."""
+    human = score_files.human is not None
+    ranked = level != "sentence" or bool(drawn.figures)
+    refuse_unless(
+        computed, "metrics gold source refs missing compatible annotators", "outputs to score"
+    )
+    judgments = bool(inputs.sample or people.judgments)  # without, sentence level is refused anyway
+    refuse_unless(ranked or not judgments, "human", "--level system or both")
+    refuse_unless(level != "sentence", "over window top", "--level system or both")
+    refuse_unless(
+        not (human and level == "system"), "judgments", "--level sentence or both beside --human"
+    )
+    compared = judgments and not (human and level == "system")
+    refuse_unless(compared, "ranker members unit leave_out conventions", "--judgments")
+    judged.check_used(bool(people.judgments), "--judgments")
+    refuse_unless(ranked and not human, "ranker", "--judgments that are ranked, not --human")
+    refuse_unless(level != "system", "conventions", "--level sentence or both")
+    scatter = any(kind == "scatter" for kind, _ in drawn.figures)
+    refuse_unless(scatter, "outliers", "--figure scatter=FILE")
 
 
 class Given(NamedTuple):

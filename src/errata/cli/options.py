@@ -15,6 +15,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from errata.cli.words import Annotator, choice_of
 from errata.errors import DataWarning, InputError
@@ -35,6 +36,7 @@ __all__ = [
     "extract_option",
     "gathered",
     "metric_option",
+    "refuse_unless",
     "seed_option",
     "threads_option",
     "tier_option",
@@ -56,6 +58,21 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a number to compute with.", param, ctx)
         return number
+
+
+def refuse_unless(used: bool, options: str, goes_with: str) -> None:
+    """Refuse the first of these options that stands on the command line, unless it is used.
+
+    ``options`` are their names apart by blanks, as the command receives them; ``goes_with`` says
+    what would have made use of it. So nobody believes that an option did something.
+    """
+    context = click.get_current_context()
+    names = options.split()
+    known = {parameter.name: parameter for parameter in context.command.params}
+    for name in names if not used else ():
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = max(known[name].opts, key=len)
+            raise InputError(f"{option} goes with {goes_with}", remedy="leave it out otherwise")
 
 
 def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorator]) -> Decorator:
@@ -98,6 +115,11 @@ class Inputs:
         if "all" in self.annotators:
             return ()
         return tuple(annotator for annotator in self.annotators if annotator != "all")
+
+    def check_used(self) -> None:
+        """Refuse options on the reading of a file where no such file is read."""
+        refuse_unless(bool(self.refs), "missing", "--refs")
+        refuse_unless(self.gold is not None, "compatible", "--gold")
 
     def corpus(self) -> Corpus:
         """Read the corpus, with the annotators asked for."""
@@ -144,6 +166,7 @@ class Inputs:
             raise InputError(
                 "no output to score", remedy="name one file per system, or use --sample"
             )
+        self.check_used()
         corpus = self.corpus()
         return corpus, self.systems(outputs, corpus)
 

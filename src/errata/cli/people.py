@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.options import Decorator, Function, choice_of, gathered
+from errata.cli.options import Decorator, Function, choice_of, gathered, refuse_unless
 from errata.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ class JudgmentInputs:
             *(f"columns:{columns}" for columns in self.columns),
             *(f"without:{system}" for system in self.without),
         )
+
+    def check_used(self, files: bool, goes_with: str = "files of judgments") -> None:
+        """Refuse options on the reading of files where no file of judgments is read."""
+        refuse_unless(files, "base outputs labels statuses columns", goes_with)
 
     def read(
         self, files: tuple[str, ...], systems: Sequence[Hypotheses] = ()

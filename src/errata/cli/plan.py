@@ -87,6 +87,7 @@ def command(
     from errata.human import planning
     from errata.report.tables.rankings import next_pairs_table, plan_tables
 
+    judged.check_used(bool(judgments))
     chosen = human.parse_ranker(ranker)
     read = list(judged.read(judgments))
     comparisons = human.compare(read, keep=unit, origin=judged.facts)

@@ -97,6 +97,7 @@ def command(
     from errata.report.figures.rankings import ranking_plot
     from errata.report.tables.rankings import head_to_head_table, ranking_table
 
+    judged.check_used(bool(judgments))
     chosen = human.parse_ranker(ranker)
     comparisons = human.compare(
         judged.read(judgments), members=members, rng=bootstrap.seed, keep=unit, origin=judged.facts

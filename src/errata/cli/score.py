@@ -14,6 +14,7 @@ from errata.cli.options import (
     corpus_options,
     extract_option,
     metric_option,
+    refuse_unless,
     threads_option,
     tier_option,
 )
@@ -64,6 +65,8 @@ def command(
     from errata.metrics import parse
     from errata.report.tables import scores as tables
 
+    refuse_unless(by_type, "tier", "--by-type")
+    refuse_unless(not by_type, "sentences compare details", "scores of systems, not --by-type")
     chosen = [parse(text) for text in metrics or (("errant",) if by_type else DEFAULT_METRICS)]
     if extractor is not None:
         chosen = _extracting(chosen, extractor)

@@ -42,6 +42,11 @@ class ScoreFiles(NamedTuple):
         if turned and self.human is not None:
             people = read_score_files([self.human], names=names, lower=list(turned))
         metrics = read_score_files(self.files, names=names, lower=lower)
+        if names and not any([*scores.systems] == names for scores in (*people, *metrics)):
+            raise InputError(
+                "--names goes with files of bare numbers, and every file here names its systems",
+                remedy="leave it out",
+            )
         return people[0] if people else None, metrics
 
 
