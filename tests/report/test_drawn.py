@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "drawn"
 QUICK = ("--resamples", 40)
-DIFFICULTY = ("difficulty", "--sample", "--resamples", 0, "--sentences", "4-8", "--figure")
+DIFFICULTY = ("difficulty", "--sample", "--resamples", 0, "--sentences", "24-26", "--figure")
 DRAWN: dict[str, tuple[object, ...]] = {
     "ranking": ("rank", "--sample", *QUICK, "--figure", "x.svg"),
     "ranking-narrow": ("rank", "--sample", *QUICK, "--confidence", 0.2, "--figure", "x.svg"),
@@ -42,12 +42,12 @@ DRAWN: dict[str, tuple[object, ...]] = {
     ),
     "significance": ("meta", "--sample", *QUICK, "--figure", "significance=x.svg"),
     "map": (*DIFFICULTY, "x.svg", "--annotator", 0),
-    "map-all": (*DIFFICULTY, "x.svg", "--sentences", "4-5", "--annotator", "all"),
+    "map-all": (*DIFFICULTY, "x.svg", "--sentences", "26", "--annotator", "all"),
 }
 PAGES: dict[str, tuple[object, ...]] = {
     "page": (*DIFFICULTY, "x.html", "--annotator", 0),
     "page-all": (*DIFFICULTY, "x.html", "--annotator", "all"),
-    "page-unweighted": (*DIFFICULTY, "x.html", "--sentences", "7", "--weights", "none"),
+    "page-unweighted": (*DIFFICULTY, "x.html", "--sentences", "25", "--weights", "none"),
 }
 COLOURED: dict[str, tuple[object, ...]] = {
     "terminal": ("difficulty", "--sample", "--terminal", "--sentences", "2-9", *QUICK),

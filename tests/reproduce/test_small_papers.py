@@ -24,6 +24,7 @@ from errata.reproduce import Reproduction, reproduce
 from errata.reproduce.experiment import Experiment, experiment_names, parse_experiment
 from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import all_measures
+from errata.reproduce.metric_measures import metric_scores
 from small_papers import write_small_papers
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "small_papers.txt"
@@ -195,6 +196,44 @@ def test_names_that_stand_for_nothing(
 def test_the_first_and_the_last_place(material: Material) -> None:
     ranked = all_measures()["ranked_at"]
     assert ranked(material, "1", **RANKED) != ranked(material, "13", **RANKED)
+
+
+def test_places_that_agree_with_the_printed_ones(
+    material: Material, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them where our own ranking is the printed one, the system left out aside."""
+    places = [str(place) for place in range(1, 14)]
+    ours = [all_measures()["napoles_rank"](material, "BLEU", place) for place in places]
+    same = all_measures()["same_places"]
+    for systems, found in (
+        (ours, 12),
+        (["source", *(name for name in ours if name != "source")], 12),
+        ([ours[1], ours[0], *ours[2:]], 12 if "source" in ours[:2] else 10),
+        ([*ours[1:], ours[0]], 12 if ours[0] == "source" else 0),
+    ):
+        cells = {(place, "BLEU"): name for place, name in zip(places, systems, strict=True)}
+        others = {(place, "other"): name for place, name in zip(places, ours, strict=True)}
+        monkeypatch.setattr(material, "printed", lambda *_, known=cells | others: known)
+        assert same(material, "BLEU", "source") == found
+
+
+def test_scores_are_multiplied_and_rounded_where_a_recipe_says_so(
+    material: Material, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = {"metric": "bleu", "references": "conll14-texts"}
+    recipes = {"plain": plain, "percent": {**plain, "times": 100, "digits": 1}}
+    monkeypatch.setattr(material, "recipes", recipes)
+    score = all_measures()["system_score"]
+    value = material.scores("bleu", "conll14-texts")["AMU"]
+    assert score(material, "plain", "AMU") == value
+    assert score(material, "percent", "AMU") == round(100 * value, 1)
+    assert metric_scores(material, "plain", "computed")["AMU"] == value
+    assert metric_scores(material, "percent", "computed")["AMU"] == round(100 * value, 1)
+    same = "c b d e f"
+    examples = {"x": {"source": "a b d e f", "edits": [[0, 1, "c"]], "hypotheses": [same]}}
+    for recipe, times in (("plain", 1), ("percent", 100)):
+        example = all_measures()["example_score"](material, recipe, "x", "1", examples)
+        assert example == pytest.approx(times)
 
 
 def test_references_that_are_nowhere_are_not_run(material: Material) -> None:
