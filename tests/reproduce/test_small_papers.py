@@ -233,7 +233,7 @@ def test_scores_are_multiplied_and_rounded_where_a_recipe_says_so(
     examples = {"x": {"source": "a b d e f", "edits": [[0, 1, "c"]], "hypotheses": [same]}}
     for recipe, times in (("plain", 1), ("percent", 100)):
         example = all_measures()["example_score"](material, recipe, "x", "1", examples)
-        assert example == pytest.approx(times)
+        assert example == pytest.approx(100 * times)  # a BLEU is a percentage
 
 
 def test_references_that_are_nowhere_are_not_run(material: Material) -> None:
