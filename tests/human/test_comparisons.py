@@ -174,6 +174,29 @@ def test_parts_of_one_ranking_count_once() -> None:
     assert compare([nameless, nameless]).rankings == 2
 
 
+@pytest.mark.parametrize(
+    ("shown", "numbers"),
+    [
+        (("AB i", "AB j", "BC i"), [0, 1, 0]),  # pairs, wherever they stand
+        (("AB i", "AB i", "BC j"), [0, 0, 1]),
+        (("ABC i", "AB j", "ABC i"), [0, 0, 0, 1, 2, 2, 2]),  # a whole ranking, made again
+        (("ABC i", "AB j", "AB i"), [0, 0, 0, 1, 2]),
+        (("AB i", "AB j", "ABC i"), [0, 1, 2, 2, 2]),
+        (("AB i", "ABC i", "AB i"), [0, 0, 0, 0, 0]),  # what follows each other
+        (("AB", "AB", "BC"), [0, 1, 2]),  # without an item nothing belongs together
+    ],
+)
+def test_which_judgments_are_one_ranking(shown: tuple[str, ...], numbers: list[int]) -> None:
+    found = []
+    for text in shown:
+        names, _, item = text.partition(" ")
+        groups = tuple((name,) for name in names)
+        found.append(Judgment("ann", 0, groups, tuple(range(1, len(names) + 1)), item))
+    pairs = compare(found)
+    assert pairs.ranking is not None
+    assert (pairs.ranking.tolist(), pairs.rankings) == (numbers, max(numbers) + 1)
+
+
 def test_head_to_head_shares_sum_to_one() -> None:
     found = head_to_head(grundkiewicz_comparisons())
     off = ~np.eye(13, dtype=bool)
