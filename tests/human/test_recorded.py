@@ -199,6 +199,8 @@ CASES = {
             ("all", "given", "judges"),
         )
     },
+    "compare nothing": lambda: [compare([]), [compare([]).units(unit) for unit in UNITS]],  # type: ignore[arg-type]
+    "compare with an origin": lambda: compare(judgments(2), origin=("base:1", "x")).facts,
     **{f"ranker {text}": partial(of_ranker, text) for text in RANKERS},
     **{f"rank {text}": partial(ranked, text, resamples=12, rng=3) for text in RANKERS},
     **{f"rank by {unit}": partial(ranked, unit=unit, resamples=9) for unit in UNITS},

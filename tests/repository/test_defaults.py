@@ -1,4 +1,4 @@
-"""What public functions and classes promise without being asked: defaults, and how they compare."""
+"""What functions and classes do without being asked: their defaults, and how they compare."""
 
 from __future__ import annotations
 
@@ -53,11 +53,9 @@ def promises(found: object) -> object:
 
 
 def of_module(name: str) -> dict[str, object]:
-    module = import_module(name)
-    found = {each: getattr(module, each) for each in getattr(module, "__all__", ())}
     own = {
         each: promises(value)
-        for each, value in found.items()
+        for each, value in vars(import_module(name)).items()
         if isinstance(value, FunctionType | type) and value.__module__ == name
     }
     return {each: value for each, value in own.items() if value}
