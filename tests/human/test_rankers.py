@@ -422,3 +422,28 @@ def test_where_all_are_ties_the_advice_is_one_that_helps(ties: str, prior: float
     with pytest.raises(InputError, match=r"nobody beat anybody.*bradley_terry\(ties=half\)"):
         parse_ranker(f"bradley_terry(ties={ties}, prior={prior})").score(counts)
     assert parse_ranker("bradley_terry(ties=half)").score(counts).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("wins", "ties", "message"),
+    [
+        (np.zeros((2, 3)), np.zeros((2, 3)), r"wins \(2, 3\) and ties \(2, 3\) are no square"),
+        (np.zeros((2, 2)), np.zeros((3, 3)), r"wins \(2, 2\) and ties \(3, 3\) are no square"),
+        (np.zeros(4), np.zeros(4), "are no square tables of one shape"),
+        (np.full((2, 2), np.nan), np.zeros((2, 2)), "numbers from 0 to 1e"),
+        (np.full((2, 2), np.inf), np.zeros((2, 2)), "numbers from 0 to 1e"),
+        (np.zeros((2, 2)), np.full((2, 2), -1.0), "numbers from 0 to 1e"),
+        (np.full((2, 2), 1e308), np.zeros((2, 2)), "numbers from 0 to 1e"),
+        ("wins", "ties", "tables of numbers"),
+    ],
+)
+def test_counts_that_are_none_are_refused(wins: object, ties: object, message: str) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        Counts(wins, ties)  # type: ignore[arg-type]
+    assert "\n" not in str(refused.value)
+
+
+def test_counts_are_read_like_a_pair() -> None:
+    wins, ties = Counts([[0, 2], [1, 0]], [[0, 1], [1, 0]])  # type: ignore[arg-type]
+    assert wins.dtype == ties.dtype == np.float64
+    assert Counts(wins, ties).total == 4

@@ -367,9 +367,13 @@ def test_judgments_without_name_or_time() -> None:
     """A few may be a judge of the same mind; many are a file put together wrongly."""
     nameless = GOOD.replace('"item": "i", ', "")
     with pytest.warns(
-        DataWarning, match="x:2: a judgment of ann stands before .* each time counts"
+        DataWarning,
+        match="x:2: a judgment of ann stands before .* each time counts. "
+        "Remove one if it was made once, or give both the same item",
     ):
         assert len(list(parse_jsonl([nameless, nameless], "x"))) == 2
+    with pytest.warns(DataWarning, match="counts once"):  # what the warning says does help
+        assert len(list(parse_jsonl([GOOD, GOOD], "x"))) == 1
     timed = nameless.replace("}", ', "seconds": 7.25}')
     with pytest.warns(DataWarning, match="x:2: a judgment of ann stands before .* counts once"):
         assert len(list(parse_jsonl([timed, timed], "x"))) == 1

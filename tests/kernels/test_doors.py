@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from errata.errors import InputError
 from errata.human import parse_ranker
-from errata.human.comparisons import Counts
+from errata.human.counts import Counts
 from errata.kernels import (
     alignment,
     chunks,

@@ -6,7 +6,8 @@ entry point in the group ``errata.rankers``.
 
 from __future__ import annotations
 
-from errata.human.comparisons import Comparisons, Counts, compare
+from errata.human.comparisons import Comparisons, compare
+from errata.human.counts import Counts
 from errata.human.head_to_head import head_to_head
 from errata.human.ranking import Ranker, rank
 from errata.parameters import class_of

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.comparisons import Comparisons, Counts, Unit
+from errata.human.comparisons import Comparisons, Unit
+from errata.human.counts import Counts
 from errata.numbers import BLOCK, Floats, Progress, Seed, bootstrap_weights
 from errata.parameters import require
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
-from errata.human.comparisons import Counts
+from errata.human.counts import Counts
 from errata.human.ranking import Ranker, ranker
 from errata.numbers import Floats
 from errata.parameters import About

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import islice
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.errors import InputError
 from errata.human.content import by_content
+from errata.human.counts import Counts
 from errata.human.selection import unknown_system
 from errata.numbers import Floats, Seed
 from errata.parameters import require
 
-__all__ = ["Comparisons", "Counts", "Keep", "Outcome", "Unit", "compare"]
+__all__ = ["Comparisons", "Keep", "Outcome", "Unit", "compare"]
 
 Column = NDArray[np.int32]  # half the memory of 64 bits, for millions of comparisons
 Unit = Literal["pairs", "rankings", "sentences", "judges"]
@@ -44,23 +45,6 @@ class Outcome(IntEnum):
     FIRST = 1
     TIE = 0
     SECOND = -1
-
-
-class Counts(NamedTuple):
-    """``wins[..., a, b]``: how often a was judged better than b; ``ties`` is symmetric."""
-
-    wins: Floats
-    ties: Floats
-
-    @property
-    def games(self) -> Floats:
-        """How often each pair was compared."""
-        return self.wins + self.wins.swapaxes(-1, -2) + self.ties
-
-    @property
-    def total(self) -> float:
-        """How many comparisons there are in all."""
-        return float(self.wins.sum() + self.ties.sum() / 2)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from errata.human.comparisons import Counts
+from errata.human.counts import Counts
 from errata.human.ranking import Ranker, ranker
 from errata.numbers import Floats, ratio
 from errata.parameters import About

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from errata.human.comparisons import Comparisons, Counts
+from errata.human.comparisons import Comparisons
+from errata.human.counts import Counts
 from errata.numbers import Floats, ratio
 
 __all__ = ["HeadToHead", "head_to_head"]

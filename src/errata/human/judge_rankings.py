@@ -9,7 +9,8 @@ import numpy as np
 from errata.correlation import pearson, spearman
 from errata.errors import InputError
 from errata.human.clusters import SOLVED
-from errata.human.comparisons import Comparisons, Counts
+from errata.human.comparisons import Comparisons
+from errata.human.counts import Counts
 from errata.human.expected_wins import ExpectedWins
 from errata.human.ranking import Ranker
 from errata.numbers import Floats, settled

@@ -16,7 +16,8 @@ from errata import __version__
 from errata.data import Scores
 from errata.errors import InputError
 from errata.human.bootstrap import Draw
-from errata.human.comparisons import Comparisons, Counts, Unit
+from errata.human.comparisons import Comparisons, Unit
+from errata.human.counts import Counts
 from errata.numbers import Floats, Progress, Seed, seed_name
 from errata.parameters import Parameterised, require
 from errata.parameters import parameterised as ranker

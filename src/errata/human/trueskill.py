@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.human.bootstrap import Draw
-from errata.human.comparisons import Comparisons, Counts
+from errata.human.comparisons import Comparisons
+from errata.human.counts import Counts
 from errata.human.ranking import Ranker, ranker
 from errata.numbers import Floats, Progress, Seed
 from errata.parameters import About

@@ -109,7 +109,11 @@ class Repeats:
             )
         for count, message in (
             (self._dropped, f"{self._first['dropped']} in the same words; it counts once"),
-            (self._alike, f"{self._first['alike']} in the same words; each time counts"),
+            (
+                self._alike,
+                f"{self._first['alike']} in the same words, without item or time: each time "
+                "counts. Remove one if it was made once, or give both the same item",
+            ),
             (
                 self._other,
                 f"{self._first['other']} stands there twice, with other ranks; each time counts. "
