@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from errata.data import Corpus, Hypotheses
+from errata.data import Corpus, Edit, Hypotheses
 from errata.metrics import parse
 from errata.metrics.difficulty.map import DifficultyMap, map_difficulty
 from errata.metrics.errant.by_type import TypeScores
 from errata.numbers import Interval
+from errata.report.heatmap.pieces import _proposed
 from errata.report.tables import difficulty, reference_sets
 from errata.report.tables.kinds import type_table
 from errata.studies import reference_sets as study
@@ -144,3 +145,20 @@ def test_twenty_subsets_are_drawn_where_there_are_more() -> None:
     many = Corpus.from_texts(["He go ."], [[f"He {word} ."] for word in "abcdefg"])
     points = study.reference_curve(many, parse("gleu"), [Hypotheses("X", ("He a .",))])
     assert [point.subsets for point in points] == [7, 20, 20, 20, 20, 7, 1]
+
+
+@pytest.mark.parametrize(
+    ("spot", "texts"),
+    [
+        ((1, 2), "v … y"),
+        ((0, 1), "x"),
+        ((2, 3), "w … ∅"),
+        ((0, 3), "x … v … y … w … ∅"),
+        ((5, 6), ""),
+    ],
+)
+def test_what_a_system_wrote_at_a_spot_is_what_touches_it(
+    spot: tuple[int, int], texts: str
+) -> None:
+    edits = [Edit(0, 1, "x"), Edit(1, 1, "v"), Edit(1, 2, "y"), Edit(2, 2, "w"), Edit(2, 3, "")]
+    assert _proposed(edits, *spot) == texts
