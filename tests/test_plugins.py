@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from errata.data import Corpus, Hypotheses
-from errata.errors import DataWarning, InputError
+from errata.errors import DataWarning, InputError, PluginError
 from errata.evaluation import evaluate
 from errata.human import RANKERS
 from errata.metrics import METRICS, parse
@@ -132,7 +132,7 @@ def test_a_plug_in_that_fails_is_named() -> None:
         def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
             raise KeyError("x")
 
-    with pytest.raises(InputError, match=r"toy, which comes from .*test_plugins, failed: KeyError"):
+    with pytest.raises(PluginError, match=r"toy, which comes from .*test_plugins, failed: Key"):
         evaluate(Fails(), CORPUS, SYSTEMS)
 
 
@@ -249,7 +249,7 @@ def test_what_is_no_metric_is_explained(text: str, problem: str) -> None:
 )
 @pytest.mark.usefixtures("mine")
 def test_a_function_that_fails_is_named(function: str, problem: str) -> None:
-    with pytest.raises(InputError) as seen:
+    with pytest.raises(PluginError) as seen:
         evaluate(parse(f"mine.py:{function}"), CORPUS, SYSTEMS)
     assert problem in str(seen.value)
 

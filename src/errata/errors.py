@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["DataWarning", "ErrataError", "InputError", "MissingExtraError", "shortened", "visible"]
+__all__ = [
+    "DataWarning",
+    "ErrataError",
+    "InputError",
+    "MissingExtraError",
+    "PluginError",
+    "shortened",
+    "visible",
+]
 
 # What steers a terminal, ends a line or turns the order of what follows: control characters
 # (C0, DEL, C1), line and paragraph separators, bidirectional embeddings, overrides and isolates,
@@ -46,6 +54,13 @@ class MissingExtraError(ErrataError):
     def __init__(self, what: str, command: str) -> None:
         self.what, self.command = what, command
         super().__init__(visible(f"{what} is not installed; run: {command}"))
+
+
+class PluginError(ErrataError):
+    """A metric or ranker that is none of ours failed; the command line exits with 70."""
+
+    def __init__(self, problem: str, remedy: str | None = None) -> None:
+        super().__init__(locate(problem, remedy=remedy))
 
 
 class DataWarning(UserWarning):

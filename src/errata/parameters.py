@@ -239,7 +239,8 @@ def parameters_of(cls: type[Parameterised]) -> tuple[Parameter, ...]:
 
 def build(cls: type[P], arguments: dict[str, Any]) -> P:
     """Make one from parsed arguments, with numbers coerced to the type of the default."""
-    known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]
+    own: Any = cls
+    known = {f.name: f for f in fields(own)}
     for name, value in arguments.items():
         if name not in known:
             raise InputError(
@@ -252,6 +253,8 @@ def build(cls: type[P], arguments: dict[str, Any]) -> P:
                 arguments = {**arguments, name: float(value)}
             except OverflowError:
                 raise InputError(f"{cls.name}: {name} is too large a number") from None
+        elif type(value) in (int, float) and str(value) in _closed_sets(own).get(name, ()):
+            arguments = {**arguments, name: str(value)}  # version=3.2 for version='3.2'
         elif default is not None and type(value) is not type(default):
             raise InputError(
                 f"{cls.name}: {name}={value!r} should be a "

@@ -21,7 +21,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from errata.errors import DataWarning, ErrataError, InputError
+from errata.errors import DataWarning, ErrataError, InputError, PluginError
 from errata.parameters import build, nearest, parse_arguments
 
 __all__ = ["Registry", "attributed", "blamed", "load_place", "origin"]
@@ -254,7 +254,7 @@ def blamed(thing: Any) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if _ours(type(thing)):
             raise
-        raise InputError(
+        raise PluginError(
             f"{attributed(thing)}, failed: {type(error).__name__}: {_reason(error)}",
             remedy="mend it, or report it to its authors; errata.testing.check_metric finds more",
         ) from error

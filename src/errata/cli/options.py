@@ -104,6 +104,14 @@ class Inputs:
     annotators: tuple[int | Literal["all"], ...] = ()
     sample: bool = False
 
+    def __post_init__(self) -> None:
+        numbers = [str(annotator) for annotator in self.annotators if annotator != "all"]
+        if numbers and "all" in self.annotators:
+            raise InputError(
+                f"--annotator all and --annotator {', '.join(numbers)} are given",
+                remedy="leave out either of them",
+            )
+
     @property
     def named(self) -> bool:
         """Whether there are files at all."""

@@ -14,10 +14,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
+from errata.cli.options import gathered
 from errata.cli.running import loudness
 from errata.cli.words import choice_of
-from errata.errors import visible
+from errata.errors import InputError, visible
 from errata.report.table import Form, Table, escaped_json, render
 
 if TYPE_CHECKING:
@@ -40,17 +42,28 @@ def format_option(command: Command) -> Command:
         callback=_remember,
         help="TSV: put ' before texts that a spreadsheet would take for formulas.",
     )(command)
-    command = click.option("--json", "form", flag_value="json", help="The same as --format json.")(
-        command
-    )
-    return click.option(
-        "--format",
-        "form",
-        type=choice_of(Form),
-        default="table",
-        show_default=True,
-        help="How to print the result.",
-    )(command)
+    options = {
+        "form": click.option(
+            "--format",
+            "form",
+            type=choice_of(Form),
+            default="table",
+            show_default=True,
+            help="How to print the result.",
+        ),
+        "json": click.option("--json", is_flag=True, help="The same as --format json."),
+    }
+    return cast(Command, gathered("form", _one_form, options)(command))
+
+
+def _one_form(form: Form, json: bool) -> Form:
+    """The form asked for, which may be said in two ways but not be two."""
+    if not json:
+        return form
+    given = click.get_current_context().get_parameter_source("form")
+    if form != "json" and given is ParameterSource.COMMANDLINE:
+        raise InputError(f"--json and --format {form} are given", remedy="leave out either of them")
+    return "json"
 
 
 def _remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:

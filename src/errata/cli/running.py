@@ -24,7 +24,7 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-from errata.errors import DataWarning, ErrataError, shortened, visible
+from errata.errors import DataWarning, ErrataError, PluginError, shortened, visible
 
 __all__ = ["EXIT_CODES", "Unread", "loudness", "run", "set_loudness", "show_traceback"]
 
@@ -112,6 +112,9 @@ def _failed(error: BaseException) -> int:
         case click.ClickException():
             _show_usage(error)
             return error.exit_code
+        case PluginError():
+            _say(str(error))
+            return FAULT
         case ErrataError():
             _say(str(error))
         case OSError():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +21,7 @@ from errata.cli.options import (
 )
 from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
+from errata.plugins import origin
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
@@ -75,6 +77,13 @@ def command(
             "--compare is a bootstrap test, and --resamples 0 leaves nothing to test with",
             remedy="give some resamples, or leave --compare out",
         )
+    for option, given in (("--compare", compare), ("--by-sentence", sentences)):
+        if by_type and given:
+            raise InputError(
+                f"{option} is no part of --by-type, whose table is of kinds of edits",
+                remedy="leave out either of them",
+            )
+    _refuse_twins(chosen)
     corpus, systems = inputs.scored(outputs)
     if by_type:
         emit(_by_type(chosen, corpus, systems, tier), form)
@@ -93,6 +102,7 @@ def command(
                     progress=progress,
                 )
             )
+    results = tables.told_apart(results)
     if sentences:
         emit([tables.sentence_score_table(scores) for scores in results], form)
         return
@@ -103,6 +113,22 @@ def command(
     if compare:
         shown += [tables.comparison_table(scores) for scores in results]
     emit(shown, form)
+
+
+def _refuse_twins(metrics: list[Metric]) -> None:
+    """Refuse to compute the same numbers twice, in two columns of one name."""
+    for one, other in combinations(metrics, 2):
+        # Without a pipeline of ERRANT's, errant is edits by another name.
+        same = one == other or (
+            type(one) is not type(other)
+            and one.label == other.label
+            and repr(one).partition("(")[2] == repr(other).partition("(")[2]
+            and origin(type(one)) == origin(type(other))
+        )
+        if same:
+            raise InputError(
+                f"{one.label} is given twice", remedy="leave one out, or give it other parameters"
+            )
 
 
 def _extracting(metrics: list[Metric], extractor: str) -> list[Metric]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
-from errata.edits.aligned import aligned_kinds, extract_aligned
+from errata.edits.aligned import LONGEST, aligned_kinds, check_length, extract_aligned
 from errata.errors import InputError
 from errata.numbers import Progress
 from errata.parameters import require
@@ -127,12 +127,16 @@ def with_edits(
 def _with_edits(
     corpus: Corpus, gold: GoldEditing, extractor: str, progress: Progress | None
 ) -> Corpus:
-    todo = [
-        (source, *_corrected(source, r))
-        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+    places = [
+        (i, r)
+        for i, refs in enumerate(corpus.references)
         for r in refs
         if gold == "reextracted" or r.edits is None
     ]
+    todo = [(corpus.sources[i], *_corrected(corpus.sources[i], r)) for i, r in places]
+    if extractor == "aligned":
+        for (i, r), (source, target, _) in zip(places, todo, strict=True):
+            _check_length(source, target, f"reference {r.annotator} of sentence {i + 1}")
     found = iter(
         extract_all(
             [s for s, _, _ in todo], [t for _, t, _ in todo], extractor=extractor, progress=progress
@@ -205,6 +209,11 @@ def _merged(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[Edit, 
     return tuple(sorted((*found, *detected), key=lambda e: (e.start, e.end))) if detected else found
 
 
+def _check_length(source: str, target: str, what: str) -> None:
+    if len(source) * len(target) > LONGEST and source != target:  # there are fewer tokens
+        check_length(source.split(), target.split(), what)
+
+
 def extract_systems(
     corpus: Corpus,
     systems: Sequence[Hypotheses],
@@ -226,6 +235,10 @@ def extract_systems(
                 f"{len(corpus)} sources but {len(hypotheses)} sentences of {hypotheses.system}",
                 remedy="give one sentence per source",
             )
+        if extractor == "aligned":
+            texts = zip(corpus.sources, hypotheses.sentences, strict=True)
+            for i, (source, target) in enumerate(texts):
+                _check_length(source, target, f"sentence {i + 1} of {hypotheses.system}")
     pairs = dict.fromkeys(
         pair for h in bare for pair in zip(corpus.sources, h.sentences, strict=True)
     )

@@ -28,7 +28,7 @@ from errata.data import Edit, Vocabulary
 from errata.errors import InputError
 from errata.kernels import alignment
 
-__all__ = ["aligned_edits", "aligned_kinds", "extract_aligned"]
+__all__ = ["aligned_edits", "aligned_kinds", "check_length", "extract_aligned"]
 
 INSERT, DELETE, SUBSTITUTE, TRANSPOSE = 1, 2, 3, 4
 UNRELATED, CASE, INFLECTION, SPELLING = 0, 1, 2, 3
@@ -84,6 +84,15 @@ def _extract(
     ]
 
 
+def check_length(source: Sequence[str], target: Sequence[str], what: str) -> None:
+    """Refuse a pair of sentences whose tables would not fit; ``what`` names the target."""
+    if (len(source) + 1) * (len(target) + 1) > LONGEST:
+        raise InputError(
+            f"{what} has {len(target)} tokens, its source {len(source)}: too long to align",
+            remedy="give one sentence a line",
+        )
+
+
 def _steps(
     sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
 ) -> list[Sequence[Step]]:
@@ -91,12 +100,7 @@ def _steps(
     found: list[Sequence[Step]] = [()] * len(sources)
     changed = [i for i, (s, t) in enumerate(zip(sources, targets, strict=True)) if s != t]
     for i in changed:
-        if (len(sources[i]) + 1) * (len(targets[i]) + 1) > LONGEST:
-            raise InputError(
-                f"sentence {i} has {len(sources[i])} tokens, its target "
-                f"{len(targets[i])}: too long to align",
-                remedy="split texts into sentences",
-            )
+        check_length(sources[i], targets[i], f"the target of {' '.join(sources[i][:5])!r}...")
     vocabulary = Vocabulary()
     a = vocabulary.intern_tokens(sources[i] for i in changed)
     b = vocabulary.intern_tokens(targets[i] for i in changed)

@@ -180,8 +180,8 @@ def _read_paragraph(
         raise reading.error(
             sentences[1][0],
             "a second 'S ' line in one paragraph",
-            "put a blank line between sentences, or read with compatible=True "
-            "to get what the official scorer makes of it",
+            "put a blank line between sentences, or read with --compatible "
+            "(in Python compatible=True) to get what the official scorer makes of it",
         )
     for number, source in sentences:
         if "|||" in source:

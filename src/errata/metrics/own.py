@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.errors import ErrataError, InputError
+from errata.errors import ErrataError, PluginError
 from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stacked
 from errata.numbers import Floats, Progress, ratio
 from errata.parameters import About
@@ -82,7 +82,7 @@ class Own(Metric):
             except (ErrataError, MemoryError):
                 raise
             except (Exception, SystemExit) as error:
-                raise InputError(
+                raise PluginError(
                     f"{self.function} failed on {hypothesis[:60]!r}: "
                     f"{type(error).__name__}: {error}",
                     remedy="it is called as f(source, hypothesis, references)",
@@ -119,7 +119,7 @@ def own_metric(place: str, arguments: dict[str, Any]) -> Own:
 def _number(function: str, hypothesis: str, value: object) -> float:
     if isinstance(value, bool | int | float | np.number | np.bool_) and math.isfinite(value):
         return float(value)
-    raise InputError(
+    raise PluginError(
         f"{function} gives {str(value)[:60]!r} for {hypothesis[:60]!r}",
         remedy="it must give a finite number for every sentence",
     )

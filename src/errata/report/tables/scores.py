@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from errata.data import Scores
 from errata.numbers import Estimate, Interval
@@ -14,6 +16,7 @@ __all__ = [
     "score_tables",
     "sentence_score_table",
     "summary_table",
+    "told_apart",
 ]
 
 
@@ -21,6 +24,17 @@ def score_tables(results: Sequence[Scores], *, confidence: float = 0.95) -> list
     """One detailed table for one metric; a summary and then the details for several."""
     tables = [score_table(scores, confidence=confidence) for scores in results]
     return tables if len(tables) == 1 else [summary_table(results, confidence=confidence), *tables]
+
+
+def told_apart(results: Sequence[Scores]) -> list[Scores]:
+    """The same with labels that differ: a second ``gleu`` becomes ``gleu [2]``."""
+    seen: Counter[str] = Counter()
+    apart = []
+    for scores in results:
+        seen[scores.label] += 1
+        nth = seen[scores.label]
+        apart.append(scores if nth == 1 else replace(scores, label=f"{scores.label} [{nth}]"))
+    return apart
 
 
 def _caption(scores: Scores) -> str:
@@ -60,7 +74,7 @@ def summary_table(
     results: Sequence[Scores], *, confidence: float = 0.95, signatures: bool = False
 ) -> Table:
     """Every metric side by side: score and interval, in the order of the first metric."""
-    columns = ("system", *map(_heading, results))
+    columns = ("system", *map(_heading, told_apart(results)))
     intervals = [scores.interval(confidence) for scores in results]
     rows: list[tuple[Cell, ...]] = [
         (
