@@ -105,8 +105,8 @@ def test_scores_of_systems_alone_are_judged_as_such(level: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ("--by-type --compare -m edits", "--compare is no part of --by-type"),
-        ("--by-type --by-sentence -m edits", "--by-sentence is no part of --by-type"),
+        ("--by-type --compare -m edits", "--compare goes with scores of systems"),
+        ("--by-type --by-sentence -m edits", "--by-sentence goes with scores of systems"),
         ("--json --format tsv -m gleu", "--json and --format tsv are given"),
         ("--format table --json -m gleu", "--json and --format table are given"),
         ("--annotator 0 --annotator all -m gleu", "--annotator all and --annotator 0 are given"),

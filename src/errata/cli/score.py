@@ -77,12 +77,6 @@ def command(
             "--compare is a bootstrap test, and --resamples 0 leaves nothing to test with",
             remedy="give some resamples, or leave --compare out",
         )
-    for option, given in (("--compare", compare), ("--by-sentence", sentences)):
-        if by_type and given:
-            raise InputError(
-                f"{option} is no part of --by-type, whose table is of kinds of edits",
-                remedy="leave out either of them",
-            )
     _refuse_twins(chosen)
     corpus, systems = inputs.scored(outputs)
     if by_type:
