@@ -678,3 +678,11 @@ def test_how_many_labels_must_fit(here: int, after: int, message: str | None) ->
         return
     with pytest.raises(InputError, match=message):
         require_fit(found, texts, "x")
+
+
+def test_columns_go_with_tables(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(GOOD + "\n")
+    (tmp_path / "b").write_text(XML)
+    for name, what in (("a", "JSON lines"), ("b", "XML")):
+        with pytest.raises(InputError, match=f"--columns goes with tables, and the file is {what}"):
+            list(read_judgments(tmp_path / name, columns={"judge": "x"}))

@@ -12,6 +12,7 @@ from errata.data import Judgment
 from errata.errors import DataWarning, InputError
 from errata.io.judgments import read_judgments
 from errata.io.judgments.sheet_columns import parse_columns
+from errata.io.scores import read_score_file
 
 EXPECTED = [
     Judgment("ann", 0, (("A",), ("B",), ("C",)), (2, 1, 2)),
@@ -183,3 +184,27 @@ def test_published_tables_of_judgments(data_sets: Path) -> None:
         found = list(read_judgments(tmu, columns={"sentence": "source", "score": "fluency"}))
     assert {j.judge for j in found} == set("12345")
     assert len({j.sentence for j in found}) == 1378
+
+
+def test_archives_and_spreadsheets_in_the_wrong_place(tmp_path: Path) -> None:
+    import zipfile
+
+    from errata.io.m2 import read_m2
+
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("x.txt", "one")
+    (tmp_path / "broken.xlsx").write_bytes(b"PK\x03\x04 broken \xff\xfe")
+    for read in (read_judgments, read_score_file, read_m2):
+        with pytest.raises(InputError, match="this is a ZIP archive; unpack it first"):
+            read(tmp_path / "a.zip")
+    with pytest.raises(
+        InputError, match=r"this is a spreadsheet \(.xlsx\); .* give text or M2 here"
+    ):
+        read_m2(tmp_path / "broken.xlsx")
+
+
+@pytest.mark.parametrize("head", ["kind\tTP\tF0.5", "figure\tvalue\tpairs of decisions"])
+def test_printed_tables_without_scores(tmp_path: Path, head: str) -> None:
+    (tmp_path / "t.tsv").write_text(f"{head}\tsignature\nA\t1\t0.5\tx\n")
+    with pytest.raises(InputError, match="the file holds no table of scores"):
+        read_score_file(tmp_path / "t.tsv")

@@ -68,6 +68,15 @@ def decode(data: bytes, name: str) -> str:
 
 def _refuse_foreign(start: bytes, name: str) -> None:
     foreign = foreign_kind(start)
+    if start.startswith(b"PK\x03\x04") and name.lower().endswith((".xlsx", ".zip")):
+        foreign = (
+            ("a ZIP archive", "unpack it first")
+            if name.lower().endswith(".zip")
+            else (
+                "a spreadsheet (.xlsx)",
+                "it is read as scores or judgments only; give text or M2 here",
+            )
+        )
     if foreign is not None:
         raise InputError(f"this is {foreign[0]}", path=name, remedy=foreign[1]) from None
 

@@ -113,6 +113,8 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
             limit = most_bytes()
             if sum(member.file_size for member in archive.infolist()) > limit:
                 raise too_large(name, limit)
+            if "[Content_Types].xml" not in archive.namelist():
+                raise InputError("this is a ZIP archive", path=name, remedy="unpack it first")
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
         sheets = {
             sheet.title: [list(map(_cell, row)) for row in sheet.iter_rows(values_only=True)]

@@ -62,6 +62,13 @@ def read_judgments(
     name = shown_name(path)
     start, lines = peek(table_lines(path))
     delimiter = delimiter_of(start)
+    if columns and form in (None, "table") and start.lstrip().startswith(("{", "<")):
+        what = "JSON lines" if start.lstrip().startswith("{") else "XML"
+        raise InputError(
+            f"--columns goes with tables, and the file is {what}",
+            path=name,
+            remedy="leave out --columns",
+        )
     form = form or ("table" if columns else _guess(start, delimiter, name))
     require("form", form, JudgmentForm)
     if labels == "text" and form != "mturk":

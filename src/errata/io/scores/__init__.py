@@ -98,6 +98,12 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
     if is_printed_tsv(start):
         return from_printed_tsv(rest, shown)
     cells = start.rstrip("\r\n").split("\t")
+    if len(cells) > 1 and cells[-1] == "signature":
+        raise InputError(
+            "the file holds no table of scores",
+            path=shown,
+            remedy="give what errata score or errata rank printed",
+        )
     if cells[:3] == ["scorer", "system", "sentence"]:
         return [from_stored_tsv([line.rstrip("\r\n") for line in rest], shown)]
     if len(cells) in (5, 6) and read_number(cells[-1]) is not None and not cells[0].isdecimal():
