@@ -706,12 +706,17 @@ class Scores:
 def short_names(scorers: Sequence[Scores]) -> tuple[str, ...]:
     """Names for headings: bare where that is enough, then labels, then whole signatures.
 
+    Bare is what the label begins with: ``errant`` without ERRANT's edits is labelled ``edits``.
+
     >>> short_names([Scores("m2(beta=1)", (), np.zeros(0), name="m2"),
     ...              Scores("gleu()", (), np.zeros(0), name="gleu")])
     ('m2', 'gleu')
     """
     spellings = [
-        [scores.name for scores in scorers],
+        [
+            scores.name if scores.label.startswith(scores.name) else scores.label.partition("(")[0]
+            for scores in scorers
+        ],
         [scores.label for scores in scorers],
         [scores.scorer for scores in scorers],
     ]

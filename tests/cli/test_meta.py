@@ -248,8 +248,10 @@ def test_the_terminal_shows_the_signatures() -> None:
     said = [line for line in printed if line.startswith("signature: ")]
     assert [line.split(" | ")[0] for line in said] == [
         "signature: level:system",
+        "signature: as above",
         "signature: level:system",  # of correlations without one system, which nothing is drawn for
         "signature: level:sentence",
+        *["signature: as above"] * 3,
     ]
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "match",
     "match_comparisons",
     "match_systems",
+    "notes_of_metrics",
     "notes_on_strangers",
     "only_people",
 ]
@@ -53,6 +54,16 @@ class Paired:
         hidden = (f"hide:{name}" for name in self.hidden)
         own = ("level:system", f"systems:{len(self)}", *hidden, *settings)
         return joint_signature(own, self.people.signature, self.metrics)
+
+
+def notes_of_metrics(metrics: Sequence[Scores]) -> tuple[str, ...]:
+    """What metrics say that go by another name than they were asked for by (see `short_names`)."""
+    return tuple(
+        f"{name}: {note}"
+        for name, scores in zip(short_names(metrics), metrics, strict=True)
+        if not scores.label.startswith(scores.name)
+        for note in scores.notes
+    )
 
 
 def joint_signature(settings: Sequence[str], people: str, metrics: Sequence[Scores]) -> str:

@@ -14,7 +14,7 @@ from errata.data import Scores, short_names
 from errata.errors import DataWarning, InputError
 from errata.human.comparisons import Comparisons, Unit
 from errata.meta.marks import Marks, best_threshold, marks_of, swap_test, tau_c_of_rankings
-from errata.meta.paired import joint_signature, notes_on_strangers, only_people
+from errata.meta.paired import joint_signature, notes_of_metrics, notes_on_strangers, only_people
 from errata.meta.significance import holm
 from errata.meta.signs import (
     CONVENTIONS,
@@ -256,7 +256,7 @@ def sentence_levels(
         unit,
         confidence,
         joint_signature(settings, " | ".join(comparisons.facts), results),
-        notes_on_strangers(strangers),
+        (*notes_on_strangers(strangers), *notes_of_metrics(results)),
         _contests(task, names, conventions, marks),
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 from errata.correlation import CORRELATIONS, Correlation, correlate, soft_pairwise_accuracy
 from errata.data import Scores
 from errata.errors import InputError
-from errata.meta.paired import Paired
+from errata.meta.paired import Paired, notes_of_metrics
 from errata.meta.significance import (
     detectable_difference,
     flip_p_values,
@@ -125,6 +125,7 @@ def system_level(
         (
             *paired.notes,
             *paired.people.notes,
+            *notes_of_metrics(paired.metrics),
             *_flipped(paired, agreements),
             *_meant(paired),
             *_limits(len(paired), pairs),
@@ -259,7 +260,11 @@ def _pairs(paired: Paired, p_values: Mapping[str, Floats]) -> tuple[MetricPair, 
 def _limits(systems: int, pairs: Sequence[MetricPair]) -> tuple[str, ...]:
     if systems >= FEW or not pairs:
         return ()
-    hopeless = sum(not pair.lead >= pair.smallest for pair in pairs)
+    if systems < 4:
+        return (f"{systems} systems are too few for Williams' test, which needs 4",)
+    # Where the test is undefined, `_undefined` says so.
+    tested = [pair for pair in pairs if not np.isnan(pair.p["williams_pearson"])]
+    hopeless = sum(not pair.lead >= pair.smallest for pair in tested)
     if not hopeless:
         return ()
     return (

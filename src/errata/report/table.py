@@ -134,23 +134,21 @@ def render(
 def _with_signatures(tables: Sequence[Table], *, once: bool) -> list[Table]:
     """Tables that say below them what made them, where they do not yet.
 
-    With ``once``, of tables that stand together and share a signature one shows it.
+    With ``once``, a table that shares the signature of the one before it refers to that.
     """
 
     def shows(table: Table) -> bool:
         return all(line in table.caption for line in table.signature.split("\n"))
 
-    shown = {table.signature for table in tables if shows(table)} if once else set()
-    last = {table.signature: k for k, table in enumerate(tables)}
+    above = ""
     found = []
-    for k, table in enumerate(tables):
-        if (
-            not shows(table)
-            and table.signature not in shown
-            and (last[table.signature] == k or not once)
-        ):
-            lines = [f"signature: {line}" for line in table.signature.split("\n")]
-            table = replace(table, caption="\n".join(filter(None, (table.caption, *lines))))
+    for table in tables:
+        if not shows(table):
+            same = once and table.signature == above
+            lines = ["as above"] if same else table.signature.split("\n")
+            signed_lines = (f"signature: {line}" for line in lines)
+            table = replace(table, caption="\n".join(filter(None, (table.caption, *signed_lines))))
+        above = table.signature
         found.append(table)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections.abc import Iterable, Sequence
@@ -35,7 +36,8 @@ def read_score_files(
     """Read several files (see `read_score_file`): all their scorers, no two of one name.
 
     ``lower`` names scorers of which lower is better (``"*"``: all of them); their scores are
-    turned round, and their signature says so.
+    turned round, and their signature says so. A digest of the values is in the signature: a file
+    of the same name with other numbers is another scorer.
     """
     found: dict[str, Scores] = {}
     for argument in arguments:
@@ -46,7 +48,7 @@ def read_score_files(
                     path=shown_name(split_name(argument)[1]),
                     remedy="name them apart with NAME=FILE",
                 )
-            found[scores.scorer] = scores
+            found[scores.scorer] = replace(scores, context=(*scores.context, _digest(scores)))
     for name in lower:
         if name != "*" and not any(name in (s.name, s.label, s.scorer) for s in found.values()):
             raise InputError(
@@ -195,6 +197,16 @@ def _checked(scores: Scores, name: str) -> Scores:
                 remedy="leave the system out of the file",
             )
     return scores
+
+
+def _digest(scores: Scores) -> str:
+    """What tells these numbers from others of the same name, whatever the order of systems."""
+    ordered = scores.select(sorted(scores.systems))
+    digest = hashlib.sha256("\0".join(ordered.systems).encode("utf-8", "surrogatepass"))
+    for numbers in (ordered.values, ordered.sentences):
+        if numbers is not None:
+            digest.update((numbers + 0.0).astype("<f8").tobytes())
+    return f"values:@{digest.hexdigest()[:12]}"
 
 
 def _turned(scores: Scores) -> Scores:

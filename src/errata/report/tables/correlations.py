@@ -59,8 +59,9 @@ def system_level_table(result: SystemLevel) -> Table:
                 row.append(agreement.intervals[kind])
         rows.append(tuple(row))
     paired = result.paired
+    drawn = f"; intervals over {result.over}" if spread else ""
     caption = [
-        f"people: {paired.people.scorer}; {len(paired)} systems; intervals over {result.over}",
+        f"people: {paired.people.scorer}; {len(paired)} systems{drawn}",
         *(f"note: {note}" for note in result.notes),
         f"signature: {result.signature}",
     ]
@@ -166,8 +167,9 @@ def sentence_level_table(result: SentenceLevels) -> Table:
         )
         for level in result.levels
     ]
-    caption = (
-        f"intervals over {result.unit}; chance: a metric that only knows how often to tie; "
+    drawn = not all(np.isnan(level.value.low) for level in result.levels)
+    caption = (f"intervals over {result.unit}; " if drawn else "") + (
+        "chance: a metric that only knows how often to tie; "
         "judge for judge: one judge as a metric for another"
     )
     return Table(

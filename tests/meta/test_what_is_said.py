@@ -1,0 +1,88 @@
+"""What stands below the tables of errata meta: names, notes, limits and signatures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command import errata
+from errata.data import Scores
+from errata.io.scores import read_score_files
+from errata.meta.paired import match
+from errata.meta.systems import system_level
+from errata.report.table import Table, render
+
+
+def tables(*arguments: object) -> dict[str, Any]:
+    found = json.loads(errata(*arguments, "--json").stdout)["tables"]
+    return {table["name"]: table for table in found}
+
+
+@pytest.mark.parametrize("level", ["system", "sentence"])
+def test_edits_that_are_not_of_errant_are_not_called_so(level: str) -> None:
+    run = ("meta", "--sample", "-m", "errant(extractor='aligned')", "--resamples", 0)
+    table = tables(*run, "--level", level)[f"{level}_level"]
+    assert {row["metric"] for row in table["rows"]} == {"edits"}
+    assert "note: edits: Errata's own edits, not ERRANT's" in table["caption"]
+
+
+def test_other_numbers_of_one_name_have_another_signature(tmp_path: Path) -> None:
+    def signature(text: str) -> str:
+        (tmp_path / "ter.tsv").write_text(text)
+        (scores,) = read_score_files([tmp_path / "ter.tsv"])
+        return scores.signature
+
+    first = signature("A\t1\nB\t2\n")
+    assert first == signature("B\t2\nA\t1.0\n")
+    assert len({first, signature("A\t1\nB\t3\n"), signature("A\t1\nC\t2\n")}) == 3
+
+
+def _scores(name: str, *values: float) -> Scores:
+    return Scores(name, tuple("ABCDE")[: len(values)], np.array(values))
+
+
+def test_a_test_that_is_undefined_is_not_counted_as_hopeless() -> None:
+    people = _scores("people", 0.62, 0.57, 0.56, 0.55, 0.3)
+    metric = _scores("m", 0.35, 0.21, 0.37, 0.09, 0.01)
+    twice = _scores("n", *(2 * metric.values))
+    notes = system_level(match(people, [metric, twice]), resamples=0).notes
+    assert any("is undefined" in note for note in notes)
+    assert not any("are few" in note for note in notes)
+
+
+def test_three_systems_are_too_few_for_the_test() -> None:
+    sides = [_scores("p", 3, 2, 1), _scores("m", 3, 1, 2), _scores("n", 1, 3, 2)]
+    notes = system_level(match(sides[0], sides[1:]), resamples=0).notes
+    assert "3 systems are too few for Williams' test, which needs 4" in notes
+
+
+def test_intervals_that_are_not_there_are_not_spoken_of() -> None:
+    found = tables("meta", "--sample", "-m", "gleu", "--resamples", 0)
+    for name in ("system_level", "sentence_level"):
+        assert "intervals over" not in found[name]["caption"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "meta --sample -m gleu -m m2 --resamples 20",
+        "agree --sample",
+        "plan --sample --systems eager cautious --simulations 50",
+    ],
+)
+def test_every_table_is_signed(line: str) -> None:
+    printed = errata(*line.split()).stdout.strip().split("\n\n")
+    assert len(printed) > 2
+    for table in printed:
+        assert table.splitlines()[-1].startswith("signature: "), table
+
+
+def test_above_is_the_table_before() -> None:
+    one, other = (Table(("a",), ((1,),), signature=text) for text in ("one", "other"))
+    lines = render([one, one, other, one]).splitlines()
+    said = [line for line in lines if line.startswith("signature: ")]
+    assert said == [f"signature: {text}" for text in ("one", "as above", "other", "one")]
