@@ -151,6 +151,20 @@ def test_swaps_are_tried_all_where_they_are_few() -> None:
     assert swap_test(pairs, first, first) == (1.0, 1.0)
 
 
+@pytest.mark.parametrize("units", [15, 16, 17])
+def test_up_to_sixteen_units_swaps_are_tried_all(units: int) -> None:
+    pairs = compare([Judgment("ann", k, (("A",), ("B",)), (1, 2), f"i{k}") for k in range(units)])
+    right = np.arange(units) > 3
+    first, second = (Marks(side, np.ones(units)) for side in (right, ~right))
+    p, _ = swap_test(pairs, first, second, resamples=100)
+    exact = scipy.stats.binom.sf(units - 5, units, 0.5)
+    if units <= 16:
+        assert p == pytest.approx(exact, rel=1e-12)
+    else:
+        assert p != pytest.approx(exact, rel=1e-3)
+        assert p * 101 == pytest.approx(round(p * 101))
+
+
 def test_swapped_pairs_are_a_sign_test() -> None:
     """With single pairs the null is a binomial: who is right where only one of them is."""
     judgments, metrics = material(60)
