@@ -146,6 +146,13 @@ def _scheme(address: str) -> str:
 
 
 def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None) -> Path:
+    # An address that cannot be is refused even where nothing needs to be fetched from it.
+    base = (base_url or os.environ.get("ERRATA_DATA_URL") or BASE_URL).rstrip("/")
+    if _scheme(base) not in {"http", "https"}:
+        raise InputError(
+            f"base address {base!r} is not http:// or https://",
+            remedy="for a folder on disk set ERRATA_DATA",
+        )
     found = find(chosen, file)
     if found is not None and found.origin == "data":
         _verify(chosen, file, found.path)
@@ -153,12 +160,6 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
     # A cached file is hashed each time: a disk that was full once must not change a score.
     if found is not None and _sha256(found.path) == file.sha256:
         return found.path
-    base = (base_url or os.environ.get("ERRATA_DATA_URL") or BASE_URL).rstrip("/")
-    if _scheme(base) not in {"http", "https"}:
-        raise InputError(
-            f"base address {base!r} is not http:// or https://",
-            remedy="for a folder on disk set ERRATA_DATA",
-        )
     target = download_folder() / chosen.address(file)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
