@@ -254,7 +254,9 @@ def test_one_computation_many_readings(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(30)
     ]
     pairs, scores = build(given_rankings * 2, rng.integers(0, 3, 16).tolist())
-    other = replace(scores, scorer="other", name="other", sentences=rng.normal(size=(4, 4)))
+    other = replace(
+        scores, scorer="other", name="other", label="other", sentences=rng.normal(size=(4, 4))
+    )
     alone = {
         (m.scorer, c): sentence_level(pairs, m, convention=c, resamples=50, rng=7)
         for m in (scores, other)
