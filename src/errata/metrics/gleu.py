@@ -335,7 +335,7 @@ def python3_draws(numbers: tuple[int, ...], draws: int) -> Ints:
     """What the script draws when Python 3 runs it: ``randint`` takes bits and rejects.
 
     >>> python3_draws((2, 2, 2, 3), 2).tolist()
-    [[1, 1, 0, 1], [1, 0, 0, 1]]
+    [[1, 1, 0, 1], [0, 1, 1, 0]]
     """
     result = np.empty((draws, len(numbers)), np.int64)
     for j in range(draws):

@@ -132,7 +132,8 @@ def split_tokens(corpus: Corpus, sentences: Iterable[str], spaces: Spaces = "uni
     """Sentences as integers of the corpus, split at any white space or at that of ASCII only.
 
     >>> corpus = Corpus.from_texts([])
-    >>> [split_tokens(corpus, ["10\u00a0km on"], how).lengths.tolist() for how in get_args(Spaces)]
+    >>> text = ["10\\u00a0km on"]
+    >>> [split_tokens(corpus, text, how).lengths.tolist() for how in ("unicode", "ascii")]
     [[3], [2]]
     """
     if spaces == "unicode":
