@@ -29,7 +29,7 @@ from errata.io import (
 from errata.io.checks.characters import check_corpus
 from errata.io.checks.findings import Finding, summarise, worst_first
 from errata.io.checks.lines import check_lines
-from errata.io.checks.roles import check_sources, check_systems
+from errata.io.checks.roles import called_source, check_sources, check_systems
 from errata.io.corpus import corrected_text, read_systems
 from errata.io.files import stream_lines
 from errata.io.judgments import read_judgment_files, write_judgments
@@ -195,6 +195,19 @@ def of_output(lines: list[str]) -> object:
     return [(f.severity, f.line, f.problem, f.code) for f in found]
 
 
+def undone(worse: int, fill: str, unknown: bool) -> object:
+    """An output whose first lines are further from the reference than the sources are."""
+    sources = [f"{line} They are here ." for line in SOURCES[:40]]
+    references = [line.replace("They are", "They is now") for line in sources]
+    change = {"better": "They is", "equal": "They \u00d6\u00d6\u00d6", "same": "They are"}[fill]
+    lines = [line.replace("They are", change) for line in sources]
+    for i in range(worse):
+        lines[i] = sources[i].replace("They ", f"Q{i} " if unknown and i % 3 else "")
+    corpus = Corpus.from_texts(sources, [references])
+    found = check_alignment(corpus, Hypotheses("sys", tuple(lines)), path="out")
+    return [(f.severity, f.line, f.problem, f.code) for f in found]
+
+
 def of_reference(lines: list[str]) -> object:
     found = check_lines(SOURCES, lines, "ref", reference=True)
     return [(f.severity, f.line, f.code) for f in found]
@@ -235,7 +248,7 @@ def written_scores(ending: str) -> object:
 def some_judgments() -> list[Judgment]:
     return [
         Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2), "i1", 12.5, "2025-03-03T09:03:20Z"),
-        Judgment("bob", 1, (("C",), ("A",), ("B",)), (2, None, 1), "d/7"),
+        Judgment("Ren\u00e9", 1, (("C",), ("A",), ("B",)), (2, None, 1), "d/7"),
         Judgment("ann", 1, (("C",), ("A",)), (1, 1)),
         Judgment("eve", 2, (("B",), ("A", "C")), (None, None), "", 3.0),
     ]
@@ -412,6 +425,29 @@ CASES = {
         for how, lines in outputs()
         if "lost" not in how and "from" not in how
     },
+    "outputs undone": lambda: [
+        undone(worse, fill, unknown)
+        for worse in (0, 10, 19, 20, 21, 24, 28, 31, 32, 36, 38, 40)
+        for fill in ("better", "equal", "same")
+        for unknown in (False, True)
+    ],
+    "called a source": lambda: [
+        (
+            name,
+            [f.severity for f in called_source(CORPUS, Hypotheses(name, tuple(lines)), name, "f")],
+        )
+        for name in (
+            "Source",
+            "a.src",
+            "a.orig",
+            "a.original",
+            "original",
+            "learner",
+            "a.input",
+            "x",
+        )
+        for lines in (EAGER, SOURCES, EAGER[1:])
+    ],
     "gold as M2": lambda: format_m2(gold()),
     "gold checked": lambda: check_corpus(gold(), "g", [1, 5, 9]),
     "M2 scanned": with_files(lambda: [scan_m2("gold.m2"), scan_m2("gold.m2", compatible=True)]),
@@ -458,6 +494,8 @@ CASES = {
             ("pairwise", {"base": 1, "order": "given", "names": "s.{}.x"}),
             ("pairwise", {"members": "sample", "rng": 3}),
             ("pairwise", {"members": "expected"}),
+            ("pairwise", {"names": "a {}"}),
+            ("pairwise", {"names": "a"}),
         )
     },
     "judgments twice": judged_again,

@@ -7,11 +7,13 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
 
 from errata.data import Judgment, Scores
 from errata.errors import InputError
 from errata.human import Comparisons, compare
-from errata.meta.marks import Marks, marks_of, swap_test, tau_c_of_rankings
+from errata.meta.marks import Marks, best_threshold, marks_of, swap_test, tau_c_of_rankings
 from errata.meta.sentences import sentence_level, sentence_levels
 from errata.meta.signs import differences, signs_of
 
@@ -66,6 +68,15 @@ def test_row_accuracy_is_a_mean_of_means() -> None:
         assert found.value.low < expected < found.value.high
         flat = [right(h, m) for row in rows for h, m in row]
         assert found.value.value != pytest.approx(np.mean(flat), abs=1e-6)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-2, 2))))
+def test_the_best_threshold_is_the_smallest_with_most_right(pairs: list[tuple[int, int]]) -> None:
+    pairs.sort()
+    reached = {t: sum(gain for size, gain in pairs if size <= t) for t in (0, *dict(pairs))}
+    best = min(t for t in reached if reached[t] == max(reached.values()))
+    size, gain = np.array(pairs, np.float64).reshape(-1, 2).T
+    assert best_threshold(size, gain) == best
 
 
 def test_in_sample_calibration_tries_every_threshold_and_is_marked() -> None:

@@ -128,6 +128,7 @@ CASES = {
         )
         for over in ("systems", "sentences", "judgments", "both")
     },
+    "systems drawn otherwise": partial(levels, "ABCDEFGHIJKLMNOPQ", 2, rng=3),
     "systems without what is resampled": partial(levels, over="sentences"),
     "systems with sentences only": partial(levels, kept={"sentences": 5}),
     "systems without resamples": partial(levels, resamples=0, kept={"sentences": 5}),

@@ -293,6 +293,15 @@ def test_one_computation_many_readings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.signature.endswith("rankings:60; metric: toy; metric: other")
 
 
+@pytest.mark.parametrize("convention", [c for c in get_args(ConventionName) if c != "seeda"])
+@pytest.mark.parametrize("resamples", [0, 5])
+def test_where_no_two_scored_systems_met(convention: ConventionName, resamples: int) -> None:
+    said = [Judgment("a", k, ((x,), (y,)), (1, 2)) for k, (x, y) in enumerate(("AB", "CD"))]
+    scores = Scores("m", ("A", "C"), np.array([1.0, 2.0]), np.ones((2, 2)))
+    with pytest.raises(InputError, match="no judgment compares two systems that the metrics"):
+        sentence_level(compare(said), scores, convention=convention, resamples=resamples)
+
+
 def test_bad_input() -> None:
     pairs, scores = build([("x", 0, [1, 2, 3, 3])], [0] * 16)
     with pytest.raises(InputError, match="convention 'tau' is unknown"):

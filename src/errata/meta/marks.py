@@ -102,12 +102,14 @@ def best_threshold(size: Floats, gain: Floats) -> float:
 
     ``size`` are differences in ascending order, ``gain`` what a pair wins by being called a tie.
     """
+    if not len(size):
+        return 0.0
     # Sums of weights that are equal but for rounding are equal: the smallest threshold wins.
     right = settled(np.concatenate([[0.0], np.cumsum(gain)]))
     ends = np.flatnonzero(np.concatenate([size[1:] != size[:-1], [True]])) + 1
     # A threshold of 0 makes the pairs with no difference ties; that is the least there is.
     levels, sums = size[ends - 1], right[ends]
-    if not len(levels) or levels[0] > 0:
+    if levels[0] > 0:
         levels, sums = np.concatenate([[0.0], levels]), np.concatenate([[0.0], sums])
     return float(levels[int(np.argmax(sums))])
 

@@ -220,6 +220,11 @@ def sentence_levels(
     """
     strangers = only_people(comparisons.systems, results)
     comparisons = comparisons.hide(*strangers)
+    if not comparisons.total:
+        raise InputError(
+            "no judgment compares two systems that the metrics scored",
+            remedy="score the systems that were judged",
+        )
     for name in conventions:
         require("convention", name, ConventionName)
     if "seeda" in conventions:
