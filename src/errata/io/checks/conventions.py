@@ -7,7 +7,9 @@ fault but the file's. Lines are judged one by one, and the finding names their s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
 
 from errata.io.checks.findings import Finding
 
@@ -21,7 +23,17 @@ STRAIGHT = re.compile("['\"`]")
 # So many lines, and this share of those that can show it, must differ before it is said.
 FEWEST, SHARE = 5, 0.1
 
-Test = Callable[[str], bool]
+# How a line goes, by kind: 1 as the first word of `KINDS` says, -1 the other way, 0 neither.
+Style = tuple[int, int, int]
+# What is said of the way 1, with its remedy and code; case is asked of the sources' way only.
+KINDS = (
+    ("spaces before punctuation", "tokenise both alike; scores compare tokens", "tokenisation"),
+    (
+        "straight quotation marks",
+        "write them as the sources do; scores compare characters",
+        "quotes",
+    ),
+)
 
 
 def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -> list[Finding]:
@@ -32,33 +44,23 @@ def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -
     >>> found[0].problem
     'the sources have spaces before punctuation, the output has not in 10 of 20 lines (50 %)'
     """
-    kinds = (
-        (
-            _apart,
-            _glued,
-            "spaces before punctuation",
-            "tokenise both alike; scores compare tokens",
-            "tokenisation",
-        ),
-        (
-            _straight,
-            _curly,
-            "straight quotation marks",
-            "write them as the sources do; scores compare characters",
-            "quotes",
-        ),
-    )
+    given = _styles(tuple(sources))
+    # A line that equals its source goes as that does, and most do.
+    shown = [
+        style if line == source else _style(line)
+        for source, line, style in zip(sources, lines, given, strict=True)
+    ]
     findings = []
-    for usual, other, what, remedy, code in kinds:
-        for here, there, sides in (
-            (usual, other, ("sources have", "output has")),
-            (other, usual, ("output has", "sources have")),
+    for kind, (what, remedy, code) in enumerate(KINDS):
+        for way, sides in (
+            (1, ("sources have", "output has")),
+            (-1, ("output has", "sources have")),
         ):
-            found, asked = _differing(sources, lines, here, there)
+            found, asked = _differing(given, shown, kind, way)
             if found >= max(FEWEST, SHARE * asked):
                 problem = f"the {sides[0]} {what}, the {sides[1]} not in {_share(found, asked)}"
                 findings.append(Finding("warning", path, None, problem, remedy, code))
-    found, asked = _differing(sources, lines, _cased, _lower)
+    found, asked = _differing(given, shown, len(KINDS), 1)
     if found >= max(FEWEST, SHARE * asked):
         problem = f"the output is in lower case, the sources are not, in {_share(found, asked)}"
         remedy = "restore the case; scores compare it"
@@ -67,40 +69,26 @@ def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -
 
 
 def _differing(
-    sources: Sequence[str], lines: Sequence[str], here: Test, there: Test
+    sources: Sequence[Style], lines: Sequence[Style], kind: int, way: int
 ) -> tuple[int, int]:
-    """Lines that go one way and their sources the other, and those that go either way."""
-    found = asked = 0
-    for source, line in zip(sources, lines, strict=True):
-        if here(source):
-            other = there(line)
-            found += other
-            asked += other or here(line)
-    return found, asked
+    """Lines that go the other way where their sources go this way, and those that go either way."""
+    ways = Counter(
+        line[kind] for source, line in zip(sources, lines, strict=True) if source[kind] == way
+    )
+    return ways[-way], ways[-way] + ways[way]
 
 
-def _apart(line: str) -> bool:
-    return APART.search(line) is not None and GLUED.search(line) is None
+@lru_cache(maxsize=1)  # every system is compared with the same sources
+def _styles(lines: tuple[str, ...]) -> list[Style]:
+    return [_style(line) for line in lines]
 
 
-def _glued(line: str) -> bool:
-    return GLUED.search(line) is not None and APART.search(line) is None
-
-
-def _straight(line: str) -> bool:
-    return STRAIGHT.search(line) is not None and CURLY.search(line) is None
-
-
-def _curly(line: str) -> bool:
-    return CURLY.search(line) is not None and STRAIGHT.search(line) is None
-
-
-def _cased(line: str) -> bool:
-    return line != line.lower()
-
-
-def _lower(line: str) -> bool:
-    return not _cased(line) and not line.isspace() and line != ""
+def _style(line: str) -> Style:
+    return (
+        (APART.search(line) is not None) - (GLUED.search(line) is not None),
+        (STRAIGHT.search(line) is not None) - (CURLY.search(line) is not None),
+        1 if line != line.lower() else -1 if line.strip() else 0,
+    )
 
 
 def _share(found: int, asked: int) -> str:
