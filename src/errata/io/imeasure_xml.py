@@ -20,12 +20,12 @@ An ``alt`` belongs to the annotator it names, or else, as the k-th of its error,
 from __future__ import annotations
 
 import warnings
-from xml.parsers import expat
 
 from errata.data import Corpus, Edit, Reference
 from errata.errors import DataWarning, InputError
 from errata.io.m2 import M2File
 from errata.io.whole_numbers import whole_number
+from errata.io.xml_parser import XmlParser
 
 __all__ = ["parse_imeasure_xml"]
 
@@ -71,30 +71,13 @@ class _Reader:
         self._span = (0, 0)
         self._kind = ""
         self._edits: dict[int, list[Edit]] = {}
-        self._expat = expat.ParserCreate()
-        self._expat.buffer_text = True
-        self._expat.StartElementHandler = self._start
-        self._expat.EndElementHandler = self._end
-        self._expat.CharacterDataHandler = self._characters
-        self._expat.StartDoctypeDeclHandler = self._doctype
+        self._xml = XmlParser(path, start=self._start, end=self._end, characters=self._characters)
 
     def read(self, text: str) -> None:
-        try:
-            self._expat.Parse(text, True)
-        except expat.ExpatError as error:
-            raise InputError(
-                f"not well-formed XML: {expat.ErrorString(error.code)}",
-                path=self.path,
-                line=error.lineno,
-                remedy="the file is damaged or cut off",
-            ) from None
+        self._xml.feed(text, last=True)
 
     def _error(self, problem: str, remedy: str = "") -> InputError:
-        line = self._expat.CurrentLineNumber
-        return InputError(problem, path=self.path, line=line, remedy=remedy or None)
-
-    def _doctype(self, *_: object) -> None:
-        raise self._error("a DOCTYPE is not allowed here", "remove it")
+        return InputError(problem, path=self.path, line=self._xml.line, remedy=remedy or None)
 
     def _number(self, attributes: dict[str, str], key: str, default: str = "") -> int:
         text = attributes.get(key, default)
@@ -117,7 +100,7 @@ class _Reader:
             self._annotators = self._number(attributes, "numann", "0")
             if self._annotators > MOST_ANNOTATORS:
                 raise self._error(f"{self._annotators} annotators")
-            self.lines.append(self._expat.CurrentLineNumber)
+            self.lines.append(self._xml.line)
         elif tag == "error":
             self._kind, self._alternative = attributes.get("type", ""), -1
         elif tag == "alt":
@@ -145,7 +128,7 @@ class _Reader:
             if text == "-NONE-":
                 text = ""
                 warnings.warn(
-                    f"{self.path}:{self._expat.CurrentLineNumber}: -NONE- is read as a deletion; "
+                    f"{self.path}:{self._xml.line}: -NONE- is read as a deletion; "
                     "the official program inserts that word",
                     DataWarning,
                     stacklevel=2,

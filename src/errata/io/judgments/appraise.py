@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 from errata.data import Judgment
@@ -17,6 +16,7 @@ from errata.errors import InputError
 from errata.io.judgments.fields import UnknownWords, is_duration
 from errata.io.judgments.repeats import Repeats
 from errata.io.whole_numbers import whole_number
+from errata.io.xml_parser import XmlParser
 
 __all__ = ["parse_appraise", "render_appraise"]
 
@@ -61,34 +61,15 @@ class _Parser:
         self._item: Attributes | None = None
         self._line = 0
         self._translations: list[tuple[int, Attributes]] = []
-        self._expat = expat.ParserCreate()
-        self._expat.StartElementHandler = self._start
-        self._expat.EndElementHandler = self._end
-        self._expat.StartDoctypeDeclHandler = self._doctype
+        self._xml = XmlParser(name, start=self._start, end=self._end)
 
     def feed(self, text: str, *, last: bool) -> list[Judgment]:
-        try:
-            self._expat.Parse(text, last)
-        except expat.ExpatError as error:
-            raise InputError(
-                f"not well-formed XML: {expat.ErrorString(error.code)}",
-                path=self.name,
-                line=error.lineno,
-                remedy="the file is damaged or cut off",
-            ) from None
+        self._xml.feed(text, last=last)
         done, self._done = self._done, []
         return done
 
-    def _doctype(self, *_: object) -> None:
-        raise InputError(
-            "a DOCTYPE is not allowed here",
-            path=self.name,
-            line=self._expat.CurrentLineNumber,
-            remedy="remove it",
-        )
-
     def _start(self, tag: str, attributes: Attributes) -> None:
-        line = self._expat.CurrentLineNumber
+        line = self._xml.line
         if tag == "ranking-item":
             if self._item is not None:
                 raise self._error("a <ranking-item> inside another")
