@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from errata.errors import InputError
 from errata.human.comparisons import Comparisons, Unit
+from errata.meta.significance import EXACT, both_ways
 from errata.numbers import Bools, Floats, Ints, Seed, bootstrap_weights, percentiles, ratio, settled
 
 __all__ = ["Marks", "best_threshold", "marks_of", "swap_test", "tau_c_of_rankings"]
-
-EXACT = 16  # up to so many units every swap is tried, not sampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,22 +137,16 @@ def swap_test(
     apart = _sums(number, lead, many)
     observed = float(apart.sum())
     apart = apart[apart != 0]  # a unit that both got alike is the same whichever way round
-    if len(apart) <= EXACT:
-        sign = 1 - 2 * ((np.arange(2 ** len(apart))[:, None] >> np.arange(len(apart))) & 1)
-        null, extra = sign @ apart, 0
-    else:
+    drawn = len(apart) > EXACT
+    if drawn:
         generator = np.random.default_rng(rng)
         null = np.array(
             [(2 * generator.integers(0, 2, len(apart)) - 1) @ apart for _ in range(resamples)]
         )
-        extra = 1
-
-    def p_value(null: Floats, observed: float) -> float:
-        # Equal sums in another order may differ in the last bits; they are ties, not wins.
-        reached = int((null >= observed - 1e-9).sum())
-        return (reached + extra) / (len(null) + extra)
-
-    return p_value(null, observed), p_value(-null, -observed)
+    else:
+        sign = 1 - 2 * ((np.arange(2 ** len(apart))[:, None] >> np.arange(len(apart))) & 1)
+        null = sign @ apart
+    return both_ways(null, observed, drawn=drawn, within=1e-9)
 
 
 def tau_c_of_rankings(

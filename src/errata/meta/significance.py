@@ -13,6 +13,7 @@ from errata.numbers import BLOCK, Floats, Seed, near_one
 
 __all__ = [
     "Williams",
+    "both_ways",
     "detectable_difference",
     "flip_p_values",
     "holm",
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 VANISHES = 1e-12  # a determinant of correlations below it is rounding
-EXACT = 16  # up to so many systems every swap is tried, not sampled
+EXACT = 16  # up to so many systems or units every swap is tried, not sampled
 
 
 @dataclass(frozen=True)
@@ -148,11 +149,22 @@ def permutation_tests(
                 correlate(kind, h, np.where(swap, b, a)) - correlate(kind, h, np.where(swap, a, b))
             )
         null = np.concatenate(parts)
+    return both_ways(null, observed, drawn=n > EXACT, within=1e-12)
+
+
+def both_ways(null: Floats, observed: float, *, drawn: bool, within: float) -> tuple[float, float]:
+    """One-sided p-values of a difference and of its opposite, from those of the null hypothesis.
+
+    Where these were ``drawn`` the observed one counts among them. Equal sums in another order may
+    differ in the last bits: what is so near, ``within``, is a tie and not a win.
+
+    >>> both_ways(np.array([-1.0, 0.0, 0.0, 1.0]), 1.0, drawn=False, within=1e-12)
+    (0.25, 1.0)
+    """
 
     def p_value(null: Floats, observed: float) -> float:
-        # Equal sums in another order may differ in the last bits; they are ties, not wins.
-        reached = int((null >= observed - 1e-12).sum())
-        return reached / len(null) if n <= EXACT else (reached + 1) / (len(null) + 1)
+        reached = int((null >= observed - within).sum())
+        return (reached + drawn) / (len(null) + drawn)
 
     return p_value(null, observed), p_value(-null, -observed)
 
