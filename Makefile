@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 BUILD  := pyproject.toml setup.py $(wildcard src/errata/kernels/*.py)
 CODE   := src tests bench docs .ci setup.py
 
-.PHONY: demo said test quick check docs bench mutants sanitize lock clean help
+.PHONY: demo said test quick check docs bench mutants sanitize lock kept clean help
 
 help:           ## Show what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -83,6 +83,12 @@ lock: $(BIN)/python ## Pin the development environment, with hashes
 
 sanitize: $(VENV)/.tests ## Run the kernels' tests in a build that notices access outside an array
 	@PYTHON=$(abspath $(BIN))/python sh .ci/sanitize.sh
+
+kept: $(VENV)/.tests ## Write anew what tests keep whole, after a change that is meant; read the difference
+	$(BIN)/python tests/cli/test_printed.py
+	$(BIN)/python tests/report/test_drawn.py
+	$(BIN)/python tests/reproduce/test_small_papers.py
+	PYTHONPATH=src:tests $(BIN)/python tests/recorded.py
 
 clean:          ## Remove what was built
 	rm -rf $(VENV) build site dist src/*.egg-info src/errata/kernels/*.so src/errata/kernels/*.c
