@@ -320,6 +320,16 @@ def test_judgments_must_fit_the_outputs(tmp_path: Path, form: WrittenForm) -> No
     assert "off by one" in refused.stderr
     assert f"--base {fits}" in refused.stderr
     errata("meta", *given, "--base", 0 if fits else 1, "--labels", "given", "--level", "system")
+    if form == "jsonl":  # scores from a file tell as well: one text has one score
+        none = ["--resamples", 0]
+        made = errata("score", *corpus, "-m", "gleu", *outputs, "--by-sentence", *none, "--json")
+        (tmp_path / "scores.json").write_text(made.stdout)
+        given = ["--judgments", kept, "--scores", tmp_path / "scores.json", *none]
+        errata("meta", *given)
+        refused = errata("meta", *given, "--base", 1, code=2)
+        assert "fit the scores of gleu of the sentence in" in refused.stderr
+        assert "count the sentences from 0 (--base 0)" in refused.stderr
+        errata("meta", *given, "--base", 1, "--labels", "given")
 
 
 def test_seeda_counts_from_one(data_sets: Path) -> None:

@@ -125,7 +125,10 @@ def command(
     judgments = _judgments(people, inputs.sample, judged, scored[1] if scored else [])
     if level == "sentence" and judgments is None:
         raise InputError("sentence level needs judgments", remedy="give --judgments")
-    given = Given(judgments, *score_files.read(), scored).without(selected.without)
+    given = Given(judgments, *score_files.read(), scored)
+    if level != "system" and judgments is not None and judged.labels == "check":
+        _check_fit(judgments, given.scores, people.judgments or ("--sample",), judged.base)
+    given = given.without(selected.without)
     origin = (*judged.facts, *(f"without:{name}" for name in selected.without))
     comparisons = _comparisons(given, people, origin, bootstrap.seed)
     said = None
@@ -176,6 +179,17 @@ def _judgments(
     if not people.judgments and not sample:
         return None
     return list(replace(judged, sample=not people.judgments).read(people.judgments, outputs))
+
+
+def _check_fit(
+    judgments: Sequence[Judgment], results: Sequence[Scores], files: Sequence[str], base: int
+) -> None:
+    """What is computed was compared as texts already; what was read has sentence scores at most."""
+    from errata.io.judgments.labels import require_scores_fit
+
+    for scores in results:
+        if scores.sentences is not None:
+            require_scores_fit(judgments, scores, ", ".join(files), base=base)
 
 
 def _comparisons(

@@ -14,10 +14,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from errata.data import Judgment
-from errata.errors import DataWarning, InputError
+import numpy as np
 
-__all__ = ["LabelFit", "Labels", "Outputs", "fit_labels", "require_fit", "same_text"]
+from errata.data import Judgment, Scores
+from errata.errors import DataWarning, InputError
+from errata.numbers import settled
+
+__all__ = [
+    "LabelFit",
+    "Labels",
+    "Outputs",
+    "fit_labels",
+    "fit_scores",
+    "require_fit",
+    "require_scores_fit",
+    "same_text",
+]
 
 Outputs = Mapping[str, Sequence[str]]
 Labels = Literal["check", "text", "given"]
@@ -75,6 +87,36 @@ def fit_labels(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
     return LabelFit(rankings, fits)
 
 
+def fit_scores(judgments: Iterable[Judgment], scores: Scores) -> LabelFit:
+    """Count the rankings in which one text has one score, here and one sentence off.
+
+    Systems of a group wrote the same text, so that a metric gives them the same score (different
+    texts may share one too). Where no group has two systems with scores, nothing is counted.
+
+    >>> found = Scores("m", ("A", "B"), np.zeros(2), np.array([[0.5, 0.2, 0.3], [0.5, 0.4, 0.1]]))
+    >>> fit_scores([Judgment("ann", 1, (("A", "B"),), (1,))], found).fits
+    {0: 0, 1: 0, -1: 1}
+    """
+    assert scores.sentences is not None
+    place = {system: k for k, system in enumerate(scores.systems)}
+    found = settled(scores.sentences.T)  # of each sentence by itself
+    fits = dict.fromkeys(OFFSETS, 0)
+    rankings = 0
+    for judgment in judgments:
+        groups = [[place[name] for name in group if name in place] for group in judgment.groups]
+        shared = [group for group in groups if len(group) > 1]
+        if not shared:
+            continue
+        rankings += 1
+        for offset in OFFSETS:
+            sentence = judgment.sentence + offset
+            fits[offset] += 0 <= sentence < len(found) and all(
+                np.array_equal(own[1:], own[:-1], equal_nan=True)
+                for own in (found[sentence, group] for group in shared)
+            )
+    return LabelFit(rankings, fits)
+
+
 def _fits(
     groups: Sequence[Sequence[str]],
     ranks: Sequence[int | None],
@@ -106,10 +148,22 @@ def require_fit(
     if fit.good:
         _warn_if_untold(judgments, outputs, name)
         return
+    raise _misfit(fit, "the outputs", name, base, remedy)
+
+
+def require_scores_fit(
+    judgments: Sequence[Judgment], scores: Scores, name: str, *, base: int = 0
+) -> None:
+    """Refuse sentence scores that differ where systems are judged to have written the same."""
+    fit = fit_scores(judgments, scores)
+    if not fit.good:
+        raise _misfit(fit, f"the scores of {scores.label}", name, base)
+
+
+def _misfit(fit: LabelFit, what: str, name: str, base: int, remedy: str = "") -> InputError:
     best = max(OFFSETS, key=lambda offset: fit.fits[offset])
     problem = (
-        f"the systems named fit the outputs of the sentence in {fit.fits[0]} of "
-        f"{fit.rankings} rankings"
+        f"the systems named fit {what} of the sentence in {fit.fits[0]} of {fit.rankings} rankings"
     )
     if best and fit.fits[best] > 0.8 * fit.rankings:
         problem += (
@@ -123,8 +177,9 @@ def require_fit(
             else "correct the sentence numbers of the judgments"
         )
     else:
-        remedy = "are these the outputs that were judged? (--labels given takes them as they are)"
-    raise InputError(problem, path=name, remedy=remedy)
+        those = what if what.startswith("the scores") else "the outputs that were judged"
+        remedy = f"are these {those}? (--labels given takes them as they are)"
+    return InputError(problem, path=name, remedy=remedy)
 
 
 def _warn_if_untold(judgments: Sequence[Judgment], outputs: Outputs, name: str) -> None:
