@@ -19,6 +19,7 @@ from errata.metrics import parse
 from errata.studies.reference_sets import (
     Operations,
     annotators_as_systems,
+    curve_facts,
     operations,
     reference_curve,
     self_check,
@@ -97,6 +98,18 @@ def test_curve() -> None:
     assert (one.references, one.subsets, two.subsets) == (1, 2, 1)
     assert one.values == ((0.5 + 1.0) / 2,)  # alone ann accepts one of two, bob both
     assert two.values == (1.0,)
+
+
+def test_curve_takes_the_edits_that_came_with_an_output() -> None:
+    """Found anew they would be others; and those of two origins are not set side by side."""
+    own = Hypotheses("A", ("He goes home .", "Fine .", "x"), ((Edit(0, 2, "He goes"),), (), ()))
+    text = Hypotheses("B", own.sentences)
+    metric = parse("edits")
+    assert reference_curve(CORPUS, metric, [own])[1].values == (0.0,)
+    assert reference_curve(CORPUS, metric, [text])[1].values > (0.5,)
+    assert curve_facts(CORPUS, metric, [own]) == ("edits:given", "sentences:2", "references:2")
+    with pytest.raises(InputError, match="the edits of A came with the file"):
+        reference_curve(CORPUS, metric, [own, text])
 
 
 @pytest.mark.slow

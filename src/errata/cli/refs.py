@@ -87,7 +87,8 @@ def command(
     for metric in chosen if systems else ():
         with ProgressBar(f"{metric.name}, references") as progress:
             curve = study.reference_curve(corpus, metric, systems, rng=seed, progress=progress)
-        signature = signed(repr(metric), *corpus_facts(corpus), f"seed:{seed}")
+        facts = study.curve_facts(corpus, metric, systems)
+        signature = signed(repr(metric), *facts, f"seed:{seed}")
         called = [h.system for h in systems]
         tables.append(report.curve_table(curve, called, metric, signature=signature))
     emit(tables, form)

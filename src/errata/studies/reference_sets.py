@@ -11,7 +11,7 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses, Reference, Scores
 from errata.errors import InputError
-from errata.evaluation import evaluate
+from errata.evaluation import corpus_facts, evaluate
 from errata.metrics.base import Metric
 from errata.numbers import Floats, Progress, ratio
 from errata.studies.ter import edit_counts, operation_counts
@@ -25,6 +25,7 @@ __all__ = [
     "ReferenceStudy",
     "annotators_as_systems",
     "annotators_of",
+    "curve_facts",
     "operations",
     "reference_curve",
     "self_check",
@@ -329,13 +330,7 @@ def reference_curve(
     of annotators, or 20 drawn at random where there are more.
     """
     annotators = annotators_of(corpus)
-    keep = [i for i, refs in enumerate(corpus.references) if len(refs) == len(annotators)]
-    if not keep:
-        raise InputError(
-            "no sentence was corrected by every annotator", remedy="keep fewer annotators"
-        )
-    part = _part(corpus, keep, lambda refs: refs)
-    outputs = [Hypotheses(h.system, tuple(h.sentences[i] for i in keep)) for h in systems]
+    part, outputs = _corrected_by_all(corpus, systems)
     generator = np.random.default_rng(rng)
     points = []
     for k in range(1, len(annotators) + 1):
@@ -355,6 +350,32 @@ def reference_curve(
             )
         )
     return tuple(points)
+
+
+def curve_facts(corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    """What a signature says of a curve beside the metric: edits, sentences and references."""
+    part, outputs = _corrected_by_all(corpus, systems)
+    return (*metric.context(part, outputs), *corpus_facts(part))
+
+
+def _corrected_by_all(
+    corpus: Corpus, systems: Sequence[Hypotheses]
+) -> tuple[Corpus, list[Hypotheses]]:
+    """The sentences that every annotator corrected, and the outputs with the edits they have."""
+    all_of_them = len(annotators_of(corpus))
+    keep = [i for i, refs in enumerate(corpus.references) if len(refs) == all_of_them]
+    if not keep:
+        raise InputError(
+            "no sentence was corrected by every annotator", remedy="keep fewer annotators"
+        )
+    return _part(corpus, keep, lambda refs: refs), [
+        Hypotheses(
+            h.system,
+            tuple(h.sentences[i] for i in keep),
+            None if h.edits is None else tuple(h.edits[i] for i in keep),
+        )
+        for h in systems
+    ]
 
 
 def _subsets(

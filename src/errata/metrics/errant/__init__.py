@@ -211,7 +211,7 @@ class Edits(Metric):
             raise InputError(
                 f"the gold edits have kinds such as {min(theirs)}, those that came with "
                 f"{hypotheses.system} such as {min(mine)}: two inventories cannot be compared",
-                remedy="find and name the edits alike with --extract NAME (in Python "
+                remedy="find and name the edits alike with --extract NAME (or "
                 "outputs='reextracted')",
             )
         return alike

@@ -137,7 +137,7 @@ def curve_table(
         ("references", "subsets", *systems),
         tuple(rows),
         name=f"{metric.name}_curve",
-        title=f"{metric.name} against the number of references",
+        title=f"{metric.label} against the number of references",
         signature=signature,
         caption="mean over subsets of annotators, on sentences all of them corrected",
     )
