@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from errata.errors import InputError
-from errata.io import writing
+from errata.errors import DataWarning, InputError
+from errata.io import placing, writing
 from errata.io.files import read_bytes
 from errata.io.writing import file_set, write_bytes, write_lines
 
@@ -81,6 +84,17 @@ def test_very_long_names(tmp_path: Path) -> None:
     assert left(tmp_path) == {name: b"x\n"}
 
 
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+def test_what_is_named_compressed_is_compressed(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"gold.m2{ending}"
+    write_lines(["x" * 1000], path)
+    once = path.read_bytes()
+    assert len(once) < 200
+    assert read_bytes(path) == b"x" * 1000 + b"\n"
+    write_lines(["x" * 1000], path)
+    assert path.read_bytes() == once
+
+
 def test_a_set_is_written_at_its_end_or_not_at_all(tmp_path: Path) -> None:
     with file_set():
         write_bytes(b"1", tmp_path / "a")
@@ -117,13 +131,13 @@ def test_a_set_of_which_one_cannot_be_put_in_place(
     def no_links(source: Path, target: Path) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(writing.os, "replace", stubborn)
+    monkeypatch.setattr(placing.os, "replace", stubborn)
     if not links:
-        monkeypatch.setattr(writing.os, "link", no_links)
+        monkeypatch.setattr(placing.os, "link", no_links)
     with pytest.raises(InputError, match="resource busy"):
         write_set({tmp_path / name: b"new" for name in "abcd"})
     assert left(tmp_path) == before
-    monkeypatch.setattr(writing.os, "replace", replace)
+    monkeypatch.setattr(placing.os, "replace", replace)
     write_set({tmp_path / name: b"new" for name in "abcd"})
     assert left(tmp_path) == dict.fromkeys("abcd", b"new")
 
@@ -168,3 +182,87 @@ def test_a_read_only_file_stays(tmp_path: Path) -> None:
         pytest.skip("this user may write everything")
     with pytest.raises(InputError, match="read-only"):
         write_bytes(b"2", tmp_path / "a")
+
+
+def test_a_file_made_meanwhile_is_not_replaced_without_force(tmp_path: Path) -> None:
+    """Two runs that write one name: the second finds it taken, however late the first wrote."""
+    several = writing.FileSet()
+    for name in "ab":
+        several.add(b"mine", tmp_path / name)
+    (tmp_path / "b").write_bytes(b"another's")
+    with pytest.raises(InputError, match="b: the file exists; give --force"):
+        several.write()
+    assert left(tmp_path) == {"b": b"another's"}
+
+
+def test_where_files_have_one_name_only_the_old_file_is_never_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        (tmp_path / name).write_bytes(b"old")
+    replace = os.replace
+
+    def killed(source: Path, target: Path) -> None:
+        assert (tmp_path / "a").exists()
+        assert (tmp_path / "b").exists()
+        replace(source, target)
+
+    def no_links(source: Path, target: Path) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(placing.os, "replace", killed)
+    monkeypatch.setattr(placing.os, "link", no_links)
+    write_set({tmp_path / name: b"new" for name in "ab"})
+    write_set({tmp_path / "c": b"new", tmp_path / "d": b"new"}, force=False)
+    assert left(tmp_path) == dict.fromkeys("abcd", b"new")
+
+
+def killed_between_two_files(folder: Path) -> None:
+    """Write a set over another, and be killed when the first file is in place."""
+    program = f"""
+import os
+from errata.io import placing
+from errata.io.writing import file_set, write_bytes
+replace = os.replace
+def once(source, target):
+    replace(source, target)
+    os.kill(os.getpid(), 9)
+placing.os.replace = once
+with file_set(force=True):
+    for name in "abc":
+        write_bytes(b"new", os.path.join({str(folder)!r}, name))
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    assert done.returncode == -9
+
+
+def test_files_of_two_runs_are_told(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / name).write_bytes(b"old")
+    killed_between_two_files(tmp_path)
+    for name, content in (("a", b"new"), ("b", b"old"), ("c", b"old")):
+        with pytest.warns(DataWarning, match=rf"/{name}: a run was killed while it put .*\.old"):
+            assert read_bytes(tmp_path / name) == content
+    write_set({tmp_path / name: b"newer" for name in "abc"})
+    assert [read_bytes(tmp_path / name) for name in "abc"] == [b"newer"] * 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_waits_until_the_set_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    arrived: list[int] = []
+    before = signal.signal(number, lambda *_: arrived.append(len(left(tmp_path))))
+    replace = os.link
+
+    def interrupted(source: Path, target: Path) -> None:
+        replace(source, target)
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(placing.os, "link", interrupted)
+    try:
+        write_set({tmp_path / name: b"new" for name in "abc"}, force=False)
+    finally:
+        signal.signal(number, before)
+    assert arrived == [3]
+    assert left(tmp_path) == dict.fromkeys("abc", b"new")

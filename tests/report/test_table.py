@@ -242,6 +242,12 @@ def test_markdown_makes_no_links_and_no_formulas() -> None:
     assert row == (r"| \~\~x\~\~ \$a\$ http\://e.org HTTPS\://e.org www\.e.org a\@e.org f:g |")
 
 
+def test_a_latex_row_never_starts_with_an_argument_of_the_line_before() -> None:
+    r"""After a line end or a rule LaTeX looks for ``[`` and ``*``, on the next line too."""
+    text = render(Table(("[n]", "x"), (("[A]", 1), ("*B", 2), ("C", 3))), "latex")
+    assert [line[:3] for line in text.split("\n") if "&" in line] == ["{}[", "{}[", "{}*", "C &"]
+
+
 @pytest.mark.parametrize("form", ["table", "latex"])
 def test_no_rule_stands_below_the_last_row(form: Form) -> None:
     """But for the table's own; one stands wherever it is asked for between rows."""

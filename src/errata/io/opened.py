@@ -14,6 +14,7 @@ import os
 import re
 import stat
 import sys
+import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -22,7 +23,8 @@ from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
 from typing import IO, Any
 
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError, locate
+from errata.io.placing import left_by_a_kill
 
 __all__ = [
     "FileId",
@@ -198,7 +200,22 @@ def _source(path: PathLike, name: str) -> Any:
             raise InputError("standard input is closed", path=name, remedy="give a file")
         return nullcontext(sys.stdin.buffer)
     _check_kind(path, name)
+    _warn_of_a_kill(path, name)
     return Path(path).open("rb")
+
+
+def _warn_of_a_kill(path: PathLike, name: str) -> None:
+    """Say where a file may not belong with those that were written with it."""
+    with suppress(OSError, ValueError):
+        for old in left_by_a_kill(os.fspath(path)):
+            said = locate(
+                "a run was killed while it put this file and others in their places, so some may "
+                "be of the run before",
+                name,
+                remedy="write them again with --force, or take back the former one of each "
+                f"({old.name})",
+            )
+            warnings.warn(said, DataWarning, stacklevel=2)
 
 
 @contextmanager

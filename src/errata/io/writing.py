@@ -7,28 +7,35 @@ the mode of a file that is replaced is kept.
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import logging
+import lzma
 import os
-import secrets
 import stat
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from errata.errors import InputError
 from errata.io.files import FileId, PathLike, file_error, file_id, files_read
+from errata.io.placing import name_beside, put_in_place, signals_wait
 
 __all__ = ["FileSet", "file_set", "refuse_early", "write_bytes", "write_lines", "write_pending"]
 
 JOURNAL = logging.getLogger(__name__)
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 STREAMS = ("/dev/fd/", "/proc/self/fd/", "/dev/stderr")  # opened by the shell: added to
-NAME_BYTES = 200  # of a temporary name, below what file systems allow
+# As the ending of a name promises, and readers expect; the same bytes every time.
+_COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": lambda data: gzip.compress(data, mtime=0),
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
 
 
 @dataclass
@@ -73,9 +80,7 @@ class FileSet:
                 remedy="write to another name",
             )
         if not self.force:
-            raise InputError(
-                "the file exists", path=name, remedy="give --force to overwrite it, or another name"
-            )
+            raise _exists(name)
         if not os.access(_target(name), os.W_OK):
             raise InputError(
                 "cannot write the file: it is read-only",
@@ -87,20 +92,31 @@ class FileSet:
         """Write all that was taken: each beside its target first, then all are renamed."""
         ready: dict[Path, Path] = {}
         current = ""
-        try:
-            for target, (name, data) in self.pending.items():
-                current = name
-                ready[target] = _written_beside(target, data)
-            _rename_all(ready)
-            for name, data in self.pending.values():
-                JOURNAL.info("wrote %s (%d bytes)", name, len(data))
-        except (OSError, ValueError) as error:
-            raise file_error("write", error, current) from None
-        finally:
-            self.pending.clear()
-            for temporary in ready.values():
-                with contextlib.suppress(OSError):
-                    temporary.unlink()
+        with signals_wait() if self.pending else nullcontext():
+            try:
+                for target, (name, data) in self.pending.items():
+                    current = name
+                    ready[target] = _written_beside(target, data)
+                put_in_place(ready, replace=self.force)
+                for name, data in self.pending.values():
+                    JOURNAL.info("wrote %s (%d bytes)", name, len(data))
+            except (OSError, ValueError) as error:
+                raise self._refused(error, current) from None
+            finally:
+                self.pending.clear()
+                for temporary in ready.values():
+                    with contextlib.suppress(OSError):
+                        temporary.unlink()
+
+    def _refused(self, error: Exception, current: str) -> InputError:
+        """What went wrong with a file: the one that could not be put in place, if it was that."""
+        target = getattr(error, "filename2", None)
+        name = self.pending.get(Path(target), (current,))[0] if target else current
+        return (
+            _exists(name)
+            if isinstance(error, FileExistsError)
+            else file_error("write", error, name)
+        )
 
 
 _open_set: ContextVar[FileSet | None] = ContextVar("open_set", default=None)
@@ -135,7 +151,7 @@ def refuse_early(*names: str) -> None:
 
 
 def write_bytes(data: bytes, path: PathLike) -> None:
-    """Write a file whole; gzip for ``.gz``, standard output for ``-``.
+    """Write a file whole, compressed as its ending says; standard output for ``-``.
 
     Inside a `file_set` it is written with the others; else at once, and replaces what is there.
     """
@@ -145,8 +161,9 @@ def write_bytes(data: bytes, path: PathLike) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    if name.endswith(".gz"):
-        data = gzip.compress(data, mtime=0)
+    for ending, compressed in _COMPRESSED.items():
+        if name.endswith(ending):
+            data = compressed(data)
     if _is_stream(name):
         try:
             with open(name, "ab") as stream:
@@ -164,7 +181,7 @@ def write_bytes(data: bytes, path: PathLike) -> None:
 
 
 def write_lines(lines: Iterable[str], path: PathLike) -> None:
-    """Write lines as UTF-8 with line feeds; gzip and standard output as in `write_bytes`."""
+    """Write lines as UTF-8 with line feeds; compression and standard output as in `write_bytes`."""
     try:
         data = "".join(line + "\n" for line in lines).encode("utf-8")
     except UnicodeEncodeError as error:
@@ -175,6 +192,12 @@ def write_lines(lines: Iterable[str], path: PathLike) -> None:
             remedy="remove the lone surrogate",
         ) from None
     write_bytes(data, path)
+
+
+def _exists(name: str) -> InputError:
+    return InputError(
+        "the file exists", path=name, remedy="give --force to overwrite it, or another name"
+    )
 
 
 def _target(name: str) -> Path:
@@ -201,8 +224,7 @@ def _written_beside(target: Path, data: bytes) -> Path:
     if target.is_dir():
         raise IsADirectoryError(21, "Is a directory")
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    start = os.fsdecode(os.fsencode(target.name)[:NAME_BYTES])
-    temporary = target.with_name(f".{start}.{secrets.token_hex(4)}.part")
+    temporary = name_beside(target, "part")
     try:
         # The mode of a new file is what the user's umask leaves.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -217,42 +239,3 @@ def _written_beside(target: Path, data: bytes) -> Path:
             temporary.unlink()
         raise
     return temporary
-
-
-def _keep(target: Path, old: Path) -> None:
-    """Keep a file under a second name, or under it alone where files have one name only."""
-    try:
-        os.link(target, old)
-    except OSError:
-        os.replace(target, old)
-
-
-def _rename_all(ready: dict[Path, Path]) -> None:
-    """Put every temporary file in its place; if one fails, all are as they were."""
-    done: list[Path] = []
-    kept: dict[Path, Path] = {}
-    try:
-        for target, temporary in ready.items():
-            if len(ready) > 1 and target.exists():
-                kept[target] = temporary.with_suffix(".old")
-                _keep(target, kept[target])
-            os.replace(temporary, target)
-            done.append(target)
-    except BaseException:
-        for target in done:
-            target.unlink()
-        for target, old in kept.items():
-            os.replace(old, target)
-        raise
-    finally:
-        for old in kept.values():
-            with contextlib.suppress(OSError):
-                old.unlink()
-    for folder in {target.parent for target in ready}:
-        # So that the new names outlive a power cut; not every system can do it.
-        with contextlib.suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)

@@ -281,17 +281,21 @@ def _latex(table: Table) -> str:
     def clean(text: str) -> str:
         return "".join(_LATEX.get(c, c) for c in text)
 
+    def line(cells: Sequence[str]) -> str:
+        text = " & ".join(map(clean, cells)) + r" \\"
+        return f"{{}}{text}" if text[0] in "[*" else text  # no argument of what stands before it
+
     spec = "".join("r" if right else "l" for right in table.numeric())
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\begin{{tabular}}{{{spec}}}",
         r"\toprule",
-        " & ".join(map(clean, table.heads())) + r" \\",
+        line(table.heads()),
         r"\midrule",
     ]
     for position, row in enumerate(table.texts()):
-        lines.append(" & ".join(map(clean, row)) + r" \\")
+        lines.append(line(row))
         if position in table.rules and position + 1 < len(table.rows):
             lines.append(r"\midrule")
     lines += [r"\bottomrule", r"\end{tabular}"]
