@@ -22,6 +22,7 @@ __all__ = [
     "Progress",
     "Seed",
     "bootstrap_weights",
+    "counted",
     "near_one",
     "percentiles",
     "plural",
@@ -64,6 +65,16 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike, empty: float = np.nan) -
     below = np.asarray(denominator, np.float64)
     nothing = below == 0
     return np.where(nothing, empty, np.asarray(numerator) / np.where(nothing, 1.0, below))
+
+
+def counted(values: ArrayLike) -> Floats | Ints:
+    """Counts as whole numbers, unless some are not (expected members count in parts).
+
+    >>> counted([2.0, 3.0]).tolist(), counted([2.0, 0.5]).tolist()
+    ([2, 3], [2.0, 0.5])
+    """
+    given = np.asarray(values, np.float64)
+    return given.astype(np.int64) if bool((given % 1 == 0).all()) else given
 
 
 ROUNDING = 2.0**-44  # relative; what a few hundred operations on doubles leave of one number

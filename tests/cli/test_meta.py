@@ -39,7 +39,7 @@ def test_the_sample() -> None:
     # Agreement and disagreement add up to what people decided, ties apart.
     rows = found["m2_confusion"]
     assert (
-        sum(v for row in rows for v in row.values() if isinstance(v, float))
+        sum(v for row in rows for v in row.values() if isinstance(v, int))
         == found["sentence_level"][0]["pairs"]
     )
 

@@ -197,6 +197,30 @@ def test_what_counts_as_the_same(first: str, second: str, same: bool) -> None:
     assert alike(first, second) == same
 
 
+@pytest.mark.parametrize(
+    ("line", "columns"),
+    [
+        ("agree --sample", {"pairs of decisions", "rankings"}),
+        ("plan --sample", {"compared"}),
+        ("rank --sample --resamples 40", {"cluster", "wins", "ties", "losses"}),
+        (
+            "meta --sample -m gleu --resamples 0",
+            {"pairs", "metric agrees", "metric ties", "metric disagrees"},
+        ),
+    ],
+)
+def test_counts_are_whole_numbers(line: str, columns: set[str]) -> None:
+    seen = set()
+    for table in errata(*line.split(), "--format", "tsv").stdout.split("\n\n"):
+        head, *rows = (row.split("\t") for row in table.splitlines())
+        for row in rows:
+            for name, cell in zip(head, row, strict=True):
+                if name in columns and cell:
+                    assert cell.isdecimal(), (name, cell)
+                    seen.add(name)
+    assert seen == columns
+
+
 def _write() -> None:
     import tempfile
 

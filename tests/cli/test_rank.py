@@ -67,6 +67,52 @@ def test_rank_balanced() -> None:
     assert "draw freely" in message
 
 
+def test_rank_without_resamples_leaves_intervals_out() -> None:
+    (table,) = json.loads(errata("rank", "--sample", "--resamples", 0, "--json").stdout)["tables"]
+    assert table["name"] == "ranking"
+    assert table["columns"] == ["rank", "system", "Expected Wins", "wins", "ties", "losses"]
+    assert [*table["rows"][0].values()][0::3] == [1, 542]
+    full = tables("rank", "--sample", "--resamples", "40")["ranking"]
+    for one, other in zip(table["rows"], full, strict=True):
+        assert {key: value for key, value in one.items() if key != "rank"} == {
+            key: other[key] for key in one if key != "rank"
+        }
+    assert "unit:" not in table["signature"]
+    headed = json.loads(
+        errata("rank", "--sample", "--resamples", 0, "--head-to-head", "--json").stdout
+    )
+    assert [row[""] for row in headed["tables"][1]["rows"]] == [r["system"] for r in table["rows"]]
+
+
+@pytest.mark.parametrize(
+    "line", ["score -m bleu", "meta -m bleu", "difficulty", "refs -m bleu", "stress bleu", "rank"]
+)
+def test_no_resamples_leave_intervals_out_of_every_command(line: str) -> None:
+    done = json.loads(errata(*line.split(), "--sample", "--resamples", 0, "--json").stdout)
+    for table in done["tables"]:
+        assert not [
+            column for column in table["columns"] if "interval" in column or "95 %" in column
+        ]
+    said = errata(*line.split(), "--sample", "--resamples", 0, "--confidence", ".9", code=2).stderr
+    assert "--confidence goes with --resamples above 0" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--confidence .9", "--confidence goes with --resamples above 0"),
+        ("--unit pairs", "--unit goes with --resamples above 0"),
+        ("--balanced", "--balanced goes with --resamples above 0"),
+        ("--order mean_rank", "--order goes with --resamples above 0"),
+        ("--figure x.svg", "--figure goes with --resamples above 0"),
+        ("--value mean", "--value goes with --resamples above 0"),
+    ],
+)
+def test_what_is_drawn_goes_with_resamples(option: str, said: str) -> None:
+    message = errata("rank", "--sample", "--resamples", 0, *option.split(), code=2).stderr
+    assert said in message
+
+
 def test_rank_prints_cluster_lines_and_the_signature() -> None:
     text = errata("rank", "--sample", "--resamples", "200").stdout
     assert text.count("┄┄┄") >= 1

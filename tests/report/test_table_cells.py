@@ -140,7 +140,8 @@ def test_signs_against_people_are_counted_where_they_belong() -> None:
     found = sentence_levels(compare(said), [metric], ["noties"], resamples=0)
     (table,) = correlations.confusion_tables(found)
     assert table.columns == ("people", "metric agrees", "metric ties", "metric disagrees")
-    assert table.rows == (("one is better", 2.0, 1.0, 1.0), ("tie", None, 1.0, 1.0))
+    assert table.rows == (("one is better", 2, 1, 1), ("tie", None, 1, 1))
+    assert [type(cell) for row in table.rows for cell in row[2:]] == [int] * 4
 
 
 RANKED = [
@@ -261,3 +262,12 @@ def test_ten_pairs_are_proposed_unless_told() -> None:
     found = NextPairs(names, numbers, numbers / 20, numbers * 3, 100)
     assert [row[0] for row in rankings.next_pairs_table(found).rows] == [f"A{k}" for k in range(10)]
     assert rankings.next_pairs_table(found, 2).rows[1] == ("A1", "B1", 1.0, 0.05, 3.0)
+
+
+def test_a_plain_ranking_has_ranks_and_whole_counts() -> None:
+    parts = {"wins": np.array([1, 2, 2]), "ties": np.array([0.5, 0.0, 0.0])}
+    values = np.array([0.1, 0.7, 0.7 + 1e-11])
+    table = rankings.plain_ranking_table(Scores("x()", ("A", "B", "C"), values, parts=parts))
+    assert [row[:2] for row in table.rows] == [(1, "B"), (1, "C"), (3, "A")]
+    assert [row[3:] for row in table.rows] == [(2, 0.0), (2, 0.0), (1, 0.5)]
+    assert table.texts()[2][2:] == ["0.100", "1", "0.5"]

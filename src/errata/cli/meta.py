@@ -24,12 +24,14 @@ from errata.cli.meta_options import (
 )
 from errata.cli.options import (
     DEFAULT_METRICS,
+    DRAWN,
     Bootstrap,
     Inputs,
     bootstrap_options,
     choice_of,
     corpus_options,
     metric_option,
+    refuse_unless,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.people import JudgmentInputs, judgment_options, unit_option
@@ -119,6 +121,7 @@ def command(
             remedy="give outputs with --gold or --source and --refs, or --scores, or --sample",
         )
     check_used(people, score_files, inputs, judged, level, drawn, computed=computed)
+    refuse_unless(bootstrap.resamples > 0, "over", DRAWN)
     conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
     scored = inputs.scored(systems) if chosen else None

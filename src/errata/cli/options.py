@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_METRICS",
+    "DRAWN",
     "Bootstrap",
     "FiniteRange",
     "Inputs",
@@ -45,6 +46,7 @@ __all__ = [
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
 MOST_RESAMPLES = 1_000_000
+DRAWN = "--resamples above 0"  # what options need that say how resamples are drawn or shown
 DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 
 
@@ -277,6 +279,7 @@ def _bounded(ctx: click.Context, _: click.Parameter, resamples: int) -> int:
 
 
 def _bootstrap(resamples: int, confidence: float, seed: int) -> Bootstrap:
+    refuse_unless(resamples > 0, "confidence", DRAWN)
     # Below this many the ends of the interval are the smallest and the largest that was drawn.
     if 0 < resamples < 2 / (1 - confidence) - 1e-9:
         warnings.warn(
@@ -288,17 +291,17 @@ def _bootstrap(resamples: int, confidence: float, seed: int) -> Bootstrap:
     return Bootstrap(resamples, confidence, seed)
 
 
-def bootstrap_options(of: str = "the sentences", *, least: int = 0) -> Decorator:
+def bootstrap_options(of: str = "the sentences") -> Decorator:
     """Add ``--resamples``, ``--confidence`` and ``--seed``; the command receives ``bootstrap``."""
-    none = "; 0 leaves intervals out" if not least else ""
     options = {
         "resamples": click.option(
             "--resamples",
-            type=click.IntRange(least),
+            type=click.IntRange(0),
             default=1000,
             show_default=True,
             callback=_bounded,
-            help=f"Bootstrap resamples of {of}{none}. At most {MOST_RESAMPLES:,}.",
+            help=f"Bootstrap resamples of {of}; 0 leaves intervals out. "
+            f"At most {MOST_RESAMPLES:,}.",
         ),
         "confidence": confidence_option,
         "seed": seed_option,

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.figures import Figures, figure_option
-from errata.cli.options import Bootstrap, bootstrap_options, choice_of, threads_option
+from errata.cli.options import (
+    DRAWN,
+    Bootstrap,
+    bootstrap_options,
+    choice_of,
+    refuse_unless,
+    threads_option,
+)
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.people import (
     JudgmentInputs,
@@ -42,7 +49,7 @@ __all__ = ["command"]
     "What the bootstrap draws. Pairs, as published, gives ranges that are too "
     "narrow: the pairs of one ranking depend on each other."
 )
-@bootstrap_options("the units", least=1)
+@bootstrap_options("the units")
 @members_option
 @click.option(
     "--value",
@@ -95,8 +102,9 @@ def command(
     from errata.human.clusters import cluster
     from errata.report.figures import save_figure
     from errata.report.figures.rankings import ranking_plot
-    from errata.report.tables.rankings import head_to_head_table, ranking_table
+    from errata.report.tables import rankings as report
 
+    refuse_unless(bootstrap.resamples > 0, "unit value balanced order figures", DRAWN)
     judged.check_used(bool(judgments))
     chosen = human.parse_ranker(ranker)
     comparisons = human.compare(
@@ -114,13 +122,18 @@ def command(
             threads=threads,
             progress=progress,
         )
-    ranking = cluster(scores.hide(*hide), confidence=bootstrap.confidence, order=order)
-    tables = [ranking_table(ranking)]
+    scores = scores.hide(*hide)
+    best_first = scores.order
+    if bootstrap.resamples:
+        ranking = cluster(scores, confidence=bootstrap.confidence, order=order)
+        best_first = ranking.order
+        tables = [report.ranking_table(ranking)]
+        for _, path in figures:
+            save_figure(ranking_plot(ranking), path)
+    else:
+        tables = [report.plain_ranking_table(scores)]
     if head_to_head:
         shown = comparisons.hide(*hide)
-        tables.append(
-            head_to_head_table(human.head_to_head(shown), ranking.order, context=shown.facts)
-        )
-    for _, path in figures:
-        save_figure(ranking_plot(ranking), path)
+        head = human.head_to_head(shown)
+        tables.append(report.head_to_head_table(head, best_first, context=shown.facts))
     emit(tables, form)

@@ -18,7 +18,7 @@ from errata.errors import InputError
 from errata.human.bootstrap import Draw
 from errata.human.comparisons import Comparisons, Unit
 from errata.human.counts import Counts
-from errata.numbers import Floats, Progress, Seed, seed_name
+from errata.numbers import Floats, Progress, Seed, counted, seed_name
 from errata.parameters import Parameterised, require
 from errata.parameters import parameterised as ranker
 from errata.plugins import blamed, origin
@@ -120,6 +120,7 @@ def rank(
     if resampled is not None:
         drawn = [f"unit:{unit}", f"resamples:{len(resampled)}"]
         drawn += ["balanced"] * balanced + [f"seed:{seed_name(rng)}"]
+    wins, ties, losses = counted([counts.wins.sum(1), counts.ties.sum(1), counts.wins.sum(0)])
     return Scores(
         scorer=repr(ranker),
         name=ranker.name,
@@ -127,12 +128,7 @@ def rank(
         systems=comparisons.systems,
         values=values,
         resampled=resampled,
-        parts={
-            **ranker.parts(counts),
-            "wins": counts.wins.sum(1),
-            "ties": counts.ties.sum(1),
-            "losses": counts.wins.sum(0),
-        },
+        parts={**ranker.parts(counts), "wins": wins, "ties": ties, "losses": losses},
         headline=ranker.headline,
         notes=ranker.notes(counts),
         context=(

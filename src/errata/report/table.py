@@ -57,6 +57,18 @@ class Table:
             if len(row) != len(self.columns):
                 raise InputError(f"a row of {len(row)} cells under {len(self.columns)} columns")
 
+    def without_empty(self, column: str) -> Table:
+        """The same, and without this column where no row has a value in it.
+
+        >>> Table(("n", "interval"), ((1, None),)).without_empty("interval").columns
+        ('n',)
+        """
+        at = self.columns.index(column)
+        if not all(is_empty(row[at]) for row in self.rows):
+            return self
+        rows = tuple((*row[:at], *row[at + 1 :]) for row in self.rows)
+        return replace(self, columns=(*self.columns[:at], *self.columns[at + 1 :]), rows=rows)
+
     def texts(self) -> list[list[str]]:
         """The cells as people read them, without control characters."""
         return [

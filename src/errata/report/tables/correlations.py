@@ -7,7 +7,7 @@ import numpy as np
 from errata.correlation import Correlation
 from errata.meta.sentences import SentenceLevels
 from errata.meta.systems import SubsetCorrelations, SystemLevel
-from errata.numbers import Interval
+from errata.numbers import Interval, counted
 from errata.report.table import Cell, Table
 
 __all__ = [
@@ -163,7 +163,7 @@ def sentence_level_table(result: SentenceLevels) -> Table:
             Interval(level.value.low, level.value.high),
             level.floor,
             level.ceiling,
-            result.pairs,
+            counted(result.pairs).item(),
         )
         for level in result.levels
     ]
@@ -188,7 +188,7 @@ def sentence_level_table(result: SentenceLevels) -> Table:
             "judge for judge": ".4f",
             "pairs": ".0f",
         },
-    )
+    ).without_empty(interval)
 
 
 def accuracy_pair_table(result: SentenceLevels) -> Table:
@@ -216,15 +216,13 @@ def confusion_tables(result: SentenceLevels) -> list[Table]:
     tables = []
     for metric, found in zip(result.metrics, result.tables, strict=True):
         table = found.observed + found.observed[::-1, ::-1]
-        agree, half, against = table[2, 2], table[2, 1], table[2, 0]
-        lone, both = table[1, 2], table[1, 1] / 2
+        better = table[2, 2], table[2, 1], table[2, 0]
+        tied = table[1, 1] / 2, table[1, 2]
+        agree, half, against, both, lone = counted([*better, *tied]).tolist()
         tables.append(
             Table(
                 ("people", "metric agrees", "metric ties", "metric disagrees"),
-                (
-                    ("one is better", float(agree), float(half), float(against)),
-                    ("tie", None, float(both), float(lone)),
-                ),
+                (("one is better", agree, half, against), ("tie", None, both, lone)),
                 title=f"{metric}: signs against people",
                 name=f"{metric}_confusion",
                 signature=result.signature,

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from errata.data import Scores
 from errata.human.agreement import Agreement
-from errata.human.clusters import Ranking
+from errata.human.clusters import SOLVED, Ranking
 from errata.human.head_to_head import HeadToHead
 from errata.human.judge_rankings import JudgeCorrelations
 from errata.human.planning import NextPairs, Plan
-from errata.numbers import Interval
+from errata.numbers import Interval, counted, settled
 from errata.report.cells import Marked, Ranks
 from errata.report.table import Cell, Table, signed
+from errata.report.tables.scores import score_table
 
 __all__ = [
     "agreement_tables",
     "correlation_table",
     "head_to_head_table",
     "next_pairs_table",
+    "plain_ranking_table",
     "plan_tables",
     "ranking_table",
 ]
@@ -29,12 +33,28 @@ __all__ = [
 COUNTS = ("wins", "ties", "losses")
 
 
+def _formats(scores: Scores) -> dict[str, str]:
+    """How scores of people, and what they were counted from, are shown."""
+    counts = {name: scores.parts[name].dtype.kind for name in COUNTS if name in scores.parts}
+    return {
+        scores.headline: ".3f",
+        "share": ".4f",
+        **{name: ".1f" for name, kind in counts.items() if kind == "f"},
+    }
+
+
+def plain_ranking_table(scores: Scores) -> Table:
+    """Scores that nothing was resampled of: a rank for each system, no range and no cluster."""
+    # Equal is what iterative solvers leave equal, as in `errata.human.clusters.places`.
+    scores = replace(scores, values=settled(scores.values, within=SOLVED))
+    return replace(score_table(scores), name="ranking", formats=_formats(scores))
+
+
 def ranking_table(ranking: Ranking) -> Table:
     """Cluster, score, rank range and interval of each system, lines between clusters."""
     scores = ranking.scores
     level = f"{ranking.confidence * 100:g} %"
     intervals = scores.interval(ranking.confidence)
-    whole = all((scores.parts[c] % 1 == 0).all() for c in COUNTS)
     rows: list[tuple[Cell, ...]] = []
     for position, s in enumerate(ranking.order):
         rows.append(
@@ -45,10 +65,7 @@ def ranking_table(ranking: Ranking) -> Table:
                 float(scores.values[s]),
                 Interval(*intervals[s].tolist()),
                 float(ranking.mean_rank[position]),
-                *(
-                    int(part[s]) if whole and name in COUNTS else float(part[s])
-                    for name, part in scores.parts.items()
-                ),
+                *(part[s].item() for part in scores.parts.values()),
             )
         )
     ends = np.flatnonzero(np.diff(ranking.cluster))
@@ -69,13 +86,7 @@ def ranking_table(ranking: Ranking) -> Table:
             [*(f"note: {note}" for note in scores.notes), f"signature: {scores.signature}"]
         ),
         signature=scores.signature,
-        formats={
-            scores.headline: ".3f",
-            f"{level} interval": ".3f",
-            "mean rank": ".2f",
-            "share": ".4f",
-            **dict.fromkeys(COUNTS, ".0f" if whole else ".1f"),
-        },
+        formats={f"{level} interval": ".3f", "mean rank": ".2f", **_formats(scores)},
         rules=frozenset(ends.tolist()),
     )
 
@@ -173,9 +184,10 @@ def agreement_tables(found: Agreement, *, context: Sequence[str] = ()) -> list[T
     ]
 
 
-def _pairs(found: Agreement, *, same: bool) -> float:
+def _pairs(found: Agreement, *, same: bool) -> Cell:
     counts = np.where(found.counts >= max(1, found.minimum), found.counts, 0)
-    return float(np.trace(counts)) if same else float(np.triu(counts, 1).sum())
+    number: Cell = counted(np.trace(counts) if same else np.triu(counts, 1).sum()).item()
+    return number
 
 
 def _kappa(found: Agreement, a: int, b: int) -> float | None:
@@ -257,9 +269,9 @@ def _needed(found: Plan) -> Cell:
 def next_pairs_table(found: NextPairs, most: int = 10, *, signature: str = "") -> Table:
     """The pairs most worth judging next; ``signature`` is that of the scores they follow from."""
     rows = tuple(
-        (a, b, float(gain), float(doubt), float(games))
+        (a, b, float(gain), float(doubt), games)
         for (a, b), gain, doubt, games in zip(
-            found.pairs, found.gain, found.doubt, found.compared, strict=True
+            found.pairs, found.gain, found.doubt, counted(found.compared).tolist(), strict=True
         )
     )
     return Table(

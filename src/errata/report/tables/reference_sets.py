@@ -89,17 +89,18 @@ def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
 
 def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float = 0.95) -> Table:
     """Each annotator scored against the others, a row per annotator and metric."""
+    level = f"{confidence * 100:g} % interval"
     rows: list[tuple[Cell, ...]] = [
         (*_figure(scores, name), Interval(*scores.interval(confidence)[0].tolist()))
         for scores, name in _named(results)
     ]
     return Table(
-        ("annotator", "metric", "figure", "score", f"{confidence * 100:g} % interval"),
+        ("annotator", "metric", "figure", "score", level),
         tuple(rows),
         signature=joined_signatures(scores.signature for scores, _ in _named(results)),
         title="Annotators as systems, against the other annotators",
         name="annotators_as_systems",
-    )
+    ).without_empty(level)
 
 
 def _named(results: Sequence[Sequence[Scores]]) -> list[tuple[Scores, str]]:

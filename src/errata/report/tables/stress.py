@@ -44,4 +44,4 @@ def stress_table(card: StressCard) -> Table:
         caption="altered: share of sentences the damage changes; rewarded: share of "
         f"these that score higher than before\nsignature: {card.scores.signature}",
         signature=card.scores.signature,
-    )
+    ).without_empty(interval)
