@@ -272,6 +272,7 @@ def test_judgments_are_read_before_metrics_are_computed(monkeypatch: pytest.Monk
 def test_judgments_are_read_as_by_the_other_commands(tmp_path: Path) -> None:
     def pairs(*arguments: object) -> object:
         given = ["--level", "sentence", "--convention", "noties", "--resamples", "0", "--sample"]
+        given += ["--common"]
         return tables("-m", "m2", *given, *map(str, arguments))["sentence_level"][0]["pairs"]
 
     groups = (("eager",), ("fluent",), ("noisy",))
@@ -350,6 +351,19 @@ def test_seeda_counts_from_one(data_sets: Path) -> None:
 def test_unknown_systems_are_said_at_sentence_level_too() -> None:
     given = ["--sample", "--level", "sentence", "--without", "X"]
     assert "is known of the system 'X'" in errata("meta", *given, code=2).stderr
+
+
+def test_a_system_that_a_metric_alone_knows_is_refused_at_sentence_level_too() -> None:
+    given = ["--judgments", SAMPLE / "judgments.jsonl", "--gold", SAMPLE / "gold.m2", "-m", "gleu"]
+    given += [*OUTPUTS[:3], f"niosy={OUTPUTS[3]}", "--resamples", 0, "--level", "sentence"]
+    refused = errata("meta", *given, code=2)
+    assert "niosy: known to only one of people and gleu" in refused.stderr
+    assert "hide:noisy" in errata("meta", *given, "--common").stdout
+    assert "no metric scored noisy" in errata("meta", *given, "--hide", "niosy").stdout
+    one = [*given[:6], OUTPUTS[0], *given[-4:]]
+    assert (
+        "score two or more of the systems that were judged" in errata("meta", *one, code=2).stderr
+    )
 
 
 def test_plots(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from errata.errors import InputError
 from errata.meta.paired import match, match_systems
 from errata.meta.significance import flip_p_values
 from errata.meta.systems import leave_one_out, p_value_matrix, system_level, windows
+from errata.report.tables.correlations import system_level_table
 
 
 def published(path: Path, name: str) -> Scores:
@@ -149,8 +150,10 @@ def test_unmatched_systems_are_refused() -> None:
         match_systems(HUMAN, other)
     human, metric = match_systems(HUMAN, other, common=True)
     assert human.systems == metric.systems == ("A", "B")
-    with pytest.raises(InputError, match="share 1 systems"):
+    with pytest.raises(InputError, match="people and o share 1 system; use the same system names"):
         match_systems(HUMAN, Scores("o", ("A", "Y"), np.zeros(2)), common=True)
+    with pytest.raises(InputError, match="and o share 1 system; score two or more of the systems"):
+        match_systems(HUMAN, Scores("o", ("A",), np.zeros(1)), common=True)
     with pytest.raises(InputError, match="over 'words' is unknown"):
         system_level(match(HUMAN, [GOOD]), over="words")
     with pytest.raises(InputError, match="no metric"):
@@ -196,6 +199,17 @@ def test_a_constant_metric_has_no_correlation() -> None:
     result = system_level(match(HUMAN, [GOOD, flat]))
     assert np.isnan(result.agreements[1].values["pearson"])
     assert np.isnan(result.p_values["williams_pearson"]).all()
+    rows = system_level_table(system_level(match(HUMAN, [BAD, flat, GOOD]))).rows
+    assert [row[0] for row in rows] == ["good", "bad", "flat"]  # best first, none last
+
+
+def test_rounding_makes_no_metric_better() -> None:
+    """GOOD in percent, and in thirds, whose r differs in the last bits."""
+    others = [replace(GOOD, scorer=f"x{k}", values=GOOD.values * k / 7) for k in (3, 100, 11)]
+    for metrics in (others, others[::-1]):
+        found = system_level(match(HUMAN, [replace(o, name="", label="") for o in metrics]))
+        assert [pair.lead for pair in found.pairs] == [0.0] * 3
+        assert [row[0] for row in system_level_table(found).rows] == [m.scorer for m in metrics]
 
 
 def test_holm_is_over_pairs(released: dict[str, Scores]) -> None:

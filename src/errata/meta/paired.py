@@ -10,6 +10,7 @@ from errata import __version__
 from errata.data import Scores, short_names
 from errata.errors import InputError
 from errata.human.comparisons import Comparisons
+from errata.numbers import plural
 
 __all__ = [
     "Paired",
@@ -106,7 +107,7 @@ def match(
     shared = sorted(name for name in sides[0].systems if all(name in s.systems for s in sides))
     if len(shared) < 2:
         raise InputError(
-            f"people and all metrics together share {len(shared)} systems",
+            f"people and all metrics together share {len(shared)} {plural('system', len(shared))}",
             remedy="score the same systems with every metric",
         )
     matched, *rest = (scores.select(shared) for scores in sides)
@@ -154,9 +155,16 @@ def match_comparisons(
     common: bool = False,
     hide: Sequence[str] = (),
 ) -> Comparisons:
-    """The comparisons of the systems that are to be judged (see `match`)."""
+    """The comparisons of the systems that are to be judged (see `match`).
+
+    As there, a system that a metric alone knows is an error unless ``common`` leaves it out.
+    """
     named = set(comparisons.systems)
     elsewhere = {name for scores in metrics for name in scores.systems} - named
+    for scores in metrics if not common else ():
+        alone = sorted(set(scores.systems) - named - set(hide))
+        if alone:
+            raise _known_to_one("people", scores, alone)
     out = [name for name in hide if name not in elsewhere]  # of a name nobody knows it is said
     if common:
         out += sorted({name for s in metrics for name in named - set(s.systems)} - set(out))
@@ -173,13 +181,19 @@ def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tup
 def _check(people: Scores, metric: Scores, common: bool) -> None:
     alone = sorted(set(people.systems) ^ set(metric.systems))
     if alone and not common:
-        raise InputError(
-            f"{', '.join(alone)}: known to only one of {people.scorer} and {metric.scorer}",
-            remedy="score the same systems, or ask for the common ones only (--common)",
-        )
+        raise _known_to_one(people.label, metric, alone)
     shared = len(set(people.systems) & set(metric.systems))
     if shared < 2:
         raise InputError(
-            f"{people.scorer} and {metric.scorer} share {shared} systems",
-            remedy="use the same system names on both sides",
+            f"{people.label} and {metric.label} share {shared} {plural('system', shared)}",
+            remedy="score two or more of the systems that were judged"
+            if shared == len(metric)
+            else "use the same system names on both sides",
         )
+
+
+def _known_to_one(people: str, metric: Scores, alone: Sequence[str]) -> InputError:
+    return InputError(
+        f"{', '.join(alone)}: known to only one of {people} and {metric.label}",
+        remedy="score the same systems, or ask for the common ones only (--common)",
+    )

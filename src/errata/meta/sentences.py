@@ -223,7 +223,7 @@ def sentence_levels(
     if not comparisons.total:
         raise InputError(
             "no judgment compares two systems that the metrics scored",
-            remedy="score the systems that were judged",
+            remedy="score two or more of the systems that were judged",
         )
     for name in conventions:
         require("convention", name, ConventionName)

@@ -20,7 +20,7 @@ from errata.meta.significance import (
     permutation_tests,
     williams_test,
 )
-from errata.numbers import Floats, Interval, Seed, percentiles, seed_name
+from errata.numbers import Floats, Interval, Seed, percentiles, seed_name, settled
 from errata.parameters import require
 
 __all__ = [
@@ -239,7 +239,9 @@ def _pairs(paired: Paired, p_values: Mapping[str, Floats]) -> tuple[MetricPair, 
     human, metrics, names = paired.people, paired.metrics, paired.names
     pairs = []
     for a, b in combinations(range(len(metrics)), 2):
-        r = [float(correlate("pearson", human.values, metrics[i].values)) for i in (a, b)]
+        r = settled(
+            [correlate("pearson", human.values, metrics[i].values) for i in (a, b)]
+        ).tolist()
         between = float(correlate("pearson", metrics[a].values, metrics[b].values))
         if np.isnan([*r, between]).any():
             continue

@@ -7,7 +7,7 @@ import numpy as np
 from errata.correlation import Correlation
 from errata.meta.sentences import SentenceLevels
 from errata.meta.systems import SubsetCorrelations, SystemLevel
-from errata.numbers import Interval, counted
+from errata.numbers import Interval, counted, settled
 from errata.report.table import Cell, Table
 
 __all__ = [
@@ -51,7 +51,9 @@ def system_level_table(result: SystemLevel) -> Table:
         if kind in spread:
             columns.append(f"{SHOWN[kind]} {result.confidence * 100:g} %")
     rows = []
-    for agreement in sorted(result.agreements, key=lambda a: -a.values["pearson"]):
+    r = settled([agreement.values["pearson"] for agreement in result.agreements])
+    for k in np.argsort(-r, kind="stable"):  # what has no r comes last
+        agreement = result.agreements[k]
         row: list[Cell] = [agreement.metric]
         for kind in kinds:
             row.append(agreement.values.get(kind))
