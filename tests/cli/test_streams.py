@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
@@ -114,7 +115,7 @@ def test_what_could_not_be_written_is_dropped(monkeypatch: pytest.MonkeyPatch) -
             raise OSError("no space left")
 
     monkeypatch.setattr(sys, "stdout", Full())
-    running._drop_output()
+    running._drop("stdout")
     print("gone")
     sys.stdout.close()
 
@@ -139,3 +140,24 @@ def test_only_numbers_out_of_range_are_explained(
     assert (f"too few to compute with ({text}); check" in said.getvalue()) == ours
     # Once, but for what is said of the user's data.
     assert said.getvalue().count("warning: ") == (2 if category is DataWarning else 1)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["rank", "nowhere.jsonl"], 2),
+        (["rank", "--seed", "-1"], 2),
+        (["rank", "--sample", "--resamples", "5", "--unit", "judges"], 0),  # which is warned of
+    ],
+)
+def test_messages_that_nobody_can_read_change_no_exit_code(arguments: list[str], code: int) -> None:
+    """Where standard error is full or its reader gone: 1 would say that a check did not hold."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "wb") as full, open(writer, "wb") as gone:
+        for stream in (full, gone):
+            command = [sys.executable, "-m", "errata", *arguments]
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stream, check=False)
+            assert done.returncode == code
+            assert bool(done.stdout) == (code == 0)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from errata.cli.running import tell
 from errata.errors import DataWarning
 
 __all__ = ["with_repeated_refs"]
@@ -30,10 +31,9 @@ def with_repeated_refs(arguments: Sequence[str], command: click.Command | None =
     done = list(_repeated(arguments))
     more = len(done) - len(arguments)
     if more:
-        click.echo(
+        tell(
             f"notice: {more} more {'file is' if more == 1 else 'files are'} taken for {OPTION}, "
-            "being named like the one before; write name=path for an output",
-            err=True,
+            "being named like the one before; write name=path for an output"
         )
     doubtful = [] if command is None else _doubtful(done, command)
     if doubtful:

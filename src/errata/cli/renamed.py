@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import click
+from errata.cli.running import tell
 
 __all__ = ["RENAMED", "with_new_names"]
 
@@ -48,7 +48,7 @@ def _rewritten(renamed: dict[str, str], arguments: Sequence[str]) -> Iterator[st
             yield argument
             continue
         new, _, before = renamed[old].partition(" ")
-        click.echo(f"notice: {old} is called {new} {before}".rstrip() + " now", err=True)
+        tell(f"notice: {old} is called {new} {before}".rstrip() + " now")
         if equals:
             yield f"{new}={before}{value}"
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.running import tell
 
 if TYPE_CHECKING:
     from errata.report.table import Form
@@ -60,5 +61,5 @@ def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: F
     emit(report.reproduction_tables(results, summary=summary), form)
     failed = sum(result.mismatches for result in results)
     if failed:
-        click.echo(f"errata: {failed} figures do not come out as they should", err=True)
+        tell(f"errata: {failed} figures do not come out as they should")
         sys.exit(1)

@@ -26,7 +26,7 @@ import click
 
 from errata.errors import DataWarning, ErrataError, PluginError, shortened, visible
 
-__all__ = ["EXIT_CODES", "Unread", "loudness", "run", "set_loudness", "show_traceback"]
+__all__ = ["EXIT_CODES", "Unread", "loudness", "run", "set_loudness", "show_traceback", "tell"]
 
 EXIT_CODES = {
     0: "all is well",
@@ -73,7 +73,7 @@ class _Visible:
     """Standard error, for texts that may hold anything."""
 
     def write(self, text: str) -> None:
-        click.echo(visible(text.rstrip("\n")), err=True)
+        tell(visible(text.rstrip("\n")))
 
 
 def run(command: click.Command, arguments: list[str] | None) -> int:
@@ -92,7 +92,7 @@ def run(command: click.Command, arguments: list[str] | None) -> int:
         return stop.code if isinstance(stop.code, int) else 0
     except BaseException as error:
         if show_traceback.get():
-            traceback.print_exc()
+            tell("\n".join(map(visible, traceback.format_exc().splitlines())))
         return _failed(error)
     finally:
         if loudness.get() > 0:
@@ -104,7 +104,7 @@ def _failed(error: BaseException) -> int:
     """Print what went wrong, and return the code to exit with."""
     match error:
         case BrokenPipeError() | Unread():
-            _drop_output()
+            _drop("stdout")
             return UNREAD
         case click.Abort() | KeyboardInterrupt():
             _say("interrupted")
@@ -120,7 +120,7 @@ def _failed(error: BaseException) -> int:
         case OSError():
             place = "output" if error.filename is None else os.fsdecode(error.filename)
             _say(f"{place}: {error.strerror or error}")
-            _drop_output()
+            _drop("stdout")
         case MemoryError():
             _say(
                 f"too little memory: {error or 'none is left'}; ask for less at a time: fewer "
@@ -143,19 +143,27 @@ def _versions() -> str:
     return ", ".join((*parts, f"NumPy {version('numpy')}", f"SciPy {version('scipy')}"))
 
 
+def tell(text: str) -> None:
+    """Print on standard error; if nobody can read it, that changes nothing else."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        _drop("stderr")
+
+
 def _say(message: str) -> None:
-    click.echo(f"errata: {visible(shortened(message))}", err=True)
+    tell(f"errata: {visible(shortened(message))}")
 
 
 def _show_usage(error: click.ClickException) -> None:
     """As click shows its errors, with nothing in them that steers a terminal."""
     context = getattr(error, "ctx", None)
     if context is not None:
-        click.echo(context.get_usage(), err=True)
+        tell(context.get_usage())
         names = context.help_option_names
         if names:
-            click.echo(f"Try '{context.command_path} {names[-1]}' for help.\n", err=True)
-    click.echo(f"Error: {visible(shortened(error.format_message()))}", err=True)
+            tell(f"Try '{context.command_path} {names[-1]}' for help.\n")
+    tell(f"Error: {visible(shortened(error.format_message()))}")
 
 
 def _fault(error: BaseException) -> str:
@@ -219,7 +227,7 @@ def _warner() -> Callable[..., None]:
         if loudness.get() < 0 or (not ours and text in said):
             return
         said.add(text)
-        click.echo(f"warning: {text}", err=True)
+        tell(f"warning: {text}")
 
     return show
 
@@ -251,12 +259,12 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _drop_output() -> None:
-    """Let go of what standard output could not take, so that Python's end is quiet."""
+def _drop(name: str) -> None:
+    """Let go of what a standard stream could not take, so that Python's end is quiet."""
     try:
-        sys.stdout.flush()
+        getattr(sys, name).flush()
     except (OSError, ValueError):
         try:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), getattr(sys, name).fileno())
         except (OSError, ValueError):
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
