@@ -28,11 +28,12 @@ def errata(
     code: int | None = 0,
     env: Mapping[str, str | None] | None = None,
     terminal: int | None = None,
+    encoding: str = "utf-8",
 ) -> Done:
     """Run a command in this process; ``code`` is the exit code it must end with, if not None.
 
     ``env`` sets variables of the environment, or takes them away (None). With ``terminal`` the
-    output claims to be a terminal of so many columns.
+    output claims to be a terminal of so many columns; ``encoding`` is that of the output.
     """
     from errata.cli import main
 
@@ -40,7 +41,7 @@ def errata(
         env = {"TERM": "xterm", "NO_COLOR": None, "COLUMNS": str(terminal), **(env or {})}
 
     given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin.encode("utf-8"))), "utf-8")  # type: ignore[arg-type]
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding, newline="\n") for _ in range(2))
     out.isatty = lambda: terminal is not None  # type: ignore[method-assign]
     status: object = 0
     with (
@@ -60,7 +61,9 @@ def errata(
             status = stop.code
         for stream in (out, err):
             stream.flush()
-    printed, said = (stream.buffer.getvalue().decode("utf-8") for stream in (out, err))  # type: ignore[attr-defined]
+    # Click takes ASCII for a mistake of the environment, and writes UTF-8.
+    written = "utf-8" if encoding == "ascii" else encoding
+    printed, said = (stream.buffer.getvalue().decode(written) for stream in (out, err))  # type: ignore[attr-defined]
     done = Done(["errata", *map(str, arguments)], int(status or 0), printed, said)
     return _checked(done, code)
 
@@ -71,10 +74,12 @@ def errata_process(
     cwd: Path | None = None,
     code: int | None = 0,
     env: Mapping[str, str | None] | None = None,
+    encoding: str = "utf-8",
 ) -> Done:
     """Run a command as a user does, in a process of its own."""
     command = ("-m", "errata", *map(str, arguments))
-    return _checked(_python(*command, stdin=stdin, cwd=cwd, env=_environment(env)), code)
+    done = _python(*command, stdin=stdin, cwd=cwd, env=_environment(env), encoding=encoding)
+    return _checked(done, code)
 
 
 def python_process(program: str) -> Done:
@@ -82,14 +87,16 @@ def python_process(program: str) -> Done:
     return _checked(_python("-c", program, stdin="", cwd=None, env=_environment(None)), 0)
 
 
-def _python(*arguments: str, stdin: str, cwd: Path | None, env: dict[str, str]) -> Done:
+def _python(
+    *arguments: str, stdin: str, cwd: Path | None, env: dict[str, str], encoding: str = "utf-8"
+) -> Done:
     return subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
         input=stdin,
         check=False,
-        encoding="utf-8",
+        encoding=encoding,
         cwd=cwd,
         env=env,
     )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from itertools import count
 from pathlib import Path
 
@@ -65,6 +68,21 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def _own_cache(monkeypatch: pytest.MonkeyPatch, _caches: Iterator[Path]) -> None:
     """Keep caches of a test to the test."""
     monkeypatch.setenv("ERRATA_CACHE", str(next(_caches)))
+
+
+@cache
+def _installed(group: str, _: tuple[str, ...]) -> EntryPoints:
+    return entry_points(group=group)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _installed_once() -> Iterator[None]:
+    """Look at the installed packages once: it takes longer than most commands, and none comes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "errata.plugins.entry_points", lambda *, group: _installed(group, tuple(sys.path))
+        )
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)
