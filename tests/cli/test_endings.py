@@ -391,4 +391,12 @@ def test_quiet_and_verbose(tmp_path: Path) -> None:
     written = errata("convert", "g.m2", "--only-source", "-o", "s.txt", "-v", cwd=tmp_path)
     assert "errata: wrote s.txt (9 bytes)\n" in written.stderr
     assert "-q" in errata("data", "get", "--help").stdout
+    # Before the command as well as behind it; the last word counts.
+    before = errata("-q", *run, cwd=tmp_path)
+    assert (before.stdout, before.stderr) == (usual.stdout, "")
+    assert "errata: reading g.m2\n" in errata("-v", *run, cwd=tmp_path).stderr
+    assert "errata: reading g.m2\n" in errata("-q", *run, "-v", cwd=tmp_path).stderr
+    assert errata("-v", *run, "-q", cwd=tmp_path).stderr == ""
+    assert errata(*run, "-v", "-q", cwd=tmp_path).stderr == ""
+    assert "NumPy" in errata("data", "-v", "list").stderr
     assert errata("--version").stdout == errata("-V").stdout

@@ -23,6 +23,20 @@ def test_every_one_is_listed_with_what_it_needs(command: str, registry: object) 
         assert row["from"] == "errata"
 
 
+@pytest.mark.parametrize("command", ["metrics", "rankers"])
+def test_the_list_fits_a_terminal(command: str) -> None:
+    said = errata(command).stdout
+    assert max(map(len, said.splitlines())) <= 80
+    for title in ("needs", "paper", "what"):
+        assert title in said.splitlines()[0]
+    (table,) = json.loads(errata(command, "--json").stdout)["tables"]
+    words = {*said.split()}
+    for row in table["rows"]:
+        assert {
+            *f"{row[command[:-1]]} {row['needs']} {row['paper']} {row['what']}".split()
+        } <= words
+
+
 def test_one_is_shown_with_its_parameters() -> None:
     (table,) = json.loads(errata("metrics", "GLEU", "--json").stdout)["tables"]
     assert table["rows"][0] == {
@@ -43,7 +57,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_listed(monkeypatch: pytest.MonkeyPat
 
     point = EntryPoint("broken", "no_such_module:X", "errata.metrics")
     monkeypatch.setattr("errata.plugins.entry_points", lambda group: [point])
-    said = errata("metrics").stdout
+    said = json.loads(errata("metrics", "--json").stdout)["tables"][0]["rows"][-1]["what"]
     assert "cannot be loaded from no_such_module:X: No module named 'no_such_module'" in said
 
 
@@ -84,3 +98,18 @@ def test_the_shell_completes(words: str, completed: str) -> None:
 def test_words_are_read_in_any_case() -> None:
     run = ("rank", "--sample", "--resamples", 20)
     assert errata(*run, "--unit", "Pairs").stdout == errata(*run, "--unit", "pairs").stdout
+
+
+@pytest.mark.parametrize("command", ["rank", "agree", "plan"])
+def test_the_help_names_every_form_of_judgments(command: str) -> None:
+    from errata.io.judgments import FORMS
+
+    said = " ".join(errata(command, "--help").stdout.split())
+    assert FORMS in said
+    for form in ("Appraise XML", "pairwise CSV", "MTurk", "JSON lines", "table", ".xlsx"):
+        assert form in said
+
+
+def test_the_help_names_every_compression() -> None:
+    said = " ".join(errata("score", "--help").stdout.split())
+    assert "files may be compressed (gzip, bzip2, xz), and - is standard input" in said

@@ -94,7 +94,7 @@ def _with_loudness(command: click.Command) -> click.Command:
     if isinstance(command, click.Group):
         for inner in command.commands.values():
             _with_loudness(inner)
-    elif not any("--quiet" in parameter.opts for parameter in command.params):
+    if not any("--quiet" in parameter.opts for parameter in command.params):
         command.params += _loudness_options()
     return command
 
@@ -118,6 +118,9 @@ def cli() -> None:
 
     Start with:  errata score --sample
     """
+
+
+cli.params += _loudness_options()
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

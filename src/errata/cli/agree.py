@@ -8,7 +8,7 @@ import click
 
 from errata.cli.options import choice_of
 from errata.cli.output import emit, format_option
-from errata.cli.people import JudgmentInputs, judgment_options, ranker_option
+from errata.cli.people import JudgmentInputs, judgment_options, judgments_argument, ranker_option
 from errata.human.agreement import ChanceModel, KappaWeights
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ __all__ = ["command"]
 @click.command(
     "agree", epilog="Example:  errata agree judgments.xml --chance cohen --kappa-weights linear"
 )
-@click.argument("judgments", nargs=-1, metavar="FILE...")
 @click.option(
     "--chance",
     type=choice_of(ChanceModel),
@@ -49,6 +48,7 @@ __all__ = ["command"]
 @ranker_option("How single judges' rankings are scored.", "expected_wins(denominator='beaten')")
 @judgment_options()
 @format_option
+@judgments_argument
 def command(
     judgments: tuple[str, ...],
     chance: ChanceModel,

@@ -80,7 +80,7 @@ people_options = gathered(
             "--judgments",
             multiple=True,
             metavar="FILE",
-            help="Human rankings (Appraise XML, CSV, JSONL); may be repeated.",
+            help="Human rankings in any form that errata rank reads; may be repeated.",
         ),
         "ranker": ranker_option("How judgments become scores (see errata rank)."),
         "members": members_option,

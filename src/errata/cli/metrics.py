@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from errata.cli.output import emit, format_option
+from errata.cli.known import known_command
 
 if TYPE_CHECKING:
-    from errata.report.table import Form
+    from errata.plugins import Registry
 
 __all__ = ["command"]
 
 
-@click.command("metrics", epilog="Example:  errata metrics gleu")
-@click.argument("name", required=False, metavar="[NAME]")
-@format_option
-def command(name: str | None, form: Form) -> None:
-    """List the metrics, or the parameters of one of them.
-
-    Each with what it needs, its range and its paper; with a name, every parameter with its
-    default and what it takes.
-    """
+def _registry() -> Registry[Any]:
     from errata.metrics import METRICS
-    from errata.report.tables.known import known_table, parameter_table
 
-    emit(known_table(METRICS) if name is None else parameter_table(METRICS, name), form)
+    return METRICS
+
+
+command = known_command("metric", _registry, example="gleu")

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.core import ParameterSource
 
 from errata.cli.options import gathered
 from errata.cli.running import loudness
-from errata.cli.words import choice_of
+from errata.cli.words import Command, choice_of
 from errata.errors import InputError, visible
 from errata.report.table import Form, Table, escaped_json, render
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ProgressBar", "emit", "format_option", "writes_files"]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 # What stands in tables and not in old code pages, with something as wide that does.
 PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "…": "~", "→": ">"}
 

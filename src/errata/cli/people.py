@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.options import Decorator, Function, choice_of, gathered, refuse_unless
+from errata.cli.words import also_says
 from errata.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ __all__ = [
     "JudgmentInputs",
     "hide_option",
     "judgment_options",
+    "judgments_argument",
     "members_option",
     "ranker_option",
     "unit_option",
@@ -158,6 +160,17 @@ def judgment_options(*leave_out: str) -> Decorator:
     for field in leave_out:
         del options[field]
     return gathered("judged", JudgmentInputs, options)
+
+
+def judgments_argument(command: Function) -> Function:
+    """Take files of judgments, and say in the help of the command which forms they may have."""
+    from errata.io.judgments import FORMS
+
+    said = (
+        f"Judgments are {FORMS}, with commas, semicolons or tabs, or .xlsx; the form is told from "
+        "the content."
+    )
+    return click.argument("judgments", nargs=-1, metavar="FILE...")(also_says(said)(command))
 
 
 RANKER = "expected_wins"  # what rank, plan and meta do unless asked for another

@@ -8,7 +8,13 @@ import click
 
 from errata.cli.options import FiniteRange, confidence_option, seed_option
 from errata.cli.output import ProgressBar, emit, format_option
-from errata.cli.people import JudgmentInputs, judgment_options, ranker_option, unit_option
+from errata.cli.people import (
+    JudgmentInputs,
+    judgment_options,
+    judgments_argument,
+    ranker_option,
+    unit_option,
+)
 from errata.errors import InputError
 from errata.human.planning import LARGEST
 
@@ -20,7 +26,6 @@ __all__ = ["command"]
 
 
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
-@click.argument("judgments", nargs=-1, metavar="FILE...")
 @click.option("--systems", nargs=2, metavar="A B", help="The two systems to tell apart.")
 @ranker_option("How judgments become scores (see errata rank).")
 @confidence_option
@@ -63,6 +68,7 @@ __all__ = ["command"]
 @judgment_options()
 @seed_option
 @format_option
+@judgments_argument
 def command(
     judgments: tuple[str, ...],
     systems: tuple[str, str] | None,

@@ -20,6 +20,7 @@ from errata.cli.people import (
     JudgmentInputs,
     hide_option,
     judgment_options,
+    judgments_argument,
     members_option,
     ranker_option,
     unit_option,
@@ -40,7 +41,6 @@ __all__ = ["command"]
     epilog="Example:  errata rank judgments.xml --ranker trueskill --unit pairs --figure r.svg",
 )
 @writes_files("figures")
-@click.argument("judgments", nargs=-1, metavar="FILE...")
 @ranker_option(
     "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, "
     "with parameters as in 'bradley_terry(ties=rao_kupper)'."
@@ -77,6 +77,7 @@ __all__ = ["command"]
 @threads_option
 @judgment_options()
 @format_option
+@judgments_argument
 def command(
     judgments: tuple[str, ...],
     ranker: str,
@@ -95,8 +96,7 @@ def command(
 ) -> None:
     """Rank systems from human judgments.
 
-    Judgments are Appraise XML, pairwise CSV (WMT), MTurk results or JSONL; the form is told from
-    the content. Systems in different clusters differ at the level asked for.
+    Systems in different clusters differ at the level asked for.
     """
     from errata import human
     from errata.human.clusters import cluster

@@ -55,7 +55,9 @@ def set_loudness(_: click.Context, __: click.Parameter, value: int | None) -> No
     if value is None:
         return
     loudness.set(value)
-    if value > 0:
+    if value < 0:
+        _journal(logging.NOTSET, [])
+    else:
         handler = logging.StreamHandler(_Visible())
         handler.setFormatter(logging.Formatter("errata: %(message)s"))
         _journal(logging.INFO, [handler])

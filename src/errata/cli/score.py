@@ -20,7 +20,9 @@ from errata.cli.options import (
     tier_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.words import also_says
 from errata.errors import InputError
+from errata.io.opened import COMPRESSIONS
 from errata.plugins import origin
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from errata.report.table import Form, Table
 
 __all__ = ["command"]
+
+FILES = f"Everywhere, files may be compressed ({', '.join(COMPRESSIONS)}), and - is standard input."
 
 
 @click.command("score", epilog="Example:  errata score --gold gold.m2 baseline.txt ours=out.txt")
@@ -44,6 +48,7 @@ __all__ = ["command"]
 @bootstrap_options()
 @threads_option
 @format_option
+@also_says(FILES)
 def command(
     outputs: tuple[str, ...],
     inputs: Inputs,
@@ -61,7 +66,7 @@ def command(
     """Score the outputs of one or more systems.
 
     Give the gold standard as M2 (--gold) or as texts (--source and --refs), then one output
-    file per system, one sentence a line; gzip and - for standard input work everywhere.
+    file per system, one sentence a line.
     """
     from errata.evaluation import evaluate
     from errata.metrics import parse

@@ -1,14 +1,18 @@
-"""What an option takes: one of a closed set of words, or the number of an annotator."""
+"""Words of the command line: what an option takes, and sentences that several commands say."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import click
 
 from errata.parameters import nearest
 
-__all__ = ["Annotator", "Word", "choice_of"]
+__all__ = ["Annotator", "Command", "Word", "also_says", "choice_of"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 if TYPE_CHECKING:  # generic since click 8.2 and 8.4; older ones do
     _Choice = click.Choice[str]
@@ -47,3 +51,13 @@ class Annotator(_Type):
         if not (text.isdecimal() and text.isascii() and len(text) < 10):
             self.fail(f"{text[:40]!r} is neither the number of an annotator nor all", param, ctx)
         return int(text)
+
+
+def also_says(sentence: str) -> Callable[[Command], Command]:
+    """Add a paragraph to the help of a command: what others say in the same words."""
+
+    def decorate(command: Command) -> Command:
+        command.__doc__ = f"{inspect.getdoc(command)}\n\n{sentence}"
+        return command
+
+    return decorate

@@ -27,6 +27,7 @@ from errata.errors import DataWarning, InputError, locate
 from errata.io.placing import left_by_a_kill
 
 __all__ = [
+    "COMPRESSIONS",
     "FileId",
     "PathLike",
     "file_error",
@@ -52,6 +53,7 @@ _COMPRESSED: tuple[tuple[Any, str, str, Any], ...] = (
     (_BZIP2, ".bz2", "bzip2", bz2.BZ2File),
     (b"\xfd7zXZ\x00", ".xz", "xz", lzma.LZMAFile),
 )
+COMPRESSIONS = tuple(called for _, _, called, _ in _COMPRESSED)
 # Files that are no text at all, and what to do about them.
 _FOREIGN = (
     (b"PK\x03\x04", "a spreadsheet (.xlsx) or ZIP archive", "save it as CSV, or unpack it"),

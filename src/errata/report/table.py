@@ -8,9 +8,11 @@ from __future__ import annotations
 import html
 import json
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any, Literal
 
 from errata import __version__
@@ -36,7 +38,8 @@ class Table:
     """Named columns, rows of cells, and what stands above and below them.
 
     ``formats`` gives a format spec per column (``{"F0.5": ".4f"}``), ``row_formats`` one per
-    first cell, for sheets that have a figure a row; ``rules`` holds the positions of rows after
+    first cell, for sheets that have a figure a row; ``widths`` are the most places a column takes
+    in a terminal, where longer texts go on below; ``rules`` holds the positions of rows after
     which a line is drawn (clusters); ``caption`` is the signature or remark below; ``name`` is
     how JSON readers find the table. ``signature`` is what made the numbers, one line per scorer,
     for forms that programs read: a key in JSON, the last column in TSV.
@@ -51,6 +54,7 @@ class Table:
     rules: frozenset[int] = frozenset()
     signature: str = ""
     row_formats: Mapping[str, str] = field(default_factory=dict)
+    widths: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -204,10 +208,23 @@ def _as_data(table: Table, name: str) -> dict[str, Any]:
     }
 
 
+def _wrapped(table: Table) -> list[list[list[str]]]:
+    """The lines that each row takes in a terminal, as cells."""
+    most = [table.widths.get(name) for name in table.columns]
+
+    def lines(text: str, width: int | None) -> list[str]:
+        return [text] if width is None else textwrap.wrap(text, width, break_on_hyphens=False)
+
+    return [
+        [list(line) for line in zip_longest(*map(lines, row, most), fillvalue="")]
+        for row in table.texts()
+    ]
+
+
 def _terminal(table: Table, colour: bool) -> str:
-    texts, heads = table.texts(), table.heads()
+    rows, heads = _wrapped(table), table.heads()
     widths = [
-        max([display_width(name), *(display_width(row[c]) for row in texts)])
+        max([display_width(name), *(display_width(cells[c]) for row in rows for cells in row)])
         for c, name in enumerate(heads)
     ]
     right = table.numeric()
@@ -223,9 +240,9 @@ def _terminal(table: Table, colour: bool) -> str:
     bold = (lambda text: f"\x1b[1m{text}\x1b[0m") if colour else (lambda text: text)
     lines = [bold(visible(table.title))] if table.title else []
     lines += [bold(line(heads)), rule]
-    for position, row in enumerate(texts):
-        lines.append(line(row))
-        if position in table.rules and position + 1 < len(texts):
+    for position, row in enumerate(rows):
+        lines += map(line, row)
+        if position in table.rules and position + 1 < len(rows):
             lines.append("┄" * len(rule))
     return "\n".join([*lines, *table.remarks()])
 

@@ -21,6 +21,7 @@ from errata.numbers import Seed
 from errata.parameters import require
 
 __all__ = [
+    "FORMS",
     "JudgmentForm",
     "WrittenForm",
     "read_judgment_files",
@@ -32,6 +33,15 @@ __all__ = [
 
 JudgmentForm = Literal["appraise", "jsonl", "pairwise", "mturk", "table"]
 WrittenForm = Literal["appraise", "jsonl", "pairwise"]
+_FORMS: dict[JudgmentForm, str] = {
+    "appraise": "Appraise XML",
+    "pairwise": "pairwise CSV (WMT, JFLEG: system1Id, system1rank, ...)",
+    "mturk": "MTurk results (Input.system1, ...)",
+    "jsonl": "JSON lines",
+    "table": "a table with a heading (judge, sentence, system and rank or score; better and worse; "
+    "or a column of ratings per system)",
+}
+FORMS = " or ".join((", ".join([*_FORMS.values()][:-1]), [*_FORMS.values()][-1]))
 
 
 def read_judgments(
@@ -48,15 +58,14 @@ def read_judgments(
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
 
-    The form is told from the content: Appraise XML, JSONL, pairwise CSV, MTurk CSV, or a table
-    whose ``columns`` may be named (see `errata.io.judgments.spreadsheet`). CSV may have commas,
-    semicolons or tabs, or be a spreadsheet (.xlsx). ``base`` is the number of the first sentence
-    in the file (SEEDA counts from 1). ``leave_out`` names judges
-    whose rankings do not count. With ``outputs`` (system -> sentences) the groups are compared
-    with them and refused where they do not fit, unless ``labels`` says otherwise; ``statuses``
-    and ``labels="text"`` are for MTurk files (see `errata.io.judgments.mturk.parse_mturk`).
-    A judgment that stands there twice counts once, with a warning; ``repeats`` remembers those of
-    other files too (see `read_judgment_files`).
+    The form (see `FORMS`) is told from the content; the ``columns`` of a table may be named (see
+    `errata.io.judgments.spreadsheet`). Tables may have commas, semicolons or tabs, or be a
+    spreadsheet (.xlsx). ``base`` is the number of the first sentence in the file (SEEDA counts
+    from 1). ``leave_out`` names judges whose rankings do not count. With ``outputs`` (system ->
+    sentences) the groups are compared with them and refused where they do not fit, unless
+    ``labels`` says otherwise; ``statuses`` and ``labels="text"`` are for MTurk files (see
+    `errata.io.judgments.mturk.parse_mturk`). A judgment that stands there twice counts once, with
+    a warning; ``repeats`` remembers those of other files too (see `read_judgment_files`).
     """
     require("labels", labels, Labels)
     name = shown_name(path)
@@ -166,12 +175,7 @@ def _guess(start: str, delimiter: str, name: str) -> JudgmentForm:
     if len(titles) > 1 and not any(map(_is_number, titles)):
         return "table"
     raise InputError(
-        "the form of the file is not known",
-        path=name,
-        line=1,
-        remedy="it should be Appraise XML, JSONL, pairwise CSV (with system1Id, "
-        "system1rank, ...), MTurk CSV (with Input.system1, ...) or a table with a heading "
-        "(judge, sentence, system, rank or score)",
+        "the form of the file is not known", path=name, line=1, remedy=f"it should be {FORMS}"
     )
 
 

@@ -12,7 +12,7 @@ from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.sheet import read_number
 from errata.numbers import Floats
 
-__all__ = ["add_sentence", "figure", "scored_twice", "sentence_table"]
+__all__ = ["add_sentence", "cells_under", "figure", "scored_twice", "sentence_table"]
 
 
 def figure(text: str, path: str, line: int, *, comma: bool = False) -> float:
@@ -26,6 +26,19 @@ def figure(text: str, path: str, line: int, *, comma: bool = False) -> float:
             remedy="write scores as 0.3501; leave out a system that has none",
         )
     return number
+
+
+def cells_under(head: Sequence[str], line: str, path: str, number: int) -> list[str]:
+    """The cells of a line of TSV, one under each heading."""
+    cells = line.rstrip("\r\n").split("\t")
+    if len(cells) != len(head):
+        raise InputError(
+            f"{len(cells)} cells under {len(head)} headings",
+            path=path,
+            line=number,
+            remedy="cells are apart by tabs",
+        )
+    return cells
 
 
 def scored_twice(system: str, path: str, line: int, sentence: int | None = None) -> InputError:

@@ -14,7 +14,7 @@ import numpy as np
 
 from errata.data import Scores
 from errata.errors import InputError
-from errata.io.scores.checked import figure, sentence_table
+from errata.io.scores.checked import cells_under, figure, sentence_table
 from errata.parameters import name_in
 
 __all__ = ["from_printed_json", "from_printed_tsv", "is_printed_tsv"]
@@ -55,22 +55,14 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
     tables: list[Printed] = []
     head: list[str] | None = None
     for number, line in enumerate(lines, 1):
-        cells = line.rstrip("\r\n").split("\t")
-        if cells == [""]:
+        if not line.rstrip("\r\n"):
             head = None
         elif head is None:
-            head = cells
+            head = line.rstrip("\r\n").split("\t")
             kept = [c for c in head if c != "signature" and not c.endswith((" low", " high"))]
             tables.append({"columns": kept, "rows": [], "lines": []})
-        elif len(cells) != len(head):
-            raise InputError(
-                f"{len(cells)} cells under {len(head)} headings",
-                path=name,
-                line=number,
-                remedy="cells are apart by tabs",
-            )
         else:
-            row = dict(zip(head, cells, strict=True))
+            row = dict(zip(head, cells_under(head, line, name, number), strict=True))
             tables[-1].setdefault("signature", row.get("signature", ""))
             tables[-1]["rows"].append(row)
             tables[-1]["lines"].append(number)

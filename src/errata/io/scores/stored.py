@@ -14,7 +14,7 @@ from errata.errors import InputError
 from errata.io.checks.findings import raise_or_warn
 from errata.io.files import PathLike, decode, read_bytes, read_lines, shown_name
 from errata.io.opened import plain_name
-from errata.io.scores.checked import add_sentence, figure, scored_twice, sentence_table
+from errata.io.scores.checked import add_sentence, cells_under, figure, scored_twice, sentence_table
 from errata.io.strict_json import decode_json
 from errata.io.writing import write_lines
 from errata.numbers import Floats, Ints
@@ -263,15 +263,7 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
     single: dict[str, dict[str, dict[int, float]]] = {column: {} for column in columns}
     scorers: set[str] = set()
     for number, line in enumerate(lines[1:], 2):
-        cells = line.split("\t")
-        if len(cells) != len(head):
-            raise InputError(
-                f"{len(cells)} cells under {len(head)} headings",
-                path=name,
-                line=number,
-                remedy="cells are apart by tabs",
-            )
-        scorer, system, sentence, *figures = cells
+        scorer, system, sentence, *figures = cells_under(head, line, name, number)
         scorers.add(scorer)
         for column, cell in zip(columns, figures, strict=True):
             if not cell and column != columns[0]:

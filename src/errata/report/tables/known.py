@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from typing import Any
 
 from errata.errors import ErrataError
@@ -14,8 +14,15 @@ from errata.report.table import Table
 __all__ = ["known_table", "parameter_table"]
 
 
-def known_table(registry: Registry[Any]) -> Table:
-    """All of them; what cannot be loaded is listed with the reason."""
+TERMINAL = 80
+NARROW = {"needs": 20, "paper": 17}  # places in a terminal; what is left goes to what they are
+
+
+def known_table(registry: Registry[Any], *, brief: bool = False) -> Table:
+    """All of them; what cannot be loaded is listed with the reason.
+
+    ``brief`` fits a terminal: what is known of one of them in full is left to `parameter_table`.
+    """
     rows = []
     for name in registry.names():
         package = registry.package(name) or "errata"
@@ -25,14 +32,30 @@ def known_table(registry: Registry[Any]) -> Table:
             rows.append((name, "", "", "", package, str(error)))
             continue
         about = cls.about
-        what = _described(cls).partition("\n")[0].replace("``", "").rstrip(":")
+        what = _described(cls).partition("\n")[0].replace("`", "").rstrip(":")
         rows.append((name, "; ".join(about.needs), about.range, about.paper, package, what))
-    return Table(
+    table = Table(
         (registry.what, "needs", "range", "paper", "from", "what"),
         tuple(rows),
         name=f"{registry.what}s",
-        caption=f"Parameters and what they mean: errata {registry.what}s NAME",
+        caption=f"Parameters, range and more of one: errata {registry.what}s NAME",
     )
+    return _brief(table) if brief else table
+
+
+def _brief(table: Table) -> Table:
+    """The columns that tell one from the others, as narrow as a terminal."""
+    rows = tuple(
+        (name, needs, paper, what if package == "errata" else f"{what} (from {package})")
+        for name, needs, _, paper, package, what in table.rows
+    )
+    columns = (table.columns[0], *NARROW, "what")
+    taken = [
+        min(NARROW.get(name, TERMINAL), max(map(len, (name, *(str(row[c]) for row in rows)))))
+        for c, name in enumerate(columns[:-1])
+    ]
+    left = max(12, TERMINAL - sum(taken) - 2 * len(taken))
+    return replace(table, columns=columns, rows=rows, widths={**NARROW, "what": left})
 
 
 def parameter_table(registry: Registry[Any], name: str) -> Table:
