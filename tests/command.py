@@ -12,11 +12,12 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
-__all__ = ["Done", "errata", "errata_process", "python_process"]
+__all__ = ["Done", "errata", "errata_in_forms", "errata_process", "python_process"]
 
 Done = subprocess.CompletedProcess[str]
 
@@ -66,6 +67,30 @@ def errata(
     printed, said = (stream.buffer.getvalue().decode(written) for stream in (out, err))  # type: ignore[attr-defined]
     done = Done(["errata", *map(str, arguments)], int(status or 0), printed, said)
     return _checked(done, code)
+
+
+def errata_in_forms(forms: Iterable[str], *arguments: object, cwd: Path) -> dict[str, Done]:
+    """Run a command once, and print its tables in several forms, as if it were run for each.
+
+    Not for ``table``: some commands show a terminal fewer or other tables.
+    """
+    from errata.cli import output
+
+    render, printed = output.render, dict.fromkeys(forms, "")
+    assert "table" not in printed
+
+    def in_all_forms(tables: Any, form: Any, **given: Any) -> str:
+        for each in printed:
+            printed[each] += render(tables, each, **given) + "\n"  # type: ignore[arg-type]
+        return render(tables, form, **given)
+
+    first = next(iter(printed))
+    with mock.patch.object(output, "render", in_all_forms):
+        done = errata(*arguments, "--format", first, cwd=cwd, code=None)
+    assert done.stdout == printed[first]
+    return {
+        form: Done(done.args, done.returncode, text, done.stderr) for form, text in printed.items()
+    }
 
 
 def errata_process(

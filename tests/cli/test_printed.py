@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from command import errata
+from command import Done, errata, errata_in_forms
 from errata import __version__
 from printed import alike
 from small_experiment import SMALL
@@ -116,14 +117,7 @@ IN_ALL_FORMS = {
     *("meta-system", "check-shifted", "reproduce-small", "data-list", "metrics-m2", "rankers"),
     *("plan-pairs", "meta-top"),
 }
-CASES = {
-    **{name: (*arguments,) for name, arguments in RUNS.items()},
-    **{
-        f"{name}.{form}": (*RUNS[name], "--format", form)
-        for name in sorted(IN_ALL_FORMS)
-        for form in FORMS
-    },
-}
+CASES = (*RUNS, *(f"{name}.{form}" for name in sorted(IN_ALL_FORMS) for form in FORMS))
 ODD = """S He go home .
 A 1 2|||Verb|||goes|||REQUIRED|||-NONE-|||0
 A 9 10|||Verb|||goes|||REQUIRED|||-NONE-|||0
@@ -149,11 +143,20 @@ def _fill(folder: Path) -> None:
     (folder / "small.toml").write_text(SMALL, encoding="utf-8")
 
 
+@cache
+def _in_forms(folder: Path, name: str) -> dict[str, Done]:
+    return errata_in_forms(FORMS, *RUNS[name], cwd=folder)
+
+
 def _printed(folder: Path, name: str) -> str:
     """All that the user sees: output, messages, and the exit code where it is not 0."""
-    width = 100 if "." not in name else None
-    nowhere = {"ERRATA_DATA": None}
-    done = errata(*CASES[name], cwd=folder, code=None, terminal=width, env=nowhere)
+    run, _, form = name.partition(".")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ERRATA_DATA", raising=False)
+        if form:
+            done = _in_forms(folder, run)[form]
+        else:
+            done = errata(*RUNS[run], cwd=folder, code=None, terminal=100)
     text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
     text = text.replace(f"errata:{__version__}", "errata:VERSION")
     text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
@@ -179,7 +182,7 @@ def test_a_command_prints_what_it_printed(name: str, folder: Path) -> None:
 
 
 def test_every_kept_text_has_its_command() -> None:
-    assert {file.stem for file in GOLDEN.glob("*.txt")} == CASES.keys()
+    assert {file.stem for file in GOLDEN.glob("*.txt")} == set(CASES)
 
 
 @pytest.mark.parametrize(

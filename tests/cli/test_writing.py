@@ -24,10 +24,22 @@ WRITERS: dict[str, tuple[Sequence[str], str, str]] = {
         "--write-weights",
         "w.txt",
     ),
-    "difficulty map": (["--gold", "gold.m2", "eager.txt", "x=noisy.txt"], "--figure", "m.html"),
-    "difficulty figure": (["--gold", "gold.m2", "eager.txt", "noisy.txt"], "--figure", "f.svg"),
+    "difficulty map": (
+        ["--gold", "gold.m2", "eager.txt", "x=noisy.txt", "--resamples", "20"],
+        "--figure",
+        "m.html",
+    ),
+    "difficulty figure": (
+        ["--gold", "gold.m2", "eager.txt", "noisy.txt", "--resamples", "20"],
+        "--figure",
+        "f.svg",
+    ),
     "rank": (["judgments.jsonl", "--resamples", "20"], "--figure", "r.svg"),
-    "stress": (["gleu", "--source", "source.txt", "--refs", "reference0.txt"], "--figure", "s.svg"),
+    "stress": (
+        ["gleu", "--source", "source.txt", "--refs", "reference0.txt", "--resamples", "20"],
+        "--figure",
+        "s.svg",
+    ),
     "meta": (
         ["--judgments", "judgments.jsonl", "--gold", "gold.m2", "-m", "gleu", "--resamples", "20"]
         + ["--level", "system", "nothing.txt", "eager.txt", "noisy.txt", "cautious.txt"]
@@ -145,9 +157,9 @@ def test_an_input_on_standard_input_is_an_input(folder: Path) -> None:
 def test_streams_and_devices_are_written_to(folder: Path) -> None:
     run = ("convert", "gold.m2", "--only-source", "-o")
     source = (folder / "source.txt").read_text()
-    assert errata_process(*run, "-", cwd=folder).stdout == source
+    assert errata(*run, "-", cwd=folder).stdout == source
     assert errata_process(*run, "/dev/stdout", cwd=folder).stdout.startswith(source)
     assert errata_process(*run, "/dev/stderr", cwd=folder).stderr == source
-    done = errata_process(*run, "/dev/full", cwd=folder, code=2)
+    done = errata(*run, "/dev/full", cwd=folder, code=2)
     assert done.stderr.startswith("errata: /dev/full: cannot write the file: No space left")
-    errata_process(*run, "/dev/null", cwd=folder)
+    errata(*run, "/dev/null", cwd=folder)

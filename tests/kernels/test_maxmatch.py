@@ -125,11 +125,14 @@ def test_counts_are_the_official_counts(
     assert (*found.counts[0].tolist(), len(gold)) == official_counts(s, h, gold, max_unchanged)
 
 
-def test_release_3_2_step_by_step() -> None:
+@pytest.mark.parametrize(
+    ("seed", "number"), [(32, 300), pytest.param(33, 1200, marks=pytest.mark.slow)]
+)
+def test_release_3_2_step_by_step(seed: int, number: int) -> None:
     """Insertions at the start stand elsewhere in the release, and everything follows from that."""
-    rng = random.Random(32)
+    rng = random.Random(seed)
     differing = 0
-    for _ in range(1500):
+    for _ in range(number):
         source, hypothesis, gold, max_unchanged = adversarial_case(rng, 5)
         if rng.random() < 0.7:  # begin with what was inserted, as a gold edit may say
             start = rng.choices("abx", k=rng.randint(2, 3))
@@ -149,7 +152,7 @@ def test_release_3_2_step_by_step() -> None:
         case = (source, hypothesis, gold, max_unchanged)
         assert (*found.counts[0].tolist(), len(gold)) == wanted, case
         differing += wanted != official_counts(*case)
-    assert differing > 100
+    assert differing > number / 15
 
 
 @pytest.mark.parametrize("limit", [LISTED, STATES])

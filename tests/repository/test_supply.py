@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,7 @@ def test_every_licence_is_listed() -> None:
     assert {name for name, licence in licences().items() if "GPL" in licence} == {"krippendorff"}
 
 
+@cache
 def imports(path: Path) -> set[tuple[str, str]]:
     """Modules that a file imports, with the names taken from them."""
     found = set()
