@@ -7,6 +7,7 @@ many times.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
@@ -80,8 +81,9 @@ class OutputPairs:
 def output_pairs(
     judgments: Iterable[Judgment], *, orientation: Orientation = "consistent"
 ) -> OutputPairs:
-    """Every pair of ranked outputs in every judgment.
+    """Every pair of ranked outputs in every judgment, in the order of time.
 
+    That is the order of the file where not all judgments say when they were made (ISO 8601).
     The two outputs of a key stand in alphabetical order of their systems. With
     ``orientation="presented"`` the outcome refers to the order in which they were shown although
     the key does not, a slip of computeIAA.py (Sakaguchi et al. 2016) that its published figures
@@ -91,7 +93,7 @@ def output_pairs(
     judges: dict[str, int] = {}
     keys: dict[tuple[int, str, str], int] = {}
     rows: list[tuple[int, int, int]] = []
-    for judgment in judgments:
+    for judgment in _by_time(judgments):
         judge = judges.setdefault(judgment.judge, len(judges))
         ranked = [
             (" ".join(sorted(group)), rank)
@@ -107,6 +109,16 @@ def output_pairs(
             rows.append((judge, key, outcome))
     table = np.array(rows, np.int64).reshape(-1, 3)
     return OutputPairs(tuple(judges), tuple(keys), table[:, 0], table[:, 1], table[:, 2])
+
+
+def _by_time(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
+    given = list(judgments)
+    times = [judgment.time or "" for judgment in given]
+    # Told by what they look like: written alike, they sort as texts do.
+    forms = {re.sub(r"\d", "0", time) for time in times}
+    if len(forms) != 1 or not min(forms).startswith("0000-00-00"):
+        return given
+    return [given[k] for k in sorted(range(len(given)), key=times.__getitem__)]
 
 
 @dataclass(frozen=True)
@@ -167,6 +179,8 @@ def pooled_kappa(pairs: OutputPairs, *, weights: KappaWeights = "none") -> Kappa
 
 def krippendorff(pairs: OutputPairs, *, level: AlphaLevel = "nominal") -> float:
     """Krippendorff's α over all judges, the first decision of a judge on a pair of outputs.
+
+    The first is that of ``pairs``, which `output_pairs` puts in the order of time.
 
     ``level`` is the distance between outcomes: ``"nominal"``, ``"ordinal"`` or ``"interval"``.
     """
