@@ -108,8 +108,9 @@ class TrueSkillMeanField(_WMT):
 
     It is a limit: with few comparisons a run moves far enough for expectations not to be the mean
     of runs. Against the mean of up to 100,000 runs on parts of the published judgments the worst of
-    13 scores was off by .028 at 500 comparisons, .011 at 1,000, .0065 at 2,000, .002 at 5,000 and
-    .001 from 10,000 on, which is about ``15 / comparisons``; a note says so below 10,000.
+    13 scores was off by .028 at 500 comparisons, .011 at 1,000, .0065 at 2,000 (.0056 in another
+    part, .003 to .005 in further ones), .002 at 5,000 and .001 from 10,000 on, which is about
+    ``15 / comparisons``; a note says so below 10,000.
     """
 
     name: ClassVar[str] = "trueskill_meanfield"
