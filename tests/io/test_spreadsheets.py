@@ -148,6 +148,21 @@ def test_a_spreadsheet(tmp_path: Path) -> None:
     assert list(read_judgments(tmp_path / "j.xlsx")) == EXPECTED
 
 
+def test_a_stray_cell_far_away_costs_no_memory(tmp_path: Path) -> None:
+    """A sheet of 5 kB may span 17 thousand million cells, all empty but for a few."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["judge", "sentence", "system", "rank"], ["a", 0, "A", 1], ["a", 0, "B", 2]]:
+        book.active.append(row)
+    book.active.cell(row=1, column=16_384).number_format = "0.00"
+    book.save(tmp_path / "wide.xlsx")
+    assert len(list(read_judgments(tmp_path / "wide.xlsx"))) == 1
+    book.active.cell(row=1_048_576, column=16_384, value="x")
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(InputError, match="the sheet 'Sheet' spans more than 20,000,000"):
+        list(read_judgments(tmp_path / "far.xlsx"))
+
+
 def test_commands_take_the_columns(tmp_path: Path) -> None:
     (tmp_path / "j.csv").write_text(
         "Who;Nr;System;Note\n"

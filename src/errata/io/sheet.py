@@ -34,6 +34,7 @@ XLSX = b"PK\x03\x04"
 _QUOTED = re.compile(r'"[^"]*"')
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+MOST_CELLS = 20_000_000  # of a spreadsheet, empty ones among them
 LONGEST_NUMBER = 400  # characters; the longest exact double has 767 digits, but nobody writes it
 
 
@@ -116,10 +117,7 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
             if "[Content_Types].xml" not in archive.namelist():
                 raise InputError("this is a ZIP archive", path=name, remedy="unpack it first")
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
-        sheets = {
-            sheet.title: [list(map(_cell, row)) for row in sheet.iter_rows(values_only=True)]
-            for sheet in book.worksheets
-        }
+        sheets = {sheet.title: _cells(sheet, name) for sheet in book.worksheets}
     except InputError:
         raise
     except Exception as error:  # whatever a damaged archive makes openpyxl raise
@@ -134,6 +132,23 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
             remedy="keep one, or save the one meant as CSV",
         )
     return next(iter(filled.values()))
+
+
+def _cells(sheet: Any, name: str) -> list[list[str]]:
+    """The texts of a sheet up to the last of each row; it may span far more cells than it fills."""
+    rows, spanned = [], 0
+    for values in sheet.iter_rows(values_only=True):
+        spanned += len(values)
+        if spanned > MOST_CELLS:
+            raise InputError(
+                f"the sheet {sheet.title!r} spans more than {MOST_CELLS:,} cells",
+                path=name,
+                remedy="delete what stands far below or beside the table, or save it as CSV",
+            )
+        rows.append([_cell(value) for value in values])
+        while rows[-1] and not rows[-1][-1]:
+            rows[-1].pop()
+    return rows
 
 
 def _cell(value: Any) -> str:
