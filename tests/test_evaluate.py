@@ -163,9 +163,28 @@ def parallel() -> tuple[Corpus, Hypotheses]:
 
 def test_a_shifted_output_is_refused_unless_the_guard_is_off() -> None:
     corpus, late = parallel()
-    with pytest.raises(InputError, match=r"late:4: output lines 4–30 look like source lines 3–29"):
-        evaluate("m2", corpus, late, resamples=0)
+    for _ in range(2):  # to ask again is not to switch it off
+        with pytest.raises(
+            InputError, match=r"late:4: output lines 4–30 look like source lines 3–29"
+        ):
+            evaluate("m2", corpus, late, resamples=0)
     assert evaluate("m2", corpus, late, resamples=0, guard=False)["late"] < 0.4
+
+
+def test_what_was_refused_when_it_was_read_is_refused_when_it_is_scored(tmp_path: Path) -> None:
+    corpus, late = parallel()
+    path = tmp_path / "late"
+    path.write_text("\n".join(late.sentences) + "\n")
+    with pytest.raises(InputError, match="look like source lines"):
+        read_hypotheses(path, corpus=corpus)
+    with pytest.raises(InputError, match="look like source lines"):
+        evaluate("m2", corpus, read_hypotheses(path), resamples=0)
+
+
+@pytest.mark.parametrize("odd", [{"resamples": -1}, {"resamples": 10.0}, {"rng": -1}])
+def test_what_cannot_be_drawn_is_refused(odd: dict[str, int]) -> None:
+    with pytest.raises(InputError, match=r"should be (a whole number, )?0 or more"):
+        evaluate("m2", example_corpus(), example_systems(), **odd)
 
 
 def test_an_odd_output_is_warned_of_once() -> None:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from errata.errors import InputError
+
 __all__ = [
     "BLOCK",
     "Bools",
@@ -178,6 +180,10 @@ def bootstrap_weights(
     >>> [weights.sum(axis=1).tolist() for weights in bootstrap_weights(3, 2, 0)]
     [[3.0, 3.0]]
     """
+    if not isinstance(resamples, int | np.integer) or resamples < 0:
+        raise InputError(f"resamples={resamples!r} should be a whole number, 0 or more")
+    if isinstance(rng, int | np.integer) and rng < 0:
+        raise InputError(f"the seed {rng} should be 0 or more")
     generator = np.random.default_rng(rng)
     step = max(1, block // units)
     for start in range(0, resamples, step):

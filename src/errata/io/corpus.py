@@ -253,8 +253,10 @@ def scan_hypotheses(
         systems = [Hypotheses(names[0] if names else system_name(where), tuple(lines))]
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
-            findings += check_alignment(corpus, system, path=shown)
-            looked_at(corpus).add(system.sentences)
+            found = check_alignment(corpus, system, path=shown)
+            if all(finding.severity != "error" for finding in found):
+                looked_at(corpus).add(system.sentences)
+            findings += found
             if given is None and names is None and not is_m2(where):
                 findings += called_source(corpus, system, system_name(where), shown)
     return systems, findings

@@ -64,9 +64,9 @@ def check_once(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = Non
     """
     seen = looked_at(corpus)
     if hypotheses.sentences not in seen:
-        seen.add(hypotheses.sentences)
         found = check_alignment(corpus, hypotheses, path=path)
         raise_or_warn([f for f in found if f.code not in BY_THEMSELVES], stacklevel=4)
+        seen.add(hypotheses.sentences)  # what was refused is so the next time too
 
 
 def looked_at(corpus: Corpus) -> set[tuple[str, ...]]:
