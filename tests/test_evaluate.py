@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import DataWarning, InputError
+from errata.errors import DataWarning, InputError, PluginError
 from errata.evaluation import bootstrap, chosen_counts, draw_totals, evaluate, scores_of
 from errata.io import read_hypotheses
 from errata.metrics import parse
@@ -250,7 +250,7 @@ def with_value(value: float, where: Any) -> Any:
     ],
 )
 def test_counts_are_checked_in_every_run(change: Any, problem: str) -> None:
-    with pytest.raises(InputError, match=rf"from .*test_evaluate: counts of perfect .*{problem}"):
+    with pytest.raises(PluginError, match=rf"from .*test_evaluate: counts of perfect .*{problem}"):
         evaluate(spoilt(change), example_corpus(), example_systems()[0], resamples=0)
 
 
@@ -270,7 +270,7 @@ def test_choices_are_checked_in_every_run(choice: Any, problem: str) -> None:
         def choose(self, counts: Any) -> Any:
             return choice
 
-    with pytest.raises(InputError, match=rf"toy, .*from .*test_evaluate: choose .*{problem}"):
+    with pytest.raises(PluginError, match=rf"toy, .*from .*test_evaluate: choose .*{problem}"):
         evaluate(Choosing(), example_corpus(), example_systems()[0], resamples=0)
 
 
@@ -280,11 +280,13 @@ def test_a_missing_reference_is_not_taken() -> None:
     counts[:, 0] = 1.0
 
     class Second(type(metric)):  # type: ignore[misc]
+        name = "second"
+
         def choose(self, counts: Any) -> Any:
             return np.array([[0, 1]])
 
     corpus = Corpus.from_texts(["a", "b"], [["a", "b"]])
-    with pytest.raises(InputError, match="took a missing reference in sentence 2"):
+    with pytest.raises(PluginError, match="took a missing reference in sentence 2"):
         scores_of(Second(), corpus, [Hypotheses("A", ("a", "b"))], [counts], resamples=0)
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from errata.data import Corpus, Hypotheses
-from errata.errors import DataWarning, InputError, PluginError
+from errata.data import Corpus, Hypotheses, Judgment
+from errata.errors import DataWarning, ErrataError, InputError, PluginError
 from errata.evaluation import evaluate
-from errata.human import RANKERS
+from errata.human import RANKERS, compare, rank
+from errata.human.expected_wins import ExpectedWins
 from errata.metrics import METRICS, parse
 from errata.metrics.own import Own
 from errata.models import open_model
@@ -147,6 +148,9 @@ def overlap(source, hypothesis, references, weight=1.0):
 def text(source, hypothesis, references):
     return "good"
 
+def huge(source, hypothesis, references):
+    return 10**400
+
 def fails(source, hypothesis, references):
     return 1 / 0
 
@@ -242,6 +246,7 @@ def test_what_is_no_metric_is_explained(text: str, problem: str) -> None:
     ("function", "problem"),
     [
         ("text", "mine.py:text gives 'good' for 'He goes .'; it must give a finite number"),
+        ("huge", "mine.py:huge gives '100000"),
         ("fails", "mine.py:fails failed on 'He goes .': ZeroDivisionError: division by zero"),
         ("leaves", "mine.py:leaves failed on 'He goes .': SystemExit: 3"),
         ("Broken", "mine, which comes from mine.py, failed: KeyError: 'x'; mend it"),
@@ -252,6 +257,29 @@ def test_a_function_that_fails_is_named(function: str, problem: str) -> None:
     with pytest.raises(PluginError) as seen:
         evaluate(parse(f"mine.py:{function}"), CORPUS, SYSTEMS)
     assert problem in str(seen.value)
+
+
+@pytest.mark.parametrize(
+    ("members", "problem"),
+    [
+        ({"__repr__": lambda _: "m2(beta=0.5)"}, "which comes from .*, calls itself 'm2"),
+        ({"label": "gleu"}, "which comes from .*, calls itself 'gleu'"),
+        ({"label": property(lambda _: "gleu(n=3)")}, r"calls itself 'gleu\(n=3\)'"),
+        ({"name": "M2"}, "calls itself 'M2', which is a metric of Errata"),
+    ],
+)
+def test_no_plugin_signs_as_another_metric(members: dict[str, Any], problem: str) -> None:
+    disguised = type("Toy", (Toy,), {"__module__": __name__, **members})
+    with pytest.raises(ErrataError, match=problem):
+        evaluate(disguised(), CORPUS, SYSTEMS)
+
+
+@pytest.mark.parametrize("members", [{}, {"name": "mine", "label": "trueskill"}])
+def test_no_plugin_signs_as_another_ranker(members: dict[str, Any]) -> None:
+    judgments = [Judgment("ann", i, (("A",), ("B",)), (1, 2)) for i in range(3)]
+    disguised = type("Mine", (ExpectedWins,), {"__module__": __name__, **members})
+    with pytest.raises(ErrataError, match=r"calls itself '(expected_wins|trueskill)'"):
+        rank(disguised(), compare(judgments))
 
 
 def test_what_is_ours_has_no_origin() -> None:

@@ -8,7 +8,7 @@ multinomial weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,12 @@ import numpy as np
 
 from errata import __version__
 from errata.data import Corpus, Hypotheses, Scores
-from errata.errors import InputError
+from errata.errors import ErrataError, InputError
 from errata.io.checks.lines import check_once
-from errata.metrics import parse
+from errata.metrics import METRICS, parse
 from errata.metrics.base import Metric
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
-from errata.plugins import attributed, blamed, origin
+from errata.plugins import attributed, blamed, fault, origin
 
 __all__ = [
     "bootstrap",
@@ -70,7 +70,8 @@ def evaluate(
         check_once(corpus, hypotheses)
     with blamed(metric):
         counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
-        return scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
+        _check_counts(metric, corpus, systems, counts, fault)
+        return _scores_of(metric, corpus, systems, counts, resamples, rng)
 
 
 def _systems_in(given: object) -> list[Hypotheses]:
@@ -129,7 +130,19 @@ def scores_of(
     This is the entry for counts made elsewhere: on other machines, in a cache, or by a study
     that needs them itself.
     """
-    _check_counts(metric, corpus, systems, counts)
+    _check_counts(metric, corpus, systems, counts, _misfit)
+    return _scores_of(metric, corpus, systems, counts, resamples, rng)
+
+
+def _scores_of(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    counts: Sequence[Floats],
+    resamples: int,
+    rng: Seed,
+) -> Scores:
+    METRICS.refuse_disguise(metric)
     values, parts, picked = [], [], []
     for each in counts:
         choice = _checked_choice(metric, each, metric.choose(each))
@@ -190,33 +203,42 @@ def check_inputs(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) 
         )
 
 
+def _misfit(metric: Metric, problem: str, remedy: str | None = None) -> ErrataError:
+    """The error for counts that were made elsewhere, which are input."""
+    return InputError(f"{attributed(metric)}: {problem}", remedy=remedy)
+
+
 def _check_counts(
-    metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], counts: Sequence[Floats]
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    counts: Sequence[Floats],
+    wrong: Callable[..., ErrataError],
 ) -> None:
     """Refuse counts that are not what the contract says, in every run and from wherever."""
     if len(counts) != len(systems):
-        raise InputError(
-            f"{attributed(metric)}: counts of {len(counts)} systems for {len(systems)}"
-        )
+        raise wrong(metric, f"counts of {len(counts)} systems for {len(systems)}")
     wanted = (len(corpus), len(metric.statistics))
     for hypotheses, each in zip(systems, counts, strict=True):
-        whose = f"{attributed(metric)}: counts of {hypotheses.system}"
+        whose = f"counts of {hypotheses.system}"
         if not isinstance(each, np.ndarray) or each.dtype != np.float64:
             kind = each.dtype if isinstance(each, np.ndarray) else type(each).__name__
-            raise InputError(f"{whose} are {kind}", remedy="count must return float64 arrays")
+            raise wrong(metric, f"{whose} are {kind}", "count must return float64 arrays")
         if each.ndim != 3 or (each.shape[0], each.shape[2]) != wanted or not each.shape[1]:
-            raise InputError(
+            raise wrong(
+                metric,
                 f"{whose} have the shape {each.shape}, which does not fit "
                 f"{wanted[0]} sentences and {wanted[1]} statistics",
-                remedy="counts are [sentence, reference, statistic]",
+                "counts are [sentence, reference, statistic]",
             )
         missing = np.isnan(each)
         partly = missing.any(axis=2) != missing.all(axis=2)
-        wrong = partly | np.isinf(each).any(axis=2) | missing.all(axis=(1, 2)).reshape(-1, 1)
-        if wrong.any():
-            raise InputError(
-                f"{whose} are no numbers in sentence {int(wrong.any(axis=1).argmax()) + 1}",
-                remedy="only the statistics of a reference that is missing are NaN, and then all",
+        bad = partly | np.isinf(each).any(axis=2) | missing.all(axis=(1, 2)).reshape(-1, 1)
+        if bad.any():
+            raise wrong(
+                metric,
+                f"{whose} are no numbers in sentence {int(bad.any(axis=1).argmax()) + 1}",
+                "only the statistics of a reference that is missing are NaN, and then all",
             )
 
 
@@ -224,18 +246,17 @@ def _checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
     """The choice of references, which must be there."""
     good = isinstance(choice, np.ndarray) and choice.ndim == 2 and choice.dtype.kind == "i"
     if not good or choice.shape[1] != len(counts) or not len(choice):
-        raise InputError(
-            f"{attributed(metric)}: choose must give whole numbers [draw, sentence]",
-            remedy="see errata.testing.check_metric",
+        raise fault(
+            metric,
+            "choose must give whole numbers [draw, sentence]",
+            "see errata.testing.check_metric",
         )
     if (choice < -1).any() or (choice >= counts.shape[1]).any():
-        raise InputError(f"{attributed(metric)}: choose gave a reference that is not there")
+        raise fault(metric, "choose gave a reference that is not there")
     taken = np.isnan(counts[:, :, 0])[np.arange(len(counts)), choice] & (choice >= 0)
     if taken.any():
         sentence = int(taken.any(axis=0).argmax()) + 1
-        raise InputError(
-            f"{attributed(metric)}: choose took a missing reference in sentence {sentence}"
-        )
+        raise fault(metric, f"choose took a missing reference in sentence {sentence}")
     return choice
 
 

@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeVar
 from errata.errors import DataWarning, ErrataError, InputError, PluginError
 from errata.parameters import build, nearest, parse_arguments
 
-__all__ = ["Registry", "attributed", "blamed", "load_place", "origin"]
+__all__ = ["Registry", "attributed", "blamed", "fault", "load_place", "origin"]
 
 T = TypeVar("T")
 
@@ -105,11 +105,24 @@ class Registry(Generic[T]):
         loaded = load_place(name)
         if self.accepts(loaded):
             own: Any = loaded
-            self._refuse_name(own, name, name)
+            self._refuse_name(own, name)
             return build(own, arguments)
         if self.adapter and callable(loaded) and not isinstance(loaded, type):
             return _attribute(self.adapter)(name, arguments)
         raise InputError(f"{name} is not a {self.what}", remedy=self.must)
+
+    def refuse_disguise(self, thing: Any) -> None:
+        """No metric or ranker from elsewhere may sign, or head a table, as another one."""
+        if _ours(type(thing)):
+            return
+        self._refuse_name(type(thing), _home(type(thing)))
+        shown = [repr(thing)] + ([] if _ours_to_say(type(thing)) else [str(thing.label)])
+        for text in shown:
+            if text.partition("(")[0] != thing.name:
+                raise PluginError(
+                    f"{attributed(thing)}, calls itself {text[:60]!r}",
+                    remedy="leave __repr__ and label as they are; they start with its name",
+                )
 
     def _load(self, plugin: EntryPoint) -> T:
         """The thing of a plug-in; whatever is wrong with it, the message names its package."""
@@ -133,13 +146,13 @@ class Registry(Generic[T]):
         thing: T = loaded
         return thing
 
-    def _refuse_name(self, cls: Any, place: str, package: str) -> None:
+    def _refuse_name(self, cls: Any, place: str) -> None:
         """No class from elsewhere may sign with a name that is ours."""
         if not _ours(cls) and str(cls.name).casefold() in {
             name.casefold() for name in self.builtin
         }:
             raise InputError(
-                f"{package} calls itself {cls.name!r}, which is a {self.what} of Errata",
+                f"{place} calls itself {cls.name!r}, which is a {self.what} of Errata",
                 remedy="give the class another name",
             )
 
@@ -230,6 +243,11 @@ def _ours(thing: Any) -> bool:
     return str(thing.__module__).partition(".")[0] == "errata"
 
 
+def _ours_to_say(cls: Any) -> bool:
+    """Whether a class from elsewhere has the label of one of ours: ``errant`` may be ``edits``."""
+    return _ours(cls.label.fget) if isinstance(cls.label, property) else False
+
+
 def _home(thing: Any) -> str:
     """The module a class or function stands in; of a file of one's own, the name of the file."""
     module = str(thing.__module__)
@@ -242,6 +260,12 @@ def attributed(thing: Any) -> str:
     """The name of a metric or ranker, and where it comes from if it is none of ours."""
     cls = type(thing)
     return str(thing.name) if _ours(cls) else f"{thing.name}, which comes from {_home(cls)}"
+
+
+def fault(thing: Any, problem: str, remedy: str | None = None) -> ErrataError:
+    """The error for a result that breaks the contract: whose it is decides how the run ends."""
+    said = f"{attributed(thing)}: {problem}"
+    return InputError(said, remedy=remedy) if _ours(type(thing)) else PluginError(said, remedy)
 
 
 @contextmanager

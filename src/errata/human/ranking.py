@@ -98,6 +98,9 @@ def rank(
     >>> rank(parse_ranker("net_wins"), compare(judgments), resamples=0)["A"]
     0.75
     """
+    from errata.human import RANKERS
+
+    RANKERS.refuse_disguise(ranker)
     require("value", value, Reported)
     require("unit", unit, Unit)
     counts = comparisons.counts()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import field
 from typing import Any
 
@@ -117,8 +118,9 @@ def own_metric(place: str, arguments: dict[str, Any]) -> Own:
 
 
 def _number(function: str, hypothesis: str, value: object) -> float:
-    if isinstance(value, bool | int | float | np.number | np.bool_) and math.isfinite(value):
-        return float(value)
+    with suppress(OverflowError):  # a whole number of four hundred digits
+        if isinstance(value, bool | int | float | np.number | np.bool_) and math.isfinite(value):
+            return float(value)
     raise PluginError(
         f"{function} gives {str(value)[:60]!r} for {hypothesis[:60]!r}",
         remedy="it must give a finite number for every sentence",
