@@ -62,7 +62,7 @@ def _judgments() -> list[bytes]:
         'sentence;system;score\n0;"A,B";3,5\n0;C;4\n1;A;2\n1;B;1\n',
         "judge\tsentence\tbetter\tworse\titem\nann\t0\tA\tB\tx\nbob\t1\tB\tC\ty\n",
         "A,B,C\n50.5,75,50.5\n,,\n1,2,3.5\n",
-        'sentence,system,score\nHe go .,"A,B","3,4"\nHe go .,C,"4,4"\nI am .,A,"1,2"\n',
+        'sentence,system,score\nHe go .,"A,B","3, 4"\nHe go .,C,"4, 4"\nI am .,A,"1, 2"\n',
     )
     return [text.encode() for text in (*texts, turk, *tables)]
 

@@ -32,7 +32,17 @@ OWN_HELP = {
 
 
 # What commands may import from the command line.
-SHARED = ("", ".figures", ".known", ".options", ".output", ".people", ".score_files", ".words")
+SHARED = (
+    "",
+    ".figures",
+    ".known",
+    ".options",
+    ".output",
+    ".people",
+    ".running",
+    ".score_files",
+    ".words",
+)
 
 
 def command(name: str) -> click.Command:

@@ -78,9 +78,55 @@ def test_ratings_by_system(tmp_path: Path) -> None:
     assert [j.ranks for j in read(tmp_path, unclear, columns={"score": "*"})] == [(2, 1), (1, 2)]
 
 
+def test_an_odd_cell_does_not_take_its_system_away(tmp_path: Path) -> None:
+    text = "sentence,A,B\n0,3.5,4\n1,{},2\n2,5,1.5\n"
+    assert read(tmp_path, text.format(""))[1].ranks == (None, 1)
+    for odd in ("n/a", "?", '"3,5"'):
+        with pytest.raises(InputError, match=r"j\.csv:3: score '.*' is not a number"):
+            read(tmp_path, text.format(odd))
+
+
+def test_a_decimal_comma_is_not_two_ratings(tmp_path: Path) -> None:
+    """Apart by tabs, '3,5' may be one rating or those of two people."""
+    text = "sentence\tsystem\tscore\n0\tA\t3,5\n0\tB\t4\n1\tA\t2,0\n1\tB\t1,5\n"
+    with pytest.raises(InputError, match=r"'3,5' may be one number or the ratings of two people"):
+        read(tmp_path, text)
+    two = text.replace(",", ", ")
+    assert len(read(tmp_path, two.replace("\t4", "\t4, 1"))) == 4  # two people, on two sentences
+    with pytest.raises(InputError, match=r"j\.csv:3: 1 rating, and 2 in other rows"):
+        read(tmp_path, two)
+    judged = text.replace("score", "score\tjudge").replace("\n", "\tx\n")
+    judged = judged.replace("judge\tx", "judge")
+    with pytest.raises(InputError, match=r"score '3,5' is not a number; write 3\.5"):
+        read(tmp_path, judged)
+
+
+def test_the_pairs_of_one_item_are_not_the_same_item_twice(tmp_path: Path) -> None:
+    text = "judge,sentence,item,better,worse\nann,0,h1,A,B\nann,0,h1,A,C\nann,0,h1,C,B\n"
+    assert len(read(tmp_path, text)) == 3
+    with pytest.warns(DataWarning, match="item 'h1' of ann stands there twice, with other ranks"):
+        assert len(read(tmp_path, text + "ann,0,h1,B,A\n")) == 4
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("judge,sentence,beter,worse", "no column better; did you mean 'beter'?"),
+        ("judge,sentence,better,wrose", "no column worse; did you mean 'wrose'?"),
+        ("judge,sentense,better,worse", "no column sentence; did you mean 'sentense'?"),
+        ("judge,sentence,sytem,rank", "no column system; did you mean 'sytem'?"),
+        ("judge,sentence,system,scores", "no column rank or score; did you mean 'scores'?"),
+        ("judge,sentence,system,Fluency", "no column rank or score; title the columns judge,"),
+    ],
+)
+def test_a_slip_in_a_column_that_is_needed(tmp_path: Path, head: str, said: str) -> None:
+    (tmp_path / "j.csv").write_text(f"{head}\nann,0,A,B\nann,1,B,A\n")
+    assert said in errata("rank", tmp_path / "j.csv", code=2).stderr
+
+
 def test_several_systems_and_judges_in_a_cell(tmp_path: Path) -> None:
     """TMU-GFM lists the systems of an output and the grades of five people."""
-    text = 'sentence,system,score\n0,"A,B","3,4"\n0,C,"4,4"\n'
+    text = 'sentence,system,score\n0,"A,B","3, 4"\n0,C,"4, 4"\n'
     assert read(tmp_path, text) == [
         Judgment("1", 0, (("A", "B"), ("C",)), (2, 1)),
         Judgment("2", 0, (("A", "B"), ("C",)), (1, 1)),

@@ -73,7 +73,9 @@ class Repeats:
             self._dropped += size if surely else 0
             self._alike += 0 if surely else size
             return not surely
-        named = hash((first.judge, first.sentence, item)) if item else None
+        # Of one item, several pairs may be compared; a longer ranking is all that was shown.
+        pair = frozenset(first.groups) if len(first.groups) == 2 else None
+        named = hash((first.judge, first.sentence, item, pair)) if item else None
         if named in self._items:
             self._note("other", _who(first.judge, item), line)
             self._other += 1

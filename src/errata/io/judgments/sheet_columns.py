@@ -70,15 +70,21 @@ def find_columns(
     return _Titles(rows, name, comma).find(named)
 
 
-def no_column(what: str, name: str) -> InputError:
-    """The error for a table that lacks a column."""
-    return InputError(
-        f"no column {what}",
-        path=name,
-        line=1,
-        remedy="title the columns judge, sentence, system and rank or score, or say how they "
-        "are called (--columns system=TITLE,...)",
-    )
+def no_column(what: str, name: str, head: Iterable[str]) -> InputError:
+    """The error for a table that lacks a column, with the one of ``head`` that may be meant."""
+    words = [word for role in what.split(" or ") for word in ROLES[role]]
+    taken = {word for names in ROLES.values() for word in names}
+    for title in head:
+        key = column_key(title)[:60]
+        if key not in taken and difflib.get_close_matches(key, words, 1, CLOSE):
+            remedy = f"did you mean {title[:60]!r}? say what it is (--columns ROLE=TITLE)"
+            break
+    else:
+        remedy = (
+            "title the columns judge, sentence, system and rank or score, or say how they "
+            "are called (--columns system=TITLE,...)"
+        )
+    return InputError(f"no column {what}", path=name, line=1, remedy=remedy)
 
 
 class _Titles:
@@ -139,14 +145,17 @@ class _Titles:
                 else:
                     del at["rank"]
             if not {"rank", "score"} & at.keys():
-                raise no_column("rank or score", self.name)
+                raise no_column("rank or score", self.name, self.head)
             self._warn_of_unread(at)
             return JudgmentColumns(at)
+        if halves := {"better", "worse"} & at.keys():
+            (missing,) = {"better", "worse"} - halves
+            raise no_column(missing, self.name, self.head)
         ratings = tuple(
             c for c, title in enumerate(self.head) if title and c not in used and self._numeric(c)
         )
         if len(ratings) < 2:
-            raise no_column("system", self.name)
+            raise no_column("system", self.name, self.head)
         ranked = named.get("rank") == ALL
         if not ranked and named.get("score") != ALL:
             self._refuse_unclear(ratings)
@@ -154,10 +163,10 @@ class _Titles:
         return JudgmentColumns(at, ratings, ranked)
 
     def _numeric(self, column: int) -> bool:
-        cells = [row.cells[column] for row in self.rows]
-        return any(cells) and all(
-            not cell or read_number(cell, comma=self.comma) is not None for cell in cells
-        )
+        """Whether a column holds ratings: most of its cells are numbers; an odd one is refused."""
+        cells = [cell for row in self.rows if (cell := row.cells[column])]
+        numbers = sum(read_number(cell, comma=self.comma) is not None for cell in cells)
+        return numbers > 0 and 2 * numbers >= len(cells)
 
     def _refuse_unclear(self, ratings: tuple[int, ...]) -> None:
         """Small whole numbers from 1 may be ranks or ratings, which are opposites."""

@@ -4,7 +4,7 @@
 - better and worse (and judge, sentence), one row per comparison;
 - one column per system, one row per sentence, with ratings: the scores of GMEG.
 
-_Found are found by their titles, in any case and with any marks, or named by the user. A cell
+Columns are found by their titles, in any case and with any marks, or named by the user. A cell
 may name several systems that share an output, and hold several ratings where there is no column
 of judges (the five annotators of TMU-GFM).
 """
@@ -23,6 +23,7 @@ from errata.io.judgments.sheet_columns import find_columns, no_column
 from errata.io.opened import plain_name
 from errata.io.sheet import SheetRow, read_number, same_width, sheet_rows
 from errata.io.whole_numbers import whole_number
+from errata.numbers import plural
 
 __all__ = ["parse_table"]
 
@@ -91,6 +92,7 @@ class _Table:
         if not self.columns.systems:  # an empty row says nothing where no row is counted
             self.rows = [row for row in self.rows if any(row.cells)]
         self.numbers = self._sentences()
+        self.people = self._people()
 
     def _sentences(self) -> list[int]:
         """The number of each row's sentence, from 0."""
@@ -98,7 +100,7 @@ class _Table:
         if column is None:
             if self.columns.systems:
                 return list(range(len(self.rows)))
-            raise no_column("sentence", self.name)
+            raise no_column("sentence", self.name, self.head)
         cells = [row.cells[column] for row in self.rows]
         numbers = [whole_number(cell, 0) for cell in cells]
         if None in numbers:
@@ -132,6 +134,38 @@ class _Table:
                 remedy="leave out --base",
             )
         return [number - self.base for number in found]
+
+    def _people(self) -> int:
+        """How many people rated in every cell, where no column names the judge.
+
+        Nothing tells 3,5 from 3 and 5 where all cells may be one number, and nothing says whose
+        ratings are there where some are missing; both are refused.
+        """
+        column = self.columns.at.get("rank", self.columns.at.get("score"))
+        if "judge" in self.columns.at or self.comma or column is None:
+            return 1
+        cells = [(row.line, row.cells[column]) for row in self.rows if row.cells[column]]
+        several = [(line, cell) for line, cell in cells if "," in cell]
+        if not several:
+            return 1
+        line, text = several[0]
+        if all(read_number(cell, comma=True) is not None for _, cell in cells):
+            raise InputError(
+                f"{text[:40]!r} may be one number or the ratings of two people",
+                path=self.name,
+                line=line,
+                remedy="write 3.5 for the one and '3, 5' for the other",
+            )
+        people = text.count(",") + 1
+        for line, cell in cells:
+            if (found := cell.count(",") + 1) != people:
+                raise InputError(
+                    f"{found} {plural('rating', found)}, and {people} in other rows",
+                    path=self.name,
+                    line=line,
+                    remedy="give the ratings of the same people in every row, or a row for each",
+                )
+        return people
 
     def judgments(self) -> Iterator[tuple[Judgment, int]]:
         """All judgments, with the line each starts on."""
@@ -200,11 +234,10 @@ class _Table:
             return
         group = self._systems(self._cell(row, "system"), row.line)
         text = self._cell(row, "rank" if "rank" in columns.at else "score")
-        several = text.split(",") if "judge" not in columns.at and not self.comma else [text]
-        if len(several) == 1:
+        if self.people == 1:
             yield self._judge(row), [group], [self._value(text, row.line)]
             return
-        for k, cell in enumerate(several, 1):
+        for k, cell in enumerate(text.split(",") if text else (), 1):
             yield str(k), [group], [self._value(cell, row.line)]
 
     def _value(self, text: str, line: int) -> float | None:
@@ -221,7 +254,12 @@ class _Table:
             return float(rank)
         score = read_number(text, comma=self.comma)
         if score is None:
-            raise InputError(f"score {text[:40]!r} is not a number", path=self.name, line=line)
+            remedy = "leave the cell empty where nobody judged"
+            if read_number(text, comma=True) is not None:
+                remedy = f"write {text.replace(',', '.')[:40]}, or put semicolons between the cells"
+            raise InputError(
+                f"score {text[:40]!r} is not a number", path=self.name, line=line, remedy=remedy
+            )
         return -score
 
     def _judgment(self, judge: str, sentence: int, item: str, found: _Items) -> Judgment:
