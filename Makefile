@@ -53,7 +53,7 @@ test: said $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Install all
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "$(if $(LM),,not lm)"
 
 quick: $(VENV)/.tests ## Run the tests that take seconds
-	$(BIN)/python -m pytest -q -m "not slow and not lm and not browser and not errant"
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not lm and not browser and not errant"
 
 check: $(VENV)/.check docs ## Lint, type-check and build the docs
 	$(BIN)/ruff check $(CODE)

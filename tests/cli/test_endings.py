@@ -180,6 +180,8 @@ def test_breaking_off_is_130() -> None:
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell lets what it starts in the background ignore the signal, tests among it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stderr is not None
     assert process.stderr.readline() == "errata: reading <stdin>\n"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
+import click
 import pytest
 
 from command import errata, errata_process
+from errata.cli import options
 
 FEW = ("--resamples", "39")
 
@@ -23,8 +26,6 @@ def test_resamples_are_bounded(command: str) -> None:
 
 
 def test_the_bound_can_be_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from errata.cli import options
-
     monkeypatch.setattr(options, "MOST_RESAMPLES", 50)
     errata("rank", "--sample", "--resamples", "51", code=2)
     for order in (("--no-limits", "--resamples", "51"), ("--resamples", "51", "--no-limits")):
@@ -33,12 +34,27 @@ def test_the_bound_can_be_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("command", ["score", "meta"])
 def test_intervals_from_few_resamples_are_marked(command: str) -> None:
-    given = (command, "--sample", "-m", "m2", "--resamples")
-    assert "1 resample cannot show what lies in 95 %" in errata(*given, "1").stderr
+    given = (command, "--sample", "-m", "gleu", "--resamples")
     assert "intervals are too narrow" in errata(*given, "39").stderr
-    for enough in ("0", "40"):
-        assert errata(*given, enough).stderr == ""
-    assert "in 99 % of cases" in errata(*given, "100", "--confidence", "0.99").stderr
+    assert errata(*given, "40").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("resamples", "confidence", "said"),
+    [
+        (0, 0.95, ""),
+        (1, 0.95, "1 resample cannot show what lies in 95 % of cases"),
+        (39, 0.95, "39 resamples cannot"),
+        (40, 0.95, ""),
+        (199, 0.99, "in 99 % of cases"),
+        (200, 0.99, ""),
+    ],
+)
+def test_how_many_resamples_are_few(resamples: int, confidence: float, said: str) -> None:
+    with click.Context(click.Command("any")), warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        options._bootstrap(resamples, confidence, 7)
+    assert [said in str(each.message) for each in found] == ([True] if said else [])
 
 
 @pytest.mark.parametrize("unit", ["pairs", "rankings", "sentences", "judges"])

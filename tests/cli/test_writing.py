@@ -30,7 +30,7 @@ WRITERS: dict[str, tuple[Sequence[str], str, str]] = {
         "m.html",
     ),
     "difficulty figure": (
-        ["--gold", "gold.m2", "eager.txt", "noisy.txt", "--resamples", "20"],
+        ["--gold", "gold.m2", "eager.txt", "noisy.txt", "--resamples", "20", "--sentences", "1-2"],
         "--figure",
         "f.svg",
     ),

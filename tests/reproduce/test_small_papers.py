@@ -162,6 +162,11 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Material]:
         yield found
 
 
+def test_a_corpus_has_the_name_it_was_asked_for_by(material: Material) -> None:
+    for name in ("E-minimal", "E-minimal+NUCLE", "NUCLE-edits"):
+        assert material.corpus(name).name == name
+
+
 RANKED = {"judgments": "grundkiewicz15", "ranker": "expected_wins"}
 
 

@@ -161,3 +161,15 @@ def test_command_from_files(tmp_path: Path) -> None:
         str(tmp_path / "s"),
     )
     assert "What annotators change" in result.stdout
+
+
+def test_annotators_are_called_as_their_files(tmp_path: Path) -> None:
+    """In every table that names them."""
+    for name, text in (("s", "a b c"), ("x.txt", "a d c"), ("y.txt", "a d e")):
+        (tmp_path / name).write_text(f"{text} .\nf g .\n")
+    given = ("refs", "--source", "s", "--refs", "x.txt", "--refs", "y.txt", "-m", "gleu")
+    done = errata(*given, "--resamples", "0", "--json", cwd=tmp_path)
+    tables = [table["rows"] for table in json.loads(done.stdout)["tables"]]
+    named = [{row["annotator"] for row in rows} for rows in tables if "annotator" in rows[0]]
+    assert len(named) > 1
+    assert all(names == {"x.txt", "y.txt"} for names in named), named
