@@ -11,6 +11,7 @@ because the latter must not be shared over network file systems.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import sqlite3
@@ -63,7 +64,7 @@ class BlobCache:
         listed = list(keys)
         found: dict[str, bytes] = {}
         with self._spared("read"):
-            if not self.path.exists():
+            if not self._there():
                 return {}
             with self._open() as connection:
                 for start in range(0, len(listed), LOOK_UP):
@@ -84,13 +85,20 @@ class BlobCache:
         rows = [(revision, _digest(text), value) for text, value in values.items()]
         with self._spared("written"):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            if not self._there():
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             if self.path.stat().st_mode & 0o077:  # made before, for everybody to read
                 self.path.chmod(0o600)
             with self._open() as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.executemany("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", rows)
                 connection.execute("COMMIT")
+
+    def _there(self) -> bool:
+        """Whether there is a file; a device, to which the name may be a link, is not touched."""
+        if self.path.exists() and not self.path.is_file():
+            raise OSError(errno.EINVAL, "it is not a file")
+        return self.path.exists()
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
@@ -307,3 +308,16 @@ def test_the_digest_of_a_model_follows_its_content(cache: Cache, tmp_path: Path)
     (folder / "weights.bin").write_bytes(b"\x01" * 999 + b"\x02")
     assert folder_digest(folder, blobs) != first
     assert folder_digest(folder / "config.json", blobs) not in (first, "")
+
+
+def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
+    """A link to /dev/null keeps nothing; whoever is root must not take it from everybody else."""
+    os.mkfifo(tmp_path / "device", 0o666)
+    (tmp_path / "device").chmod(0o666)
+    (tmp_path / "link.sqlite3").symlink_to("device")
+    cache = Cache(tmp_path / "link.sqlite3")
+    with pytest.warns(DataWarning, match="the cache cannot be written: it is not a file"):
+        cache.put("r", {"a": np.ones(2)})
+    with pytest.warns(DataWarning, match="the cache cannot be read: it is not a file"):
+        assert cache.get("r", ["a"]) == {}
+    assert stat.S_IMODE((tmp_path / "device").stat().st_mode) == 0o666

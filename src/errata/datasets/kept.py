@@ -17,7 +17,7 @@ __all__ = ["Kept", "clear_kept", "kept"]
 
 # Results by digest: the file of each, and what can be read there.
 RESULTS = {
-    "edits": "edits found by ERRANT: corrections' words; sentences as digests",
+    "edits": "edits found by ERRANT: positions and kinds; sentences as digests",
     "sentences": "what models say of sentences: numbers; sentences as digests",
     "checksums": "which files of ERRATA_DATA were verified: checksums; places as digests",
 }
