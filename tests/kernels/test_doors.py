@@ -263,3 +263,22 @@ def test_a_ranker_of_no_comparisons_at_all(ranker: str, n: int) -> None:
     counts = Counts(np.zeros((n, n)), np.zeros((n, n)))
     found = parse_ranker(ranker).score(counts)
     assert np.shape(found)[-1] == n
+
+
+@pytest.mark.parametrize("key", ["count_edits", "overlaps", "count_columns", "align"])
+def test_offsets_that_go_round_are_refused(key: str) -> None:
+    """Steps of two to the 63rd add up to nothing, and none of them seems to fall."""
+    arguments = copied(ENTRIES[key][2])
+    for position, array in enumerate(arguments):
+        if isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == I64:
+            if array[0] or (np.diff(array) < 0).any():
+                continue  # no offsets
+            ends = np.iinfo(I64)
+            spoilt = copied(tuple(arguments))
+            round_about = [0, ends.max, ends.min, -1, *array[1:]]
+            for other, each in enumerate(spoilt):  # as many parts everywhere
+                if isinstance(each, np.ndarray) and each.shape == array.shape:
+                    spoilt[other] = np.array([0, 0, 0, 0, *each[1:]], each.dtype)
+            spoilt[position] = np.array(round_about, I64)
+            with pytest.raises(InputError, match="do not fit"):
+                function(key, COMPILED)(*spoilt)

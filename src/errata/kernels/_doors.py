@@ -51,7 +51,8 @@ def offsets(name: str, at: Any, size: int, parts: int | None = None) -> None:
         raise refuse(f"{name} is no list of offsets into {size} entries")
     if parts is not None and len(array) != parts + 1:
         raise refuse(f"{name} has {len(array)} entries for {parts} parts")
-    if array[0] < 0 or array[-1] > size or (np.diff(array) < 0).any():
+    # Compared and not subtracted: a difference of large numbers may wrap around.
+    if array[0] < 0 or array[-1] > size or (array[1:] < array[:-1]).any():
         raise refuse(f"{name} must rise from 0 to {size} at most")
 
 
