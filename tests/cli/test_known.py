@@ -92,7 +92,8 @@ def test_what_is_misspelt_is_answered_with_a_suggestion(
 def test_the_shell_completes(words: str, completed: str) -> None:
     place = str(len(words.split()) - 1)
     env = {"_ERRATA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": place}
-    assert completed in errata_process(env=env, code=None).stdout.splitlines()
+    start = errata_process if words == "errata sc" else errata
+    assert completed in start(env=env, code=None).stdout.splitlines()
 
 
 def test_words_are_read_in_any_case() -> None:

@@ -374,6 +374,7 @@ def test_a_run_has_one_game_more_than_there_are_comparisons(ranker: str) -> None
     assert free.values.tolist() != other.values.tolist()
 
 
+@pytest.mark.slow
 def test_the_limit_states_its_error() -> None:
     """And keeps it: against many runs on a part of the published judgments."""
     every = grundkiewicz_comparisons()

@@ -87,7 +87,11 @@ def test_path_is_the_official_path(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("seed", "cases", "longest"), [(10, 15_000, 6), (11, 15_000, 7), (12, 2_500, 10), (13, 250, 14)]
+    ("seed", "cases", "longest"),
+    [
+        *((10, 4_000, 6), (11, 4_000, 7), (12, 1_000, 10), (13, 250, 14)),
+        pytest.param(14, 60_000, 7, marks=pytest.mark.fuzz),
+    ],
 )
 def test_path_is_the_official_path_many_times(seed: int, cases: int, longest: int) -> None:
     rng = random.Random(seed)
