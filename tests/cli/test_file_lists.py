@@ -88,6 +88,11 @@ def test_which_files_are_references(given: str, taken: int) -> None:
         ("--source d/s.txt --refs d/r.txt d/s.txt out/sys.txt", ""),
         ("--refs refs/alice.txt out/A.txt refs/bob.txt", ""),
         ("--refs refs/alice.txt --refs refs/bob.txt sys.txt", ""),
+        ("--refs d/t.ref0 d/out d/t.ref1", "d/t.ref1"),
+        ("--refs t.ref0 -m gleu t.ref1 out", "t.ref1"),
+        ("t.ref2 --refs t.ref0 t.ref1 out", "t.ref2"),
+        ("--refs t.ref0 -m gleu people=t.ref1 out", ""),
+        ("--refs t.ref0 --refs t.ref1 out t.ref1", ""),
     ],
 )
 def test_which_outputs_may_be_references(given: str, doubtful: str) -> None:

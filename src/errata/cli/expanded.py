@@ -39,9 +39,9 @@ def with_repeated_refs(arguments: Sequence[str], command: click.Command | None =
     if doubtful:
         warnings.warn(
             f"{', '.join(doubtful)} {'is' if len(doubtful) == 1 else 'are'} scored as "
-            f"{'a system' if len(doubtful) == 1 else 'systems'}, though right after {OPTION} and "
-            f"in the folder of the references; write {OPTION} FILE {OPTION} FILE for references, "
-            "name=path for an output",
+            f"{'a system' if len(doubtful) == 1 else 'systems'}, though right after {OPTION} in "
+            f"the folder of the references, or named like them; write {OPTION} FILE {OPTION} FILE "
+            "for references, name=path for an output",
             DataWarning,
             stacklevel=2,
         )
@@ -51,7 +51,8 @@ def with_repeated_refs(arguments: Sequence[str], command: click.Command | None =
 def _doubtful(arguments: Sequence[str], command: click.Command) -> list[str]:
     """Outputs that stand right after ``--refs FILE`` in its folder, where outputs seem not to be.
 
-    They seem not to be there if another output is elsewhere, or if the folder is called ``refs``
+    Or further on, if they are named like a reference (a notice is for those right after it). They
+    seem not to be there if another output is elsewhere, or if the folder is called ``refs``
     or the like. The source itself is often scored, and may be there.
     """
     valued = {
@@ -62,6 +63,8 @@ def _doubtful(arguments: Sequence[str], command: click.Command) -> list[str]:
     }
     behind: list[str] = []
     others: list[str] = []
+    unnamed: list[str] = []
+    references: list[str] = []
     sources: list[str] = []
     folder: str | None = None  # of the references, while nothing else came after them
     at = 0
@@ -74,20 +77,23 @@ def _doubtful(arguments: Sequence[str], command: click.Command) -> list[str]:
                 at += 1
             folder = os.path.dirname(value) if argument == OPTION else None
             sources += [value] if argument == "--source" else []
+            references += [value] if argument == OPTION else []
         elif folder is not None and not value and os.path.dirname(argument) == folder:
             behind.append(argument)
         else:
             folder = None
             others.append(value or argument)
+            unnamed += [] if value else [argument]
     home = {os.path.dirname(file) for file in behind}
     elsewhere = any(os.path.dirname(file.rstrip("/")) not in home for file in others)
-    return [
-        file
-        for file in behind
-        if file not in sources
-        and not os.path.isdir(file)
-        and (elsewhere or _of_references(os.path.dirname(file)))
-    ]
+
+    def seems(file: str) -> bool:
+        if any(_alike(reference, file) for reference in references):
+            return file not in references
+        in_its_place = elsewhere or _of_references(os.path.dirname(file))
+        return file in behind and in_its_place and not os.path.isdir(file)
+
+    return [file for file in (*behind, *unnamed) if file not in sources and seems(file)]
 
 
 def _of_references(folder: str) -> bool:
