@@ -240,7 +240,10 @@ def test_a_part_of_the_file_in_another_convention_is_named_with_its_share():
     raw = [line.replace(" .", ".") for line in OUTPUT]
     assert "in 30 of 60 lines (50 %)" in one([*raw[:30], *OUTPUT[30:]], "tokenisation").problem
     assert "in 6 of 60 lines (10 %)" in one([*raw[:6], *OUTPUT[6:]], "tokenisation").problem
-    assert findings([*raw[:5], *OUTPUT[5:]]) == []
+    assert "in 5 of 60 lines (8 %)" in one([*raw[:5], *OUTPUT[5:]], "tokenisation").problem
+    assert findings([*raw[:4], *OUTPUT[4:]]) == []
+    many = Corpus.from_texts(SOURCES * 5)
+    assert findings([*raw[:5], *OUTPUT[5:], *OUTPUT * 4], many) == []
     lower = [line.lower() for line in OUTPUT]
     assert (
         "in 20 of 60 lines (33 %)"
@@ -256,6 +259,29 @@ def test_a_part_of_the_file_in_another_convention_is_named_with_its_share():
     )
     [found] = findings(quoted, Corpus.from_texts(curly))
     assert "the output has straight quotation marks, the sources have not" in found.problem
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (lambda line: line.replace("here", "he@@ re"), "cut words (@@) in 60 of 60 lines (100 %)"),
+        (lambda line: "▁" + line.replace(" ", " ▁"), "cut words (▁)"),
+        (lambda line: line.replace(" .", " &quot; ."), "character entities (&quot;)"),
+        (lambda line: line + " </s>", "marks of sentences (</s>)"),
+        (lambda line: "7\t" + line, "numbers of lines in 60 of 60"),
+    ],
+)
+def test_what_a_pipeline_leaves_in_lines_is_warned_of(left, said):
+    spoilt = [left(line) for line in OUTPUT]
+
+    def found(lines, corpus=CORPUS):
+        return [f for f in findings(lines, corpus) if f.code == "left-over"]
+
+    assert found(spoilt)[0].problem.startswith(said)
+    assert "scores compare tokens" in found(spoilt)[0].remedy
+    assert found([*spoilt[:5], *OUTPUT[5:]])[0].problem.endswith("which the sources have not")
+    assert not found([*spoilt[:4], *OUTPUT[4:]])
+    assert not found(spoilt, Corpus.from_texts(spoilt))
 
 
 def test_a_source_given_as_output_is_known_by_its_name_or_its_words(tmp_path):
