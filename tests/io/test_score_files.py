@@ -40,11 +40,47 @@ def written(folder: Path, text: str, name: str = "m.txt") -> Path:
         "0.1\tA\n0.4\tB\n0.3\tC\n",
         "# made by hand\nA\t0.1\nB\t0.4\nC\t0.3\n",
         "A,B,C\n0.1,0.4,0.3\n",
+        "system,score\nA,0.1\nB,0.4\nC,0.3\n,\n,\n",
     ],
 )
 def test_two_columns(tmp_path: Path, text: str) -> None:
     (scores,) = read_score_file(written(tmp_path, text))
     assert (scores.scorer, list(scores), scores.sentences) == ("m", VALUES, None)
+
+
+@pytest.mark.parametrize(
+    ("title", "first"), [("", 0), ("Unnamed: 0", 0), ("Nr", 1), ("#", 1), ("id", 0), ("index", 0)]
+)
+def test_row_numbers_are_no_scores(tmp_path: Path, title: str, first: int) -> None:
+    rows = "".join(f"{k},{s},{v}\n" for k, (s, v) in enumerate(VALUES, first))
+    with pytest.warns(DataWarning, match="not read"):
+        (scores,) = read_score_file(written(tmp_path, f"{title},system,score\n{rows}"))
+    assert (scores.scorer, list(scores), scores.sentences) == ("m", VALUES, None)
+    (scores,) = read_score_file(written(tmp_path, f"{title},A,B\n{first},1,2\n{first + 1},3,5\n"))
+    assert list(scores) == [("A", 2.0), ("B", 3.5)]
+    assert scores.sentences is not None
+    assert scores.sentences.tolist() == [[1, 3], [2, 5]]
+
+
+def test_a_decimal_comma_is_no_separator(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"m\.txt:1: 'A 0,1' may be one score or two cells"):
+        read_score_file(written(tmp_path, "A 0,1\nB 0,45\nC 0,3\n"))
+    with pytest.raises(
+        InputError, match=r"m\.txt:1: no column of scores; write 0\.1, or put semic"
+    ):
+        read_score_file(written(tmp_path, "A\t0,1\nB\t0,45\nC\t0,3\n"))
+    (scores,) = read_score_file(written(tmp_path, "team 1,25\nteam 2,35\nteam 3,30\n"))
+    assert scores.systems == ("team 1", "team 2", "team 3")
+
+
+def test_columns_without_a_heading_say_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="3 columns of numbers without a heading"):
+        read_score_file(written(tmp_path, "A,0.1,3,7\nB,0.4,2,8\n"))
+
+
+def test_remarks_count_as_lines(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"m\.txt:4: 'x' is not a number"):
+        read_score_file(written(tmp_path, "# by hand\n# today\nA\t0.1\nB\tx\nC\t0.3\n"))
 
 
 def test_a_column_a_metric(tmp_path: Path) -> None:

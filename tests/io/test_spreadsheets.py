@@ -86,6 +86,15 @@ def test_an_odd_cell_does_not_take_its_system_away(tmp_path: Path) -> None:
             read(tmp_path, text.format(odd))
 
 
+@pytest.mark.parametrize("title", ["", "Unnamed: 0", "Nr.", "index"])
+def test_row_numbers_are_no_system(tmp_path: Path, title: str) -> None:
+    text = f"{title},A,B\n0,3.5,4\n1,1,2\n2,5,1.5\n"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*columns that are not read", DataWarning)
+        found = read(tmp_path, text)
+    assert [j.groups for j in found] == [(("A",), ("B",))] * 3
+
+
 def test_a_decimal_comma_is_not_two_ratings(tmp_path: Path) -> None:
     """Apart by tabs, '3,5' may be one rating or those of two people."""
     text = "sentence\tsystem\tscore\n0\tA\t3,5\n0\tB\t4\n1\tA\t2,0\n1\tB\t1,5\n"

@@ -22,6 +22,7 @@ from errata.io.opened import most_bytes, opened, too_large
 __all__ = [
     "SheetRow",
     "column_key",
+    "counts_rows",
     "delimiter_of",
     "read_number",
     "read_rows",
@@ -73,6 +74,22 @@ def read_number(text: str, *, comma: bool = False) -> float | None:
         return None
     number = float(text)
     return number if math.isfinite(number) else None
+
+
+_COUNTERS = {"", "unnamed0", "nr", "no", "number", "row", "rownumber", "index", "id"}
+
+
+def counts_rows(title: str, cells: Sequence[str]) -> bool:
+    """Whether a column does nothing but number the rows, as spreadsheets and programs add it.
+
+    >>> counts_rows("Unnamed: 0", ["0", "1", "2"]), counts_rows("No.", ["1", "2"])
+    (True, True)
+    >>> counts_rows("system", ["1", "2"]), counts_rows("", ["1", "1"])
+    (False, False)
+    """
+    if column_key(title) not in _COUNTERS:
+        return False
+    return any([*cells] == [str(k + first) for k in range(len(cells))] for first in (0, 1))
 
 
 def delimiter_of(line: str) -> str:

@@ -60,13 +60,15 @@ def summarise(findings: Iterable[Finding], shown: int = 3) -> list[Finding]:
             result += group
             continue
         first = group[0]
-        lines = ", ".join(str(f.line) for f in group[1:6]) + (", ..." if len(group) > 6 else "")
+        places = [str(f.line) for f in group[1:6] if f.line is not None]
+        lines = ", ".join(places) + (", ..." if len(group) > 6 else "")
         result.append(
             Finding(
                 first.severity,
                 first.path,
                 first.line,
-                f"{first.problem} (and {len(group) - 1} more like it: lines {lines})",
+                f"{first.problem} (and {len(group) - 1} more like it"
+                + (f": lines {lines})" if places else ")"),
                 first.remedy,
                 first.code,
             )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from errata.errors import DataWarning, InputError
 from errata.io.judgments.fields import CLOSE
-from errata.io.sheet import SheetRow, column_key, read_number
+from errata.io.sheet import SheetRow, column_key, counts_rows, read_number
 from errata.io.whole_numbers import whole_number
 
 __all__ = ["JudgmentColumns", "find_columns", "no_column", "parse_columns"]
@@ -152,7 +152,9 @@ class _Titles:
             (missing,) = {"better", "worse"} - halves
             raise no_column(missing, self.name, self.head)
         ratings = tuple(
-            c for c, title in enumerate(self.head) if title and c not in used and self._numeric(c)
+            c
+            for c, title in enumerate(self.head)
+            if title and c not in used and self._numeric(c) and not self._counts_rows(c)
         )
         if len(ratings) < 2:
             raise no_column("system", self.name, self.head)
@@ -161,6 +163,9 @@ class _Titles:
             self._refuse_unclear(ratings)
         self._warn_of_unread(at, ratings)
         return JudgmentColumns(at, ratings, ranked)
+
+    def _counts_rows(self, column: int) -> bool:
+        return counts_rows(self.head[column], [row.cells[column] for row in self.rows])
 
     def _numeric(self, column: int) -> bool:
         """Whether a column holds ratings: most of its cells are numbers; an odd one is refused."""

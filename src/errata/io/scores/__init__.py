@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from errata.io.strict_json import decode_json
 
 __all__ = ["read_score_file", "read_score_files"]
 
+# A word, blanks, and a decimal comma.
+_GLUED = re.compile(r"([^\s,]+) +[+-]?[0-9]+,[0-9]+")
 _ENDINGS = (".json", ".tsv", ".csv", ".txt", ".xlsx", ".scores")
 
 
@@ -91,7 +94,8 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
 
 def _read(path: str, names: Sequence[str]) -> list[Scores]:
     shown = shown_name(path)
-    start, lines = peek(line for line in table_lines(path) if not line.startswith("# "))
+    remarks, lines = _without_remarks(table_lines(path))
+    start, lines = peek(lines)
     if not start.strip():
         raise InputError("the file is empty", path=shown, remedy="give a file of scores")
     if start.lstrip().startswith(("{", "[")):
@@ -115,8 +119,45 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
             return [read_published_scores(path)]
     mark = delimiter_of(start)
     rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
+    rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
     same_width(rows, shown)
+    if mark == ",":
+        _refuse_glued(rows, shown)
     return from_columns(rows, shown, scorer=_stem(path), comma=mark == ";", names=names)
+
+
+def _without_remarks(lines: Iterable[str]) -> tuple[list[int], Iterator[str]]:
+    """The lines that are no remarks, and, as they are read, how many came before each remark."""
+    before: list[int] = []
+
+    def others() -> Iterator[str]:
+        read = 0
+        for line in lines:
+            if line.startswith("# "):
+                before.append(read)
+            else:
+                read += 1
+                yield line
+
+    return before, others()
+
+
+def _line_in_file(line: int, remarks: Sequence[int]) -> int:
+    """The number of a line in the file, remarks among them."""
+    return line + sum(before < line for before in remarks)
+
+
+def _refuse_glued(rows: Sequence[SheetRow], name: str) -> None:
+    """Refuse ``A 0,35``, where the comma would separate ``A 0`` from ``35``."""
+    found = [_GLUED.fullmatch(",".join(row.cells)) for row in rows]
+    words = {match[1] for match in found if match}
+    if rows and len(words) == len(rows):  # else the word is one of several systems: team 1, team 2
+        raise InputError(
+            f"{','.join(rows[0].cells)[:40]!r} may be one score or two cells",
+            path=name,
+            line=rows[0].line,
+            remedy="write 0.35 for 0,35, or add a heading (system,score) if it is two",
+        )
 
 
 def _by_blanks(lines: list[str]) -> list[SheetRow]:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ from errata.data import Scores
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.scores.checked import add_sentence, figure, scored_twice, sentence_table
-from errata.io.sheet import SheetRow, column_key, read_number
+from errata.io.sheet import SheetRow, column_key, counts_rows, read_number
 
 __all__ = ["from_columns"]
 
@@ -60,6 +60,12 @@ class _Columns:
     def titled(self, keys: set[str]) -> int | None:
         found = [c for c, title in enumerate(self.head or ()) if column_key(title) in keys]
         return found[0] if found else None
+
+    @cached_property
+    def counter(self) -> int | None:
+        """The column that numbers the rows, where there is one."""
+        found = (c for c, title in enumerate(self.head or ()) if counts_rows(title, self.cells(c)))
+        return next(found, None)
 
     def number(self, row: SheetRow, column: int) -> float:
         return figure(row.cells[column], self.name, row.line, comma=self.comma)
@@ -110,6 +116,8 @@ def _split_head(rows: Sequence[SheetRow], name: str, scorer: str, comma: bool) -
 def _bare(table: _Columns, names: Sequence[str]) -> Scores:
     """Numbers only: a column of systems, or rows of sentences under the names of systems."""
     sentence = table.titled(SENTENCE)
+    if sentence is None:
+        sentence = table.counter
     used = [c for c in range(len(table.numeric)) if c != sentence]
     titles = tuple(table.title(c) for c in used)
     if len(used) == 1 and (table.head is None or names):
@@ -154,7 +162,12 @@ def _one_column(table: _Columns, column: int, names: Sequence[str]) -> Scores:
 def _by_system(
     table: _Columns, system: int, sentence: int | None, metric: int | None
 ) -> list[Scores]:
-    figures = [c for c, numeric in enumerate(table.numeric) if numeric and c != system]
+    table = replace(table, rows=[row for row in table.rows if any(row.cells)])
+    if sentence == table.counter and len(set(table.cells(system))) == len(table.rows):
+        sentence = None  # it numbers the systems
+    figures = [
+        c for c, numeric in enumerate(table.numeric) if numeric and c not in (system, table.counter)
+    ]
     if sentence is None and table.head is None and len(figures) == 2 and metric is None:
         sentence = _sentence_column(table, system, figures)
     figures = [c for c in figures if c not in (sentence, metric)]
@@ -162,11 +175,14 @@ def _by_system(
     if len(figures) > len(ranks):
         figures = [c for c in figures if c not in ranks]
     if not figures:
+        raise _no_scores(table)
+    if table.head is None and len(figures) > 1:
         raise InputError(
-            "no column of scores",
+            f"{len(figures)} columns of numbers without a heading",
             path=table.name,
             line=table.rows[0].line,
-            remedy="write a column with a number for every system",
+            remedy="say in a heading what they are: system,sentence,score, or system,METRIC,"
+            "METRIC..., or system,1,2,3...",
         )
     _warn_of_unread(table, {system, sentence, metric, *figures})
     if metric is not None:
@@ -178,6 +194,16 @@ def _by_system(
         _long(table, table.rows, system, sentence, column, "" if alone else table.title(column))
         for column in figures
     ]
+
+
+def _no_scores(table: _Columns) -> InputError:
+    remedy = "write a column with a number for every system"
+    for cell in table.rows[0].cells:
+        if "," in cell and read_number(cell, comma=True) is not None:
+            remedy = f"write {cell.replace(',', '.')[:40]}, or put semicolons between the cells"
+    return InputError(
+        "no column of scores", path=table.name, line=table.rows[0].line, remedy=remedy
+    )
 
 
 def _by_metric(
