@@ -154,6 +154,18 @@ def test_what_is_no_score(tmp_path: Path, cell: str) -> None:
         assert len(str(caught.value)) < 400
 
 
+@pytest.mark.parametrize("cell", ["nan", "-INF", "n/a", "-", "0.3.5", "35 %", "1e400", "9" * 5000])
+def test_a_first_row_without_a_number_is_no_heading(tmp_path: Path, cell: str) -> None:
+    """The system was overlooked, being taken for a title."""
+    with pytest.raises(InputError, match=r"m.txt:1: '.*' is not a number"):
+        read_score_file(written(tmp_path, f"A\t{cell}\nB\t0.4\nC\t0.3\n"))
+    with pytest.raises(InputError, match=r"m.txt:1: '.*' is not a number"):
+        read_score_file(written(tmp_path, f"{cell.replace(' ', '')}\n0.4\n0.3\n"), names="ABC")
+    for title in ("F0.5", "M2", "score (%)", "r"):
+        (scores,) = read_score_file(written(tmp_path, f"who\t{title}\nA\t0.4\nB\t0.3\n"))
+        assert scores.systems == ("A", "B")
+
+
 @pytest.mark.parametrize("value", ["true", '"3"', "NaN", "Infinity", "null", '"inf"', "1e999"])
 def test_what_is_no_score_in_json(tmp_path: Path, value: str) -> None:
     write_scores(Scores("m", ("A", "B"), np.array([1.0, 2.0])), tmp_path / "s.json")

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,6 +27,12 @@ SYSTEM = {"system", "systems", "systemid", "systemname", "model", "team", "name"
 SENTENCE = {"sentence", "sentenceid", "sentid", "segment", "segmentid", "line", "id", "index"}
 METRIC = {"metric", "metrics", "metricname", "scorer", "measure"}
 RANK = {"rank", "ranking", "place"}
+# What stands for a number that is none (nan, n/a, -, 0.3.5, 35 %, 1e400), and is no title.
+MEANT_AS_NUMBER = re.compile(
+    r"[+-]?(?:nan|inf|infinity)|n/?a|none|null|missing|[\W_]+"
+    r"|[^\w\s]*\d[\d._,']*(?:e[+-]?\d+)?\s?%?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -102,15 +109,22 @@ def from_columns(
 
 
 def _split_head(rows: Sequence[SheetRow], name: str, scorer: str, comma: bool) -> _Columns:
-    """The first row is a heading where it has a title, or a word over a column of numbers."""
+    """The first row is a heading where it has a title, or a word over a column of numbers.
+
+    A number that is none is no such word: its row is a system, to be refused and not overlooked.
+    """
     table = _Columns(name, scorer, None, rows[1:] or rows, comma)
     first = rows[0].cells
     titled = {column_key(cell) for cell in first} & (SYSTEM | SENTENCE | METRIC)
     headed = (len(rows) > 1 and bool(titled)) or any(
-        len(rows) > 1 and numeric and cell and read_number(cell, comma=comma) is None
+        len(rows) > 1 and numeric and cell and _is_title(cell, comma)
         for numeric, cell in zip(table.numeric, first, strict=True)
     )
     return _Columns(name, scorer, first if headed else None, rows[1:] if headed else rows, comma)
+
+
+def _is_title(cell: str, comma: bool) -> bool:
+    return read_number(cell, comma=comma) is None and MEANT_AS_NUMBER.fullmatch(cell) is None
 
 
 def _bare(table: _Columns, names: Sequence[str]) -> Scores:
