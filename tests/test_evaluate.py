@@ -322,3 +322,19 @@ def test_what_is_no_system_is_refused(given: Any, problem: str) -> None:
     with pytest.raises(InputError) as seen:
         evaluate("m2", corpus, given)
     assert problem in str(seen.value)
+
+
+def test_resamples_are_scored_block_by_block() -> None:
+    """So that memory grows with the scores of the resamples only, and not with their counts."""
+    seen = []
+
+    class Watched(Toy):
+        def score(self, totals: Any) -> Any:
+            seen.append(totals.shape)
+            return super().score(totals)
+
+    counts = [chosen_counts(each, np.zeros((1, 6), int)) for each in (np.ones((6, 1, 2)),) * 3]
+    blocks = [np.ones((size, 6)) for size in (4, 4, 2)]
+    whole = bootstrap(Watched(), counts, blocks)
+    assert seen == [(4, 3, 2), (4, 3, 2), (2, 3, 2)]
+    assert whole.shape == (10, 3)

@@ -366,5 +366,5 @@ def bootstrap(metric: Metric, picked: Sequence[Floats], weights: Iterable[Floats
     """
     k = picked[0].shape[1]
     stacked = np.concatenate(picked, axis=1)
-    totals = np.concatenate([block @ stacked for block in weights])
-    return metric.score(totals.reshape(len(totals), len(picked), k))
+    totals = ((block @ stacked).reshape(len(block), len(picked), k) for block in weights)
+    return np.concatenate([metric.score(each) for each in totals])

@@ -7,6 +7,7 @@ can hold gigabytes, and a device has no end. ``ERRATA_MAX_BYTES`` (as in ``8G``)
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import logging
 import lzma
@@ -63,6 +64,8 @@ _FOREIGN = (
     (b"%PDF", "a PDF document", "give its text"),
     (b"SQLite format 3", "a database", "export the table as CSV"),
 )
+# A disk, a quota or the largest file that is allowed.
+_FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)}
 _SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgGtT]?)")
 
 
@@ -109,9 +112,9 @@ files_read = _FilesRead()
 def file_error(verb: str, error: Exception, name: str) -> InputError:
     """What the system says of a file that cannot be read or written, as our error."""
     reason = getattr(error, "strerror", None) or str(error)
-    return InputError(
-        f"cannot {verb} the file: {reason}", path=name, remedy="check the path and its permissions"
-    )
+    full = getattr(error, "errno", None) in _FULL
+    remedy = "make room, or name another place" if full else "check the path and its permissions"
+    return InputError(f"cannot {verb} the file: {reason}", path=name, remedy=remedy)
 
 
 def plain_name(path: PathLike) -> str:
