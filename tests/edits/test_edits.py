@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import errata.edits as extraction
+from command import errata
 from errata.cache import BlobCache
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.edits import (
@@ -371,25 +372,8 @@ def test_convert_writes_what_errants_tools_read(
     (tmp_path / "s.txt").write_text("".join(s + "\n" for s in sources[:20]))
     (tmp_path / "t.txt").write_text("".join(t + "\n" for t in targets[:20]))
     for name in ("aligned", english):
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "errata",
-                "convert",
-                "--source",
-                "s.txt",
-                "--refs",
-                "t.txt",
-                "--extract",
-                name,
-                "--force",
-                "-o",
-                "o.m2",
-            ],
-            check=True,
-            cwd=tmp_path,
-        )
+        given = ("--source", "s.txt", "--refs", "t.txt", "--extract", name)
+        errata("convert", *given, "--force", "-o", "o.m2", cwd=tmp_path)
         spec = importlib.util.find_spec("errant")
         assert spec is not None
         assert spec.origin is not None
@@ -414,24 +398,8 @@ def test_gold_found_anew_can_have_other_kinds(english: str, tmp_path: Path) -> N
         "S He go home .\nA 0 2|||Vt|||He goes|||REQUIRED|||-NONE-|||0\n\n"
     )
     (tmp_path / "out.txt").write_text("He goes home .\n")
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "errata",
-            "difficulty",
-            "--gold",
-            "gold.m2",
-            "out.txt",
-            "--reextract",
-            "--types",
-            english,
-        ],
-        check=True,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    given = ("--gold", "gold.m2", "out.txt", "--reextract", "--types", english)
+    done = errata("difficulty", *given, cwd=tmp_path)
     assert "R:VERB:SVA" in done.stdout  # aligned found the span, ERRANT named it
     assert "R:INFL" not in done.stdout
 
