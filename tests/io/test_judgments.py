@@ -113,6 +113,12 @@ def test_pairwise_takes_wide_rows_and_wmt_names() -> None:
     assert list(parse_pairwise(lines(text), "x", base=1)) == [
         Judgment("ann", 8, (("my.system",), ("B",), ("C",)), (1, 2, 2))
     ]
+    skipped = text.replace("en,1,t", "en,-1,t").replace("en,2,t", "en,-1,t")
+    with pytest.raises(InputError, match="rank of B '-1' is not a whole number"):
+        list(parse_pairwise(lines(skipped), "x"))
+    skipped = skipped.replace("en,2\n", "en,-1\n")  # all of them: the item was skipped
+    (judgment,) = parse_pairwise(lines(skipped), "x")
+    assert judgment.ranks == (None, None, None)
 
 
 @pytest.mark.parametrize(

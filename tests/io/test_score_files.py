@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -193,6 +194,8 @@ def test_names_that_look_alike(tmp_path: Path) -> None:
     path = written(tmp_path, "Ren\u00e9\t1\nRene\u0301\t2\n")
     with pytest.warns(DataWarning, match="differ in blanks or Unicode form only"):
         read_score_file(path)
+    with pytest.warns(DataWarning, match=r"'A\\nB' has a line end or a tab in it"):
+        read_score_file(written(tmp_path, '"A\nB",1\nC,2\n'))
 
 
 def test_lower_is_better(tmp_path: Path) -> None:
@@ -266,6 +269,12 @@ def test_spreadsheets_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (b"\xd0\xcf\x11\xe0\xff", "an old spreadsheet"),
         (b"\x28\xb5\x2f\xfd\xff", "compressed with zstd"),
         (b"%PDF-1.5\n\xff", "a PDF document"),
+        (lzma.compress(b"A 1\n", format=lzma.FORMAT_ALONE), r"compressed with lzma; .*xz -d"),
+        (b"\x1f\x9d\x90abc", "compressed with compress; decompress it first"),
+        (b"\x04\x22\x4d\x18\xff", "compressed with lz4; decompress it first"),
+        (b"Rar!\x1a\x07\xff", "a RAR archive; unpack it first"),
+        (b"PAR1\x15\xff", "a Parquet table; export it as CSV"),
+        (b"\x89PNG\r\n\x1a\n", "a picture; give its text"),
     ],
 )
 def test_other_files(tmp_path: Path, start: bytes, message: str) -> None:
@@ -273,6 +282,15 @@ def test_other_files(tmp_path: Path, start: bytes, message: str) -> None:
     (tmp_path / "f").write_bytes(start)
     with pytest.raises(InputError, match=message):
         read_text(tmp_path / "f")
+
+
+def test_other_spreadsheets(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "s.ods", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+    with pytest.raises(InputError, match=r"an OpenDocument file \(\.ods, \.odt\); save it as CSV"):
+        read_score_file(tmp_path / "s.ods")
+    with pytest.raises(InputError, match="an OpenDocument file"):
+        read_text(tmp_path / "s.ods")
 
 
 @pytest.mark.parametrize("form", ["json", "tsv"])

@@ -29,6 +29,7 @@ from errata.io.placing import left_by_a_kill
 
 __all__ = [
     "COMPRESSIONS",
+    "OPEN_DOCUMENT",
     "FileId",
     "PathLike",
     "file_error",
@@ -60,12 +61,20 @@ _FOREIGN = (
     (b"PK\x03\x04", "a spreadsheet (.xlsx) or ZIP archive", "save it as CSV, or unpack it"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document (.xls, .doc)", "save it as CSV or text"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it first (zstd -d)"),
+    (b"\x5d\x00\x00", "compressed with lzma", "decompress it first (xz -d)"),
+    (b"\x1f\x9d", "compressed with compress", "decompress it first (uncompress)"),
+    (b"\x04\x22\x4d\x18", "compressed with lz4", "decompress it first (lz4 -d)"),
     (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
+    (b"Rar!\x1a\x07", "a RAR archive", "unpack it first"),
+    (b"PAR1", "a Parquet table", "export it as CSV"),
+    (b"\x89PNG", "a picture", "give its text"),
+    (b"\xff\xd8\xff", "a picture", "give its text"),
     (b"%PDF", "a PDF document", "give its text"),
     (b"SQLite format 3", "a database", "export the table as CSV"),
 )
 # A disk, a quota or the largest file that is allowed.
 _FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)}
+OPEN_DOCUMENT = b"application/vnd.oasis.opendocument"  # in its first, uncompressed member
 _SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgGtT]?)")
 
 
@@ -144,6 +153,8 @@ def most_bytes() -> int:
 
 def foreign_kind(start: bytes) -> tuple[str, str] | None:
     """What a file is that is not text, by its first bytes, and what to do; None for others."""
+    if start.startswith(b"PK") and OPEN_DOCUMENT in start[:100]:
+        return "an OpenDocument file (.ods, .odt)", "save it as CSV or plain text"
     return next(((kind, cure) for magic, kind, cure in _FOREIGN if start.startswith(magic)), None)
 
 

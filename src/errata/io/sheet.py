@@ -17,7 +17,7 @@ from typing import Any
 
 from errata.errors import InputError, MissingExtraError
 from errata.io.files import PathLike, peek, read_bytes, shown_name, stream_lines
-from errata.io.opened import most_bytes, opened, too_large
+from errata.io.opened import OPEN_DOCUMENT, foreign_kind, most_bytes, opened, too_large
 
 __all__ = [
     "SheetRow",
@@ -126,6 +126,9 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
             f"{name}: openpyxl, which reads spreadsheets,", "pip install 'errata[xlsx]'"
         ) from None
     data = read_bytes(path)
+    if OPEN_DOCUMENT in data[:100]:
+        kind, cure = foreign_kind(data[:100]) or ("", "")
+        raise InputError(f"this is {kind}", path=name, remedy=cure)
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             limit = most_bytes()

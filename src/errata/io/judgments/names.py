@@ -14,6 +14,8 @@ __all__ = ["alike_names", "with_clear_names"]
 
 _UNSEEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060\ufeff\u00ad]")
 
+_BROKEN = re.compile(r"[\t\r\n]")
+
 
 def alike_names(names: Iterable[str]) -> list[str]:
     """What is odd about some names: those that differ only in what nobody sees.
@@ -32,8 +34,10 @@ def alike_names(names: Iterable[str]) -> list[str]:
         f"{_listed(same)} differ in blanks or Unicode form only"
         if len(same) > 1
         else f"{same[0][:60]!r} has blanks around it"
+        if same[0] != same[0].strip()
+        else f"{same[0][:60]!r} has a line end or a tab in it"
         for same in found.values()
-        if len(same) > 1 or same[0] != same[0].strip()
+        if len(same) > 1 or same[0] != same[0].strip() or _BROKEN.search(same[0])
     ]
 
 

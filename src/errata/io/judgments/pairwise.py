@@ -39,6 +39,7 @@ HEADER = (
 )
 UNREAD = ("documentId", "pairId", "time", "date")  # of the WMT, of no use here
 SYSTEM_COLUMNS = ("id", "rank", "number")
+SKIPPED = "-1"  # the rank of every system where the judge skipped the item
 _number = lru_cache(10_000)(whole_number)  # the same few are read again and again
 
 
@@ -52,10 +53,11 @@ def parse_pairwise(
 ) -> Iterator[Judgment]:
     """Read rankings from WMT-style CSV.
 
-    Rows that follow each other with one judge, sentence and (where the file has it) rankingID
-    are one ranking if they hold every pair of its systems once and agree on the ranks; otherwise
-    each row is a judgment of its own, with the same item. System names of the form
-    ``testset.NAME.src-trg`` are cut to NAME, the WMT's convention.
+    An item whose ranks are all -1 was skipped, and is a judgment without ranks. Rows that follow
+    each other with one judge, sentence and (where the file has it) rankingID are one ranking if
+    they hold every pair of its systems once and agree on the ranks; otherwise each row is a
+    judgment of its own, with the same item. System names of the form ``testset.NAME.src-trg`` are
+    cut to NAME, the WMT's convention.
     """
     rows = csv.reader(lines, strict=True, delimiter=delimiter)
     table = _Rows(rows, name, base)
@@ -83,7 +85,7 @@ class Row(NamedTuple):
 
     key: tuple[str, int, str]
     systems: tuple[str, ...]
-    ranks: tuple[int, ...]
+    ranks: tuple[int | None, ...]
 
     @property
     def item(self) -> str:
@@ -187,11 +189,12 @@ class _Rows:
             ending = "." + "-".join([cells[c] for c in self.languages])
         systems = tuple([_bare(cells[system], ending) for system, _ in self.systems])
         ranks = tuple([_number(cells[rank], 1) for _, rank in self.systems])
+        skipped = all(cells[rank] == SKIPPED for _, rank in self.systems)
         sentence = _number(cells[self.sentence], self.base)
-        if sentence is None or None in ranks or "" in systems:
+        if sentence is None or (None in ranks and not skipped) or "" in systems:
             raise self._problem(cells, systems, ranks, line)
         item = "" if self.item is None else cells[self.item]
-        return Row((cells[self.judge], sentence - self.base, item), systems, ranks)  # type: ignore[arg-type]
+        return Row((cells[self.judge], sentence - self.base, item), systems, ranks)
 
     def _problem(
         self, cells: list[str], systems: tuple[str, ...], ranks: tuple[int | None, ...], line: int
@@ -218,8 +221,8 @@ def _flush(run: list[tuple[int, Row]], name: str, repeats: Repeats) -> Iterator[
     if not run:
         return
     line, start = run[0]
-    ranks: dict[str, int] = {}
-    pairs: dict[frozenset[str], set[tuple[str, int]]] = {}
+    ranks: dict[str, int | None] = {}
+    pairs: dict[frozenset[str], set[tuple[str, int | None]]] = {}
     whole = True
     rows: list[tuple[int, Row]] = []
     for number, row in run:
@@ -248,7 +251,12 @@ def _flush(run: list[tuple[int, Row]], name: str, repeats: Repeats) -> Iterator[
 
 
 def _judgment(
-    row: Row, systems: tuple[str, ...], ranks: tuple[int, ...], item: str, name: str, line: int
+    row: Row,
+    systems: tuple[str, ...],
+    ranks: tuple[int | None, ...],
+    item: str,
+    name: str,
+    line: int,
 ) -> Judgment:
     try:
         return Judgment(*row.key[:2], tuple([(system,) for system in systems]), ranks, item)
