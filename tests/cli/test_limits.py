@@ -48,6 +48,10 @@ def test_intervals_from_few_resamples_are_marked(command: str) -> None:
         (40, 0.95, ""),
         (199, 0.99, "in 99 % of cases"),
         (200, 0.99, ""),
+        (39, 0.95, "too narrow; use --resamples 1000"),
+        (1000, 0.999, "too narrow; use --resamples 2000"),
+        (2000, 0.999, ""),
+        (1000, 0.9999999999, "too narrow; use a lower --confidence"),
     ],
 )
 def test_how_many_resamples_are_few(resamples: int, confidence: float, said: str) -> None:

@@ -360,6 +360,23 @@ def test_groups_that_never_met_are_not_ranked_together(ranker: str) -> None:
     assert len(rank(parse_ranker(ranker), compare(apart + bridge), resamples=0)) == 4
 
 
+@pytest.mark.parametrize("name", ["trueskill", "trueskill_meanfield"])
+@pytest.mark.parametrize(
+    "setting", ["sigma=1e300", "sigma=1e-300", "beta=1e-300", "spread=1e9", "tau=1e300"]
+)
+def test_settings_of_which_no_scores_come_are_refused(name: str, setting: str) -> None:
+    with pytest.raises(InputError, match=r"must (lie between|not be above)"):
+        parse_ranker(f"{name}({setting})")
+
+
+@pytest.mark.parametrize(
+    "text", ["trueskill(runs=1000000000)", "trueskill_meanfield(steps=1000000000)"]
+)
+def test_runs_and_steps_are_bounded(text: str) -> None:
+    with pytest.raises(InputError, match="at most 1"):
+        parse_ranker(text)
+
+
 @pytest.mark.parametrize("ranker", ["trueskill(runs=1)", "trueskill_meanfield"])
 def test_a_run_has_one_game_more_than_there_are_comparisons(ranker: str) -> None:
     """As the released script counts; β, and so every score, follows from it."""

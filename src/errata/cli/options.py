@@ -281,10 +281,13 @@ def _bounded(ctx: click.Context, _: click.Parameter, resamples: int) -> int:
 def _bootstrap(resamples: int, confidence: float, seed: int) -> Bootstrap:
     refuse_unless(resamples > 0, "confidence", DRAWN)
     # Below this many the ends of the interval are the smallest and the largest that was drawn.
-    if 0 < resamples < 2 / (1 - confidence) - 1e-9:
+    enough = 2 / (1 - confidence) - 1e-9
+    if 0 < resamples < enough:
+        more = f"--resamples {max(1000, round(enough + 0.5))}"
         warnings.warn(
             f"{resamples} {plural('resample', resamples)} cannot show what lies in "
-            f"{confidence * 100:g} % of cases: intervals are too narrow; use --resamples 1000",
+            f"{confidence * 100:g} % of cases: intervals are too narrow; use "
+            f"{more if enough <= MOST_RESAMPLES else 'a lower --confidence'}",
             DataWarning,
             stacklevel=2,
         )

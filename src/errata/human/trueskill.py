@@ -24,6 +24,9 @@ __all__ = ["TrueSkill", "TrueSkillMeanField"]
 # By how much the limit is off, measured: about 15 / comparisons, and .001 where it is told no more.
 OFF = 15.0
 ENOUGH = 10_000
+LARGEST = 1e6  # of the settings; one over it is the smallest
+MOST_RUNS = 10_000_000
+MOST_STEPS = 1_000_000
 
 
 class Shares(NamedTuple):
@@ -66,6 +69,15 @@ class _WMT(Ranker):
                 f"{self.name}: sigma, spread and beta are above 0, tau is not below "
                 "0, draw_probability is between 0 and 1"
             )
+        for name in ("sigma", "spread", "beta"):
+            value = getattr(self, name)
+            if value is not None and not 1 / LARGEST <= value <= LARGEST:
+                raise InputError(
+                    f"{self.name}: {name}={value:g} must lie between {1 / LARGEST:g} and "
+                    f"{LARGEST:g}: beyond, no scores come out"
+                )
+        if self.tau > LARGEST:
+            raise InputError(f"{self.name}: tau={self.tau:g} must not be above {LARGEST:g}")
         if isinstance(self.beta, int):
             object.__setattr__(self, "beta", float(self.beta))
 
@@ -123,8 +135,11 @@ class TrueSkillMeanField(_WMT):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.steps < 2 or self.steps % 2:
-            raise InputError(f"{self.name}: steps={self.steps} should be even and at least 2")
+        if not 2 <= self.steps <= MOST_STEPS or self.steps % 2:
+            raise InputError(
+                f"{self.name}: steps={self.steps} should be even, at least 2 and at most "
+                f"{MOST_STEPS:,}"
+            )
 
     def notes(self, counts: Counts) -> tuple[str, ...]:
         games = counts.total
@@ -198,8 +213,10 @@ class TrueSkill(_WMT):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.runs < 1:
-            raise InputError(f"{self.name}: runs={self.runs} should be at least 1")
+        if not 1 <= self.runs <= MOST_RUNS:
+            raise InputError(
+                f"{self.name}: runs={self.runs} should be at least 1 and at most {MOST_RUNS:,}"
+            )
 
     def score(self, counts: Counts) -> Floats:
         """The mean over runs seeded with 0; `rank` seeds them with its own ``rng``."""
