@@ -39,7 +39,7 @@ RUNS: dict[str, tuple[object, ...]] = {
 }
 FORMS = ("json", "tsv", "latex", "markdown", "html")
 # What is listed and not computed has nothing that made it.
-LISTED = {"cache", "check", "convert", "data", "metrics", "rankers", "reproduce"}
+LISTED = {"cache", "convert", "data", "metrics", "rankers", "reproduce"}
 # Names, which may be made of digits, and what a paper prints.
 NAMES = {"annotator", "first", "second", "printed", "published"}
 NUMBER = r"[+\-−]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?\s?%?"

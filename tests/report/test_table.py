@@ -260,3 +260,20 @@ def test_no_rule_stands_below_the_last_row(form: Form) -> None:
     assert drawn(2) == drawn()
     assert drawn(0, 2) == drawn(0) == drawn(1) == drawn() + 1
     assert drawn(0, 1) == drawn() + 2
+
+
+def test_a_remark_is_no_heading_list_or_quotation_in_markdown() -> None:
+    """Names and notes may stand at the start of a line below a table."""
+    remarks = "# head\n- item\n+ item\n12. item\n3) item\n> quoted\n---\n=x"
+    text = render(Table(("a",), (("x",),), caption=remarks), "markdown")
+    shown = [line for line in text.split("\n")[3:] if line]
+    assert shown == [
+        r"\# head",
+        r"\- item",
+        r"\+ item",
+        r"12\. item",
+        r"3\) item",
+        r"\> quoted",
+        r"\---",
+        r"\=x",
+    ]

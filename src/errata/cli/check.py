@@ -13,7 +13,7 @@ from errata.cli.output import emit, format_option
 from errata.errors import shortened, visible
 from errata.io.checks.findings import Severity
 from errata.numbers import plural
-from errata.report.table import Table
+from errata.report.table import Table, signed
 
 if TYPE_CHECKING:
     from errata.io import Checked, Finding
@@ -55,6 +55,9 @@ def command(
         missing=inputs.missing,
         compatible=inputs.compatible,
     )
+    how = ["compatible"] * inputs.compatible
+    how += [] if inputs.missing is None else [f"missing:{inputs.missing!r}"]
+    signature = signed("check", *how)
     shown = checked.findings if everything else tuple(summarise(checked.findings))
     if form == "table":  # one below the other: a table of sentences would not fit the terminal
         for finding in shown:
@@ -64,9 +67,9 @@ def command(
                 f"    → {visible(shortened(finding.remedy))}"
             )
         click.echo(f"{_counts(checked)}\n")
-        emit(_files(checked), form)
+        emit(_files(checked, signature), form)
     else:
-        emit([_findings(checked, shown), _files(checked)], form)
+        emit([_findings(checked, shown, signature), _files(checked, signature)], form)
     if checked.count("error") or (strict and checked.count("warning")):
         sys.exit(2)
 
@@ -76,17 +79,18 @@ def _counts(checked: Checked) -> str:
     return ", ".join(f"{count} {plural(severity, count)}" for severity, count in counts)
 
 
-def _findings(checked: Checked, shown: Sequence[Finding]) -> Table:
+def _findings(checked: Checked, shown: Sequence[Finding], signature: str) -> Table:
     return Table(
         ("severity", "file", "line", "code", "problem", "remedy"),
         tuple((f.severity, f.path, f.line, f.code, shortened(f.problem), f.remedy) for f in shown),
         title="Findings",
         caption=_counts(checked),
         name="findings",
+        signature=signature,
     )
 
 
-def _files(checked: Checked) -> Table:
+def _files(checked: Checked, signature: str) -> Table:
     return Table(
         ("file", "role", "sentences", "tokens", "annotators", "edits", "changed"),
         tuple(
@@ -95,5 +99,6 @@ def _files(checked: Checked) -> Table:
         ),
         title="Files",
         name="files",
+        signature=signature,
         formats={"changed": ".1%"},
     )

@@ -304,6 +304,8 @@ _LATEX = {
 
 # What Markdown would take as markup; an underscore inside a word is none.
 _MARKUP = re.compile(r"[\\`*<|\[\]~$]|\b_|_\b|(?<=http):|(?<=https):|(?<=ftp):|(?<=www)\.|@", re.I)
+# What makes a heading, a list or a quotation of a line that starts with it.
+_BLOCK = re.compile(r"^[#>+=-]|(?<=^[0-9])[.)]|(?<=^[0-9]{2})[.)]")
 
 
 def _latex(table: Table) -> str:
@@ -345,7 +347,7 @@ def _markdown(table: Table) -> str:
     lines += [line(table.heads()), "| " + " | ".join(marks) + " |"]
     lines += map(line, table.texts())
     for remark in table.remarks():
-        lines += ["", clean(remark)]
+        lines += ["", _BLOCK.sub(r"\\\g<0>", clean(remark))]
     return "\n".join(lines)
 
 
