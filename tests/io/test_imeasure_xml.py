@@ -60,6 +60,8 @@ def test_alternatives_without_annotators(tmp_path: Path) -> None:
         ('end="2"', 'end="9"', r"gold.xml:15: edit 1-9 is outside the sentence of 6 tokens"),
         ('start="1"', 'start="-1"', r"gold.xml:10: start '-1' is not a whole number"),
         ('start="1"', f'start="{"9" * 5000}"', r"gold.xml:10: start '9{40}' is not"),
+        ("numann", "numan", r"gold.xml:\d+: unknown attribute 'numan'; did you mean 'numann'"),
+        (" ann=", " annn=", r"gold.xml:\d+: unknown attribute 'annn'; did you mean 'ann'"),
         ("error-list", "eror-list", r"gold.xml:8: <eror-list> inside <sentence>"),
         ("<scripts>", "<!DOCTYPE a><scripts>", r"gold.xml:2: a DOCTYPE"),
         ("</scripts>", "", r"gold.xml:\d+: not well-formed"),
@@ -71,6 +73,11 @@ def test_alternatives_without_annotators(tmp_path: Path) -> None:
 def test_errors(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, XML.replace(old, new))
+
+
+def test_what_is_not_read_is_said(tmp_path: Path) -> None:
+    with pytest.warns(DataWarning, match="not read: attribute 'native'"):
+        read(tmp_path, XML.replace('id="2" numann', 'id="2" native="de" numann'))
 
 
 def test_a_deletion_as_the_converter_writes_it(tmp_path: Path) -> None:

@@ -42,6 +42,14 @@ _INSIDE = {
     "c": set(),
     "text": set(),
 }
+# Element -> its attributes.
+_ATTRIBUTES = {
+    "script": {"id"},
+    "sentence": {"id", "numann"},
+    "error": {"id", "req", "type"},
+    "alt": {"ann"},
+    "c": {"start", "end"},
+}
 
 
 def parse_imeasure_xml(lines: list[str], path: str, *, name: str = "corpus") -> M2File:
@@ -58,7 +66,10 @@ class _Reader:
     """Collects a sentence until its end."""
 
     def __init__(self, path: str) -> None:
+        from errata.io.judgments.fields import UnknownWords
+
         self.path = path
+        self._unknown = UnknownWords(path)
         self.sources: list[str] = []
         self.references: list[tuple[Reference, ...]] = []
         self.lines: list[int] = []
@@ -75,6 +86,7 @@ class _Reader:
 
     def read(self, text: str) -> None:
         self._xml.feed(text, last=True)
+        self._unknown.warn()
 
     def _error(self, problem: str, remedy: str = "") -> InputError:
         return InputError(problem, path=self.path, line=self._xml.line, remedy=remedy or None)
@@ -89,12 +101,15 @@ class _Reader:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         above = self._open[-1] if self._open else ""
         if tag not in _INSIDE.get(above, ()):
-            known = ", ".join(f"<{name}>" for name in sorted(_INSIDE[above])) or "text only"
+            inside = ", ".join(f"<{name}>" for name in sorted(_INSIDE[above])) or "text only"
             raise self._error(
                 f"<{tag[:40]}> inside {f'<{above}>' if above else 'the file'}",
-                f"expected is {known}: is this an I-measure gold file?",
+                f"expected is {inside}: is this an I-measure gold file?",
             )
         self._open.append(tag)
+        known = _ATTRIBUTES.get(tag, set())
+        for word in attributes.keys() - known:
+            self._unknown.meet("attribute", word, known, self._xml.line)
         if tag == "sentence":
             self._source, self._edits = None, {}
             self._annotators = self._number(attributes, "numann", "0")
