@@ -305,6 +305,9 @@ def test_what_commands_print(tmp_path: Path, form: str) -> None:
     assert any(part.startswith("sentences:") for part in gleu.context)
     (people,) = read_score_file(files[1])
     assert people.scorer.startswith("expected_wins")
+    plain = errata("rank", "--sample", "--resamples", 0, "--format", form).stdout
+    (alone,) = read_score_file(written(tmp_path, plain, f"plain.{form}"))
+    assert [*alone] == [*people]
     run = ("meta", "--level", "system", "--scores", files[0], "--human", files[1], "--json")
     table = json.loads(errata(*run).stdout)["tables"][0]
     assert [row["metric"] for row in table["rows"]] == ["gleu", "m2"]
