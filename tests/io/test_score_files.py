@@ -313,6 +313,13 @@ def test_what_commands_print(tmp_path: Path, form: str) -> None:
     assert [row["metric"] for row in table["rows"]] == ["gleu", "m2"]
 
 
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_tables_for_readers_are_named_as_such(tmp_path: Path, form: str) -> None:
+    shown = errata("score", "--sample", "-m", "bleu", "--resamples", 0, "--format", form).stdout
+    with pytest.raises(InputError, match=r"holds a table for readers; .* --json"):
+        read_score_file(written(tmp_path, shown))
+
+
 @pytest.mark.parametrize("form", ["json", "tsv"])
 def test_printed_sentences(tmp_path: Path, form: str) -> None:
     done = errata("score", "--sample", "-m", "gleu", "--sentences", "--format", form)

@@ -30,6 +30,8 @@ __all__ = ["read_score_file", "read_score_files"]
 
 # A word, blanks, and a decimal comma.
 _GLUED = re.compile(r"([^\s,]+) +[+-]?[0-9]+,[0-9]+")
+# Lines of tables as a terminal, Markdown, LaTeX and HTML have them.
+FOR_READERS = re.compile(r"─{3}|\|\s*:?-{3}|\\begin\{|<table")
 _ENDINGS = (".json", ".tsv", ".csv", ".txt", ".xlsx", ".scores")
 
 
@@ -117,6 +119,12 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
             return [read_published_scores(sentence_path=path)]
         if all(read_number(cell) is None for cell in cells[:4]):
             return [read_published_scores(path)]
+    if any(map(FOR_READERS.match, rest)):
+        raise InputError(
+            "the file holds a table for readers",
+            path=shown,
+            remedy="write scores for other commands with --json or --format tsv",
+        )
     mark = delimiter_of(start)
     rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
     rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
