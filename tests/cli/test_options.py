@@ -102,6 +102,10 @@ def test_every_option_says_what_it_takes() -> None:
         (("rank", "-m", "net_wins"), ("rank", "--ranker", "net_wins")),
         (("rank", "-mnet_wins"), ("rank", "--ranker", "net_wins")),
         (("agree", "--method=net_wins"), ("agree", "--ranker=net_wins")),
+        (
+            ("meta", "--method", "net_wins", "-m", "bleu", "--level", "system"),
+            ("meta", "--ranker", "net_wins", "-m", "bleu", "--level", "system"),
+        ),
         (("agree", "--weights", "linear"), ("agree", "--kappa-weights", "linear")),
         (("score", "-m", "gleu", "--sentences"), ("score", "-m", "gleu", "--by-sentence")),
         (
@@ -115,6 +119,13 @@ def test_old_spellings_work_with_a_notice(old: tuple[object, ...], new: tuple[ob
     assert before.stdout == after.stdout
     assert any(f" is called {str(word).partition('=')[0]} now" in before.stderr for word in new)
     assert not after.stderr
+
+
+def test_quiet_commands_give_no_notice() -> None:
+    run = ("rank", "--sample", "--resamples", 0, "--method", "net_wins")
+    assert "notice" in errata(*run).stderr
+    assert not errata(*run, "-q").stderr
+    assert not errata("-q", *run).stderr
 
 
 def test_old_figures_are_drawn_with_a_notice(tmp_path: Path) -> None:

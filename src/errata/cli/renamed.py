@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from errata.cli.running import tell
+from errata.cli.running import loudness, tell
 
 __all__ = ["RENAMED", "with_new_names"]
 
@@ -19,7 +19,11 @@ RENAMED: dict[str, dict[str, str]] = {
     "rank": {**_RANKER, "--plot": "--figure"},
     "agree": {**_RANKER, "--weights": "--kappa-weights"},
     "plan": _RANKER,
-    "meta": {"--scatter": "--figure scatter=", "--map": "--figure significance="},
+    "meta": {
+        "--method": "--ranker",
+        "--scatter": "--figure scatter=",
+        "--map": "--figure significance=",
+    },
     "reproduce": {"--extractor": "--extract"},
     "difficulty": {"--map": "--figure", "--leave-out": "--exclude-own", "--top": "--examples"},
     "stress": {"--plot": "--figure", "--output": "--damage"},
@@ -37,6 +41,8 @@ def with_new_names(command: str, arguments: Sequence[str]) -> list[str]:
 
 def _rewritten(renamed: dict[str, str], arguments: Sequence[str]) -> Iterator[str]:
     rest = iter(arguments)
+    # The options are not parsed yet, and -q in front of the command is.
+    quiet = loudness.get() < 0 or not {"-q", "--quiet"}.isdisjoint(arguments)
     for argument in rest:
         if argument == "--":
             yield argument
@@ -48,7 +54,8 @@ def _rewritten(renamed: dict[str, str], arguments: Sequence[str]) -> Iterator[st
             yield argument
             continue
         new, _, before = renamed[old].partition(" ")
-        tell(f"notice: {old} is called {new} {before}".rstrip() + " now")
+        if not quiet:
+            tell(f"notice: {old} is called {new} {before}".rstrip() + " now")
         if equals:
             yield f"{new}={before}{value}"
         else:
