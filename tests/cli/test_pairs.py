@@ -16,6 +16,7 @@ from errata.cli import COMMANDS
 from errata.datasets import sample_judgments
 from errata.datasets.sample import SAMPLE_FILES, sample_file
 from errata.io import write_judgments, write_scores
+from errata.io.scores import read_score_file
 
 FEW = ("--resamples", 20)
 SCORES, SENTENCES, RANKING = "scores", "sentence scores", "ranking"
@@ -210,3 +211,13 @@ def test_what_is_something_else_is_refused(folder: Path, reader: str) -> None:
             assert said[-1].startswith("errata: "), (file, done.stderr)
             assert len(said[-1]) < 1000, (file, said[-1])
             assert all(line.startswith(("warning: ", "notice: ")) for line in said[:-1]), file
+
+
+def test_cells_made_safe_for_spreadsheets_are_read_as_they_were(tmp_path: Path) -> None:
+    names = {"+A": "cautious", "@B": "eager", "'C": "fluent"}
+    given = [f"{name}={sample_file(f'{text}.txt')}" for name, text in names.items()]
+    run = ("score", "--gold", sample_file("gold.m2"), "-m", "gleu", *given, "--resamples", 0)
+    for more in ((), ("--safe-cells",), ("--by-sentence", "--safe-cells")):
+        (tmp_path / "m.tsv").write_text(errata(*run, "--format", "tsv", *more).stdout)
+        (scores,) = read_score_file(tmp_path / "m.tsv")
+        assert set(scores.systems) == set(names)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from errata import __version__
 from errata.errors import CONTROLS, InputError, visible
+from errata.io.scores.printed import FORMULAS
 from errata.parameters import require
 from errata.report.cells import (
     Cell,
@@ -268,8 +269,6 @@ def _tsv(table: Table, safe: bool) -> str:
 
 # What JSON allows in strings and a terminal obeys; line feeds stand between the strings only.
 _JSON_CONTROL = re.compile(f"(?!\n)[{CONTROLS}]")
-# What a spreadsheet takes for the start of a formula.
-FORMULAS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
 
 _LATEX = {
     "&": r"\&",

@@ -17,9 +17,11 @@ from errata.errors import InputError
 from errata.io.scores.checked import cells_under, figure, sentence_table
 from errata.parameters import name_in
 
-__all__ = ["from_printed_json", "from_printed_tsv", "is_printed_tsv"]
+__all__ = ["FORMULAS", "from_printed_json", "from_printed_tsv", "is_printed_tsv"]
 
 Printed = dict[str, Any]
+# What a spreadsheet takes for the start of a formula; --safe-cells puts ' before it.
+FORMULAS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
 
 
 def from_printed_json(data: Any, name: str) -> list[Scores]:
@@ -62,11 +64,17 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
             kept = [c for c in head if c != "signature" and not c.endswith((" low", " high"))]
             tables.append({"columns": kept, "rows": [], "lines": []})
         else:
-            row = dict(zip(head, cells_under(head, line, name, number), strict=True))
+            cells = map(_unsafe, cells_under(head, line, name, number))
+            row = dict(zip(map(_unsafe, head), cells, strict=True))
             tables[-1].setdefault("signature", row.get("signature", ""))
             tables[-1]["rows"].append(row)
             tables[-1]["lines"].append(number)
     return _scores_among(tables, name)
+
+
+def _unsafe(cell: str) -> str:
+    """A cell as it was before --safe-cells."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULAS) else cell
 
 
 def _scores_among(tables: list[Printed], name: str) -> list[Scores]:
