@@ -87,6 +87,15 @@ def test_an_odd_cell_does_not_take_its_system_away(tmp_path: Path) -> None:
             read(tmp_path, text.format(odd))
 
 
+def test_items_are_named_everywhere_or_nowhere(tmp_path: Path) -> None:
+    """Merged cells of a spreadsheet stand in their first row only."""
+    text = "judge,sentence,item,system,rank\nann,0,{},A,1\nann,0,{},B,2\n"
+    assert len(read(tmp_path, text.format("h1", "h1"))) == 1
+    assert len(read(tmp_path, text.format("", ""))) == 1
+    with pytest.raises(InputError, match=r"j\.csv:3: a row without an item; fill in its name"):
+        read(tmp_path, text.format("h1", ""))
+
+
 @pytest.mark.parametrize("title", ["", "Unnamed: 0", "Nr.", "index"])
 def test_row_numbers_are_no_system(tmp_path: Path, title: str) -> None:
     text = f"{title},A,B\n0,3.5,4\n1,1,2\n2,5,1.5\n"
@@ -221,6 +230,16 @@ def test_a_stray_cell_far_away_costs_no_memory(
     monkeypatch.setattr(sheet, "MOST_CELLS", 400_000)  # which are read sooner
     with pytest.raises(InputError, match="the sheet 'Sheet' spans more than 400,000"):
         list(read_judgments(tmp_path / "far.xlsx"))
+
+
+def test_formulas_without_values_are_refused(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("sentence", "A", "B"), (0, 3.5, "=1+1"), (1, 2, 3)):
+        book.active.append(row)
+    book.save(tmp_path / "j.xlsx")
+    with pytest.raises(InputError, match=r"the cell C2 holds a formula whose value is not stored"):
+        list(read_judgments(tmp_path / "j.xlsx"))
 
 
 def test_commands_take_the_columns(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ XLSX = b"PK\x03\x04"
 _QUOTED = re.compile(r'"[^"]*"')
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 MOST_CELLS = 20_000_000  # of a spreadsheet, empty ones among them
 LONGEST_NUMBER = 400  # characters; the longest exact double has 767 digits, but nobody writes it
 
@@ -136,8 +137,12 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
                 raise too_large(name, limit)
             if "[Content_Types].xml" not in archive.namelist():
                 raise InputError("this is a ZIP archive", path=name, remedy="unpack it first")
+            parts = (n for n in archive.namelist() if n.startswith("xl/worksheets/"))
+            computed = any(_FORMULA.search(archive.read(part)) for part in parts)
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
         sheets = {sheet.title: _cells(sheet, name) for sheet in book.worksheets}
+        if computed:
+            _refuse_unstored(load_workbook(BytesIO(data), read_only=True), sheets, name)
     except InputError:
         raise
     except Exception as error:  # whatever a damaged archive makes openpyxl raise
@@ -152,6 +157,21 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
             remedy="keep one, or save the one meant as CSV",
         )
     return next(iter(filled.values()))
+
+
+def _refuse_unstored(book: Any, sheets: dict[str, list[list[str]]], name: str) -> None:
+    """Refuse formulas without a value: a program wrote them, and nothing has computed them yet."""
+    for sheet in book.worksheets:
+        values = sheets[sheet.title]
+        for r, row in enumerate(sheet.iter_rows()):
+            for c, cell in enumerate(row):
+                known = r < len(values) and c < len(values[r]) and values[r][c]
+                if cell.data_type == "f" and not known:
+                    raise InputError(
+                        f"the cell {cell.coordinate} holds a formula whose value is not stored",
+                        path=name,
+                        remedy="open the file in a spreadsheet program and save it again",
+                    )
 
 
 def _cells(sheet: Any, name: str) -> list[list[str]]:

@@ -93,6 +93,7 @@ class _Table:
             self.rows = [row for row in self.rows if any(row.cells)]
         self.numbers = self._sentences()
         self.people = self._people()
+        self._refuse_unnamed_items()
 
     def _sentences(self) -> list[int]:
         """The number of each row's sentence, from 0."""
@@ -134,6 +135,17 @@ class _Table:
                 remedy="leave out --base",
             )
         return [number - self.base for number in found]
+
+    def _refuse_unnamed_items(self) -> None:
+        """Refuse items named in some rows only, as merged cells are: rankings would part."""
+        without = [row.line for row in self.rows if not self._cell(row, "item")]
+        if "item" in self.columns.at and 0 < len(without) < len(self.rows):
+            raise InputError(
+                "a row without an item",
+                path=self.name,
+                line=without[0],
+                remedy="fill in its name, or remove the column",
+            )
 
     def _people(self) -> int:
         """How many people rated in every cell, where no column names the judge.
