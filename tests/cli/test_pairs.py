@@ -7,6 +7,7 @@ where they do not it ends in one line, with the code of bad input.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -215,8 +216,9 @@ def test_what_is_something_else_is_refused(folder: Path, reader: str) -> None:
 
 def test_cells_made_safe_for_spreadsheets_are_read_as_they_were(tmp_path: Path) -> None:
     names = {"+A": "cautious", "@B": "eager", "'C": "fluent"}
-    given = [f"{name}={sample_file(f'{text}.txt')}" for name, text in names.items()]
-    run = ("score", "--gold", sample_file("gold.m2"), "-m", "gleu", *given, "--resamples", 0)
+    sample = Path(str(files("errata.datasets"))) / "sample"
+    given = [f"{name}={sample / text}.txt" for name, text in names.items()]
+    run = ("score", "--gold", sample / "gold.m2", "-m", "gleu", *given, "--resamples", 0)
     for more in ((), ("--safe-cells",), ("--by-sentence", "--safe-cells")):
         (tmp_path / "m.tsv").write_text(errata(*run, "--format", "tsv", *more).stdout)
         (scores,) = read_score_file(tmp_path / "m.tsv")
