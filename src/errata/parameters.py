@@ -230,11 +230,16 @@ def parameters_of(cls: type[Parameterised]) -> tuple[Parameter, ...]:
             field.name,
             field.default,
             words.get(field.name, ()),
-            "choice" if field.name in words else str(field.type),
+            "choice" if field.name in words else _type_name(field.type),
             field.compare,
         )
         for field in fields(own)
     )
+
+
+def _type_name(kind: Any) -> str:
+    """A type as it is written, also where annotations are not postponed: int, not <class 'int'>."""
+    return kind.__name__ if isinstance(kind, type) else str(kind)
 
 
 def build(cls: type[P], arguments: dict[str, Any]) -> P:

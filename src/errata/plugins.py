@@ -19,7 +19,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from errata.errors import DataWarning, ErrataError, InputError, PluginError
 from errata.parameters import build, nearest, parse_arguments
@@ -95,6 +95,20 @@ class Registry(Generic[T]):
                 remedy=f"{nearest(name, known)}known: {', '.join(known)}",
             )
         return found
+
+    def placed(self, name: str) -> T:
+        """What stands behind a name, or in a place like ``file.py:Class``."""
+        if ":" not in name:
+            return self.get(name)
+        loaded = load_place(name)
+        if not self.accepts(loaded):
+            raise InputError(
+                f"{name} is not a class of a {self.what}, and so has no parameters that are known",
+                remedy=self.must,
+            )
+        own: Any = loaded
+        self._refuse_name(own, name)
+        return cast(T, own)
 
     def parse(self, text: str) -> Any:
         """Read one from its signature: ``parse(repr(x)) == x``."""

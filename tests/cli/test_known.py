@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,21 @@ def test_one_is_shown_with_its_parameters() -> None:
     assert ["batch_size", "32", "int", "no"] in [line.split() for line in said.splitlines()]
     assert "Needs: a language model; errata[lm] or errata[trigram]" in said
     assert "Paper: Koehn 2012" in errata("rankers", "expected_wins").stdout
+
+
+def test_one_of_the_users_own_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from errata.metrics.bleu import BLEU\nfrom errata.metrics.base import metric\n"
+        "def f(source, hypothesis, references):\n    return 1.0\n"
+        "@metric\nclass Mine(BLEU):\n    'Mine.'\n    name = 'mine'\n    extra: int = 3\n"
+    )
+    said = errata("metrics", "own.py:Mine", cwd=tmp_path).stdout
+    assert ["extra", "3", "int", "yes"] in [line.split() for line in said.splitlines()]
+    assert "From: own.py:Mine" in said
+    assert (
+        "own.py:f is not a class of a metric"
+        in errata("metrics", "own.py:f", cwd=tmp_path, code=2).stderr
+    )
 
 
 def test_a_plug_in_that_cannot_be_loaded_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:

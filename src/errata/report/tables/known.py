@@ -60,13 +60,13 @@ def _brief(table: Table) -> Table:
 
 def parameter_table(registry: Registry[Any], name: str) -> Table:
     """One of them, with every parameter, its default and what it takes."""
-    cls: type[Parameterised] = registry.get(name)
+    cls: type[Parameterised] = registry.placed(name)
     about = cls.about
     facts = (
         ("Paper", about.paper),
         ("Range", about.range),
         ("Needs", "; ".join(about.needs)),
-        ("From", registry.package(name)),
+        ("From", name if ":" in name else registry.package(name)),
     )
     said = "\n".join(f"{what}: {text}" for what, text in facts if text)
     return Table(
