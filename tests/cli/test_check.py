@@ -50,6 +50,15 @@ def test_errors_fail(folder):
     assert done.stderr == ""
 
 
+def test_shared_edits_are_not_called_what_they_are_not(folder):
+    """--compatible gives a sentence edits of another: the file has no two spaces in them."""
+    edit = "A 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
+    (folder / "two.m2").write_text(f"S He go home .\nS I am .\n{edit}\n")
+    found = errata("check", "--gold", folder / "two.m2", "--compatible").stdout
+    assert "[several-sources]" in found
+    assert "[double-space]" not in found
+
+
 def test_all_errors_of_a_gold_file_are_found(folder):
     (folder / "bad.m2").write_text(GOLD.replace("1 2", "1 9"))
     done = check("bad.m2", "good.txt", "--json", cwd=folder)

@@ -686,6 +686,12 @@ def test_how_many_labels_must_fit(here: int, after: int, message: str | None) ->
         require_fit(found, texts, "x")
 
 
+def test_texts_are_asked_of_files_that_have_them(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(GOOD + "\n")
+    with pytest.raises(InputError, match=r"of the form jsonl has not; leave it out \(--labels\)"):
+        list(read_judgments(tmp_path / "a", labels="text"))
+
+
 def test_columns_go_with_tables(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(GOOD + "\n")
     (tmp_path / "b").write_text(XML)

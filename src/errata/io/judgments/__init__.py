@@ -84,7 +84,7 @@ def read_judgments(
         raise InputError(
             f"labels='text' needs the texts, which a file of the form {form} has not",
             path=name,
-            remedy="give another base, or correct the file",
+            remedy="leave it out (--labels), or give the file with the texts",
         )
     # A reader is imported where it is used: no run needs more than one or two of them.
     if form == "mturk":
