@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from errata.data import Corpus, Hypotheses, Judgment
@@ -284,3 +285,17 @@ def test_no_plugin_signs_as_another_ranker(members: dict[str, Any]) -> None:
 
 def test_what_is_ours_has_no_origin() -> None:
     assert origin(type(parse("m2"))) == ()
+
+
+@pytest.mark.parametrize("change", [np.nan, np.inf, 1j, np.ones((3, 1, 1))])
+def test_scores_of_a_ranker_are_finite_numbers_one_for_each_system(change: Any) -> None:
+    judgments = [Judgment("ann", i, (("A",), ("B",)), (1, 2)) for i in range(3)]
+
+    class Odd(ExpectedWins):
+        name = "odd"
+
+        def score(self, counts: Any) -> Any:
+            return super().score(counts) + change
+
+    with pytest.raises(PluginError, match=r"odd, which comes from .*: .* for 2 systems"):
+        rank(Odd(), compare(judgments), resamples=0)

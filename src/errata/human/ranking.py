@@ -21,7 +21,7 @@ from errata.human.counts import Counts
 from errata.numbers import Floats, Progress, Seed, counted, seed_name
 from errata.parameters import Parameterised, require
 from errata.parameters import parameterised as ranker
-from errata.plugins import blamed, origin
+from errata.plugins import blamed, fault, origin
 
 __all__ = ["Ranker", "Reported", "rank", "ranker"]
 
@@ -115,6 +115,7 @@ def rank(
     )
     with blamed(ranker):
         values, resampled, stand_in = _estimate(ranker, comparisons, counts, draw)
+    _check_scores(ranker, values, len(comparisons.systems))
     if value == "mean":
         if resampled is None:
             raise InputError("the mean over resamples needs resamples", remedy="resamples=1000")
@@ -144,6 +145,17 @@ def rank(
             f"errata:{__version__}",
         ),
     )
+
+
+def _check_scores(ranker: Ranker, values: object, systems: int) -> None:
+    """Refuse scores that are none: every system has one finite number."""
+    array = np.asarray(values)
+    if array.dtype != np.float64 or array.shape != (systems,) or not np.isfinite(array).all():
+        raise fault(
+            ranker,
+            f"{array.dtype} scores of the shape {array.shape} for {systems} systems, or no numbers",
+            "score must give each system a finite float64",
+        )
 
 
 def _estimate(
