@@ -128,3 +128,10 @@ def test_folders_of_outputs(folder: Path) -> None:
     assert "no file in the folder" in done.stderr
     done = errata("score", *run, "ours=out", code=2, cwd=folder)
     assert "cannot have the name of one" in done.stderr
+
+
+def test_folders_inside_a_folder_are_named(folder: Path) -> None:
+    (folder / "out" / "more").mkdir()
+    line = ("score", "--source", "t.src", "--refs", "t.ref0", "out", "-m", "gleu", "--resamples", 0)
+    said = errata(*line, cwd=folder).stderr
+    assert "warning: out: not read, being no files: more; name a folder inside it" in said

@@ -269,6 +269,9 @@ def test_appraise_says_what_it_does_not_read() -> None:
         assert len(list(parse_appraise(lines(text), "x"))) == 2
     text = XML.replace("</ranking-item>", "<source>He go .</source></ranking-item>")
     assert len(list(parse_appraise(lines(text), "x"))) == 2
+    text = XML.replace("</ranking-item>", "rank 2 is meant</ranking-item>")
+    with pytest.warns(DataWarning, match="not read: text 'rank 2 is meant'"):
+        assert len(list(parse_appraise(lines(text), "x"))) == 2
 
 
 def test_numbered_columns_have_no_gap() -> None:

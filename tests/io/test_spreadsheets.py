@@ -280,6 +280,14 @@ def test_published_tables_of_judgments(data_sets: Path) -> None:
     assert len({j.sentence for j in found}) == 1378
 
 
+@pytest.mark.parametrize("title", ["mean", "Average", "SD"])
+def test_a_column_that_sums_up_is_no_system(title: str, tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_text(f"A,B,{title}\n50,60,55\n80,20,50\n")
+    with pytest.raises(InputError, match=f"the column {title} seems to sum up the others"):
+        list(read_judgments(file))
+
+
 def test_archives_and_spreadsheets_in_the_wrong_place(tmp_path: Path) -> None:
     import zipfile
 

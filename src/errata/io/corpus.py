@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from errata.data import Corpus, Hypotheses, Reference, apply_edits, namesakes
-from errata.errors import DataWarning, InputError
+from errata.errors import DataWarning, InputError, shortened, visible
 from errata.io.checks.characters import check_characters, check_gold_characters
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_alignment, check_lines, looked_at
@@ -218,11 +218,16 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
         if where == "-" or not os.path.isdir(where):
             found.append(path)
             continue
-        inside = sorted(
-            entry.path
-            for entry in os.scandir(where)
-            if entry.is_file() and not entry.name.startswith(".")
-        )
+        entries = [entry for entry in os.scandir(where) if not entry.name.startswith(".")]
+        inside = sorted(entry.path for entry in entries if entry.is_file())
+        others = sorted(visible(entry.name) for entry in entries if not entry.is_file())
+        if inside and others:
+            warnings.warn(
+                f"{visible(where)}: not read, being no files: {shortened(', '.join(others))}; name "
+                "a folder inside it by itself",
+                DataWarning,
+                stacklevel=2,
+            )
         if name is not None or not inside:
             raise InputError(
                 "a folder of outputs cannot have the name of one"

@@ -22,6 +22,7 @@ __all__ = ["parse_appraise", "render_appraise"]
 
 Attributes = dict[str, str]
 # What the exports hold; the texts of source, reference and translations are not needed.
+_CONTAINERS = ("appraise-results", "ranking-item")
 _ELEMENTS = ("appraise-results", "source", "reference", "context")
 _RESULT = re.compile(r"([a-z]+-)*ranking-result")
 _ATTRIBUTES = {
@@ -61,15 +62,23 @@ class _Parser:
         self._item: Attributes | None = None
         self._line = 0
         self._translations: list[tuple[int, Attributes]] = []
-        self._xml = XmlParser(name, start=self._start, end=self._end)
+        self._open: list[str] = []
+        self._xml = XmlParser(name, start=self._start, end=self._end, characters=self._text)
 
     def feed(self, text: str, *, last: bool) -> list[Judgment]:
         self._xml.feed(text, last=last)
         done, self._done = self._done, []
         return done
 
+    def _text(self, text: str) -> None:
+        """Texts belong to translations, sources and the like; elsewhere they are not read."""
+        inside = self._open[-1]
+        if text.strip() and (inside in _CONTAINERS or _RESULT.fullmatch(inside)):
+            self.unread.meet("text", " ".join(text.split()), (), self._xml.line)
+
     def _start(self, tag: str, attributes: Attributes) -> None:
         line = self._xml.line
+        self._open.append(tag)
         if tag == "ranking-item":
             if self._item is not None:
                 raise self._error("a <ranking-item> inside another")
@@ -90,6 +99,7 @@ class _Parser:
             self.unread.meet("attribute", key, _ATTRIBUTES[tag], line)
 
     def _end(self, tag: str) -> None:
+        self._open.pop()
         if tag == "ranking-item" and self._item is not None:
             self.items += 1
             judgment = self._judgment(self._item)

@@ -33,6 +33,9 @@ OPTIONAL = ("judge", "item", "seconds")
 ALL = "*"  # instead of a title: every column that is nothing else, each of them a system
 
 
+SUMMARIES = ("mean", "average", "avg", "median", "total", "sum", "std", "stdev", "sd")
+
+
 @dataclass(frozen=True)
 class JudgmentColumns:
     """Where each role stands, and the columns of systems in a table of ratings."""
@@ -158,6 +161,14 @@ class _Titles:
         )
         if len(ratings) < 2:
             raise no_column("system", self.name, self.head)
+        sums = [self.head[c] for c in ratings if column_key(self.head[c]) in SUMMARIES]
+        if sums:
+            raise InputError(
+                f"the column {sums[0]} seems to sum up the others, and would be ranked as a system",
+                path=self.name,
+                line=1,
+                remedy="remove it, or give the system another name",
+            )
         ranked = named.get("rank") == ALL
         if not ranked and named.get("score") != ALL:
             self._refuse_unclear(ratings)
