@@ -338,3 +338,10 @@ def test_resamples_are_scored_block_by_block() -> None:
     whole = bootstrap(Watched(), counts, blocks)
     assert seen == [(4, 3, 2), (4, 3, 2), (2, 3, 2)]
     assert whole.shape == (10, 3)
+
+
+def test_scores_that_are_no_numbers_are_named() -> None:
+    corpus, systems = corpus_of(4)
+    assert evaluate(Toy(), corpus, systems, resamples=0).notes == ()
+    noted = evaluate(Toy(weight=float("nan")), corpus, systems, resamples=0).notes
+    assert noted == ("no score, being no number: half, none",)

@@ -170,10 +170,16 @@ def _scores_of(
             *drawn,
             f"errata:{__version__}",
         ),
-        notes=metric.notes(corpus, systems),
+        notes=(*metric.notes(corpus, systems), *_undefined(systems, values)),
         name=metric.name,
         label=metric.label,
     )
+
+
+def _undefined(systems: Sequence[Hypotheses], values: Sequence[float]) -> tuple[str, ...]:
+    """What a reader must know of scores that are no numbers."""
+    without = [h.system for h, value in zip(systems, values, strict=True) if not np.isfinite(value)]
+    return (f"no score, being no number: {', '.join(without)}",) if without else ()
 
 
 def check_inputs(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> None:
