@@ -343,3 +343,11 @@ def test_published_human_scores(data_sets: Path) -> None:
         (overall,) = read_score_file(gmeg / f"{part}-corpus-scores.csv")
         assert singles.systems == overall.systems
         np.testing.assert_allclose(singles.values, overall.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("text", [",", ";\n", " ;\n\n", "system,score\n,\n"])
+def test_a_table_of_empty_cells_has_no_scores(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match="no scores"):
+        read_score_file(file)

@@ -87,8 +87,9 @@ def from_columns(
     decimal commas.
     """
     table = _split_head(rows, name, scorer, comma)
-    if not table.rows:
-        raise InputError("no scores below the heading", path=name, remedy="give a row per system")
+    if not any(any(row.cells) for row in table.rows):
+        where = "" if table.head is None else " below the heading"
+        raise InputError(f"no scores{where}", path=name, remedy="give a row per system")
     texts = [c for c, numeric in enumerate(table.numeric) if not numeric]
     system, metric = table.titled(SYSTEM), table.titled(METRIC)
     if not texts and system is None:
