@@ -214,7 +214,8 @@ def _exchange(pair: _Pair, x: cython.int, y: cython.int) -> cython.int:
     if pair.folded[x] == pair.folded[y]:
         return OTHER_CASE
     length = pair.starts[x + 1] - pair.starts[x] + pair.starts[y + 1] - pair.starts[y]
-    cost = 1000 - 2000 * _common(pair, x, y) // length
+    # Two words without a letter have nothing in common; dividing by nothing would end the program.
+    cost = 1000 - 2000 * _common(pair, x, y) // length if length > 0 else 1000
     if pair.classes[x] != pair.classes[y]:
         return cost + OTHER_STEM + MIXED
     if pair.classes[x] != WORD:
