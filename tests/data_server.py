@@ -67,7 +67,8 @@ def serve(root: Path) -> Iterator[DataServer]:
             if state.drip:
                 self._drip(body)
             else:
-                self.wfile.write(body)
+                with suppress(ConnectionError):  # the other side wants no more
+                    self.wfile.write(body)
             self.close_connection = True
 
         def _drip(self, data: bytes) -> None:

@@ -26,6 +26,7 @@ from small_experiment import SMALL
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 # What changes no number and no word, and why nothing is to be seen of it here.
 WITHOUT_TRACE = {
+    "--data": "stands for files; tests/cli/test_named_data.py, command by command",
     "--threads": "the numbers are the same in any number of threads, which evaluation's tests hold",
     "--force": "concerns files that exist; tests/cli/test_writing.py",
     "errata --version": "prints the version and nothing else; tests/cli/test_cli.py",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.named_data import data_option
 from errata.cli.options import choice_of
 from errata.cli.output import emit, format_option
 from errata.cli.people import JudgmentInputs, judgment_options, judgments_argument, ranker_option
@@ -21,6 +22,7 @@ __all__ = ["command"]
 @click.command(
     "agree", epilog="Example:  errata agree judgments.xml --chance cohen --kappa-weights linear"
 )
+@data_option("judgments")
 @click.option(
     "--chance",
     type=choice_of(ChanceModel),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import Inputs, corpus_options
 from errata.cli.output import emit, format_option
 from errata.errors import shortened, visible
@@ -23,6 +24,7 @@ __all__ = ["command"]
 
 
 @click.command("check", epilog="Example:  errata check --gold gold.m2 baseline.txt ours=out.txt")
+@data_option(*CORPUS, outputs="files")
 @click.argument("files", nargs=-1, required=False, metavar="[NAME=]FILE...")
 @corpus_options("annotators", "sample")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")

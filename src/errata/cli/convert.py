@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.named_data import data_option
 from errata.cli.options import Inputs, corpus_options, extract_option
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
@@ -29,6 +30,7 @@ Examples:
 
 
 @click.command("convert", epilog=EPILOG)
+@data_option("source", "references", gold="m2")
 @writes_files("output", stem=True)
 @click.argument("m2", required=False, metavar="[FILE]")
 @click.option(

@@ -15,7 +15,8 @@ from errata.report.table import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from errata.datasets.catalogue import DataSet
+    from errata.datasets.catalogue import DataFile, DataSet
+    from errata.datasets.collections import Collection
     from errata.datasets.fetch import Found
     from errata.report.table import Form
 
@@ -57,17 +58,21 @@ def command(ctx: click.Context, own: str | None) -> None:
 @format_option
 @click.pass_obj
 def list_sets(sets: Mapping[str, DataSet], name: str | None, form: Form) -> None:
-    """List the data sets, or the files of one of them."""
+    """List the data sets and collections, or the files of one of them."""
     from errata.datasets.catalogue import data_set
     from errata.datasets.fetch import find
 
-    if name is not None:
+    together = _collections(sets)
+    tables = []
+    if name is not None and name in together:
+        tables.append(_member_table(together[name], sets))
+    if name is not None and not (tables and name not in sets):
         chosen = data_set(name, sets)
         rows = tuple(
             (file.name, file.size, _where(find(chosen, file)), file.sha256) for file in chosen.files
         )
         source = f"{chosen.repository} at {chosen.commit}"
-        emit(
+        tables.append(
             Table(
                 ("file", "bytes", "on disk", "sha256"),
                 rows,
@@ -80,9 +85,10 @@ def list_sets(sets: Mapping[str, DataSet], name: str | None, form: Form) -> None
                         *(f"Cite: {c}" for c in chosen.citations),
                     )
                 ),
-            ),
-            form,
+            )
         )
+    if tables:
+        emit(tables, form)
         return
     lines = []
     for chosen in sets.values():
@@ -96,15 +102,24 @@ def list_sets(sets: Mapping[str, DataSet], name: str | None, form: Form) -> None
                 chosen.title,
             )
         )
-    emit(
+    tables.append(
         Table(
             ("set", "files", "bytes", "on disk", "what"),
             tuple(lines),
             name="sets",
             caption="The sample comes with Errata: errata data path sample",
-        ),
-        form,
+        )
     )
+    if together:
+        tables.append(
+            Table(
+                ("collection", "has", "what"),
+                tuple((c.name, ", ".join(c.roles), c.title) for c in together.values()),
+                title="Studied together: for --data of any command",
+                name="collections",
+            )
+        )
+    emit(tables, form)
 
 
 @command.command("get", epilog="Example:  errata data get conll14 conll14-outputs")
@@ -120,29 +135,22 @@ def get_sets(
     base_url: str | None,
     form: Form,
 ) -> None:
-    """Download sets, verifying their checksums.
+    """Download sets and collections, verifying their checksums.
 
     What is on disk already is not downloaded again; a download that broke off is resumed.
     """
-    from errata.datasets.catalogue import data_set
-    from errata.datasets.fetch import find, get
+    from errata.datasets.fetch import find, path
 
     if bool(names) == everything:
         raise InputError("say what to fetch", remedy="name sets (see errata data list), or --all")
     rows = []
-    for chosen in [data_set(name, sets) for name in (sets if everything else names)]:
-        with ProgressBar(chosen.name, after=0.3) as progress:
-            paths = get(chosen.name, base_url=base_url, sets=sets, progress=progress)
-        for file in chosen.files:
-            rows.append(
-                (
-                    chosen.name,
-                    file.name,
-                    file.size,
-                    _where(find(chosen, file)),
-                    str(paths[file.name]),
-                )
-            )
+    wanted = dict.fromkeys(
+        pair for name in (sets if everything else names) for pair in _files_of(name, sets)
+    )
+    for chosen, file in wanted:
+        with ProgressBar(f"{chosen.name} {file.name}", after=0.3) as progress:
+            place = path(chosen.name, file.name, base_url=base_url, sets=sets, progress=progress)
+        rows.append((chosen.name, file.name, file.size, _where(find(chosen, file)), str(place)))
     emit(Table(("set", "file", "bytes", "on disk", "path"), tuple(rows), name="files"), form)
 
 
@@ -205,6 +213,46 @@ def check_sets(ctx: click.Context, names: tuple[str, ...], form: Form) -> None:
     )
     if wrong:
         ctx.exit(1)
+
+
+def _collections(sets: Mapping[str, DataSet]) -> Mapping[str, Collection]:
+    """The collections; they are of the built-in sets."""
+    from errata.datasets.catalogue import catalogue
+    from errata.datasets.collections import collections
+
+    return collections() if sets is catalogue() else {}
+
+
+def _files_of(name: str, sets: Mapping[str, DataSet]) -> list[tuple[DataSet, DataFile]]:
+    """The files of a set, of a collection, or of both where they share a name."""
+    from errata.datasets.catalogue import data_set
+
+    together = _collections(sets).get(name)
+    found = []
+    if together is None or name in sets:
+        chosen = data_set(name, sets)
+        found += [(chosen, file) for file in chosen.files]
+    for members in together.members.values() if together is not None else ():
+        found += [(sets[m.data_set], sets[m.data_set].file(m.file)) for m in members]
+    return found
+
+
+def _member_table(together: Collection, sets: Mapping[str, DataSet]) -> Table:
+    from errata.datasets.fetch import find
+
+    rows = []
+    for role, members in together.members.items():
+        for member in members:
+            chosen = sets[member.data_set]
+            place = _where(find(chosen, chosen.file(member.file)))
+            rows.append((role, member.name, member.data_set, member.file, place))
+    return Table(
+        ("role", "name", "set", "file", "on disk"),
+        tuple(rows),
+        title=together.title,
+        name=f"{together.name} together",
+        caption=f"Any command takes it: --data {together.name}",
+    )
 
 
 def _where(found: Found | None) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from errata.cli.figures import Figures, figure_option, is_page
+from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     Bootstrap,
     Inputs,
@@ -111,6 +112,7 @@ metric_options = gathered(
 
 
 @click.command("difficulty", epilog=EPILOG)
+@data_option(*CORPUS, outputs="outputs")
 @writes_files("write_weights", "figures")
 @click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options()

@@ -22,6 +22,7 @@ from errata.cli.meta_options import (
     people_options,
     system_options,
 )
+from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     DEFAULT_METRICS,
     DRAWN,
@@ -55,6 +56,7 @@ DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "
     "meta",
     epilog="Example:  errata meta --judgments judgments.xml --gold gold.m2 -m m2 -m gleu outputs/*",
 )
+@data_option(*CORPUS, "judgments", "human", outputs="systems", scores="files")
 @writes_files("figures")
 @click.argument("systems", nargs=-1, metavar="[NAME=]FILE...")
 @people_options

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.named_data import data_option
 from errata.cli.options import FiniteRange, confidence_option, seed_option
 from errata.cli.output import ProgressBar, emit, format_option
 from errata.cli.people import (
@@ -26,6 +27,7 @@ __all__ = ["command"]
 
 
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
+@data_option("judgments")
 @click.option("--systems", nargs=2, metavar="A B", help="The two systems to tell apart.")
 @ranker_option("How judgments become scores (see errata rank).")
 @confidence_option

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.figures import Figures, figure_option
+from errata.cli.named_data import data_option
 from errata.cli.options import (
     DRAWN,
     Bootstrap,
@@ -40,6 +41,7 @@ __all__ = ["command"]
     "rank",
     epilog="Example:  errata rank judgments.xml --ranker trueskill --unit pairs --figure r.svg",
 )
+@data_option("judgments")
 @writes_files("figures")
 @ranker_option(
     "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import Bootstrap, Inputs, bootstrap_options, corpus_options, metric_option
 from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
@@ -20,6 +21,7 @@ METRICS = ("m2", "gleu")
 
 
 @click.command("refs", epilog="Example:  errata refs --source src.txt --refs a.txt --refs b.txt")
+@data_option(*CORPUS, outputs="outputs")
 @click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options()
 @metric_option(*METRICS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     DEFAULT_METRICS,
     Bootstrap,
@@ -36,6 +37,7 @@ FILES = f"Everywhere, files may be compressed ({', '.join(COMPRESSIONS)}), and -
 
 
 @click.command("score", epilog="Example:  errata score --gold gold.m2 baseline.txt ours=out.txt")
+@data_option(*CORPUS, outputs="outputs")
 @click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options()
 @metric_option(*DEFAULT_METRICS)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.figures import Figures, figure_option
+from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     Bootstrap,
     Inputs,
@@ -26,6 +27,7 @@ __all__ = ["command"]
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --figure stress.svg")
+@data_option(*CORPUS)
 @writes_files("figures")
 @click.argument("named", nargs=-1, metavar="METRIC...")
 @click.option(
