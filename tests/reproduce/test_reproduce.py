@@ -174,6 +174,8 @@ def test_every_measure_is_used() -> None:
         ("1-3", "1-2", Way("w"), None, "half", "MISMATCH"),
         ("1-3", "1-2", Way("w", tolerance=5, reason="r"), None, "half", "MISMATCH"),
         (0.5, None, Way("w"), None, "half", "not printed"),
+        (7.3, "~7", Way("w"), None, "half", "in words"),
+        (7.6, "~7", Way("w"), None, "half", "MISMATCH"),
         (float("nan"), "0.691", Way("w", tolerance=1, reason="r"), None, "half", "MISMATCH"),
     ],
 )
@@ -249,8 +251,10 @@ def test_reports() -> None:
         "within rounding": 0,
         "within tolerance": 0,
         "differs (known)": 1,
+        "in words": 0,
         "not printed": 1,
         "not run": 1,
+        "different": 0,
         "MISMATCH": 0,
     }
     assert len(reproduction_tables([result], summary=True)) == 2

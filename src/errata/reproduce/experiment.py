@@ -18,7 +18,9 @@ tolerance, and cells that are known to come out otherwise are pinned with the re
         from = "raw files"
         arguments = { people = "computed" }
 
-Cells are apart by blanks; ``-`` is no cell, ``?`` a cell that the paper shows without digits. A key
+Cells are apart by blanks; ``-`` is no cell, ``?`` one that the paper shows without digits, ``~7``
+one that it gives in words ("about seven"). Whatever differs needs evidence: figures that the run
+computes (``evidence``, as in a finding), or the name of a ``finding`` that has them. A key
 of several parts is written ``a/b``; the parts of row and column together are the arguments ``by``.
 ``[recipes.NAME]`` says how a metric was run: its signature (``metric``), the ``references``, and
 what was printed of it, ``times`` (100 for percent) and ``digits``.
@@ -27,7 +29,7 @@ what was printed of it, ``times`` (100 for percent) and ``digits``.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
@@ -54,6 +56,7 @@ __all__ = [
 Key = tuple[str, ...]
 ROUNDINGS = ("half", "truncated")
 UNPRINTED = "?"
+IN_WORDS = "~"
 MOST_DIGITS = 30  # of a printed figure
 RECIPE: dict[str, type] = {
     "metric": str,
@@ -73,14 +76,17 @@ class Way:
     tolerance: float = 0.0
     loose: bool = False
     reason: str = ""
+    raw: bool = False
+    finding: str = ""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A cell that comes out otherwise: what it comes out as, and why."""
+    """A cell that comes out otherwise: what it comes out as, why, and the finding that shows it."""
 
     found: str
     reason: str
+    finding: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The tables and findings of one paper; ``recipes`` say how it ran its metrics."""
+    """The tables and findings of one paper; ``recipes`` say how it ran its metrics.
+
+    Papers of one ``group`` are counted together. Where nothing was ``published`` the figures are
+    those of an earlier run of one's own, and one that comes out otherwise is no mistake.
+    """
 
     name: str
     title: str
@@ -134,6 +144,8 @@ class Experiment:
     tables: tuple[PublishedTable, ...]
     findings: tuple[Claim, ...]
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    group: str = ""
+    published: bool = True
 
     @property
     def cells(self) -> int:
@@ -196,20 +208,28 @@ def parse_experiment(text: str, where: str) -> Experiment:
                 "table": list,
                 "finding": list,
                 "recipes": dict,
+                "group": str,
+                "published": bool,
             },
-            optional=("table", "finding", "recipes"),
+            optional=("table", "finding", "recipes", "group", "published"),
         )
         _words(fields["data"], "data")
         for name, recipe in fields.get("recipes", {}).items():
             _fields(recipe, f"recipe {name}", RECIPE, optional=tuple(RECIPE))
+        reasons: list[Claim] = []
+        tables = tuple(_table(entry, reasons) for entry in fields.get("table", ()))
+        findings = (*(_finding(entry) for entry in fields.get("finding", ())), *reasons)
+        _check_named(tables, [claim.name for claim in findings])
         return Experiment(
             fields["name"],
             fields["title"],
             fields["citation"],
             tuple(fields["data"]),
-            tuple(_table(entry) for entry in fields.get("table", ())),
-            tuple(_finding(entry) for entry in fields.get("finding", ())),
+            tables,
+            findings,
             fields.get("recipes", {}),
+            fields.get("group", ""),
+            fields.get("published", True),
         )
     except InputError as error:
         raise InputError(error.problem, path=where, remedy=error.remedy) from None
@@ -235,6 +255,22 @@ def _fields(
     return entry
 
 
+def _check_named(tables: Sequence[PublishedTable], findings: Sequence[str]) -> None:
+    """Refuse a reason that names a finding there is not, and two findings of one name."""
+    if len({*findings}) < len(findings):
+        twice = next(name for name in findings if findings.count(name) > 1)
+        raise InputError(f"the finding {twice!r} stands there twice")
+    for table in tables:
+        named = [way.finding for way in table.ways]
+        named += [one.finding for cells in table.known.values() for one in cells.values()]
+        for name in named:
+            if name and name not in findings:
+                raise InputError(
+                    f"table {table.name}: there is no finding {name!r}",
+                    remedy=f"the findings are {', '.join(findings) or 'none'}",
+                )
+
+
 def _words(values: list[Any], what: str) -> None:
     if not all(isinstance(value, str) for value in values):
         raise InputError(f"{what} is not a list of texts")
@@ -254,7 +290,7 @@ def _printed(text: str, what: str) -> str:
     return text
 
 
-def _table(entry: Any) -> PublishedTable:
+def _table(entry: Any, reasons: list[Claim]) -> PublishedTable:
     fields = _fields(
         entry,
         "a table",
@@ -281,7 +317,7 @@ def _table(entry: Any) -> PublishedTable:
             f"{name}: rounding {rounding!r} is unknown", remedy=f"use one of {', '.join(ROUNDINGS)}"
         )
     shared = fields.get("arguments", {})
-    ways = tuple(_way(way, shared, name) for way in fields["way"])
+    ways = tuple(_way(way, shared, fields["name"], reasons) for way in fields["way"])
     cells = {
         key: None if text == UNPRINTED else text
         for key, text in _matrix(fields["matrix"], by, name).items()
@@ -290,13 +326,19 @@ def _table(entry: Any) -> PublishedTable:
     if len(known) < max(1, len(ways)):
         raise InputError(f"{name} needs ways of different origins")
     for each in fields.get("known", ()):
-        pinned = _fields(each, f"{name}: a known cell", {"from": str, "reason": str, "matrix": str})
+        pinned = _fields(
+            each,
+            f"{name}: a known cell",
+            {"from": str, "reason": str, "matrix": str, "finding": str, "evidence": list},
+            optional=("finding", "evidence"),
+        )
         if pinned["from"] not in known:
             raise InputError(f"{name}: known cells of an unknown way {pinned['from']!r}")
+        finding = _shown_by(pinned, fields["name"], reasons)
         for key, text in _matrix(pinned["matrix"], by, name).items():
             if key not in cells:
                 raise InputError(f"{name}: the known cell {'/'.join(key)} is not in the table")
-            known[pinned["from"]][key] = Known(text, pinned["reason"])
+            known[pinned["from"]][key] = Known(text, pinned["reason"], finding)
     return PublishedTable(
         fields["name"],
         fields["title"],
@@ -310,23 +352,38 @@ def _table(entry: Any) -> PublishedTable:
     )
 
 
-def _way(entry: Any, shared: Mapping[str, Any], name: str) -> Way:
-    fields = _fields(
-        entry,
-        f"{name}: a way",
-        {"from": str, "arguments": dict, "tolerance": float, "loose": bool, "reason": str},
-        optional=("arguments", "tolerance", "loose", "reason"),
-    )
+def _way(entry: Any, shared: Mapping[str, Any], table: str, reasons: list[Claim]) -> Way:
+    name = f"table {table}"
+    kinds = {"from": str, "arguments": dict, "tolerance": float, "loose": bool, "reason": str}
+    kinds |= {"raw": bool, "finding": str, "evidence": list}
+    fields = _fields(entry, f"{name}: a way", kinds, optional=tuple(kinds)[1:])
     way = Way(
         fields["from"],
         {**shared, **fields.get("arguments", {})},
         float(fields.get("tolerance", 0.0)),
         fields.get("loose", False),
         fields.get("reason", ""),
+        fields.get("raw", False),
+        _shown_by(fields, table, reasons),
     )
     if (way.tolerance or way.loose) and not way.reason:
         raise InputError(f"{name}: a way with a tolerance needs its reason")
     return way
+
+
+def _shown_by(entry: Mapping[str, Any], table: str, reasons: list[Claim]) -> str:
+    """The finding behind a reason: one that is named, or one made of its own evidence."""
+    if "evidence" not in entry:
+        return str(entry.get("finding", ""))
+    if "finding" in entry:
+        raise InputError(f"table {table}: give evidence or the name of a finding, not both")
+    name = f"{table}-{1 + sum(claim.name.startswith(f'{table}-') for claim in reasons)}"
+    title = f"Why {table} differs" if "matrix" in entry else f"How far {table} may be off"
+    reason = entry.get("reason", "")
+    reasons.append(
+        _finding({"name": name, "title": title, "text": reason, "evidence": entry["evidence"]})
+    )
+    return name
 
 
 def _finding(entry: Any) -> Claim:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from errata.datasets.fetch import path
 from errata.errors import DataWarning, ErrataError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.human import Comparisons, compare, parse_ranker, rank
-from errata.io import read_published_scores, read_text
+from errata.io import read_m2, read_published_scores, read_text
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.reproduce.experiment import load_experiment
@@ -29,7 +30,14 @@ REFERENCE_SETS = {
     "E-minimal": ("expert_minimalA", "expert_minimalB"),
     "N-minimal": ("turker_minimalA", "turker_minimalB"),
     "NUCLE": ("NUCLE-A", "NUCLE-B"),
+    "BN15": tuple(f"BN15-{k}" for k in range(10)),
 }
+# GLEU draws references by their place: in this order the released scores come out.
+REFERENCE_SETS["All"] = tuple(
+    text
+    for name in ("BN15", "NUCLE", "E-fluency", "E-minimal", "N-fluency", "N-minimal")
+    for text in REFERENCE_SETS[name]
+)
 
 
 class NotRun(ErrataError):
@@ -123,6 +131,8 @@ class Material:
         for system in self.systems():
             if system.system == name:
                 return system.sentences
+        if name in REFERENCE_SETS["BN15"]:
+            return self.keep("BN15", self._ten)[REFERENCE_SETS["BN15"].index(name)]
         return self.keep(("text", name), lambda: tuple(read_text(path("sakaguchi16", name))))
 
     def _nucle(self) -> tuple[list[str], list[str]]:
@@ -137,12 +147,44 @@ class Material:
         )
         return first, second
 
+    def _ten(self) -> list[list[str]]:
+        """The texts of Bryant & Ng's ten annotators; who has no line changed nothing."""
+        ten = self.ten_annotators()
+        return [
+            [
+                next((r.corrected(source) for r in refs if r.annotator == k), source)
+                for source, refs in zip(ten.sources, ten.references, strict=True)
+            ]
+            for k in range(10)
+        ]
+
+    def ten_annotators(self) -> Corpus:
+        """The CoNLL-2014 test set with the edits of Bryant & Ng's ten annotators."""
+        return self.keep("BN15-edits", lambda: read_m2(path("bn15", "BN_corrected.m2")))
+
+    def ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
+        """Twenty sentences (from 0) and ten fluency rewrites of them, six of these raw texts."""
+        return self.keep("ten rewrites", self._ten_rewrites)
+
+    def _ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
+        from errata.metrics.imeasure.treebank import treebank_tokens
+
+        lines = read_lines(path("sakaguchi16-extra", "results_extra-HITs.csv"))[0]
+        found: dict[int, list[str]] = {}
+        for row in csv.DictReader(lines):
+            text = " ".join(treebank_tokens(row["Answer.Q1MultiLineTextInput"]))
+            found.setdefault(int(row["Input.sentID"]) - 1, []).append(text)
+        numbers = sorted(found)
+        six = [[found[number][k] for number in numbers] for k in range(6)]
+        fluent = (*REFERENCE_SETS["E-fluency"], *REFERENCE_SETS["N-fluency"])
+        return numbers, [*six, *([self.text(name)[i] for i in numbers] for name in fluent)]
+
     # Metrics
 
     def corpus(self, name: str, typo: str = "corrected") -> Corpus:
-        """A corpus by name: conll14, conll14-texts, a reference set, or NUCLE-edits.
+        """A corpus by name: conll14, conll14-texts, a reference set, or edits of annotators.
 
-        Reference sets (and NUCLE-edits, the gold edits) have Sakaguchi's sentences only.
+        Reference sets (and NUCLE-edits, BN15-edits) have Sakaguchi's sentences only.
         """
         if name == "conll14":
             return self.gold()
@@ -152,7 +194,9 @@ class Material:
 
     def _part(self, name: str, kept: list[int]) -> Corpus:
         gold = self.gold()
-        if name == "NUCLE-edits":
+        if name == "BN15-edits":
+            gold = self.ten_annotators()
+        if name.endswith("-edits"):
             return Corpus(
                 tuple(gold.sources[i] for i in kept), tuple(gold.references[i] for i in kept), name
             )

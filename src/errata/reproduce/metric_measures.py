@@ -60,8 +60,8 @@ def metric_scores(
         return material.released(metric)
     recipe = material.recipe(metric)
     corpus = recipe.get("references", "") or references
-    if corpus == "NUCLE" and recipe.get("edits"):
-        corpus = "NUCLE-edits"
+    if corpus in ("NUCLE", "BN15") and recipe.get("edits"):
+        corpus += "-edits"
     found = material.scores(recipe["metric"], corpus, typo)
     times, digits = recipe.get("times", 1), recipe.get("digits")
 
@@ -271,8 +271,6 @@ def reference_correlation(
     """
     if scores == "released":
         found = _sakaguchi_released(material, metric, references)
-    elif references in ("BN15", "All"):
-        raise NotRun("needs the references of Bryant & Ng (2015), which are not in the catalogue")
     else:
         found = metric_scores(material, metric, scores, references=references)
     return _correlation(human_scores(material, "trueskill", "printed"), found, kind)
@@ -303,6 +301,31 @@ def score_with_references(
         return np.mean([scores.values[rows] for scores in each], axis=0)
 
     values = material.keep(("curve", number, metric, tuple(texts)), compute)
+    place(what, ("mean", "max", "min"))
+    return float(getattr(values, what)())
+
+
+@measure
+def score_with_rewrites(material: Material, number: str, what: str, metric: str) -> float:
+    """The same with the ten fluency rewrites that 20 sentences have."""
+
+    def compute() -> Any:
+        numbers, texts = material.ten_rewrites()
+        sources = [material.text("source")[i] for i in numbers]
+        systems = [
+            Hypotheses(s.system, tuple(s.sentences[i] for i in numbers))
+            for s in material.systems()
+            if s.system != "INPUT"
+        ]
+        each = [
+            evaluate(
+                metric, Corpus.from_texts(sources, chosen), systems, resamples=0, guard=False
+            ).values
+            for chosen in combinations(texts, int(number))
+        ]
+        return np.mean(each, axis=0)
+
+    values = material.keep(("ten", number, metric), compute)
     place(what, ("mean", "max", "min"))
     return float(getattr(values, what)())
 

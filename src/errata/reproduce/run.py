@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from errata.errors import InputError, MissingExtraError
 from errata.numbers import Progress
-from errata.reproduce.experiment import Claim, Evidence, Experiment, PublishedTable, Way
+from errata.reproduce.experiment import IN_WORDS, Claim, Evidence, Experiment, PublishedTable, Way
 from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import all_measures
 from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
@@ -74,6 +74,23 @@ class Reproduction:
     experiment: Experiment
     tables: tuple[TableResult, ...]
     findings: tuple[ClaimResult, ...]
+
+    def distinct(self) -> tuple[int, int]:
+        """How many figures were printed, and how many of them come out exactly from raw data.
+
+        A figure that is computed in several ways counts once; words and unprinted bars do not.
+        """
+        printed, exact = 0, 0
+        for result in self.tables:
+            raw = {way.origin for way in result.table.ways if way.raw}
+            printed += sum(
+                text is not None and not text.startswith(IN_WORDS)
+                for text in result.table.cells.values()
+            )
+            exact += len(
+                {c.key for c in result.cells if c.way in raw and c.verdict.name == "exact"}
+            )
+        return printed, exact
 
     @property
     def ok(self) -> bool:
@@ -165,7 +182,9 @@ def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -
         TableResult(
             table,
             tuple(
-                _cell(table, way, key, material, step) for way in table.ways for key in table.cells
+                _named(_cell(table, way, key, material, step), experiment.published)
+                for way in table.ways
+                for key in table.cells
             ),
         )
         for table in experiment.tables
@@ -175,6 +194,13 @@ def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -
         for finding in experiment.findings
     )
     return Reproduction(experiment, tables, findings)
+
+
+def _named(cell: CellResult, published: bool) -> CellResult:
+    """Where nothing was published, a figure that comes out otherwise is different, no mismatch."""
+    if published or cell.verdict.name != "MISMATCH":
+        return cell
+    return replace(cell, verdict=replace(cell.verdict, name="different"))
 
 
 def _compute(measure: str, material: Material, arguments: Mapping[str, Any], what: str) -> Value:

@@ -60,6 +60,33 @@ def changed(material: Material, pair: str, pairs: Pairs, what: str = "") -> floa
     return 100 - identical(material, pair, pairs)
 
 
+@measure
+def distinct_outputs(material: Material, texts: str, what: str) -> float:
+    """What systems do to a sentence, each distinct output counted once (capitals aside).
+
+    ``what`` is the mean number of TER's edits or the percent of outputs that change anything; the
+    mean over the outputs of a sentence, then over Sakaguchi's sentences. ``texts`` names the row.
+    """
+
+    def compute() -> dict[str, float]:
+        sources, kept = material.text("source"), material.kept()
+        outputs = [s.sentences for s in material.systems() if s.system != "INPUT"]
+        pairs, owner = [], []
+        for i in kept:
+            for text in dict.fromkeys(" ".join(each[i].lower().split()) for each in outputs):
+                pairs.append((sources[i], text))
+                owner.append(i)
+        edits = edit_counts(pairs)
+        places = np.searchsorted(kept, owner)
+        share = np.bincount(places)
+        return {
+            "sTER": float((np.bincount(places, edits) / share).mean()),
+            "changed": float((np.bincount(places, edits > 0) / share).mean() * 100),
+        }
+
+    return pick(what, material.keep("distinct outputs", compute))
+
+
 def _weights(material: Material, weights: str, types: str) -> list[KindDifficulty]:
     def compute() -> list[KindDifficulty]:
         gold = material.gold().keep_annotators(0)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal, InvalidOperation
 
-from errata.reproduce.experiment import Known, Way
+from errata.reproduce.experiment import IN_WORDS, Known, Way
 
 __all__ = ["VERDICTS", "Verdict", "difference", "judge", "shown"]
 
@@ -16,8 +16,10 @@ VERDICTS = (
     "within rounding",
     "within tolerance",
     "differs (known)",
+    "in words",
     "not printed",
     "not run",
+    "different",
     "MISMATCH",
 )
 
@@ -32,7 +34,7 @@ class Verdict:
     @property
     def fails(self) -> bool:
         """Whether a figure that should agree does not."""
-        return self.name == "MISMATCH"
+        return self.name in ("MISMATCH", "different")
 
 
 def _decimal(text: str) -> Decimal | None:
@@ -63,7 +65,7 @@ def shown(value: Value, like: str, rounding: str = "half") -> str:
 
 def difference(value: Value, printed: str | None) -> float | None:
     """Recomputed minus printed; None where one of them is no number."""
-    number = None if printed is None else _decimal(printed)
+    number = None if printed is None else _decimal(printed.removeprefix(IN_WORDS))
     if number is None or isinstance(value, str):
         return None
     return float(value) - float(number)
@@ -81,6 +83,7 @@ def judge(
     """Compare a recomputed value with the printed text.
 
     Exact is what rounds (or, in a table that truncates, truncates) to the printed digits. A
+    figure that the paper gives in words ("about seven") is never called exact. A
     difference within the way's tolerance is named after it: within rounding if the tolerance is
     at most one unit of the last printed digit. A known difference must come out as it is pinned.
 
@@ -89,10 +92,11 @@ def judge(
     """
     if printed is None:
         return Verdict("not printed")
+    words, printed = printed.startswith(IN_WORDS), printed.removeprefix(IN_WORDS)
     if _agrees(value, printed, rounding):
         if known is not None:
             return Verdict("MISMATCH", f"expected {known.found}, known to differ")
-        return Verdict("exact")
+        return Verdict("in words" if words else "exact")
     if known is not None:
         if _agrees(value, known.found, "half"):
             return Verdict("differs (known)", known.reason)

@@ -137,10 +137,15 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
                     (result.experiment.name, table.table.name, way.origin, sum(counts), *counts)
                 )
         rules.append(len(rows) - 1)
-    total = [
-        sum(n for row in rows if isinstance(n := row[c], int)) for c in range(3, 4 + len(VERDICTS))
-    ]
-    rows.append(("all", None, None, *total))
+    groups = dict.fromkeys(result.experiment.group for result in results)
+    several = len(groups) > 1
+    for group in [*(groups if several else ()), None]:
+        mine = {r.experiment.name for r in results if group in (None, r.experiment.group)}
+        total = [
+            sum(n for row in rows if row[0] in mine and isinstance(n := row[c], int))
+            for c in range(3, 4 + len(VERDICTS))
+        ]
+        rows.append(("all" if group is None else group or "others", None, None, *total))
     findings = [one for result in results for f in result.findings for one in f.evidence]
     confirmed = sum(one.confirmed is True for one in findings)
     return Table(
@@ -150,7 +155,20 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
         name="summary",
         rules=frozenset(rules),
         signature=signed(*(result.experiment.name for result in results)),
-        caption=f"findings: {confirmed} of {len(findings)} pieces of evidence confirmed",
+        caption="\n".join(
+            (
+                *(_distinct(results, group) for group in groups),
+                f"findings: {confirmed} of {len(findings)} pieces of evidence confirmed",
+            )
+        ),
+    )
+
+
+def _distinct(results: Sequence[Reproduction], group: str) -> str:
+    counts = [result.distinct() for result in results if result.experiment.group == group]
+    printed, exact = (sum(column) for column in zip(*counts, strict=True))
+    return (
+        f"{group or 'figures'}: {printed} printed, each counted once; {exact} exact from raw data"
     )
 
 
