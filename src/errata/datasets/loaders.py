@@ -6,10 +6,23 @@ The files come from `errata.datasets.fetch`: from ``ERRATA_DATA``, the cache, or
 from __future__ import annotations
 
 from errata.data import Corpus, Hypotheses
+from errata.datasets.collections import collection, role_files
 from errata.datasets.fetch import get, path
 from errata.io import read_corpus, read_hypotheses, read_m2
 
-__all__ = ["load_conll14", "load_conll14_systems", "load_conll14_texts"]
+__all__ = ["load_conll14", "load_conll14_systems", "load_conll14_texts", "read_collection"]
+
+
+def read_collection(name: str) -> Corpus:
+    """The corpus of a collection, by its name (see `errata data list`)."""
+    chosen = collection(name)
+    gold, source = (role_files(chosen, role) for role in ("gold", "source"))
+    return read_corpus(
+        gold=gold[0] if gold else None,
+        source=source[0] if source else None,
+        references=role_files(chosen, "references"),
+        name=name,
+    )
 
 
 def load_conll14() -> Corpus:

@@ -15,7 +15,6 @@ import numpy as np
 from errata.data import Corpus, Hypotheses, Tokens, Vocabulary
 from errata.errors import InputError
 from errata.metrics.base import Columns, Metric, metric
-from errata.metrics.gleu import Brevity
 from errata.metrics.ngrams import (
     check_references,
     closest_lengths,
@@ -55,7 +54,7 @@ class BLEU(Metric):
     single sentences, which are always scored so.
     ``brevity``: ``"inverse"`` is what the script of Sakaguchi et al. (2016) did by mistake: it
     punishes hypotheses longer than the reference, and takes the first of two references equally
-    close in length.
+    close in length. ``"none"`` leaves the penalty out, as in Table 2 of Napoles et al. (2015).
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     >>> bleu = BLEU()
@@ -73,7 +72,7 @@ class BLEU(Metric):
     smooth_value: float = 0.0
     n: int = 4
     effective: bool = False
-    brevity: Brevity = "fixed"
+    brevity: Literal["fixed", "inverse", "none"] = "fixed"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -165,7 +164,7 @@ class BLEU(Metric):
         numbers = {len(references) for references in corpus.references}
         scorer = self._sacrebleu()
         scorer.num_refs = numbers.pop() if len(numbers) == 1 else -1
-        if self.brevity == "inverse":  # which sacrebleu does not know
+        if self.brevity != "fixed":  # which sacrebleu does not know
             return ()
         return f"sacrebleu:{scorer.get_signature()}", "sentence scores:eff:yes"
 
@@ -176,6 +175,8 @@ class BLEU(Metric):
 
     def _brevity(self, totals: Floats) -> Floats:
         h, r = totals[..., HYPOTHESIS], totals[..., REFERENCE]
+        if self.brevity == "none":
+            return np.ones_like(h)
         if self.brevity == "inverse":
             h, r = r, h
         short = np.exp(np.minimum(0.0, 1 - ratio(r, h, 0.0)))

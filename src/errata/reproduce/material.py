@@ -11,7 +11,9 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
 from errata.datasets import load_conll14, load_conll14_systems, load_conll14_texts
+from errata.datasets.collections import collections
 from errata.datasets.fetch import path
+from errata.datasets.loaders import read_collection
 from errata.errors import DataWarning, ErrataError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.human import Comparisons, compare, parse_ranker, rank
@@ -182,7 +184,7 @@ class Material:
     # Metrics
 
     def corpus(self, name: str, typo: str = "corrected") -> Corpus:
-        """A corpus by name: conll14, conll14-texts, a reference set, or edits of annotators.
+        """A corpus by name: a collection of data, a reference set, or edits of annotators.
 
         Reference sets (and NUCLE-edits, BN15-edits) have Sakaguchi's sentences only.
         """
@@ -190,6 +192,8 @@ class Material:
             return self.gold()
         if name == "conll14-texts":
             return self.keep("texts", load_conll14_texts)
+        if name in collections():
+            return self.keep(("collection", name), lambda: read_collection(name))
         return self.keep(("corpus", name, typo), lambda: self._part(name, self.kept(typo)))
 
     def _part(self, name: str, kept: list[int]) -> Corpus:
