@@ -249,6 +249,9 @@ class Material:
             return list(read_judgments(path(name, "judgments.xml")))
         if name == "napoles15":
             return list(read_judgments(path(name, "all_judgments.csv")))
+        if name == "napoles15-xml":
+            file = path("napoles15", "all_judgments.xml")
+            return list(read_judgments(file, leave_out=("non-native",)))
         if name == "main":
             return list(read_judgments(path("sakaguchi16", "Main_merged.csv"), labels="given"))
         ctrl = path("sakaguchi16", "Ctrl_merged.csv")

@@ -217,22 +217,15 @@ def printed_rank_correlation(
 
 
 @measure
-def napoles_rank(material: Material, metric: str, position: str) -> str:
-    """Napoles et al., Table 2: the system at a place by people (without reference) or a metric."""
-    if metric != "Human":
-        return system_at(material, metric, position)
-    scores = material.ranked("napoles15", "trueskill_meanfield")
-    names = [scores.systems[i].replace("src", "source") for i in scores.order]
-    return _at(position, [name for name in names if name != "refmix1"])
+def same_places(material: Material, metric: str, without: str, column: str = "") -> int:
+    """How many systems stand where the printed ranking has them, one system left out of both.
 
-
-@measure
-def same_places(material: Material, metric: str, without: str) -> int:
-    """How many systems stand where the printed ranking has them, one system left out of both."""
+    ``column`` is the printed ranking where it is not called like the metric.
+    """
     printed = [
         text
-        for (_, column), text in material.printed("napoles15", "table2").items()
-        if column == metric and text != without
+        for (_, name), text in material.printed("napoles15", "table2").items()
+        if name == (column or metric) and text != without
     ]
     return sum(
         system_at(material, metric, str(position), without) == name
