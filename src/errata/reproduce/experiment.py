@@ -19,7 +19,8 @@ tolerance, and cells that are known to come out otherwise are pinned with the re
         arguments = { people = "computed" }
 
 Cells are apart by blanks; ``-`` is no cell, ``?`` one that the paper shows without digits, ``~7``
-one that it gives in words ("about seven"). Whatever differs needs evidence: figures that the run
+one that it gives in words ("about seven"), ``=0.015`` one that is known from elsewhere and checked
+all the same (the paper shows it in colours). Whatever differs needs evidence: figures that the run
 computes (``evidence``, as in a finding), or the name of a ``finding`` that has them. A key
 of several parts is written ``a/b``; the parts of row and column together are the arguments ``by``.
 ``[recipes.NAME]`` says how a metric was run: its signature (``metric``), the ``references``, and
@@ -57,6 +58,7 @@ Key = tuple[str, ...]
 ROUNDINGS = ("half", "truncated")
 UNPRINTED = "?"
 IN_WORDS = "~"
+ELSEWHERE = "="
 MOST_DIGITS = 30  # of a printed figure
 RECIPE: dict[str, type] = {
     "metric": str,

@@ -9,7 +9,15 @@ from typing import Any
 
 from errata.errors import InputError, MissingExtraError
 from errata.numbers import Progress
-from errata.reproduce.experiment import IN_WORDS, Claim, Evidence, Experiment, PublishedTable, Way
+from errata.reproduce.experiment import (
+    ELSEWHERE,
+    IN_WORDS,
+    Claim,
+    Evidence,
+    Experiment,
+    PublishedTable,
+    Way,
+)
 from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import all_measures
 from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
@@ -84,7 +92,7 @@ class Reproduction:
         for result in self.tables:
             raw = {way.origin for way in result.table.ways if way.raw}
             printed += sum(
-                text is not None and not text.startswith(IN_WORDS)
+                text is not None and text[:1] not in (IN_WORDS, ELSEWHERE)
                 for text in result.table.cells.values()
             )
             exact += len(

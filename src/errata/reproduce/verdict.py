@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal, InvalidOperation
 
-from errata.reproduce.experiment import IN_WORDS, Known, Way
+from errata.reproduce.experiment import ELSEWHERE, IN_WORDS, Known, Way
 
 __all__ = ["VERDICTS", "Verdict", "difference", "judge", "shown"]
 
@@ -65,7 +65,7 @@ def shown(value: Value, like: str, rounding: str = "half") -> str:
 
 def difference(value: Value, printed: str | None) -> float | None:
     """Recomputed minus printed; None where one of them is no number."""
-    number = None if printed is None else _decimal(printed.removeprefix(IN_WORDS))
+    number = None if printed is None else _decimal(printed.lstrip(IN_WORDS + ELSEWHERE))
     if number is None or isinstance(value, str):
         return None
     return float(value) - float(number)
@@ -92,11 +92,12 @@ def judge(
     """
     if printed is None:
         return Verdict("not printed")
-    words, printed = printed.startswith(IN_WORDS), printed.removeprefix(IN_WORDS)
+    agreed = {IN_WORDS: "in words", ELSEWHERE: "not printed"}.get(printed[:1], "exact")
+    printed = printed.lstrip(IN_WORDS + ELSEWHERE)
     if _agrees(value, printed, rounding):
         if known is not None:
             return Verdict("MISMATCH", f"expected {known.found}, known to differ")
-        return Verdict("in words" if words else "exact")
+        return Verdict(agreed)
     if known is not None:
         if _agrees(value, known.found, "half"):
             return Verdict("differs (known)", known.reason)
