@@ -9,8 +9,15 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets.collections import collection, role_files
 from errata.datasets.fetch import get, path
 from errata.io import read_corpus, read_hypotheses, read_m2
+from errata.io.corpus import read_systems
 
-__all__ = ["load_conll14", "load_conll14_systems", "load_conll14_texts", "read_collection"]
+__all__ = [
+    "load_conll14",
+    "load_conll14_systems",
+    "load_conll14_texts",
+    "read_collection",
+    "read_outputs_of",
+]
 
 
 def read_collection(name: str) -> Corpus:
@@ -23,6 +30,11 @@ def read_collection(name: str) -> Corpus:
         references=role_files(chosen, "references"),
         name=name,
     )
+
+
+def read_outputs_of(name: str, corpus: Corpus | None = None) -> list[Hypotheses]:
+    """The outputs of a collection, compared with the corpus where one is given."""
+    return read_systems(role_files(collection(name), "outputs"), corpus=corpus)
 
 
 def load_conll14() -> Corpus:

@@ -13,7 +13,7 @@ from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
 from errata.datasets import load_conll14, load_conll14_systems, load_conll14_texts
 from errata.datasets.collections import collections
 from errata.datasets.fetch import path
-from errata.datasets.loaders import read_collection
+from errata.datasets.loaders import read_collection, read_outputs_of
 from errata.errors import DataWarning, ErrataError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.human import Comparisons, compare, parse_ranker, rank
@@ -100,6 +100,10 @@ class Material:
     def systems(self) -> list[Hypotheses]:
         """The outputs of the 12 CoNLL-2014 systems and INPUT."""
         return self.keep("systems", lambda: load_conll14_systems(check=False))
+
+    def public_systems(self) -> list[Hypotheses]:
+        """Four later systems on CoNLL-2014 whose outputs are public."""
+        return self.keep("public systems", lambda: read_outputs_of("conll14-public"))
 
     def gold(self) -> Corpus:
         """The CoNLL-2014 test set with gold edits."""

@@ -25,7 +25,7 @@ REFERENCE = "refmix1"  # one of the two references stood among the systems
 
 
 def _people(material: Material, judge: str = "", members: str = "expected") -> Scores:
-    """The systems ranked by all three judges, or by one; the reference ranked with them, and left out."""
+    """The systems ranked by the three judges, or by one; the reference is ranked, then left out."""
 
     def make() -> Scores:
         mine = [j for j in material.judgments("napoles15-xml") if judge in ("", j.judge)]

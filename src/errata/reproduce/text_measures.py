@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.data import Scores
 from errata.datasets.fetch import path
 from errata.edits import retyped
+from errata.evaluation import evaluate
+from errata.io import read_hypotheses
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.chunks import IGNORED
 from errata.metrics.difficulty.map import map_difficulty
-from errata.reproduce.material import Material, NotRun, pick
+from errata.reproduce.material import Material, NotRun, pick, place
 from errata.reproduce.measures import measure
 from errata.studies.hard_errors import KindDifficulty, by_kind
 from errata.studies.ter import edit_counts
@@ -114,6 +117,61 @@ def difficulty(
     if what == "frequency":
         return total
     return sum(row.mean * row.frequency for row in rows) / total
+
+
+def _public(material: Material, measure: str) -> Scores:
+    """Four later systems by the released weights of eight, or by plain F0.5 of M2."""
+
+    def make() -> Scores:
+        if measure == "m2":
+            corpus, metric = material.gold(), "m2"
+        else:
+            corpus = material.gold().keep_annotators(0)
+            metric = Difficulty(
+                weights=str(path("gts-weights", "conll14_8sys.txt")),
+                extractor=material.extractor,
+                measure=pick(measure, {"F": "F", "A": "A"}),  # type: ignore[arg-type]
+            )
+        return evaluate(metric, corpus, material.public_systems(), resamples=0, guard=False)
+
+    return material.keep(("public", measure), make)
+
+
+@measure
+def weighted_score(material: Material, system: str, measure: str) -> float:
+    """Gotou et al., Tables 2 and 3: a public system by the weights of all eight, in percent."""
+    found = _public(material, measure)
+    return 100 * float(found.values[place(system, found.systems)])
+
+
+@measure
+def weighted_place(material: Material, system: str, measure: str) -> int:
+    """Its place (from 1) among the public systems."""
+    found = _public(material, measure)
+    return 1 + place(system, [found.systems[i] for i in found.order])
+
+
+@measure
+def change_of_place(material: Material, system: str, measure: str) -> int:
+    """How many places it is better than by plain F0.5."""
+    return weighted_place(material, system, "m2") - weighted_place(material, system, measure)
+
+
+@measure
+def public_variant(material: Material, data: str, file: str) -> float:
+    """Plain F0.5 of one of the released outputs of a system, in percent."""
+
+    def make() -> Scores:
+        output = read_hypotheses(path(data, file))
+        return evaluate("m2", material.gold(), [output], resamples=0, guard=False)
+
+    return 100 * float(material.keep(("variant", data, file), make).values[0])
+
+
+@measure
+def corpus_size(material: Material, corpus: str, what: str) -> int:
+    """Gotou et al., Table 1: the number of sentences of a corpus."""
+    return pick(what, {"sentences": len(material.corpus(corpus))})
 
 
 @measure
