@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Scores
+from errata.data import Corpus, Scores
 from errata.datasets.fetch import path
 from errata.edits import retyped
 from errata.evaluation import evaluate
@@ -22,6 +23,7 @@ from errata.studies.ter import edit_counts
 
 __all__: list[str] = []
 
+MEASURES: dict[str, Literal["F", "A"]] = {"F": "F", "A": "A"}
 Pairs = Mapping[str, Sequence[Sequence[str]]]
 
 
@@ -123,14 +125,14 @@ def _public(material: Material, measure: str) -> Scores:
     """Four later systems by the released weights of eight, or by plain F0.5 of M2."""
 
     def make() -> Scores:
-        if measure == "m2":
-            corpus, metric = material.gold(), "m2"
-        else:
-            corpus = material.gold().keep_annotators(0)
+        corpus: Corpus = material.gold()
+        metric: str | Difficulty = "m2"
+        if measure != "m2":
+            corpus = corpus.keep_annotators(0)
             metric = Difficulty(
                 weights=str(path("gts-weights", "conll14_8sys.txt")),
                 extractor=material.extractor,
-                measure=pick(measure, {"F": "F", "A": "A"}),  # type: ignore[arg-type]
+                measure=pick(measure, MEASURES),
             )
         return evaluate(metric, corpus, material.public_systems(), resamples=0, guard=False)
 
