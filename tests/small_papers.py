@@ -64,6 +64,7 @@ def write_small_papers(folder: Path, seed: int = 5) -> None:
             " ".join(str(draw.randint(0, systems)) for _ in range(2 * len(s) + 1)) for s in sources
         ]
         write("gts-weights", name, _lines([str(systems), *rows]))
+    _write_later(write, random.Random(seed + 1), sources, gold)
 
 
 def _writer(folder: Path) -> Callable[[str, str, str], None]:
@@ -101,7 +102,7 @@ def _m2(sources: Sequence[Sequence[str]], gold: Sequence[Sequence[Sequence[Edit]
     for place, (source, several) in enumerate(zip(sources, gold, strict=True)):
         lines = [f"S {' '.join(source)}"]
         for k, edits in enumerate(several):
-            end = f"REQUIRED|||-NONE-|||{1 if place == 20 else k}"
+            end = f"REQUIRED|||-NONE-|||{1 if place == 20 and len(several) == 1 else k}"
             lines += [f"A {e.start} {e.end}|||{e.kind}|||{e.replacement}|||{end}" for e in edits]
         blocks.append(_lines(lines))
     return "\n".join(blocks)
@@ -255,6 +256,47 @@ def _write_references(
                 name = f"{people}_{kind}{letter}"
                 write("sakaguchi16", name, _lines(_rewrite(draw, sources, gold, skill)))
     write("sakaguchi16", "merged_ids", _lines(["3", "4", "48"]))
+
+
+def _write_later(
+    write: Callable[[str, str, str], None],
+    draw: random.Random,
+    sources: Sequence[Sequence[str]],
+    gold: Sequence[Sequence[Sequence[Edit]]],
+) -> None:
+    """What came after: more annotators, more rewrites, later systems, other corpora."""
+    ten = [[_edits(draw, s) if draw.random() < 0.8 else [] for _ in range(10)] for s in sources]
+    write("bn15", "BN_corrected.m2", _m2(sources, ten))
+    more = [[*g, _edits(draw, s)] for s, g in zip(sources, gold, strict=True)]
+    file = "alt/official-2014.combined-withalt.m2"
+    write("conll14-alternatives", file, _m2(sources, more))
+    write("conll13", "official-preprocessed.m2", _m2(sources[:9], gold[:9]))
+    rewrites = [_rewrite(draw, sources, gold, 0.5) for _ in range(6)]
+    out = io.StringIO()
+    sheet = csv.writer(out, lineterminator="\n")
+    sheet.writerow(["Input.sentID", "Answer.Q1MultiLineTextInput"])
+    sheet.writerows([i + 1, each[i]] for i in (4, 9, 17) for each in rewrites)
+    write("sakaguchi16-extra", "results_extra-HITs.csv", out.getvalue())
+    write("jfleg", "test/test.src", _lines(map(" ".join, sources[:8])))
+    for k in range(4):
+        write("jfleg", f"test/test.ref{k}", _lines(_rewrite(draw, sources[:8], gold[:8], 0.7)))
+    for name, file in (
+        ("kiyono19", "pretlarge+sse+r2l/conll14.test.out"),
+        ("kiyono19", "pretlarge+sse+r2l+sed/conll14.test.out"),
+        ("junczys18", "test2014.out"),
+        ("ge18", "conll/conll_fb_learning.txt"),
+        ("junczys16", "outputs/cclm/best.sparse+cclm.out"),
+    ):
+        write(name, file, _lines(_rewrite(draw, sources, gold, draw.uniform(0.3, 0.9))))
+    names = [name.replace("INPUT", "src") for name in SYSTEMS]
+    items = []
+    for number in range(160):
+        drawn = draw.sample(names, 7)
+        groups = (tuple(drawn[:3]), *((name,) for name in drawn[3:6]), ("refmix1",))
+        ranks = [_rank(draw, [*names, "refmix1"].index(group[0])) for group in groups]
+        judge = ("annot1", "annot2", "annot3", "non-native")[number % 4]
+        items.append((judge, number % SIZE, groups, ranks))
+    write("napoles15", "all_judgments.xml", _appraise(items))
 
 
 def _write_scores(write: Callable[[str, str, str], None], draw: random.Random) -> None:

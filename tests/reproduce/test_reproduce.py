@@ -150,6 +150,29 @@ def test_every_measure_is_used() -> None:
     assert used == set(all_measures())
 
 
+@pytest.mark.parametrize("name", [n for n in experiment_names() if load_experiment(n).group])
+def test_every_difference_is_shown_by_figures(name: str) -> None:
+    """A reason is a figure of the run, not a sentence."""
+    for table in load_experiment(name).tables:
+        for key, known in [pair for way in table.known.values() for pair in way.items()]:
+            assert known.finding, f"{table.name} {key}: {known.reason}"
+
+
+def test_a_reason_needs_a_finding_there_is() -> None:
+    other = SMALL.replace('reason = "', 'finding = "nowhere"\n    reason = "', 1)
+    assert other != SMALL
+    with pytest.raises(InputError, match="there is no finding 'nowhere'"):
+        run(other)
+
+
+def test_where_nothing_was_published_figures_are_different() -> None:
+    mine = SMALL.replace("0.429", "0.428", 1)
+    for text, name in ((mine, "MISMATCH"), ("published = false\n" + mine, "different")):
+        result = run(text)
+        assert result.tables[0].cells[0].verdict.name == name
+        assert not result.ok
+
+
 # Verdicts
 
 

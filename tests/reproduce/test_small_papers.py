@@ -33,7 +33,8 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "small_papers.txt"
 def _experiment(name: str) -> Experiment:
     """An experiment as it is shipped, with fewer runs and resamples."""
     text = files("errata.reproduce").joinpath(f"experiments/{name}.toml").read_text("utf-8")
-    return parse_experiment(text.replace("1000", "15"), name)
+    text = text.replace("1000", "15").replace("sentence = 756", "sentence = 6")
+    return parse_experiment(text, name)
 
 
 def _run(folder: Path, steps: list[tuple[int, int]] | None = None) -> tuple[Reproduction, ...]:
