@@ -33,6 +33,7 @@ OWN_HELP = {
 
 # What commands may import from the command line.
 SHARED = (
+    ".named_data",
     "",
     ".figures",
     ".known",

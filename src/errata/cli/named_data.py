@@ -38,9 +38,7 @@ def data_option(*roles: Role, **parameters: str) -> Decorator:
         return click.option(
             "--data",
             metavar="NAME",
-            help="Public data by name instead of files, for whatever is not named otherwise: "
-            + ", ".join(places)
-            + ". See errata data list.",
+            help="Public data by name (see errata data list), for all files that are not named.",
         )(run)
 
     return decorate
