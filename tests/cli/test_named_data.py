@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from command import errata
-from errata.cli import named_data
+from errata.datasets import collections
 from errata.datasets.collections import Collection, Member, Role
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
@@ -39,8 +39,8 @@ def _sample_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     def role_files(chosen: Collection, role: Role, progress: object = None) -> tuple[str, ...]:
         return tuple(str(SAMPLE / member.file) for member in chosen.members.get(role, ()))
 
-    monkeypatch.setattr(named_data, "collection", KNOWN.__getitem__)
-    monkeypatch.setattr(named_data, "role_files", role_files)
+    monkeypatch.setattr(collections, "collection", KNOWN.__getitem__)
+    monkeypatch.setattr(collections, "role_files", role_files)
 
 
 def _tables(*arguments: object) -> Any:
@@ -108,7 +108,7 @@ def test_a_name_stands_for_the_files(
 
 def test_judgments_are_counted_as_the_set_does(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = Collection("one", "", KNOWN["toy"].members, base=1)
-    monkeypatch.setattr(named_data, "collection", lambda name: counted)
+    monkeypatch.setattr(collections, "collection", lambda name: counted)
     refused = errata("rank", "--data", "one", "-q", cwd=SAMPLE, code=2).stderr
     assert "sentence" in refused  # the sample counts from 0, and there is no sentence -1
     errata("rank", "--data", "one", "--base", 0, "-q", cwd=SAMPLE)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from errata.cli.options import Decorator, Function
 from errata.cli.output import ProgressBar
-from errata.datasets.collections import Collection, Role, collection, role_files
 from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.datasets.collections import Collection, Role
 
 __all__ = ["CORPUS", "data_option"]
 
@@ -32,6 +34,8 @@ def data_option(*roles: Role, **parameters: str) -> Decorator:
         @wraps(command)
         def run(*arguments: Any, data: str | None, **given: Any) -> Any:
             if data is not None:
+                from errata.datasets.collections import collection
+
                 given |= _filled(collection(data), places, given)
             return command(*arguments, **given)
 
@@ -48,6 +52,8 @@ def _filled(
     chosen: Collection, places: Mapping[str, str], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The files of a collection for the parameters that are still empty."""
+    from errata.datasets.collections import role_files
+
     if given.get("sample"):
         raise InputError("--data and --sample are given", remedy="leave out either of them")
     taken = {role for role, parameter in places.items() if given[parameter]}
