@@ -18,6 +18,8 @@ __all__ = [
 # (C0, DEL, C1), line and paragraph separators, bidirectional embeddings, overrides and isolates,
 # and surrogates (bytes of a name that is not UTF-8).
 CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+# What a spreadsheet takes for the start of a formula; --safe-cells puts ' before it.
+FORMULAS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
 _CONTROL = re.compile(f"[{CONTROLS}]")
 _NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 MOST_SAID, LONGEST_WORD = 1000, 200  # characters of a message, and of a value in it

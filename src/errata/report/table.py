@@ -16,8 +16,7 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from errata import __version__
-from errata.errors import CONTROLS, InputError, visible
-from errata.io.scores.printed import FORMULAS
+from errata.errors import CONTROLS, FORMULAS, InputError, visible
 from errata.parameters import require
 from errata.report.cells import (
     Cell,

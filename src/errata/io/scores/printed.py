@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 
 from errata.data import Scores
-from errata.errors import InputError
+from errata.errors import FORMULAS, InputError
 from errata.io.scores.checked import cells_under, figure, sentence_table
 from errata.parameters import name_in
 
-__all__ = ["FORMULAS", "from_printed_json", "from_printed_tsv", "is_printed_tsv"]
+__all__ = ["from_printed_json", "from_printed_tsv", "is_printed_tsv"]
 
 Printed = dict[str, Any]
-# What a spreadsheet takes for the start of a formula; --safe-cells puts ' before it.
-FORMULAS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
 
 
 def from_printed_json(data: Any, name: str) -> list[Scores]:
