@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from errata.datasets.catalogue import DataFile, DataSet
-    from errata.datasets.collections import Collection
+    from errata.datasets.collections import Collection, Member
     from errata.datasets.fetch import Found
     from errata.report.table import Form
 
@@ -60,65 +60,14 @@ def command(ctx: click.Context, own: str | None) -> None:
 def list_sets(sets: Mapping[str, DataSet], name: str | None, form: Form) -> None:
     """List the data sets and collections, or the files of one of them."""
     from errata.datasets.catalogue import data_set
-    from errata.datasets.fetch import find
 
     together = _collections(sets)
-    tables = []
-    if name is not None and name in together:
-        tables.append(_member_table(together[name], sets))
-    if name is not None and not (tables and name not in sets):
-        chosen = data_set(name, sets)
-        rows = tuple(
-            (file.name, file.size, _where(find(chosen, file)), file.sha256) for file in chosen.files
-        )
-        source = f"{chosen.repository} at {chosen.commit}"
-        tables.append(
-            Table(
-                ("file", "bytes", "on disk", "sha256"),
-                rows,
-                title=chosen.title,
-                name=name,
-                caption="\n".join(
-                    (
-                        f"Source: {source}",
-                        f"Licence: {chosen.licence}",
-                        *(f"Cite: {c}" for c in chosen.citations),
-                    )
-                ),
-            )
-        )
-    if tables:
-        emit(tables, form)
+    if name is None:
+        emit([_sets_table(sets), *([_collections_table(together)] if together else [])], form)
         return
-    lines = []
-    for chosen in sets.values():
-        places = {_where(find(chosen, file)) for file in chosen.files}
-        lines.append(
-            (
-                chosen.name,
-                len(chosen.files),
-                chosen.size,
-                places.pop() if len(places) == 1 else "partly",
-                chosen.title,
-            )
-        )
-    tables.append(
-        Table(
-            ("set", "files", "bytes", "on disk", "what"),
-            tuple(lines),
-            name="sets",
-            caption="The sample comes with Errata: errata data path sample",
-        )
-    )
-    if together:
-        tables.append(
-            Table(
-                ("collection", "has", "what"),
-                tuple((c.name, ", ".join(c.roles), c.title) for c in together.values()),
-                title="Studied together: for --data of any command",
-                name="collections",
-            )
-        )
+    tables = [_member_table(together[name], sets)] if name in together else []
+    if name in sets or not tables:
+        tables.append(_files_table(data_set(name, sets)))
     emit(tables, form)
 
 
@@ -215,6 +164,48 @@ def check_sets(ctx: click.Context, names: tuple[str, ...], form: Form) -> None:
         ctx.exit(1)
 
 
+def _sets_table(sets: Mapping[str, DataSet]) -> Table:
+    from errata.datasets.fetch import find
+
+    rows = []
+    for chosen in sets.values():
+        places = {_where(find(chosen, file)) for file in chosen.files}
+        place = places.pop() if len(places) == 1 else "partly"
+        rows.append((chosen.name, len(chosen.files), chosen.size, place, chosen.title))
+    return Table(
+        ("set", "files", "bytes", "on disk", "what"),
+        tuple(rows),
+        name="sets",
+        caption="The sample comes with Errata: errata data path sample",
+    )
+
+
+def _files_table(chosen: DataSet) -> Table:
+    from errata.datasets.fetch import find
+
+    about = (
+        f"Source: {chosen.repository} at {chosen.commit}",
+        f"Licence: {chosen.licence}",
+        *(f"Cite: {citation}" for citation in chosen.citations),
+    )
+    return Table(
+        ("file", "bytes", "on disk", "sha256"),
+        tuple((f.name, f.size, _where(find(chosen, f)), f.sha256) for f in chosen.files),
+        title=chosen.title,
+        name=chosen.name,
+        caption="\n".join(about),
+    )
+
+
+def _collections_table(together: Mapping[str, Collection]) -> Table:
+    return Table(
+        ("collection", "has", "what"),
+        tuple((c.name, ", ".join(c.roles), c.title) for c in together.values()),
+        title="Studied together: for --data of any command",
+        name="collections",
+    )
+
+
 def _collections(sets: Mapping[str, DataSet]) -> Mapping[str, Collection]:
     """The collections; they are of the built-in sets."""
     from errata.datasets.catalogue import catalogue
@@ -223,29 +214,32 @@ def _collections(sets: Mapping[str, DataSet]) -> Mapping[str, Collection]:
     return collections() if sets is catalogue() else {}
 
 
+def _file_of(member: Member, sets: Mapping[str, DataSet]) -> tuple[DataSet, DataFile]:
+    chosen = sets[member.data_set]
+    return chosen, chosen.file(member.file)
+
+
 def _files_of(name: str, sets: Mapping[str, DataSet]) -> list[tuple[DataSet, DataFile]]:
     """The files of a set, of a collection, or of both where they share a name."""
     from errata.datasets.catalogue import data_set
 
     together = _collections(sets).get(name)
-    found = []
+    members = () if together is None else together.members.values()
+    found = [_file_of(member, sets) for several in members for member in several]
     if together is None or name in sets:
         chosen = data_set(name, sets)
-        found += [(chosen, file) for file in chosen.files]
-    for members in together.members.values() if together is not None else ():
-        found += [(sets[m.data_set], sets[m.data_set].file(m.file)) for m in members]
+        found = [*((chosen, file) for file in chosen.files), *found]
     return found
 
 
 def _member_table(together: Collection, sets: Mapping[str, DataSet]) -> Table:
     from errata.datasets.fetch import find
 
-    rows = []
-    for role, members in together.members.items():
-        for member in members:
-            chosen = sets[member.data_set]
-            place = _where(find(chosen, chosen.file(member.file)))
-            rows.append((role, member.name, member.data_set, member.file, place))
+    rows = [
+        (role, member.name, member.data_set, member.file, _where(find(*_file_of(member, sets))))
+        for role, members in together.members.items()
+        for member in members
+    ]
     return Table(
         ("role", "name", "set", "file", "on disk"),
         tuple(rows),

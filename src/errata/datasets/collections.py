@@ -58,11 +58,6 @@ class Collection:
         """
         return tuple(self.members)
 
-    @property
-    def data_sets(self) -> tuple[str, ...]:
-        """The data sets its files are from."""
-        return tuple(dict.fromkeys(m.data_set for role in self.members.values() for m in role))
-
     def __repr__(self) -> str:
         return f"Collection({self.name!r}, {', '.join(self.roles)})"
 

@@ -5,11 +5,11 @@ The files come from `errata.datasets.fetch`: from ``ERRATA_DATA``, the cache, or
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from errata.data import Corpus, Hypotheses
 from errata.datasets.collections import collection, role_files
-from errata.datasets.fetch import get, path
-from errata.io import read_corpus, read_hypotheses, read_m2
-from errata.io.corpus import read_systems
+from errata.io.corpus import read_corpus, read_systems
 
 __all__ = [
     "load_conll14",
@@ -39,17 +39,12 @@ def read_outputs_of(name: str, corpus: Corpus | None = None) -> list[Hypotheses]
 
 def load_conll14() -> Corpus:
     """The CoNLL-2014 test set: 1,312 sentences with the edits of two annotators (M2)."""
-    return read_m2(path("conll14", "conll14st-test.m2"), name="conll14")
+    return read_collection("conll14")
 
 
 def load_conll14_texts() -> Corpus:
     """The CoNLL-2014 test set with the two corrected texts in place of edits."""
-    files = get("conll14")
-    return read_corpus(
-        source=files["conll14st-test.tok.src"],
-        references=[files[f"refs/conll14st-test.tok.trg{k}"] for k in (0, 1)],
-        name="conll14",
-    )
+    return replace(read_collection("conll14-texts"), name="conll14")
 
 
 def load_conll14_systems(*, check: bool = True) -> list[Hypotheses]:
@@ -58,8 +53,4 @@ def load_conll14_systems(*, check: bool = True) -> list[Hypotheses]:
     The files are known to be odd in places (lines around 40 of NTHU are shifted, POST has an
     empty line); with ``check`` each output is compared with the source and `DataWarning` says so.
     """
-    corpus = load_conll14() if check else None
-    return [
-        read_hypotheses(file, name=name, corpus=corpus)
-        for name, file in sorted(get("conll14-outputs").items())
-    ]
+    return read_outputs_of("conll14", load_conll14() if check else None)

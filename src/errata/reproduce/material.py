@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
-from errata.datasets import load_conll14, load_conll14_systems, load_conll14_texts
+from errata.datasets import load_conll14, load_conll14_systems
 from errata.datasets.collections import collections
 from errata.datasets.fetch import path
 from errata.datasets.loaders import read_collection, read_outputs_of
@@ -194,8 +194,6 @@ class Material:
         """
         if name == "conll14":
             return self.gold()
-        if name == "conll14-texts":
-            return self.keep("texts", load_conll14_texts)
         if name in collections():
             return self.keep(("collection", name), lambda: read_collection(name))
         return self.keep(("corpus", name, typo), lambda: self._part(name, self.kept(typo)))
