@@ -22,7 +22,16 @@ from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.reproduce.experiment import load_experiment
 
-__all__ = ["REFERENCE_SETS", "Material", "NotRun", "Unknown", "pick", "place"]
+__all__ = [
+    "REFERENCE_SETS",
+    "Material",
+    "NotRun",
+    "Unknown",
+    "at_position",
+    "best_first",
+    "pick",
+    "place",
+]
 
 T = TypeVar("T")
 # Sakaguchi et al. (2016): the two texts of each set, as the catalogue names them.
@@ -62,6 +71,18 @@ def pick(name: str, choices: Mapping[str, T]) -> T:
     """What a name stands for."""
     place(name, choices)
     return choices[name]
+
+
+def at_position(position: str, names: Sequence[str]) -> str:
+    """The name at a position written from 1."""
+    if not position.isdecimal() or not 1 <= int(position) <= len(names):
+        raise Unknown(f"position {position!r} is not among 1 to {len(names)}")
+    return names[int(position) - 1]
+
+
+def best_first(scores: Scores) -> list[str]:
+    """The systems by their scores; the unchanged input is ``source``, as papers call it."""
+    return [scores.systems[i].replace("INPUT", "source") for i in scores.order]
 
 
 class Material:
@@ -229,6 +250,11 @@ class Material:
             systems = [Hypotheses(s.system, tuple(s.sentences[i] for i in kept)) for s in systems]
         # The published numbers are of these outputs as they are, NTHU's shifted lines and all.
         return evaluate(metric, data, systems, resamples=0, guard=False)
+
+    def scores_by(self, metric: str) -> Scores:
+        """The 13 systems scored as this experiment's recipe says."""
+        recipe = self.recipe(metric)
+        return self.scores(recipe["metric"], recipe["references"])
 
     def released(self, metric: str) -> Scores:
         """The scores of a metric that Chollampatt & Ng released, with sentence scores."""

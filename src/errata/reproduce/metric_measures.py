@@ -20,7 +20,8 @@ from errata.meta.significance import williams_test
 from errata.meta.signs import CONVENTIONS, confusion
 from errata.metrics import parse
 from errata.metrics.base import f_beta
-from errata.reproduce.material import Material, NotRun, Unknown, pick, place
+from errata.numbers import Floats
+from errata.reproduce.material import Material, NotRun, at_position, best_first, pick, place
 from errata.reproduce.measures import measure
 
 __all__ = ["human_scores", "metric_scores"]
@@ -73,13 +74,6 @@ def metric_scores(
         values=printed(found.values),
         sentences=None if found.sentences is None else printed(found.sentences),
     )
-
-
-def _at(position: str, names: Sequence[str]) -> str:
-    """The name at a position written from 1."""
-    if not position.isdecimal() or not 1 <= int(position) <= len(names):
-        raise Unknown(f"position {position!r} is not among 1 to {len(names)}")
-    return names[int(position) - 1]
 
 
 def _correlation(human: Scores, metric: Scores, kind: Correlation, without: str = "") -> float:
@@ -155,7 +149,7 @@ def example_score(
         (case["source"],),
         (tuple(Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),),
     )
-    output = Hypotheses("A", (_at(hypothesis, case["hypotheses"]),))
+    output = Hypotheses("A", (at_position(hypothesis, case["hypotheses"]),))
     recipe = material.recipe(metric)
     value = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)["A"]
     return value * float(recipe.get("times", 1))
@@ -164,8 +158,7 @@ def example_score(
 @measure
 def system_score(material: Material, metric: str, system: str, part: str = "score") -> float:
     """The score of a system, or one of its parts (P, R)."""
-    recipe = material.recipe(metric)
-    found = material.scores(recipe["metric"], recipe["references"])
+    recipe, found = material.recipe(metric), material.scores_by(metric)
     values = found.values if part == "score" else pick(part, found.parts)
     value = float(values[place(system, found.systems)]) * float(recipe.get("times", 1))
     return round(value, recipe["digits"]) if "digits" in recipe else value
@@ -173,17 +166,14 @@ def system_score(material: Material, metric: str, system: str, part: str = "scor
 
 def system_at(material: Material, metric: str, position: str, without: str = "") -> str:
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
-    recipe = material.recipe(metric)
-    found = material.scores(recipe["metric"], recipe["references"])
-    names = [found.systems[i].replace("INPUT", "source") for i in found.order]
-    return _at(position, [name for name in names if name != without])
+    names = best_first(material.scores_by(metric))
+    return at_position(position, [name for name in names if name != without])
 
 
 @measure
 def place_of(material: Material, metric: str, system: str) -> int:
     """The place (from 1) of a system in a metric's ranking."""
-    recipe = material.recipe(metric)
-    found = material.scores(recipe["metric"], recipe["references"])
+    found = material.scores_by(metric)
     return place(system, [found.systems[i] for i in found.order]) + 1
 
 
@@ -277,6 +267,11 @@ def score_distance(material: Material, metric: str, references: str, typo: str) 
     return float(np.abs(theirs.values - mine.values).max())
 
 
+def _over_systems(values: Floats, what: str) -> float:
+    place(what, ("mean", "max", "min"))
+    return float(getattr(values, what)())
+
+
 @measure
 def score_with_references(
     material: Material, number: str, what: str, metric: str, texts: Sequence[str]
@@ -294,8 +289,7 @@ def score_with_references(
         return np.mean([scores.values[rows] for scores in each], axis=0)
 
     values = material.keep(("curve", number, metric, tuple(texts)), compute)
-    place(what, ("mean", "max", "min"))
-    return float(getattr(values, what)())
+    return _over_systems(values, what)
 
 
 @measure
@@ -319,8 +313,7 @@ def score_with_rewrites(material: Material, number: str, what: str, metric: str)
         return np.mean(each, axis=0)
 
     values = material.keep(("ten", number, metric), compute)
-    place(what, ("mean", "max", "min"))
-    return float(getattr(values, what)())
+    return _over_systems(values, what)
 
 
 @measure

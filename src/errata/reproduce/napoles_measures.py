@@ -14,7 +14,7 @@ from errata.data import Hypotheses, Scores
 from errata.evaluation import evaluate
 from errata.human import compare, parse_ranker, rank
 from errata.meta.paired import match_systems
-from errata.reproduce.material import Material, pick, place
+from errata.reproduce.material import Material, at_position, best_first, pick, place
 from errata.reproduce.measures import measure
 from errata.reproduce.metric_measures import system_at
 
@@ -43,28 +43,19 @@ def _people(material: Material, judge: str = "", members: str = "expected") -> S
     return material.keep(("napoles", judge, members), make)
 
 
-def _scores(material: Material, metric: str) -> Scores:
-    recipe = material.recipe(metric)
-    return material.scores(recipe["metric"], recipe["references"])
-
-
 @measure
 def napoles_rank(material: Material, metric: str, position: str) -> str:
     """Table 2: the system at a place by people (without the reference) or by a metric."""
     if metric != "Human":
         return system_at(material, metric, position)
-    scores = _people(material)
-    names = [scores.systems[i].replace("INPUT", "source") for i in scores.order]
-    place(position, [str(k) for k in range(1, len(names) + 1)])
-    return names[int(position) - 1]
+    return at_position(position, best_first(_people(material)))
 
 
 @measure
 def order_correlation(material: Material, experiment: str, table: str, column: str) -> float:
     """Spearman's ρ of people's computed order with the printed one."""
     printed = [t for (_, c), t in material.printed(experiment, table).items() if c == column]
-    scores = _people(material)
-    names = [scores.systems[i].replace("INPUT", "source") for i in scores.order]
+    names = best_first(_people(material))
     return float(
         correlate("spearman", [printed.index(name) for name in names], np.arange(len(names)))
     )
@@ -85,14 +76,14 @@ def people_correlation(
     material: Material, metric: str, kind: Correlation, members: str = "expected"
 ) -> float:
     """Table 3: a metric against people, both computed."""
-    a, b = match_systems(_people(material, "", members), _scores(material, metric))
+    a, b = match_systems(_people(material, "", members), material.scores_by(metric))
     return float(correlate(kind, a.values, b.values))
 
 
 @measure
 def metrics_correlation(material: Material, first: str, second: str, kind: Correlation) -> float:
     """Figure 1: two metrics against each other on the 12 systems."""
-    a, b = (_scores(material, metric).without("INPUT") for metric in (first, second))
+    a, b = (material.scores_by(metric).without("INPUT") for metric in (first, second))
     a, b = match_systems(a, b)
     return float(correlate(kind, a.values, b.values))
 
@@ -100,7 +91,7 @@ def metrics_correlation(material: Material, first: str, second: str, kind: Corre
 @measure
 def sentence_score(material: Material, metric: str, system: str, sentence: int) -> float:
     """Table 4: the score of one sentence (from 1) of a system."""
-    found = _scores(material, metric)
+    found = material.scores_by(metric)
     assert found.sentences is not None
     return float(found.sentences[place(system, found.systems), sentence - 1])
 

@@ -27,7 +27,7 @@ from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.io.judgments.labels import fit_labels, same_text
 from errata.meta.paired import match_systems
-from errata.reproduce.material import Material, Unknown, pick, place
+from errata.reproduce.material import Material, at_position, best_first, pick, place
 from errata.reproduce.measures import measure
 
 __all__: list[str] = []
@@ -122,10 +122,7 @@ def ranking(
 @measure
 def ranked_at(material: Material, position: str, judgments: str, ranker: str) -> str:
     """The system at a position (from 1) of the human ranking by score."""
-    scores = material.ranked(judgments, ranker)
-    if not position.isdecimal() or not 1 <= int(position) <= len(scores):
-        raise Unknown(f"position {position!r} is not among 1 to {len(scores)}")
-    return scores.systems[scores.order[int(position) - 1]].replace("INPUT", "source")
+    return at_position(position, best_first(material.ranked(judgments, ranker)))
 
 
 @measure
