@@ -281,6 +281,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
             case(f"{HARD} --terminal", "--sentences 2-3", text=True),
             case(f"{HARD} --figure new.html", "--sentences 2-3"),
         ],
+        "--conceal": case(f"{HARD} --terminal", "--conceal alarms", text=True),
         "--resamples": case(HARD, "--resamples 31", "kinds", "hardest", "easiest"),
         "--confidence": case(HARD, "--confidence 0.5"),
         "--seed": case(HARD, "--seed 1", "difficulty", "kinds", "hardest", "easiest"),

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.data import Judgment, Scores
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.human import Comparisons, compare
 from errata.meta.marks import Marks, best_threshold, marks_of, swap_test, tau_c_of_rankings
 from errata.meta.sentences import sentence_level, sentence_levels
-from errata.meta.signs import differences, signs_of
+from errata.meta.signs import differences, no_ties, sign_tables, signs_of, tau_b
 
 SYSTEMS = ("A", "B", "C", "D", "E")
 
@@ -187,12 +187,36 @@ def test_swapped_pairs_are_a_sign_test() -> None:
     assert found == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
 
 
+def test_pairs_of_metrics_are_compared_under_every_tau() -> None:
+    """By the same resamples for both: the share in which the lead is gone, the data among them."""
+    judgments, metrics = material()
+    pairs = compare(judgments)
+    found = sentence_levels(pairs, metrics, ["noties", "tau_b"], resamples=200, rng=3)
+    assert [(pair.convention, pair.test) for pair in found.contests] == [
+        ("noties", "bootstrap"),
+        ("tau_b", "bootstrap"),
+    ]
+    tables = sign_tables(pairs, metrics, resamples=200, rng=3)
+    for pair, read in zip(found.contests, (no_ties, tau_b), strict=True):
+        by_name = dict(zip((scores.name for scores in metrics), tables, strict=True))
+        better, worse = by_name[pair.better], by_name[pair.worse]
+        assert pair.lead == float(read(better.observed) - read(worse.observed)) > 0
+        assert better.resampled is not None
+        assert worse.resampled is not None
+        lost = int((read(better.resampled) <= read(worse.resampled)).sum())
+        assert pair.p == (1 + lost) / 201
+    # Single pairs are drawn for each metric by itself, and there is no lead to resample.
+    assert sentence_levels(pairs, metrics, ["noties"], unit="pairs", resamples=9).contests == ()
+
+
 def test_pairs_of_metrics_are_compared_under_every_accuracy() -> None:
     judgments, metrics = material()
     pairs = compare(judgments)
-    names = ("noties", "accuracy", "row_accuracy", "row_calibrated", "calibrated")
-    found = sentence_levels(pairs, metrics, names, resamples=100, rng=3)
-    assert [pair.convention for pair in found.contests] == list(names[1:])
+    names = ("seeda", "accuracy", "row_accuracy", "row_calibrated", "calibrated")
+    with pytest.warns(DataWarning, match="SEEDA"):
+        found = sentence_levels(pairs, metrics, names, resamples=100, rng=3)
+    names = names[1:]
+    assert [pair.convention for pair in found.contests] == list(names)
     value = {(level.metric, level.convention): level.value.value for level in found.levels}
     for pair in found.contests:
         lead = value[pair.better, pair.convention] - value[pair.worse, pair.convention]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+import numpy as np
 import pytest
 
 if __name__ == "__main__":
@@ -41,7 +42,12 @@ DRAWN: dict[str, tuple[object, ...]] = {
         *("--outlier", "noisy", "-m", "gleu"),
     ),
     "significance": ("meta", "--sample", *QUICK, "--figure", "significance=x.svg"),
+    "sentences": ("meta", "--sample", *QUICK, "--figure", "sentences=x.svg"),
     "map": (*DIFFICULTY, "x.svg", "--annotator", 0),
+    "map-concealed": (
+        *(*DIFFICULTY, "x.svg", "--annotator", 0),
+        *("--conceal", "omissions", "--conceal", "alarms"),
+    ),
     "map-all": (*DIFFICULTY, "x.svg", "--sentences", "26", "--annotator", "all"),
 }
 PAGES: dict[str, tuple[object, ...]] = {
@@ -67,6 +73,7 @@ def _figure(arguments: tuple[object, ...], folder: Path) -> str:
     with (
         mock.patch("errata.report.figures.figure_bytes", keep),
         mock.patch("errata.report.heatmap.picture.figure_bytes", keep),
+        mock.patch("errata.report.figures.named_points._push_apart"),  # by the size of letters
         mock.patch("errata.report.heatmap.picture._width", lambda text, size: len(text) * size / 2),
     ):
         errata(*arguments, "--force", cwd=folder)
@@ -123,8 +130,9 @@ def described(figure: Figure) -> Iterator[str]:
         for points in panel.collections:
             yield f"  {type(points).__name__} {points.get_zorder()} {_plain(_collection(points))}"
         for image in panel.images:
-            seen = _numbers(image.get_array().ravel())  # type: ignore[union-attr]
+            seen = _numbers(np.ma.filled(image.get_array(), np.nan).ravel())
             yield f"  image {seen} {image.get_cmap().name} {_numbers(image.get_clim())}"
+            yield f"    where empty {_numbers(panel.get_facecolor())}"  # type: ignore[arg-type]
 
 
 def _collection(points: Any) -> dict[str, object]:
@@ -215,7 +223,7 @@ def test_no_word_of_a_picture_runs_over_the_margin() -> None:
     ):
         for width in range(150, 400):
             right.clear()
-            picture._draw(mock.Mock(), marked_sentences(found), width, size)
+            picture._draw(mock.Mock(), marked_sentences(found), width, size, alarms=True)
             assert max(right) <= width - size
             assert max(right) > width - size - 12 * size / 2
 

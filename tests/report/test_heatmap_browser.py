@@ -215,6 +215,21 @@ def test_weights_above_one_are_shown(browser: Any, tmp_path: Path) -> None:
     assert count(browser) == "1 error, 0 false alarms in 1 sentence"
 
 
+def test_what_is_concealed_at_first_can_be_shown(browser: Any, tmp_path: Path) -> None:
+    gold = Corpus.from_texts(["He go home", "I am here"], [["He goes to home", "I am here"]])
+    found = map_difficulty(gold, [Hypotheses("A", ("He goes home", "I was here"))])
+    (tmp_path / "c.html").write_text(heat_map(found, conceal=["omissions", "alarms"]), "utf-8")
+    browser.get((tmp_path / "c.html").as_uri())
+    assert count(browser) == "1 error, 0 false alarms in 2 sentences"
+    omission, alarm = css(browser, "main .error.ins")[0], css(browser, "main .alarm u")[0]
+    assert not omission.is_displayed()
+    assert alarm.value_of_css_property("background-color") == "rgba(0, 0, 0, 0)"
+    for name in ("omissions", "alarms"):
+        browser.find_element("id", name).click()
+    assert omission.is_displayed()
+    assert count(browser) == "2 errors, 1 false alarm in 2 sentences"
+
+
 def test_false_alarms_corrections_and_weights_can_be_switched(page: Any) -> None:
     alarm = css(page, "#s4 .alarm")[0]
     assert alarm.is_displayed()

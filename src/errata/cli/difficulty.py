@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -20,12 +20,14 @@ from errata.cli.options import (
     corpus_options,
     extract_option,
     gathered,
+    refuse_unless,
     tier_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.score_files import names_option, split_names
 from errata.errors import InputError
 from errata.metrics.difficulty.chunks import Matching
+from errata.report.heatmap.pieces import Concealed
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
@@ -111,6 +113,40 @@ metric_options = gathered(
 )
 
 
+class MapView(NamedTuple):
+    """Where the heat map goes, and what of it is shown."""
+
+    figures: Figures
+    terminal: bool
+    sentences: str | None
+    conceal: tuple[Concealed, ...]
+
+
+_map_options = gathered(
+    "view",
+    MapView,
+    {
+        "figures": figure_option(
+            {"map": "the heat map, as a page to look at or a picture"}, pages=("map",)
+        ),
+        "terminal": click.option(
+            "--terminal", is_flag=True, help="Print the heat map instead of tables."
+        ),
+        "sentences": click.option(
+            "--sentences",
+            metavar="3-7",
+            help="The sentences of the map, from 1. Default: all; for a picture the first ten.",
+        ),
+        "conceal": click.option(
+            "--conceal",
+            multiple=True,
+            type=choice_of(Concealed),
+            help="Leave these marks out of the map (a page can show them); may be repeated.",
+        ),
+    },
+)
+
+
 @click.command("difficulty", epilog=EPILOG)
 @data_option(*CORPUS, outputs="outputs")
 @writes_files("write_weights", "figures")
@@ -141,13 +177,7 @@ metric_options = gathered(
     metavar="NAME",
     help="List the errors only this system corrects, and those it misses.",
 )
-@figure_option({"map": "the heat map, as a page to look at or a picture"}, pages=("map",))
-@click.option("--terminal", is_flag=True, help="Print the heat map instead of tables.")
-@click.option(
-    "--sentences",
-    metavar="3-7",
-    help="The sentences of the map, from 1. Default: all; for a picture the first ten.",
-)
+@_map_options
 @bootstrap_options("sentences (scores) and systems (weights)")
 @format_option
 def command(
@@ -160,9 +190,7 @@ def command(
     tier: int,
     examples: int,
     chosen: tuple[str, ...],
-    figures: Figures,
-    terminal: bool,
-    sentences: str | None,
+    view: MapView,
     bootstrap: Bootstrap,
     form: Form,
 ) -> None:
@@ -177,8 +205,9 @@ def command(
     from errata.edits import retyped, with_edits
     from errata.metrics.difficulty.map import map_difficulty
 
-    if sentences and not (figures or terminal):
-        raise click.UsageError("--sentences belongs to --figure or --terminal")
+    refuse_unless(
+        bool(view.figures or view.terminal), "sentences conceal", "--figure or --terminal"
+    )
     corpus, remark = _annotated(inputs)
     systems = inputs.systems(outputs, corpus, names=_names(names, outputs), several=True)
     with ProgressBar("edits") as progress:
@@ -190,8 +219,8 @@ def command(
             found = replace(map_difficulty(typed, systems, plain, progress=progress), metric=metric)
     if write_weights:
         _write_weights(found, write_weights)
-    _draw(found, figures, terminal, sentences)
-    if not terminal:
+    _draw(found, view)
+    if not view.terminal:
         emit(
             _tables(found, corpus, systems, remark, types, tier, examples, chosen, bootstrap), form
         )
@@ -247,7 +276,7 @@ def _write_weights(found: DifficultyMap, path: str) -> None:
     write_weights(found.tally.systems, counts, path)
 
 
-def _draw(found: DifficultyMap, figures: Figures, terminal: bool, sentences: str | None) -> None:
+def _draw(found: DifficultyMap, view: MapView) -> None:
     from errata.io.writing import write_bytes
     from errata.report.figures import figure_form
     from errata.report.heatmap.page import heat_map
@@ -255,20 +284,23 @@ def _draw(found: DifficultyMap, figures: Figures, terminal: bool, sentences: str
     from errata.report.heatmap.pieces import parse_range
     from errata.report.heatmap.terminal import heat_map_text
 
-    chosen = parse_range(sentences, len(found.corpus)) if sentences else None
-    for _, path in figures:
+    chosen = parse_range(view.sentences, len(found.corpus)) if view.sentences else None
+    conceal = view.conceal
+    for _, path in view.figures:
         if is_page(path):
             text = heat_map(
                 found,
                 sentences=chosen,
                 signature=repr(found.metric),
                 title=f"Difficulty heat map: {found.corpus.name}",
+                conceal=conceal,
             )
             write_bytes(text.encode("utf-8", "replace"), path)
         else:
             part = chosen or range(min(10, len(found.corpus)))
-            write_bytes(heat_map_picture(found, part, form=figure_form(path)), path)
-    if terminal:
+            form = figure_form(path)
+            write_bytes(heat_map_picture(found, part, form=form, conceal=conceal), path)
+    if view.terminal:
         screen = sys.stdout.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         click.echo(
@@ -277,6 +309,7 @@ def _draw(found: DifficultyMap, figures: Figures, terminal: bool, sentences: str
                 sentences=chosen,
                 colours=screen and not plain,
                 width=shutil.get_terminal_size().columns if screen else None,
+                conceal=conceal,
             )
         )
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Judgment, Scores
     from errata.human.comparisons import Comparisons, Unit
     from errata.meta.paired import Paired
-    from errata.meta.sentences import ConventionName
+    from errata.meta.sentences import ConventionName, SentenceLevels
     from errata.metrics import Metric
     from errata.report.table import Form, Table
 
@@ -137,7 +137,7 @@ def command(
     origin = (*judged.facts, *(f"without:{name}" for name in selected.without))
     comparisons = _comparisons(given, people, origin, bootstrap.seed)
     said = None
-    if level != "sentence" or drawn.figures:
+    if level != "sentence" or drawn.systems:
         said = _human_scores(given.human, comparisons, people, unit, bootstrap)
     results = given.scores
     if given.scored is not None:
@@ -154,7 +154,10 @@ def command(
         left = match_comparisons(
             comparisons, by_sentence, common=selected.common, hide=selected.hide
         )
-        tables += _sentence_tables(left, by_sentence, conventions, unit, view.tests, bootstrap)
+        if by_sentence:
+            found = _sentence_level(left, by_sentence, conventions, unit, bootstrap)
+            tables += _sentence_tables(found, view.tests)
+            _draw_sentences(found, drawn)
     emit(tables, form)
 
 
@@ -267,21 +270,17 @@ def _system_tables(paired: Paired, view: SystemView, bootstrap: Bootstrap) -> li
     return tables
 
 
-def _sentence_tables(
+def _sentence_level(
     comparisons: Comparisons,
     results: list[Scores],
     conventions: tuple[ConventionName, ...],
     unit: Unit,
-    tests: bool,
     bootstrap: Bootstrap,
-) -> list[Table]:
+) -> SentenceLevels:
     from errata.meta.sentences import sentence_levels
-    from errata.report.tables import correlations as report
 
-    if not results:
-        return []
     resamples, confidence, seed = bootstrap
-    found = sentence_levels(
+    return sentence_levels(
         comparisons,
         results,
         conventions,
@@ -290,21 +289,39 @@ def _sentence_tables(
         confidence=confidence,
         rng=seed,
     )
+
+
+def _sentence_tables(found: SentenceLevels, tests: bool) -> list[Table]:
+    from errata.report.tables import correlations as report
+
     tables = [report.sentence_level_table(found)]
     if tests and found.contests:
         tables.append(report.accuracy_pair_table(found))
     return [*tables, *report.confusion_tables(found)]
 
 
+def _draw_sentences(found: SentenceLevels, drawn: Drawn) -> None:
+    from errata.report.figures import save_figure
+    from errata.report.figures.correlations import sentence_plot
+
+    for kind, path in drawn.figures:
+        if kind == "sentences":
+            save_figure(sentence_plot(found), path)
+
+
 def _draw(paired: Paired, drawn: Drawn) -> None:
+    if not drawn.systems:
+        return
+    from errata.meta.systems import p_value_matrix
     from errata.report.figures import correlations as plots
     from errata.report.figures import save_figure
 
     for kind, path in drawn.figures:
         if kind == "scatter":
             save_figure(plots.scatter_plot(paired, outliers=drawn.outliers), path)
-        else:
-            from errata.meta.systems import p_value_matrix
-
-            title = "Williams' test, Pearson's r"
-            save_figure(plots.significance_map(p_value_matrix(paired), paired.names, title), path)
+        elif kind == "significance":
+            maps = {
+                "Williams' test, Pearson's r": p_value_matrix(paired, kind="pearson"),
+                "Williams' test, Spearman's ρ": p_value_matrix(paired, kind="spearman"),
+            }
+            save_figure(plots.significance_map(maps, paired.names), path)

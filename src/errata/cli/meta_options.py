@@ -17,6 +17,7 @@ from errata.cli.people import (
     without_option,
 )
 from errata.cli.score_files import ScoreFiles
+from errata.errors import InputError
 from errata.meta.systems import Over
 
 if TYPE_CHECKING:
@@ -70,6 +71,11 @@ class Drawn(NamedTuple):
 
     figures: Figures
     outliers: tuple[str, ...]
+
+    @property
+    def systems(self) -> bool:
+        """Whether anything is drawn of whole systems."""
+        return any(kind != "sentences" for kind, _ in self.figures)
 
 
 people_options = gathered(
@@ -133,7 +139,11 @@ drawing_options = gathered(
     Drawn,
     {
         "figures": figure_option(
-            {"scatter": "metrics against people", "significance": "a map of p-values"}
+            {
+                "scatter": "metrics against people",
+                "significance": "maps of p-values, for r and ρ",
+                "sentences": "values at sentence level, with stars where the best metric leads",
+            }
         ),
         "outliers": click.option(
             "--outlier",
@@ -158,7 +168,7 @@ def check_used(
 ) -> None:
     """Refuse whatever was given and would change nothing."""
     human = score_files.human is not None
-    ranked = level != "sentence" or bool(drawn.figures)
+    ranked = level != "sentence" or drawn.systems
     refuse_unless(
         computed, "metrics gold source refs missing compatible annotators", "outputs to score"
     )
@@ -173,6 +183,13 @@ def check_used(
     judged.check_used(bool(people.judgments), "--judgments")
     refuse_unless(ranked and not human, "ranker", "--judgments that are ranked, not --human")
     refuse_unless(level != "system", "conventions", "--level sentence or both")
+    if any(kind == "sentences" for kind, _ in drawn.figures) and not (
+        level != "system" and judgments
+    ):
+        raise InputError(
+            "the figure sentences shows agreement at sentence level",
+            remedy="give --judgments, and --level sentence or both",
+        )
     scatter = any(kind == "scatter" for kind, _ in drawn.figures)
     refuse_unless(scatter, "outliers", "--figure scatter=FILE")
 

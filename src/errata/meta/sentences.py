@@ -18,6 +18,7 @@ from errata.meta.paired import joint_signature, notes_of_metrics, notes_on_stran
 from errata.meta.significance import holm
 from errata.meta.signs import (
     CONVENTIONS,
+    Convention,
     SignTables,
     chance,
     differences,
@@ -147,10 +148,12 @@ class SentenceLevel:
 
 @dataclass(frozen=True)
 class AccuracyPair:
-    """Two metrics compared by what they got right: the lead, and whether it could be chance.
+    """Two metrics compared under one convention: the lead, and whether it could be chance.
 
-    ``p`` is one-sided, of `errata.meta.marks.swap_test`; ``holm`` is corrected over all pairs of
-    metrics under the convention.
+    ``p`` is one-sided. Where pairs are right or wrong (the accuracies) the ``test`` is the
+    permutation of `errata.meta.marks.swap_test`; a τ is no mean over pairs, and there it is the
+    paired bootstrap: the share of resamples, the data among them, in which the lead is gone.
+    ``holm`` is corrected over all pairs of metrics under the convention.
     """
 
     convention: ConventionName
@@ -159,6 +162,7 @@ class AccuracyPair:
     lead: float
     p: float
     holm: float
+    test: Literal["permutation", "bootstrap"] = "permutation"
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +266,7 @@ def sentence_levels(
         confidence,
         joint_signature(settings, " | ".join(comparisons.facts), results),
         (*notes_on_strangers(strangers), *notes_of_metrics(results)),
-        _contests(task, names, conventions, marks),
+        _contests(task, names, tables, conventions, marks),
     )
 
 
@@ -325,27 +329,50 @@ def _level(
 def _contests(
     task: _Task,
     names: Sequence[str],
+    tables: Sequence[SignTables],
     conventions: Sequence[ConventionName],
     marks: Mapping[tuple[str, ConventionName], Marks],
 ) -> tuple[AccuracyPair, ...]:
     if not task.resamples:
         return ()
     found: list[AccuracyPair] = []
-    for convention in (c for c in conventions if c in MARKED):
+    # Single pairs are drawn for each metric by itself, so that their resamples are not paired.
+    told = set(MARKED) | (set(CONVENTIONS) if task.unit != "pairs" else set())
+    for convention in (c for c in conventions if c in told):
+        swapped = convention in MARKED
         pairs = []
-        for a, b in combinations(names, 2):
-            first, second = marks[a, convention], marks[b, convention]
-            p = swap_test(
-                task.comparisons,
-                first,
-                second,
-                unit=task.unit,
-                resamples=task.resamples,
-                rng=task.rng,
-            )
-            lead = first.value - second.value
-            pairs.append((a, b, lead, p[0]) if lead >= 0 else (b, a, -lead, p[1]))
+        for a, b in combinations(range(len(names)), 2):
+            if swapped:
+                lead, *p = _swapped(task, marks[names[a], convention], marks[names[b], convention])
+            else:
+                lead, *p = _resampled_lead(CONVENTIONS[convention], tables[a], tables[b])
+            if np.isnan(lead):
+                continue  # a τ without a single pair
+            first, second = names[a], names[b]
+            pairs.append((first, second, lead, p[0]) if lead >= 0 else (second, first, -lead, p[1]))
         corrected = holm([p for *_, p in pairs]).tolist()
         for (better, worse, lead, p_value), adjusted in zip(pairs, corrected, strict=True):
-            found.append(AccuracyPair(convention, better, worse, lead, p_value, adjusted))
+            test: Literal["permutation", "bootstrap"] = "permutation" if swapped else "bootstrap"
+            found.append(AccuracyPair(convention, better, worse, lead, p_value, adjusted, test))
     return tuple(sorted(found, key=lambda pair: (conventions.index(pair.convention), -pair.lead)))
+
+
+def _swapped(task: _Task, first: Marks, second: Marks) -> tuple[float, float, float]:
+    """The lead of the first metric, and one-sided p-values of it and of its opposite."""
+    p = swap_test(
+        task.comparisons, first, second, unit=task.unit, resamples=task.resamples, rng=task.rng
+    )
+    return (first.value - second.value, *p)
+
+
+def _resampled_lead(
+    read: Convention, first: SignTables, second: SignTables
+) -> tuple[float, float, float]:
+    """The same by the paired bootstrap; a resample without a value counts for neither side."""
+    lead = float(read(first.observed) - read(second.observed))
+    assert first.resampled is not None
+    assert second.resampled is not None
+    leads = read(first.resampled) - read(second.resampled)
+    leads = settled(leads[~np.isnan(leads)])
+    gone = [(1 + int((sign * leads <= 0).sum())) / (1 + len(leads)) for sign in (1, -1)]
+    return lead, gone[0], gone[1]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from errata.errors import visible
 from errata.human.clusters import Ranking
-from errata.report.figures import new_figure
+from errata.report.figures import FAINT, INK, in_style, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ranking_plot"]
 
 
+@in_style
 def ranking_plot(ranking: Ranking) -> Figure:
     """Scores with intervals, best on top; rank ranges at the right, lines between clusters."""
     n = len(ranking.order)
@@ -22,17 +23,17 @@ def ranking_plot(ranking: Ranking) -> Figure:
     figure = new_figure(6.4, 0.8 + 0.28 * n)
     panel = figure.subplots()
     places = list(range(n))
-    panel.hlines(places, intervals[:, 0], intervals[:, 1], color="#1f5a94", linewidth=1.5)
-    panel.scatter(ranking.values, places, s=24, color="#1f5a94", zorder=3)
+    panel.hlines(places, intervals[:, 0], intervals[:, 1], color=INK, linewidth=1.5)
+    panel.scatter(ranking.values, places, s=24, color=INK, zorder=3)
     for position in places[:-1]:
         if ranking.cluster[position] != ranking.cluster[position + 1]:
-            panel.axhline(position + 0.5, color="#999999", linewidth=0.8, linestyle="--")
+            panel.axhline(position + 0.5, color=FAINT, linewidth=0.8, linestyle="--")
     names = [visible(name) for name in ranking.systems]
     panel.set_yticks(places, names, parse_math=False)  # a name with $ is no formula
     panel.set_ylim(n - 0.5, -0.5)
     level = f"{ranking.confidence * 100:g} % intervals"
     panel.set_xlabel(visible(f"{scores.headline} ({level})"), parse_math=False)
-    panel.grid(axis="x", color="#dddddd", linewidth=0.5)
+    panel.grid(axis="x")
     right = panel.twinx()
     right.set_ylim(panel.get_ylim())
     right.set_yticks(places, ranking.ranges)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from errata.errors import visible
-from errata.report.figures import new_figure
+from errata.report.figures import ACCENT, FAINT, INK, in_style, new_figure
 from errata.studies.stress import StressCard
 
 if TYPE_CHECKING:
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["stress_plot"]
 
-COLOURS = {"lower": "#33658a", "same": "#999999", "HIGHER": "#c1292e"}
+COLOURS = {"lower": INK, "same": FAINT, "HIGHER": ACCENT}
 
 
+@in_style
 def stress_plot(cards: Sequence[StressCard]) -> Figure:
     """The changes with their intervals, one panel per card."""
     height = 0.4 * max(len(card.perturbations) for card in cards) + 1.2

@@ -20,7 +20,8 @@ function readings(p) {  // what the learner wrote, and what the annotator made o
 }
 
 function fits(d, f) {
-  const [alarm, kind, weight, , , right, wrong] = d;
+  const [alarm, kind, weight, text, , right, wrong] = d;
+  if (!alarm && text === "" && !f.omissions) return false;
   if (alarm && (!f.alarms || f.kind !== "")) return false;
   if (!alarm && f.kind !== "" && kind !== +f.kind) return false;
   if (weight < f.low - 1e-9 || weight > f.high + 1e-9) return false;
@@ -38,7 +39,8 @@ function apply() {
   const f = {kind: $("kind").value, low: +($("low").value || lowest),
              high: +($("high").value || highest),
              system: $("system").value, state: $("state").value,
-             text: normal($("text").value), alarms: $("alarms").checked};
+             text: normal($("text").value), alarms: $("alarms").checked,
+             omissions: $("omissions").checked};
   const narrowed = f.kind !== "" || f.low > lowest || f.high < highest || f.system !== "";
   const reads = p => !f.text || texts.get(p).some(text => text.includes(f.text));
   $("state").disabled = f.system === "";

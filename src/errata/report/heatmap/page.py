@@ -14,14 +14,15 @@ import html
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_args
 
 from errata.errors import visible
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.numbers import plural
 from errata.report.heatmap.pieces import (
+    Concealed,
     MarkedSentence,
     Piece,
     marked_sentences,
@@ -44,12 +45,14 @@ def heat_map(
     title: str = "Difficulty heat map",
     signature: str = "",
     sentences: range | None = None,
+    conceal: Collection[Concealed] = (),
 ) -> str:
     """One self-contained HTML page.
 
     Errors are red from pale (every system corrects them) to deep (none does), false alarms blue,
     corrections stand beside them; pointing at or focusing one shows kind, correction, weight and
-    systems. The page filters by kind, weight, system and text, and works with the keyboard.
+    systems. The page filters by kind, weight, system and text, and works with the keyboard. What is
+    to ``conceal`` is hidden when it opens, and can be shown.
     """
     several = marked_sentences(found, sentences)
     details: list[list[Any]] = []
@@ -75,6 +78,7 @@ def heat_map(
             "body": body,
             "data": _script_json(data),
             "legend": _legend(),
+            **{kind: "" if kind in conceal else "checked" for kind in get_args(Concealed)},
             "low": str(min(0, math.floor(min(weights, default=0)))),
             "high": str(max(1, math.ceil(max(weights, default=1)))),
             "summary": html.escape(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,14 @@ from errata.errors import DataWarning
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.parameters import require
 from errata.report.figures import FigureForm, figure_bytes, new_figure
-from errata.report.heatmap.pieces import MarkedSentence, Piece, label, marked_sentences, shade
+from errata.report.heatmap.pieces import (
+    Concealed,
+    MarkedSentence,
+    Piece,
+    label,
+    marked_sentences,
+    shade,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +53,7 @@ def heat_map_picture(
     form: FigureForm = "png",
     width: float = 7.0,
     size: float = 9.0,
+    conceal: Collection[Concealed] = (),
 ) -> bytes:
     """Some sentences as a PNG, SVG or PDF (``form``); ``width`` in inches, ``size`` in points.
 
@@ -59,7 +67,7 @@ def heat_map_picture(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.font_manager import get_font_names
 
-    several = marked_sentences(found, sentences)
+    several = marked_sentences(found, sentences, conceal=conceal)
     if any(
         unicodedata.bidirectional(c) in ("R", "AL")
         for sentence in several
@@ -77,7 +85,7 @@ def heat_map_picture(
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set_xlim(0, width * 72)
-        height = _draw(axes, several, width * 72, size)
+        height = _draw(axes, several, width * 72, size, alarms="alarms" not in conceal)
         figure.set_size_inches(width, height / 72)
         axes.set_ylim(-height, 0)
         return figure_bytes(figure, form)
@@ -105,7 +113,9 @@ def _named_glyphs() -> Iterator[None]:
         )
 
 
-def _draw(axes: Axes, several: Sequence[MarkedSentence], width: float, size: float) -> float:
+def _draw(
+    axes: Axes, several: Sequence[MarkedSentence], width: float, size: float, *, alarms: bool
+) -> float:
     """Set the sentences line by line, in points from the top left; return the height."""
     left, margin, leading = 3.2 * size, size, 2.1 * size
     y = margin + size
@@ -121,16 +131,17 @@ def _draw(axes: Axes, several: Sequence[MarkedSentence], width: float, size: flo
                 _word(axes, x, -y, text, advance, size, style)
                 x += advance + style["after"] * size
         y += 1.25 * leading
-    return _legend(axes, left, y, width - margin, 0.75 * size) + margin
+    return _legend(axes, left, y, width - margin, 0.75 * size, alarms) + margin
 
 
-def _legend(axes: Axes, left: float, y: float, width: float, size: float) -> float:
+def _legend(axes: Axes, left: float, y: float, width: float, size: float, alarms: bool) -> float:
     """What the shades mean, under the sentences; return the lowest point."""
     x = left
-    for first, last, alarm in (
+    ramps = (
         ("error, corrected by all", "by no system", False),
         ("false alarm of few", "of all systems", True),
-    ):
+    )
+    for first, last, alarm in ramps if alarms else ramps[:1]:
         texts = (first, *(f"{step / 5:.1f}" for step in range(6)), last)
         advances = [_width(text, size) for text in texts]
         if x > left and x + sum(advances) + 3.1 * size > width:

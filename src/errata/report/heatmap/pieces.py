@@ -5,7 +5,7 @@ Hard errors are deep red and false alarms blue, on a page, in a terminal or in a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,7 @@ from errata.metrics.difficulty.map import DifficultyMap
 from errata.numbers import plural
 
 __all__ = [
+    "Concealed",
     "MarkedSentence",
     "Piece",
     "PieceKind",
@@ -36,6 +37,8 @@ BLUE = ((244, 248, 253), (140, 184, 226), (8, 48, 107))
 MANY_DIGITS = 18  # more than any corpus has sentences
 
 PieceKind = Literal["plain", "error", "alarm"]
+# What a map can do without: words that the learner left out, and false alarms.
+Concealed = Literal["omissions", "alarms"]
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,14 @@ def _linear(value: int) -> float:
     return c / 12.92 if c <= 0.04045 else float(((c + 0.055) / 1.055) ** 2.4)
 
 
-def marked_sentences(found: DifficultyMap, sentences: range | None = None) -> list[MarkedSentence]:
-    """The sentences (all, or those of a range) cut into pieces."""
+def marked_sentences(
+    found: DifficultyMap, sentences: range | None = None, *, conceal: Collection[Concealed] = ()
+) -> list[MarkedSentence]:
+    """The sentences (all, or those of a range) cut into pieces.
+
+    With ``conceal`` they read as if there were no such marks; Gotou et al. (2020) draw their
+    Figure 1 without omissions and false alarms.
+    """
     chunks = found.chunks
     spots = chunks.rows.tolist()
     marks = dict(_marks(found))
@@ -101,7 +110,7 @@ def marked_sentences(found: DifficultyMap, sentences: range | None = None) -> li
         pieces: list[Piece] = []
         plain: list[str] = []
         for c in range(int(chunks.bounds[u]), int(chunks.bounds[u + 1])):
-            if c not in marks:
+            if c not in marks or _concealed(spots[c], conceal):
                 plain += tokens[spots[c][0] : spots[c][1]]
                 continue
             if plain:
@@ -113,6 +122,13 @@ def marked_sentences(found: DifficultyMap, sentences: range | None = None) -> li
         reference = found.corpus.references[i][int(chunks.references[u])]
         result.append(MarkedSentence(i, reference.annotator, tuple(pieces)))
     return result
+
+
+def _concealed(spot: Sequence[int], conceal: Collection[Concealed]) -> bool:
+    start, end, _, number = spot
+    if number < 0:
+        return "alarms" in conceal
+    return start == end and "omissions" in conceal
 
 
 def _marks(found: DifficultyMap) -> Iterable[tuple[int, tuple[float, list[bool], list[bool]]]]:

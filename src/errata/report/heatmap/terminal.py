@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.report.cells import display_width
-from errata.report.heatmap.pieces import MarkedSentence, Piece, label, marked_sentences, shade
+from errata.report.heatmap.pieces import (
+    Concealed,
+    MarkedSentence,
+    Piece,
+    label,
+    marked_sentences,
+    shade,
+)
 
 __all__ = ["heat_map_text"]
 
@@ -15,6 +24,7 @@ def heat_map_text(
     sentences: range | None = None,
     colours: bool = False,
     width: int | None = None,
+    conceal: Collection[Concealed] = (),
 ) -> str:
     """The map as text: ``[error → correction .67]`` for errors, ``{text .08}`` for false alarms.
 
@@ -28,7 +38,7 @@ def heat_map_text(
     >>> print(heat_map_text(map_difficulty(gold, [Hypotheses("A", ("He goes home",))])))
     1  He [go → goes .00] home [‸ → . 1.00]
     """
-    several = marked_sentences(found, sentences)
+    several = marked_sentences(found, sentences, conceal=conceal)
     labels = [label(row, several) for row in several]
     left = max(map(len, labels), default=0)
     return "\n".join(

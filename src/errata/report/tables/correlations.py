@@ -194,19 +194,24 @@ def sentence_level_table(result: SentenceLevels) -> Table:
 
 
 def accuracy_pair_table(result: SentenceLevels) -> Table:
-    """Pairs of metrics by what they got right: the lead, and the p-value of swapping."""
+    """Pairs of metrics under each convention: the lead, and a p-value with its test."""
     rows: list[tuple[Cell, ...]] = [
-        (pair.convention, pair.better, pair.worse, pair.lead, pair.p, pair.holm)
+        (pair.convention, pair.better, pair.worse, pair.lead, pair.test, pair.p, pair.holm)
         for pair in result.contests
     ]
+    used = {pair.test for pair in result.contests}
+    said = {
+        "permutation": f"permutation: what two metrics got right swapped by whole {result.unit}",
+        "bootstrap": f"bootstrap: share of resamples of {result.unit} in which the lead is gone",
+    }
     return Table(
-        ("convention", "better", "worse", "lead", "permutation", "Holm"),
+        ("convention", "better", "worse", "lead", "test", "p", "Holm"),
         tuple(rows),
-        title="Is the better metric really right more often? (one-sided p-values)",
+        title="Is the better metric really nearer to people? (one-sided p-values)",
         name="sentence_pairs",
-        caption=f"permutation: what two metrics got right swapped by whole {result.unit}",
+        caption="\n".join(text for test, text in said.items() if test in used),
         signature=result.signature,
-        formats={"lead": ".4f", "permutation": ".4f", "Holm": ".4f"},
+        formats={"lead": ".4f", "p": ".4f", "Holm": ".4f"},
     )
 
 
