@@ -267,6 +267,8 @@ def _write_later(
     """What came after: more annotators, more rewrites, later systems, other corpora."""
     ten = [[_edits(draw, s) if draw.random() < 0.8 else [] for _ in range(10)] for s in sources]
     write("bn15", "BN_corrected.m2", _m2(sources, ten))
+    for k, file in enumerate(("EXPFLUENCY.m2", "EXPMIN.m2")):
+        write("rewrites-m2", file, _m2(sources, [several[2 * k : 2 * k + 2] for several in ten]))
     more = [[*g, _edits(draw, s)] for s, g in zip(sources, gold, strict=True)]
     file = "alt/official-2014.combined-withalt.m2"
     write("conll14-alternatives", file, _m2(sources, more))

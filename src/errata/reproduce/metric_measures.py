@@ -21,13 +21,22 @@ from errata.meta.signs import CONVENTIONS, confusion
 from errata.metrics import parse
 from errata.metrics.base import f_beta
 from errata.numbers import Floats
-from errata.reproduce.material import Material, NotRun, at_position, best_first, pick, place
+from errata.reproduce.material import (
+    CONVERTED,
+    Material,
+    NotRun,
+    at_position,
+    best_first,
+    pick,
+    place,
+)
 from errata.reproduce.measures import measure
 
 __all__ = ["human_scores", "metric_scores"]
 
 # Sakaguchi et al. name reference sets and metrics otherwise in their file of scores.
 SET_NAMES = {"N-fluency": "NE-fluency", "N-minimal": "NE-minimal", "All": "all"}
+EDITED_SETS = ("NUCLE-edits", "BN15-edits", *CONVERTED)
 METRIC_NAMES = {"m2": "M2", "gleu": "GLEU", "imeasure": "IM", "bleu": "BLEU"}
 
 
@@ -61,7 +70,7 @@ def metric_scores(
         return material.released(metric)
     recipe = material.recipe(metric)
     corpus = recipe.get("references", "") or references
-    if corpus in ("NUCLE", "BN15") and recipe.get("edits"):
+    if recipe.get("edits") and f"{corpus}-edits" in EDITED_SETS:
         corpus += "-edits"
     found = material.scores(recipe["metric"], corpus, typo)
     times, digits = recipe.get("times", 1), recipe.get("digits")
@@ -257,6 +266,13 @@ def reference_correlation(
     else:
         found = metric_scores(material, metric, scores, references=references)
     return _correlation(human_scores(material, "trueskill", "printed"), found, kind)
+
+
+@measure
+def reference_ranking(material: Material, metric: str, references: str, position: str) -> str:
+    """Sakaguchi et al., Figure 4: the system at a place by a metric and a reference set."""
+    found = metric_scores(material, metric, "computed", references=references)
+    return at_position(position, best_first(found))
 
 
 @measure

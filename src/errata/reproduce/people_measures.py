@@ -47,6 +47,17 @@ def pairs(material: Material, judgments: str, members: Members = "all", ties: st
 
 
 @measure
+def how_many(material: Material, data: str, what: str) -> int:
+    """How many sentences, rankings or comparisons: of judgments, the test set, or left out."""
+    if data in ("test", "left-out"):
+        return len(material.gold() if data == "test" else material.merged())
+    if what == "pairs":
+        return pairs(material, data)
+    mine = material.judgments(data)
+    return pick(what, {"rankings": len(mine), "sentences": len({j.sentence for j in mine})})
+
+
+@measure
 def games(material: Material, judgments: str) -> int:
     """How many games TrueSkill plays with these judgments: one more than there are pairs."""
     return pairs(material, judgments) + 1
@@ -226,9 +237,10 @@ def shown_source_fit(material: Material, offset: int) -> int:
 
 
 @measure
-def assignments(material: Material) -> int:
-    """How many tasks on system outputs Sakaguchi et al. released."""
-    return sum(1 for _ in csv.DictReader(read_lines(path("sakaguchi16", "Ctrl_merged.csv"))[0]))
+def assignments(material: Material, file: str = "Ctrl_merged.csv", status: str = "") -> int:
+    """How many tasks Sakaguchi et al. released, on system outputs if no other file is named."""
+    rows = csv.DictReader(read_lines(path("sakaguchi16", file))[0])
+    return sum(status in ("", row["AssignmentStatus"]) for row in rows)
 
 
 # Sakaguchi et al., Table 7
