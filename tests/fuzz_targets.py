@@ -232,6 +232,11 @@ TARGETS = (
         _reader("errata.io.weights", "read_weights"),
     ),
     Target(
+        "skipped",
+        lambda: [b"# out\n76\n7-9, 12 # more\n\n418\n"],
+        _reader("errata.io.skipping", "read_skipped"),
+    ),
+    Target(
         "catalogue",
         lambda: [_catalogue()],
         _reader("errata.datasets.catalogue", "read_catalogue"),

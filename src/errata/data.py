@@ -36,6 +36,7 @@ __all__ = [
     "Vocabulary",
     "apply_edits",
     "namesakes",
+    "number_beside",
     "short_names",
 ]
 
@@ -203,7 +204,8 @@ class Corpus:
     Sentences may have different numbers of references, and none where a metric needs none; those
     of a sentence stand in the order of their annotators, however they were given. All batches
     made through one corpus share its vocabulary. ``kept`` names the annotators where the
-    references of others were left out. What follows from a corpus is kept with it (`derived`).
+    references of others were left out; ``skipped`` are the sentences left out of the ``whole``, by
+    their place there. What follows from a corpus is kept with it (`derived`).
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     >>> len(corpus), corpus.most_references
@@ -217,6 +219,8 @@ class Corpus:
     name: str = "corpus"
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
     kept: tuple[int, ...] = field(default=(), kw_only=True)
+    skipped: tuple[int, ...] = field(default=(), kw_only=True)
+    whole: Corpus | None = field(default=None, kw_only=True, repr=False, compare=False)
     _derived: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -276,8 +280,14 @@ class Corpus:
         return len(self.sources)
 
     def __getitem__(self, which: slice) -> Corpus:
-        """A part of the corpus that shares its vocabulary."""
-        return replace(self, sources=self.sources[which], references=self.references[which])
+        """A part of the corpus that shares its vocabulary, and counts its own sentences."""
+        return replace(
+            self,
+            sources=self.sources[which],
+            references=self.references[which],
+            skipped=(),
+            whole=None,
+        )
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` gives, made once for this corpus and kept for as long as it lives.
@@ -344,6 +354,61 @@ class Corpus:
             self, references=tuple(map(keep, self.references)), kept=tuple(sorted(set(annotators)))
         )
 
+    def without_sentences(self, *sentences: int) -> Corpus:
+        """The same corpus without these sentences, counted from 0 as judgments count them.
+
+        What is left keeps its numbers where it is spoken of (`number`).
+
+        >>> corpus = Corpus.from_texts(["a", "b", "c"]).without_sentences(1)
+        >>> corpus.sources, corpus.number(1), corpus.skipped
+        (('a', 'c'), 3, (1,))
+        """
+        if not sentences:
+            return self
+        before = self.whole or self
+        gone = {*sentences}
+        _check_skipped(gone, len(self))
+        stay = [i for i in range(len(self)) if i not in gone]
+        left = {self.number(i) - 1 for i in stay}
+        return replace(
+            self,
+            sources=tuple(self.sources[i] for i in stay),
+            references=tuple(self.references[i] for i in stay),
+            skipped=tuple(i for i in range(len(before)) if i not in left),
+            whole=before,
+        )
+
+    def number(self, sentence: int) -> int:
+        """The number, from 1, that a sentence has in the whole corpus."""
+        return number_beside(self.skipped, sentence)
+
+
+def number_beside(skipped: Sequence[int], sentence: int) -> int:
+    """The number, from 1, of a sentence in a text of which some (from 0, in order) are left out.
+
+    >>> [number_beside((1, 2, 5), i) for i in range(4)]
+    [1, 4, 5, 7]
+    """
+    place = sentence
+    for gone in skipped:
+        if gone > place:
+            break
+        place += 1
+    return place + 1
+
+
+def _check_skipped(sentences: Iterable[int], size: int) -> None:
+    """Refuse to leave out sentences that are not there, or all that are."""
+    gone = {*sentences}
+    for sentence in sorted(gone):
+        if not 0 <= sentence < size:
+            raise InputError(
+                f"there is no sentence {sentence + 1} to leave out of {size}",
+                remedy=f"choose from 1 to {size}",
+            )
+    if gone and len(gone) == size:
+        raise InputError(f"all {size} sentences are left out", remedy="leave some of them in")
+
 
 def _in_order(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
     """The references of one sentence in the order of their annotators."""
@@ -402,6 +467,21 @@ class Hypotheses:
         """A part of the output, of the same system."""
         return Hypotheses(
             self.system, self.sentences[which], None if self.edits is None else self.edits[which]
+        )
+
+    def without_sentences(self, *sentences: int) -> Hypotheses:
+        """The output without these sentences, counted from 0.
+
+        >>> Hypotheses("A", ("a", "b", "c")).without_sentences(0, 2).sentences
+        ('b',)
+        """
+        gone = {*sentences}
+        _check_skipped(gone, len(self))
+        stay = [i for i in range(len(self)) if i not in gone]
+        return Hypotheses(
+            self.system,
+            tuple(self.sentences[i] for i in stay),
+            None if self.edits is None else tuple(self.edits[i] for i in stay),
         )
 
 
@@ -561,7 +641,8 @@ class Scores:
     Parts that count something are whole numbers. ``scorer`` is the signature of the metric or
     ranker, ``name`` its bare name and ``label`` that with the parameters that are not as usual;
     ``context`` is what else decided the numbers (sentences, references, seed, version);
-    ``notes`` what the user should know.
+    ``notes`` what the user should know; ``skipped`` are the sentences of the whole text that are
+    not among ``sentences`` because they were left out, by their place in it.
 
     >>> Scores("m2()", ("A", "B"), np.array([0.3, 0.4])).order
     (1, 0)
@@ -581,6 +662,7 @@ class Scores:
     notes: tuple[str, ...] = ()
     name: str = ""
     label: str = ""
+    skipped: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.systems)
@@ -651,6 +733,28 @@ class Scores:
             parts={name: part[at] for name, part in self.parts.items()},
             resampled=None if self.resampled is None else self.resampled[:, at],
             sentence_parts={name: part[at] for name, part in self.sentence_parts.items()},
+        )
+
+    def without_sentences(self, *sentences: int) -> Scores:
+        """The scores without those of these sentences, counted from 0; overall scores stay.
+
+        >>> table = np.array([[0.1, 0.2, 0.3]])
+        >>> fewer = Scores("m2()", ("A",), np.array([0.2]), table).without_sentences(1)
+        >>> fewer.sentences.tolist(), fewer.skipped
+        ([[0.1, 0.3]], (1,))
+        """
+        if self.sentences is None or not sentences:
+            return self
+        size = self.sentences.shape[1]
+        gone = {*sentences}
+        _check_skipped(gone, size)
+        stay = [i for i in range(size) if i not in gone]
+        out = {number_beside(self.skipped, i) - 1 for i in gone}
+        return replace(
+            self,
+            sentences=self.sentences[:, stay],
+            sentence_parts={name: part[:, stay] for name, part in self.sentence_parts.items()},
+            skipped=tuple(sorted(out.union(self.skipped))),
         )
 
     def without(self, *systems: str) -> Scores:

@@ -18,6 +18,7 @@ from errata import __version__
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import ErrataError, InputError
 from errata.io.checks.lines import check_once
+from errata.io.skipping import skip_fact
 from errata.metrics import METRICS, parse
 from errata.metrics.base import Metric
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
@@ -173,6 +174,7 @@ def _scores_of(
         notes=(*metric.notes(corpus, systems), *_undefined(systems, values)),
         name=metric.name,
         label=metric.label,
+        skipped=corpus.skipped,
     )
 
 
@@ -204,7 +206,7 @@ def check_inputs(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) 
     bare = next((i for i, refs in enumerate(corpus.references) if not refs), None)
     if bare is not None:
         raise InputError(
-            f"sentence {bare + 1} has no reference, and {metric.name} needs one",
+            f"sentence {corpus.number(bare)} has no reference, and {metric.name} needs one",
             remedy="give references or leave the sentence out",
         )
 
@@ -266,12 +268,16 @@ def _checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
     return choice
 
 
-def corpus_facts(corpus: Corpus) -> tuple[str, str]:
-    """What every signature says of a corpus: sentences, references, and whose they are."""
+def corpus_facts(corpus: Corpus) -> tuple[str, ...]:
+    """What every signature says of a corpus: sentences, references, whose, and what is left out."""
     sizes = {len(refs) for refs in corpus.references}
     kept = f" of annotator {','.join(map(str, corpus.kept))}" if corpus.kept else ""
     spread = f"-{max(sizes)}" if len(sizes) > 1 else ""
-    return f"sentences:{len(corpus)}", f"references:{min(sizes)}{spread}{kept}"
+    return (
+        f"sentences:{len(corpus)}",
+        f"references:{min(sizes)}{spread}{kept}",
+        *skip_fact(corpus.skipped),
+    )
 
 
 def _over_draws(part: Floats | Ints) -> Floats | Ints:

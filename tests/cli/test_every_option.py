@@ -70,6 +70,7 @@ CORPUS = {
     "--missing": case(f"{TEXTS} --refs marked.txt {{more}}", "--missing <none>"),
     "--annotator": case("--gold gold.m2 --annotator 0 {more}", "--annotator 1"),
     "--compatible": case("--gold odd.m2 {odd}", "--compatible"),
+    "--skip-sentences": case("--gold gold.m2 {more}", "--skip-sentences 3,7-9"),
 }
 MORE = {
     "score": (f"eager.txt noisy.txt {GLEU}", f"odd.txt {GLEU}"),
@@ -91,6 +92,7 @@ JUDGMENTS = {
     "--columns": case("rated.csv", "--columns score=fluency"),
     "--without": case("--sample", "--without noisy"),
     "--sample": case("", "--sample"),
+    "--skip-sentences": case("--sample", "--skip-sentences 3,7-9"),
     "--format": case("--sample", "--format tsv", text=True),
 }
 CASES: dict[str, dict[str, Case | list[Case]]] = {
@@ -124,6 +126,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--missing": case("--source source.txt --refs marked.txt", "--missing <none>"),
         "--compatible": case("odd.m2", "--compatible"),
         "--strict": case("many.m2", "--strict"),
+        "--skip-sentences": case("many.m2 --every", "--skip-sentences 2-3", "findings", "files"),
         "--every": case("many.m2", "--every"),
         "--format": case("many.m2", "--format tsv", text=True),
     },
@@ -139,6 +142,10 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--compatible": case("odd.m2 --annotator 0", "--compatible", text=True),
         "--annotator": case("gold.m2 -o new --copy-missing", "--annotator 0"),
         "--copy-missing": case("gold.m2 -o new", "--copy-missing"),
+        "--skip-sentences": [
+            case("gold.m2 -o new --copy-missing", "--skip-sentences 3"),
+            case(f"{TEXTS} -o new.m2", "--skip-sentences 3"),
+        ],
         "--extract": case("gold.m2 -o new --copy-missing --annotator all", "--extract aligned"),
         "--format": case("gold.m2 -o new --copy-missing", "--format tsv", text=True),
     },

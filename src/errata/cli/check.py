@@ -56,10 +56,11 @@ def command(
         references=inputs.refs,
         missing=inputs.missing,
         compatible=inputs.compatible,
+        skipped=inputs.skipped,
     )
     how = ["compatible"] * inputs.compatible
     how += [] if inputs.missing is None else [f"missing:{inputs.missing!r}"]
-    signature = signed("check", *how)
+    signature = signed("check", *how, *inputs.skip_facts)
     shown = checked.findings if everything else tuple(summarise(checked.findings))
     if form == "table":  # one below the other: a table of sentences would not fit the terminal
         for finding in shown:

@@ -95,6 +95,8 @@ def _convert(
 
         file = scan_m2(m2, compatible=inputs.compatible)
         raise_or_warn(file.findings)
+        if inputs.skipped is not None:
+            file = file.without_sentences(*inputs.skipped.positions(len(file.corpus)))
         if extractor is not None:
             refuse_early(output or "-")
             if inputs.annotators or only_source or copy_missing or inputs.missing is not None:

@@ -284,7 +284,8 @@ def _draw(found: DifficultyMap, view: MapView) -> None:
     from errata.report.heatmap.pieces import parse_range
     from errata.report.heatmap.terminal import heat_map_text
 
-    chosen = parse_range(view.sentences, len(found.corpus)) if view.sentences else None
+    whole, shown = found.corpus.whole or found.corpus, view.sentences
+    chosen = parse_range(shown, len(whole), found.corpus.skipped) if shown else None
     conceal = view.conceal
     for _, path in view.figures:
         if is_page(path):

@@ -83,7 +83,7 @@ DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "
 @unit_option("What sentence-level intervals resample.")
 @choice_options
 @drawing_options
-@judgment_options("sample", "without")
+@judgment_options("sample", "without", "skipped")
 @bootstrap_options("what --over and --unit name")
 @format_option
 def command(
@@ -126,15 +126,15 @@ def command(
     refuse_unless(bootstrap.resamples > 0, "over", DRAWN)
     conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
-    scored = inputs.scored(systems) if chosen else None
+    scored = inputs.whole.scored(systems) if chosen else None
     judgments = _judgments(people, inputs.sample, judged, scored[1] if scored else [])
     if level == "sentence" and judgments is None:
         raise InputError("sentence level needs judgments", remedy="give --judgments")
     given = Given(judgments, *score_files.read(), scored)
     if level != "system" and judgments is not None and judged.labels == "check":
         _check_fit(judgments, given.scores, people.judgments or ("--sample",), judged.base)
-    given = given.without(selected.without)
-    origin = (*judged.facts, *(f"without:{name}" for name in selected.without))
+    given = given.skip(inputs.skipped).without(selected.without)
+    origin = (*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without))
     comparisons = _comparisons(given, people, origin, bootstrap.seed)
     said = None
     if level != "sentence" or drawn.systems:

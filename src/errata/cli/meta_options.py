@@ -13,6 +13,7 @@ from errata.cli.people import (
     JudgmentInputs,
     hide_option,
     members_option,
+    note_skipped_judgments,
     ranker_option,
     without_option,
 )
@@ -22,6 +23,7 @@ from errata.meta.systems import Over
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
+    from errata.io.skipping import Skipped
 
 __all__ = [
     "Chosen",
@@ -201,6 +203,36 @@ class Given(NamedTuple):
     human: Scores | None
     scores: list[Scores]
     scored: tuple[Corpus, list[Hypotheses]] | None
+
+    def skip(self, skipped: Skipped | None) -> Given:
+        """The same without some sentences, on every side that has sentences."""
+        if skipped is None:
+            return self
+        from errata.io.scores import skip_scores
+        from errata.io.skipping import skip_judgments
+
+        places = skipped.positions(len(self.scored[0])) if self.scored is not None else ()
+        scores = [skip_scores(each, skipped) for each in self.scores]
+        judgments = None
+        if self.judgments is not None:
+            judgments = list(skip_judgments(self.judgments, skipped))
+            note_skipped_judgments(len(self.judgments) - len(judgments))
+        if not (places or scores != self.scores or judgments != self.judgments):
+            raise InputError(
+                "--skip-sentences goes with outputs, judgments or sentence scores of these",
+                remedy="leave it out otherwise",
+            )
+        return Given(
+            judgments,
+            self.human,
+            scores,
+            None
+            if self.scored is None
+            else (
+                self.scored[0].without_sentences(*places),
+                [system.without_sentences(*places) for system in self.scored[1]],
+            ),
+        )
 
     def without(self, systems: Sequence[str]) -> Given:
         """The same with these systems gone from every side that has them."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -23,6 +23,7 @@ from errata.numbers import plural
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
+    from errata.io.skipping import Skipped
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -37,8 +38,10 @@ __all__ = [
     "extract_option",
     "gathered",
     "metric_option",
+    "read_skip_option",
     "refuse_unless",
     "seed_option",
+    "skip_option",
     "threads_option",
     "tier_option",
 ]
@@ -94,6 +97,15 @@ def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorato
     return decorate
 
 
+skip_option = click.option(
+    "--skip-sentences",
+    "skipped",
+    metavar="FILE|RANGES",
+    help="Leave out these sentences, as 3,7-9, counted from 1 whatever --base says of judgments; "
+    "or a file with a number or a range a line, # before comments.",
+)
+
+
 @dataclass(frozen=True)
 class Inputs:
     """Where a corpus is: files named by the user, or the built-in sample."""
@@ -105,6 +117,7 @@ class Inputs:
     compatible: bool = False
     annotators: tuple[int | Literal["all"], ...] = ()
     sample: bool = False
+    skipped: Skipped | None = None
 
     def __post_init__(self) -> None:
         numbers = [str(annotator) for annotator in self.annotators if annotator != "all"]
@@ -131,8 +144,24 @@ class Inputs:
         refuse_unless(bool(self.refs), "missing", "--refs")
         refuse_unless(self.gold is not None, "compatible", "--gold")
 
+    @property
+    def skip_facts(self) -> tuple[str, ...]:
+        """What a signature says of the sentences left out, if any."""
+        return () if self.skipped is None else (self.skipped.fact,)
+
+    @property
+    def whole(self) -> Inputs:
+        """The same with no sentence left out."""
+        return replace(self, skipped=None)
+
     def corpus(self) -> Corpus:
-        """Read the corpus, with the annotators asked for."""
+        """Read the corpus, with the annotators and without the sentences asked for."""
+        corpus = self._corpus()
+        if self.skipped is None:
+            return corpus
+        return corpus.without_sentences(*self.skipped.positions(len(corpus)))
+
+    def _corpus(self) -> Corpus:
         from errata.io.corpus import keep_annotators, read_corpus
 
         if self.sample:
@@ -165,7 +194,7 @@ class Inputs:
                 raise InputError("--sample takes no files", remedy="leave out either of them")
             from errata.datasets import sample_systems
 
-            return sample_systems()
+            return [system.without_sentences(*corpus.skipped) for system in sample_systems()]
         from errata.io.corpus import read_systems
 
         return read_systems(outputs, names=names, several=several, corpus=corpus)
@@ -224,10 +253,24 @@ def corpus_options(*leave_out: str) -> Decorator:
         "sample": click.option(
             "--sample", is_flag=True, help="Use the built-in sample instead of files."
         ),
+        "skipped": skip_option,
     }
     for field in leave_out:
         del options[field]
-    return gathered("inputs", Inputs, options)
+    return gathered("inputs", _inputs, options)
+
+
+def _inputs(skipped: str | None = None, **given: Any) -> Inputs:
+    return Inputs(**given, skipped=read_skip_option(skipped))
+
+
+def read_skip_option(given: str | None) -> Skipped | None:
+    """The sentences that ``--skip-sentences`` names, if it was given."""
+    if given is None:
+        return None
+    from errata.io.skipping import read_skipped
+
+    return read_skipped(given)
 
 
 class Bootstrap(NamedTuple):

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from errata.cli.options import Decorator, Function, choice_of, gathered, refuse_unless
+from errata.cli.options import (
+    Decorator,
+    Function,
+    choice_of,
+    gathered,
+    read_skip_option,
+    refuse_unless,
+    skip_option,
+)
+from errata.cli.running import note
 from errata.cli.words import also_says
 from errata.errors import InputError
+from errata.numbers import plural
 
 if TYPE_CHECKING:
     from errata.data import Hypotheses, Judgment
     from errata.io.judgments.labels import Labels
+    from errata.io.skipping import Skipped
 
 __all__ = [
     "JudgmentInputs",
@@ -22,6 +33,7 @@ __all__ = [
     "judgment_options",
     "judgments_argument",
     "members_option",
+    "note_skipped_judgments",
     "ranker_option",
     "unit_option",
     "without_option",
@@ -40,6 +52,7 @@ class JudgmentInputs:
     statuses: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    skipped: Skipped | None = None
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -51,6 +64,7 @@ class JudgmentInputs:
             *(f"status:{status}" for status in self.statuses),
             *(f"columns:{columns}" for columns in self.columns),
             *(f"without:{system}" for system in self.without),
+            *((self.skipped.fact,) if self.skipped is not None else ()),
         )
 
     def check_used(self, files: bool, goes_with: str = "files of judgments") -> None:
@@ -65,11 +79,28 @@ class JudgmentInputs:
         They are checked against the outputs named and against ``systems``, which are read already.
         """
         found = self._read(files, systems)
-        if not self.without:
-            return found
-        from errata.human.selection import without_systems
+        if self.without:
+            from errata.human.selection import without_systems
 
-        return without_systems(found, self.without)
+            found = without_systems(found, self.without)
+        return found if self.skipped is None else self._on_other_sentences(found, self.skipped)
+
+    def _on_other_sentences(
+        self, judgments: Iterator[Judgment], skipped: Skipped
+    ) -> Iterator[Judgment]:
+        """The judgments on sentences that are not left out; of the others a note is made."""
+        from errata.io.skipping import skip_judgments
+
+        read = list(judgments)
+        left = list(skip_judgments(read, skipped))
+        if len(left) == len(read):
+            raise InputError(
+                "no judgment is on a sentence to be left out",
+                path=skipped.path,
+                remedy="sentences are counted from 1; leave out --skip-sentences otherwise",
+            )
+        note_skipped_judgments(len(read) - len(left))
+        return iter(left)
 
     def _read(self, files: tuple[str, ...], systems: Sequence[Hypotheses]) -> Iterator[Judgment]:
         if self.sample:
@@ -156,10 +187,21 @@ def judgment_options(*leave_out: str) -> Decorator:
             "worse, item or seconds, as in judge=Annotator,sentence=ID.",
         ),
         "without": without_option,
+        "skipped": skip_option,
     }
     for field in leave_out:
         del options[field]
-    return gathered("judged", JudgmentInputs, options)
+    return gathered("judged", _judgment_inputs, options)
+
+
+def _judgment_inputs(skipped: str | None = None, **given: Any) -> JudgmentInputs:
+    return JudgmentInputs(**given, skipped=read_skip_option(skipped))
+
+
+def note_skipped_judgments(count: int) -> None:
+    """Say on standard error how many judgments ``--skip-sentences`` left out."""
+    word = "is on a sentence" if count == 1 else "are on sentences"
+    note(f"{count} {plural('judgment', count)} {word} to be skipped, and left out")
 
 
 def judgments_argument(command: Function) -> Function:

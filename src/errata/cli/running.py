@@ -26,7 +26,16 @@ import click
 
 from errata.errors import DataWarning, ErrataError, PluginError, shortened, visible
 
-__all__ = ["EXIT_CODES", "Unread", "loudness", "run", "set_loudness", "show_traceback", "tell"]
+__all__ = [
+    "EXIT_CODES",
+    "Unread",
+    "loudness",
+    "note",
+    "run",
+    "set_loudness",
+    "show_traceback",
+    "tell",
+]
 
 EXIT_CODES = {
     0: "all is well",
@@ -151,6 +160,12 @@ def tell(text: str) -> None:
         click.echo(text, err=True)
     except OSError:
         _drop("stderr")
+
+
+def note(message: str) -> None:
+    """Tell the user what a result does not say of itself, unless quiet is asked for."""
+    if loudness.get() >= 0:
+        tell(f"note: {visible(shortened(message))}")
 
 
 def _say(message: str) -> None:

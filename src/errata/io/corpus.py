@@ -243,7 +243,16 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
 def scan_hypotheses(
     path: PathLike, *, names: Sequence[str] | None = None, corpus: Corpus | None = None
 ) -> tuple[list[Hypotheses], list[Finding]]:
-    """Read the one system of a text file or all systems of an M2 file, with what was found."""
+    """Read the one system of a text file or all systems of an M2 file, with what was found.
+
+    The file has all sentences of a corpus, also those that were left out of it.
+    """
+    if corpus is not None and corpus.whole is not None:
+        systems, findings = scan_hypotheses(path, names=names, corpus=corpus.whole)
+        if all(len(system) == len(corpus.whole) for system in systems):
+            systems = [system.without_sentences(*corpus.skipped) for system in systems]
+            looked_at(corpus).update(system.sentences for system in systems)
+        return systems, findings
     given, where = split_name(path)
     shown = shown_name(where)
     if names is None and given is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from errata.data import Corpus, Hypotheses, Reference
@@ -14,6 +15,7 @@ from errata.io.checks.roles import check_sources, check_systems
 from errata.io.corpus import files_in, is_m2, scan_hypotheses, split_name
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import corpus_name, scan_m2
+from errata.io.skipping import Skipped
 
 __all__ = ["Checked", "FileStatistics", "check_files"]
 
@@ -51,12 +53,14 @@ def check_files(
     references: Sequence[PathLike] = (),
     missing: str | None = None,
     compatible: bool = False,
+    skipped: Skipped | None = None,
 ) -> Checked:
     """Check a gold set and outputs; whatever is wrong becomes a finding, nothing is raised.
 
     Without ``gold`` and ``source`` the only M2 file among the outputs is the gold set; without
     one, texts are checked by themselves and against each other. ``compatible`` reads the gold
-    set as the official scorer does (see `read_m2`).
+    set as the official scorer does (see `read_m2`). Of sentences to be ``skipped`` nothing is
+    counted, and nothing said but what makes a file unreadable.
     """
     outputs = files_in(outputs)
     gold_like = [path for path in outputs if is_m2(split_name(path)[1])]
@@ -67,14 +71,47 @@ def check_files(
     statistics: list[FileStatistics] = []
     corpus = None
     if gold is not None:
-        corpus = _gold(gold, compatible, findings, statistics)
+        corpus = _gold(gold, compatible, skipped, findings, statistics)
     elif source is not None:
-        corpus = _parallel(source, references, missing, findings, statistics)
-    systems = [pair for path in outputs for pair in _output(path, corpus, findings, statistics)]
+        corpus = _parallel(source, references, missing, skipped, findings, statistics)
+    systems = [
+        pair for path in outputs for pair in _output(path, corpus, skipped, findings, statistics)
+    ]
     findings += check_systems(systems)
     if gold is not None and source is not None and corpus is not None:
         findings += _other_source(corpus, source, shown_name(gold), systems)
+    if skipped is not None:
+        files = {shown_name(p): p for p in (gold, *(split_name(o)[1] for o in outputs)) if p}
+        findings = _on_others(findings, skipped, files)
     return Checked(tuple(worst_first(findings)), tuple(statistics))
+
+
+def _on_others(
+    findings: list[Finding], skipped: Skipped, files: Mapping[str, PathLike]
+) -> list[Finding]:
+    """What was found but in sentences to be skipped; errors stay, since they do for all readers."""
+    starts: dict[str, list[int]] = {}
+    for shown, path in files.items():
+        if is_m2(path) and shown_name(path) != shown_name("-"):
+            lines = read_lines(path)[0]
+            starts[shown] = [n for n, line in enumerate(lines, 1) if line.split(" ")[0] == "S"]
+
+    def skips(finding: Finding) -> bool:
+        if finding.severity == "error" or finding.line is None:
+            return False
+        own = starts.get(finding.path)
+        place = finding.line if own is None else bisect_right(own, finding.line)
+        return skipped.holds(place - 1)
+
+    return [finding for finding in findings if not skips(finding)]
+
+
+def _left(sentences: Sequence[str], skipped: Skipped | None) -> Sequence[str]:
+    """The sentences that are not to be skipped."""
+    if skipped is None:
+        return sentences
+    skipped.positions(len(sentences))  # which refuses numbers that are too large
+    return [text for i, text in enumerate(sentences) if not skipped.holds(i)]
 
 
 def _failed(error: InputError, path: PathLike) -> Finding:
@@ -89,7 +126,11 @@ def _failed(error: InputError, path: PathLike) -> Finding:
 
 
 def _gold(
-    path: PathLike, compatible: bool, findings: list[Finding], statistics: list[FileStatistics]
+    path: PathLike,
+    compatible: bool,
+    skipped: Skipped | None,
+    findings: list[Finding],
+    statistics: list[FileStatistics],
 ) -> Corpus | None:
     try:
         file = scan_m2(path, compatible=compatible, collect=True)
@@ -98,14 +139,17 @@ def _gold(
         return None
     findings += file.findings
     findings += check_corpus(file.corpus, file.path, file.lines)
-    references = [r for refs in file.corpus.references for r in refs]
+    left = file.corpus
+    if skipped is not None:
+        left = left.without_sentences(*skipped.positions(len(left)))
+    references = [r for refs in left.references for r in refs]
     edits = sum(len(r.edits or ()) for r in references)
     statistics.append(
         FileStatistics(
             file.path,
             "gold",
-            len(file.corpus),
-            _tokens(file.corpus.sources),
+            len(left),
+            _tokens(left.sources),
             len({r.annotator for r in references}),
             edits,
             sum(bool(r.edits) for r in references) / len(references),
@@ -118,6 +162,7 @@ def _parallel(
     source: PathLike,
     references: Sequence[PathLike],
     missing: str | None,
+    skipped: Skipped | None,
     findings: list[Finding],
     statistics: list[FileStatistics],
 ) -> Corpus | None:
@@ -129,7 +174,8 @@ def _parallel(
     name = shown_name(source)
     corpus = Corpus(tuple(sources), ((),) * len(sources), corpus_name(source))
     findings += found + check_corpus(corpus, name)
-    statistics.append(FileStatistics(name, "source", len(sources), _tokens(sources)))
+    left = _left(sources, skipped)
+    statistics.append(FileStatistics(name, "source", len(left), _tokens(left)))
     sets: list[list[str]] = []
     for path in references:
         try:
@@ -142,7 +188,8 @@ def _parallel(
             there = [s if line == missing else line for s, line in zip(sources, lines, strict=True)]
             findings += check_lines(sources, there, shown_name(path), reference=True)
             sets.append(lines)
-            changed = _changed(sources, there)
+            changed = _changed(left, _left(there, skipped))
+            lines = [*_left(lines, skipped)]
         else:
             findings += check_lines(sources, lines, shown_name(path), reference=True)
             changed = None
@@ -164,7 +211,11 @@ def _parallel(
 
 
 def _output(
-    path: PathLike, corpus: Corpus | None, findings: list[Finding], statistics: list[FileStatistics]
+    path: PathLike,
+    corpus: Corpus | None,
+    skipped: Skipped | None,
+    findings: list[Finding],
+    statistics: list[FileStatistics],
 ) -> list[tuple[str, Hypotheses]]:
     shown = shown_name(split_name(path)[1])
     try:
@@ -188,14 +239,18 @@ def _output(
                     )
                 )
         known = corpus is not None and len(corpus) == len(system)
+        left, sources = system, corpus.sources if corpus and known else None
+        if skipped is not None and (known or corpus is None):
+            left = system.without_sentences(*skipped.positions(len(system)))
+            sources = None if sources is None else tuple(_left(sources, skipped))
         statistics.append(
             FileStatistics(
                 shown,
-                f"output of {system.system}",
-                len(system),
-                _tokens(system.sentences),
-                edits=None if system.edits is None else sum(map(len, system.edits)),
-                changed=_changed(corpus.sources, system.sentences) if corpus and known else None,
+                f"output of {left.system}",
+                len(left),
+                _tokens(left.sentences),
+                edits=None if left.edits is None else sum(map(len, left.edits)),
+                changed=None if sources is None else _changed(sources, left.sentences),
             )
         )
     return [(shown, system) for system in systems]

@@ -41,6 +41,15 @@ class M2File:
     lines: tuple[int, ...]
     findings: tuple[Finding, ...]
 
+    def without_sentences(self, *sentences: int) -> M2File:
+        """The same without these sentences, counted from 0; what was found stays."""
+        gone = {*sentences}
+        return replace(
+            self,
+            corpus=self.corpus.without_sentences(*sentences),
+            lines=tuple(line for i, line in enumerate(self.lines) if i not in gone),
+        )
+
 
 def read_m2(path: PathLike, *, name: str | None = None, compatible: bool = False) -> Corpus:
     """Read an M2 file (plain or gzip; ``-`` is standard input) as a corpus.

@@ -88,12 +88,16 @@ class ReferencePair:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A sentence on which annotators are far apart: mean edits between their texts per word."""
+    """A sentence on which annotators are far apart: mean edits between their texts per word.
+
+    ``sentence`` counts from 0; ``number`` from 1, sentences that were left out among them.
+    """
 
     sentence: int
     distance: float
     source: str
     texts: tuple[str, ...]
+    number: int
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ def study_references(
         )
     sets = tuple(_one_set(shown[a], texts[a], sources, lowercase, threads) for a in texts)
     return ReferenceStudy(
-        sets, tuple(pairs), _disagreements(texts, sources, distance, compared, worst)
+        sets, tuple(pairs), _disagreements(corpus, texts, sources, distance, compared, worst)
     )
 
 
@@ -188,6 +192,7 @@ def _one_set(
 
 
 def _disagreements(
+    corpus: Corpus,
     texts: dict[int, dict[int, str]],
     sources: list[str],
     distance: Floats,
@@ -199,7 +204,11 @@ def _disagreements(
     order = np.argsort(-mean, kind="stable")[:worst]
     return tuple(
         Disagreement(
-            int(i), float(mean[i]), sources[i], tuple(texts[a][i] for a in texts if i in texts[a])
+            int(i),
+            float(mean[i]),
+            sources[i],
+            tuple(texts[a][i] for a in texts if i in texts[a]),
+            corpus.number(int(i)),
         )
         for i in order
         if mean[i] > 0

@@ -233,7 +233,8 @@ def _first_reference(corpus: Corpus) -> Hypotheses:
     bare = next((i for i, refs in enumerate(corpus.references) if not refs), None)
     if bare is not None:
         raise InputError(
-            f"sentence {bare + 1} has no reference to damage", remedy="give the output of a system"
+            f"sentence {corpus.number(bare)} has no reference to damage",
+            remedy="give the output of a system",
         )
     return Hypotheses(
         "first reference",

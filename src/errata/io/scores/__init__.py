@@ -24,9 +24,13 @@ from errata.io.scores.printed import from_printed_json, from_printed_tsv, is_pri
 from errata.io.scores.published import read_published_scores
 from errata.io.scores.stored import STORED, from_stored_json, from_stored_tsv
 from errata.io.sheet import SheetRow, delimiter_of, read_number, same_width, sheet_rows, table_lines
+from errata.io.skipping import Skipped
 from errata.io.strict_json import decode_json
+from errata.numbers import Floats
 
-__all__ = ["read_score_file", "read_score_files"]
+__all__ = ["read_score_file", "read_score_files", "skip_scores"]
+
+MEAN = "total:mean"  # what is said of system scores that are means of sentence scores
 
 # A word, blanks, and a decimal comma.
 _GLUED = re.compile(r"([^\s,]+) +[+-]?[0-9]+,[0-9]+")
@@ -185,7 +189,7 @@ def _from_json(text: str, name: str) -> list[Scores]:
             f"not JSON: {error}", path=name, line=getattr(error, "lineno", None), remedy=remedy
         ) from None
     if isinstance(data, dict) and data.get("format") == STORED:
-        return [from_stored_json(data, name)]
+        return [_in_place(from_stored_json(data, name))]
     return from_printed_json(data, name)
 
 
@@ -221,15 +225,46 @@ def _with_means(scores: Scores) -> Scores:
     """Mean sentence scores as system scores where a file has no others."""
     if scores.sentences is None or not np.isnan(scores.values).all():
         return scores
-    known = ~np.isnan(scores.sentences)
-    if not known.any(axis=1).all():
+    if np.isnan(scores.sentences).all(axis=1).any():
         return scores
     return replace(
         scores,
-        values=np.nansum(scores.sentences, axis=1) / known.sum(axis=1),
-        context=(*scores.context, "total:mean"),
+        values=_means(scores.sentences),
+        context=(*scores.context, MEAN),
         notes=(*scores.notes, "system scores are the means of the sentence scores"),
     )
+
+
+def _in_place(scores: Scores) -> Scores:
+    """Sentence scores where their sentences stand in the whole text: none of those left out."""
+    if scores.sentences is None or not scores.skipped:
+        return scores
+    width = scores.sentences.shape[1] + len(scores.skipped)
+    there = [i for i in range(width) if i not in scores.skipped]
+    whole = np.full((len(scores), width), np.nan)
+    whole[:, there] = scores.sentences[:, : len(there)]
+    return replace(scores, sentences=whole, sentence_parts={}, skipped=())
+
+
+def _means(sentences: Floats) -> Floats:
+    """The mean of each system over the sentences that have a score."""
+    known = ~np.isnan(sentences)
+    return np.asarray(np.nansum(sentences, axis=1) / np.maximum(known.sum(axis=1), 1), np.float64)
+
+
+def skip_scores(scores: Scores, skipped: Skipped) -> Scores:
+    """Scores that were read without those of some sentences, where they have any there.
+
+    Scores of systems stay as they are, but for those that are means of sentence scores.
+    """
+    if scores.sentences is None:
+        return scores
+    places = [i for i in range(scores.sentences.shape[1]) if skipped.holds(i)]
+    fewer = scores.without_sentences(*places)
+    if fewer.sentences is None or fewer is scores:
+        return scores
+    values = _means(fewer.sentences) if MEAN in scores.context else scores.values
+    return replace(fewer, values=values, context=(*scores.context, skipped.fact))
 
 
 def _checked(scores: Scores, name: str) -> Scores:

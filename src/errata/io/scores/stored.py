@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from errata.data import Scores
+from errata.data import Scores, number_beside
 from errata.errors import InputError
 from errata.io.checks.findings import raise_or_warn
 from errata.io.files import PathLike, decode, read_bytes, read_lines, shown_name
@@ -88,6 +88,8 @@ def _as_json(scores: Scores) -> list[str]:
         "sentence_parts": {name: _plain(part) for name, part in scores.sentence_parts.items()},
         "resampled": _plain(scores.resampled),
     }
+    if scores.skipped:  # a file of all sentences is as it was
+        data["skipped"] = list(scores.skipped)
     return [
         "{",
         *(
@@ -132,6 +134,7 @@ def from_stored_json(data: Any, name: str) -> Scores:
             notes=_strings(data["notes"]),
             name=_string(data["name"]),
             label=_string(data["label"]),
+            skipped=_positions(data.get("skipped", [])),
         )
     except InputError as error:
         raise InputError(error.problem, path=name, remedy=error.remedy) from None
@@ -153,6 +156,12 @@ def _strings(values: Any) -> tuple[str, ...]:
     if not isinstance(values, list):
         raise TypeError(f"{values!r} is not a list")
     return tuple(map(_string, values))
+
+
+def _positions(values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list) or any(type(value) is not int or value < 0 for value in values):
+        raise TypeError(f"{values!r} are not places of sentences")
+    return tuple(sorted({*values}))
 
 
 def _numbers(values: Any) -> Any:
@@ -224,7 +233,7 @@ def _as_tsv(scores: Scores, path: str) -> list[str]:
                 [
                     scores.scorer,
                     system,
-                    str(i),
+                    str(number_beside(scores.skipped, i) - 1),
                     repr(value),
                     *("" if column is None else repr(column[i]) for column in more),
                 ]

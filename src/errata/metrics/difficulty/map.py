@@ -200,6 +200,8 @@ def map_difficulty(
 def read_tally(path: str, gold: Corpus, chunks: Chunks) -> Tally:
     """The counts of a weight file, which must have been made for these chunks."""
     systems, counts = read_weights(path)
+    if gold.whole is not None and len(counts) == len(gold.whole):
+        counts = [n for i, n in enumerate(counts) if i not in gold.skipped]
     if len(counts) != len(gold):
         raise InputError(
             f"weights of {len(counts)} sentences, but the corpus has {len(gold)}",
@@ -215,7 +217,7 @@ def read_tally(path: str, gold: Corpus, chunks: Chunks) -> Tally:
     for i, (n, size) in enumerate(zip(counts, np.diff(chunks.bounds), strict=True)):
         if len(n) != size:
             raise InputError(
-                f"{len(n)} weights, but sentence {i + 1} of the corpus has {size} chunks",
+                f"{len(n)} weights, but sentence {gold.number(i)} of the corpus has {size} chunks",
                 path=path,
                 line=i + 2,
                 remedy="weights belong to one gold file, annotator and extractor; use those they "

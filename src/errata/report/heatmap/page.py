@@ -130,7 +130,7 @@ def _script_json(data: object) -> str:
 def _sentence(
     row: MarkedSentence, details: list[list[Any]], kinds: dict[str, int], several: bool
 ) -> str:
-    number = row.sentence + 1
+    number = row.number
     anchor = f"s{number}a{row.annotator}" if several else f"s{number}"
     label = f"{number}/{row.annotator}" if several else str(number)
     text = " ".join(_piece(piece, details, kinds) for piece in row.pieces)

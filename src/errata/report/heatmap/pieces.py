@@ -61,9 +61,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class MarkedSentence:
-    """One sentence (from 0) as one annotator corrected it."""
+    """One sentence (from 0; ``number`` counts from 1) as one annotator corrected it."""
 
     sentence: int
+    number: int
     annotator: int
     pieces: tuple[Piece, ...]
 
@@ -120,7 +121,7 @@ def marked_sentences(
         if plain:
             pieces.append(Piece("plain", visible(" ".join(plain))))
         reference = found.corpus.references[i][int(chunks.references[u])]
-        result.append(MarkedSentence(i, reference.annotator, tuple(pieces)))
+        result.append(MarkedSentence(i, found.corpus.number(i), reference.annotator, tuple(pieces)))
     return result
 
 
@@ -183,11 +184,13 @@ def _proposed(edits: Sequence[Edit], start: int, end: int) -> str:
     )
 
 
-def parse_range(text: str, size: int) -> range:
+def parse_range(text: str, size: int, skipped: Sequence[int] = ()) -> range:
     """Sentences ``3-7`` or ``12`` counted from 1, as a range counted from 0.
 
-    >>> parse_range("3-7", 10), parse_range("12", 20)
-    (range(2, 7), range(11, 12))
+    Of a text of which some were left out (``skipped``), those that are there.
+
+    >>> parse_range("3-7", 10), parse_range("12", 20), parse_range("3-7", 10, (1, 5))
+    (range(2, 7), range(11, 12), range(1, 5))
     """
     first, dash, last = text.partition("-")
     numbers = (first, last) if dash else (first,)
@@ -201,7 +204,12 @@ def parse_range(text: str, size: int) -> range:
             f"there are no sentences {text} in a corpus of {size}",
             remedy=f"choose from 1 to {size}, the smaller number first",
         )
-    return range(a - 1, b)
+    first_left, end_left = (end - sum(gone < end for gone in skipped) for end in (a - 1, b))
+    if first_left == end_left:
+        raise InputError(
+            f"of the sentences {text} all are left out", remedy="choose some that are there"
+        )
+    return range(first_left, end_left)
 
 
 def weights_from(found: DifficultyMap) -> str:
@@ -214,4 +222,4 @@ def weights_from(found: DifficultyMap) -> str:
 
 def label(row: MarkedSentence, several: Sequence[MarkedSentence]) -> str:
     annotators = len({other.annotator for other in several}) > 1
-    return f"{row.sentence + 1}/{row.annotator}" if annotators else str(row.sentence + 1)
+    return f"{row.number}/{row.annotator}" if annotators else str(row.number)

@@ -68,7 +68,7 @@ def error_table(
     rows = []
     for k, error in enumerate(several):
         row: list[Cell] = [
-            error.sentence + 1,
+            found.corpus.number(error.sentence),
             error.weight,
             error.edit.kind or "-",
             error.tokens or "(nothing)",

@@ -72,7 +72,7 @@ def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
     if study.disagreements:
         rows: list[tuple[Cell, ...]] = []
         for found in study.disagreements:
-            rows.append((found.sentence + 1, found.distance, "source", found.source))
+            rows.append((found.number, found.distance, "source", found.source))
             rows += [(None, None, "correction", text) for text in dict.fromkeys(found.texts)]
         tables.append(
             Table(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from errata.data import Scores
+from errata.data import Scores, number_beside
 from errata.numbers import Estimate, Interval
 from errata.report.table import Cell, Table, joined_signatures
 
@@ -112,7 +112,12 @@ def sentence_score_table(scores: Scores) -> Table:
     columns = [part.tolist() for part in parts.values()]
     values = scores.sentences.tolist()
     rows: list[tuple[Cell, ...]] = [
-        (system, i + 1, values[s][i], *(column[s][i] for column in columns))
+        (
+            system,
+            number_beside(scores.skipped, i),
+            values[s][i],
+            *(column[s][i] for column in columns),
+        )
         for s, system in enumerate(scores.systems)
         for i in range(scores.sentences.shape[1])
     ]
