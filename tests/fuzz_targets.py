@@ -117,6 +117,18 @@ XML_GOLD = b"""<scripts><script id="1"><sentence id="1" numann="2"><text>He go h
 """
 
 
+CORPORA = b"""[essays]
+gold = "gold.m2"
+outputs = ["out/*.txt", "b.txt"]
+[exams]
+title = "second"
+source = "s.txt"
+references = "refs.txt"
+[exams.outputs]
+ours = "x.txt"
+"""
+
+
 def _experiments() -> list[bytes]:
     folder = SAMPLE.parents[1] / "reproduce" / "experiments"
     return sorted((path.read_bytes() for path in folder.glob("*.toml")), key=len)[:4]
@@ -155,6 +167,14 @@ def _check(path: Path) -> object:
     from errata.io import check_files
 
     return check_files([path], source=path), check_files([], gold=path)
+
+
+def _listed_corpora(path: Path) -> object:
+    from errata.datasets.evaluation_sets import evaluation_files
+
+    (path.parent / "out").mkdir(exist_ok=True)
+    (path.parent / "out" / "a.txt").touch()
+    return evaluation_files(str(path))
 
 
 def _judged(path: Path) -> object:
@@ -241,6 +261,7 @@ TARGETS = (
         lambda: [_catalogue()],
         _reader("errata.datasets.catalogue", "read_catalogue"),
     ),
+    Target("corpora", lambda: [CORPORA], _listed_corpora, ".toml"),
     Target(
         "experiment", _experiments, _reader("errata.reproduce.experiment", "read_experiment")
     ),

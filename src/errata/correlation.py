@@ -27,6 +27,7 @@ __all__ = [
     "kendall",
     "kendall_c",
     "kendall_like",
+    "kendall_w",
     "pairwise_accuracy",
     "pearson",
     "ranks",
@@ -218,6 +219,29 @@ def kendall_like(human: ArrayLike, metric: ArrayLike, *, threshold: float = 25.0
     counts = (np.abs(apart) >= threshold) & ~np.isnan(said)
     right = float((counts & (apart * said > 0)).sum())
     return float(ratio(2 * right - counts.sum(), counts.sum()))
+
+
+def kendall_w(values: ArrayLike) -> Floats:
+    """Kendall's W, how far rankings of the same systems agree, over ``[..., ranking, system]``.
+
+    ``W = 12 S / (m² (n³ - n) - m T)`` for m rankings of n systems (Kendall & Babington Smith 1939):
+    S is the sum of squared deviations of the systems' rank sums from their mean, T corrects for
+    ties (the sum of t³ - t over every t systems that share a rank). 1 where all rankings are the
+    same, 0 where their sums tell nothing; 1 of a single ranking; NaN where nobody ranks anything.
+
+    >>> kendall_w([[[3, 2, 1], [3, 2, 1]], [[3, 2, 1], [1, 2, 3]]]).tolist()
+    [1.0, 0.0]
+    """
+    given = np.asarray(values, np.float64)
+    rankings, n = given.shape[-2:]
+    placed = ranks(given)
+    sums = placed.sum(-2)
+    apart = ((sums - (rankings * (n + 1)) / 2) ** 2).sum(-1)
+    # Of t systems that share the mean rank, t³ - t is 12 times what their squares are short of.
+    short = n * (n + 1) * (2 * n + 1) / 6 - (placed**2).sum(-1)
+    most = rankings**2 * (n**3 - n) - rankings * 12 * short.sum(-1)
+    w = ratio(12 * apart, np.where(most < 1e-6, 0.0, most))
+    return np.asarray(np.clip(w, 0.0, 1.0), np.float64)
 
 
 def pairwise_accuracy(x: ArrayLike, y: ArrayLike) -> Floats:

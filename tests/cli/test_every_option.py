@@ -264,6 +264,23 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--seed": case(f"--sample {GLEU}", "--seed 1", "annotators_as_systems"),
         "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
     },
+    "corpora": {
+        "--sample": case(GLEU, "--sample"),
+        "--metric": case(f"--sample {GLEU}", "-m bleu"),
+        "--annotator": case(f"--sample {GLEU} --annotator 0", "--annotator 1", "corpora", "gleu"),
+        "--missing": case(f"marked {GLEU}", "--missing <none>"),
+        "--compatible": case(f"odd {GLEU}", "--compatible"),
+        "--skip-sentences": case(f"--sample {GLEU}", "--skip-sentences 2,5-7", "corpora", "gleu"),
+        "--against": case(f"--sample {GLEU} -m m2", "--against m2", "gleu"),
+        "--types": case(f"--sample {GLEU}", "--types aligned", "corpora", "kinds"),
+        "--tier": case(f"--sample {GLEU}", "--tier 1", "corpora", "kinds"),
+        "--kinds": case(f"--sample {GLEU}", "--kinds 2", "kinds"),
+        "--figure": case(f"--sample {GLEU}", "--figure new.svg"),
+        "--resamples": case(f"--sample {GLEU}", "--resamples 31", "gleu", "stability"),
+        "--confidence": case(f"--sample -m m2 {GLEU}", "--confidence 0.1", "gleu", "stability"),
+        "--seed": case(f"--sample {GLEU}", "--seed 1", "gleu", "stability"),
+        "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
+    },
     "difficulty": {
         "--sample": case("--resamples 0", "--sample"),
         "--names": case("--gold gold.m2 all.m2 --resamples 0", "--names A,B"),
@@ -363,6 +380,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "fewer.tsv": "eager\t1\ncautious\t2\nfluent\t3\nelse\t4\n",
     }.items():
         (made / name).write_text(text, encoding="utf-8")
+    for corpus, names in {
+        "marked": {
+            "source.txt": "source.txt",
+            "ref0.txt": "reference0.txt",
+            "ref1.txt": "marked.txt",
+        },
+        "odd": {"gold.m2": "odd.m2"},
+    }.items():
+        (made / corpus / "outputs").mkdir(parents=True)
+        for name, file in names.items():
+            shutil.copy(made / file, made / corpus / name)
+        output = "odd.txt" if corpus == "odd" else "eager.txt"
+        shutil.copy(made / output, made / corpus / "outputs")
     run = ("convert", "--source", "source.txt")
     errata(*run, "--refs", "eager.txt", "--refs", "noisy.txt", "-o", "all.m2", cwd=made)
     errata(*run, "--refs", "eager.txt", "-o", "one.m2", cwd=made)

@@ -45,6 +45,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "plan.json": (NOTHING, ("plan", "--sample", "--systems", "eager", "fluent", "--json")),
     "meta.json": (NOTHING, ("meta", "--sample", "-m", "gleu", *FEW, "--json")),
     "refs.json": (NOTHING, ("refs", "--sample", "-m", "gleu", *FEW, "--json")),
+    "corpora.json": (NOTHING, ("corpora", "--sample", "-m", "gleu", *FEW, "--json")),
     "stress.json": (NOTHING, ("stress", "gleu", *FEW, "--json")),
     "data.json": (NOTHING, ("data", "list", "--json")),
     "metrics.json": (NOTHING, ("metrics", "--json")),
@@ -139,7 +140,7 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
 # The second table of the others has no single scorer, which is refused in one line.
 REFUSED = {("several.json", "meta --human")}
 # Commands that read no files, or whose files are not of these kinds.
-OWN_FILES = {"data", "reproduce", "metrics", "rankers", "refs", "cache"}
+OWN_FILES = {"corpora", "data", "reproduce", "metrics", "rankers", "refs", "cache"}
 
 
 @pytest.fixture(scope="module")

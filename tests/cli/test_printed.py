@@ -73,6 +73,11 @@ RUNS: dict[str, tuple[object, ...]] = {
     ),
     "refs": ("refs", "--sample", *QUICK),
     "refs-cased": ("refs", "--sample", *QUICK, "--cased", "--worst", 2, "-m", "gleu"),
+    "corpora": (
+        *("corpora", "--sample", *QUICK, "-m", "gleu", "-m", "difficulty(measure=A)"),
+        *("--against", "m2", "--tier", 2, "--kinds", 5),
+    ),
+    "corpora-folders": ("corpora", "list.toml", "-m", "gleu", "--resamples", 0, "--kinds", 0),
     "stress": ("stress", "--sample", "gleu", *QUICK),
     "stress-several": ("stress", "--sample", "m2", "bleu", *QUICK),
     "difficulty": ("difficulty", "--sample", *QUICK),
@@ -115,7 +120,7 @@ IN_ALL_FORMS = {
     *("score", "score-details", "score-compare", "score-by-type", "score-one"),
     *("rank-head-to-head", "agree", "plan", "refs", "stress", "difficulty-system", "meta"),
     *("meta-system", "check-shifted", "reproduce-small", "data-list", "metrics-m2", "rankers"),
-    *("plan-pairs", "meta-top"),
+    *("plan-pairs", "meta-top", "corpora"),
 }
 CASES = (*RUNS, *(f"{name}.{form}" for name in sorted(IN_ALL_FORMS) for form in FORMS))
 ODD = """S He go home .
@@ -124,6 +129,15 @@ A 9 10|||Verb|||goes|||REQUIRED|||-NONE-|||0
 
 S She\u200bgo “ home ” .A 1 2|||V|||goes|||REQUIRED|||-NONE-|||0
 
+"""
+LISTED = """[edits]
+gold = "gold.m2"
+outputs = ["eager.txt", "cautious.txt", "noisy.txt"]
+
+[texts]
+source = "source.txt"
+references = "reference?.txt"
+outputs = { cautious = "cautious.txt", noisy = "nothing.txt", other = "fluent.txt" }
 """
 
 
@@ -141,6 +155,7 @@ def _fill(folder: Path) -> None:
     (folder / "scores.tsv").write_text("system\tm\nA\t.3\nB\t.1\nC\t.2\nD\t.2\n")
     (folder / "people.tsv").write_text("system\tp\nA\t1\nB\t3\nC\t2\nD\t4\n")
     (folder / "small.toml").write_text(SMALL, encoding="utf-8")
+    (folder / "list.toml").write_text(LISTED, encoding="utf-8")
 
 
 @cache

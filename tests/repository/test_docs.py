@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from types import ModuleType
 
@@ -127,3 +130,24 @@ def test_the_example_metric_runs_and_fails_the_contract(monkeypatch: pytest.Monk
     exec(compile(code, "CONTRIBUTING.md", "exec"), module.__dict__)
     with pytest.raises(AssertionError, match="must not score below the unchanged source"):
         check_metric(module.Unchanged())
+
+
+def test_pictures_show_what_commands_draw(tmp_path: Path) -> None:
+    """Every picture is drawn by a command on the sample, and its words and numbers are its own."""
+    pytest.importorskip("matplotlib")
+    script = runpy.run_path(str(ROOT / "docs" / "pictures.py"))
+    shown = {
+        Path(target).name
+        for page in PAGES
+        for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    }
+    assert shown == script["PICTURES"].keys() == {p.name for p in script["FOLDER"].iterdir()}
+    for name in shown:
+        with redirect_stdout(StringIO()):
+            script["draw"](name, tmp_path)
+        now, kept = (
+            re.findall(r"<text[^>]*>([^<]*)</text>", (folder / name).read_text(encoding="utf-8"))
+            for folder in (tmp_path, script["FOLDER"])
+        )
+        assert len(kept) > 5
+        assert now == kept, f"if this is meant: python docs/pictures.py {name}"

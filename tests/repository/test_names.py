@@ -14,6 +14,7 @@ SHARED = {"command"}
 # (A command's module is named after the command.)
 FLOORS = {
     "chunks": "difficulty's units, and the kernel that cuts and compares them",
+    "corpora": "the study, its tables, its figure",
     "correlations": "tables and figures of how metrics agree with people",
     "difficulty": "the metric, and its tables",
     "errant": "ERRANT's edits, and the F over them",

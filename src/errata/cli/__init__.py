@@ -34,6 +34,7 @@ COMMANDS = {
     "meta": "Judge metrics by how well they agree with people.",
     "reproduce": "Recompute the published tables of the field.",
     "refs": "Compare reference sets with each other.",
+    "corpora": "Compare corpora, and the ranking of systems on them.",
     "difficulty": "Show which errors are hard and who corrects them.",
     "stress": "Show how a metric reacts to damaged output.",
 }

@@ -22,6 +22,7 @@ from errata.cli.options import (
     gathered,
     refuse_unless,
     tier_option,
+    types_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.score_files import names_option, split_names
@@ -155,13 +156,7 @@ _map_options = gathered(
 @names_option
 @metric_options
 @click.option("--write-weights", metavar="FILE", help="Write the counts behind the weights.")
-@click.option(
-    "--types",
-    default="as_is",
-    show_default=True,
-    metavar="NAME",
-    help="Kinds of the gold edits: as_is, or given anew by aligned, errant or errant:PIPELINE.",
-)
+@types_option
 @tier_option
 @click.option(
     "--examples",

@@ -44,6 +44,7 @@ __all__ = [
     "skip_option",
     "threads_option",
     "tier_option",
+    "types_option",
 ]
 
 Function = Callable[..., Any]
@@ -161,16 +162,21 @@ class Inputs:
             return corpus
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))
 
+    def annotated(self, corpus: Corpus) -> Corpus:
+        """A corpus with the annotators asked for."""
+        from errata.io.corpus import keep_annotators
+
+        return keep_annotators(corpus, self.chosen) if self.chosen else corpus
+
     def _corpus(self) -> Corpus:
-        from errata.io.corpus import keep_annotators, read_corpus
+        from errata.io.corpus import read_corpus
 
         if self.sample:
             if self.named:
                 raise InputError("--sample takes no files", remedy="leave out either of them")
             from errata.datasets import sample_corpus
 
-            corpus = sample_corpus()
-            return keep_annotators(corpus, self.chosen) if self.chosen else corpus
+            return self.annotated(sample_corpus())
         return read_corpus(
             gold=self.gold,
             source=self.source,
@@ -302,6 +308,14 @@ tier_option = click.option(
     default=3,
     show_default=True,
     help="Group kinds by operation (1), without it (2), or in full (3).",
+)
+
+types_option = click.option(
+    "--types",
+    default="as_is",
+    show_default=True,
+    metavar="NAME",
+    help="Kinds of the gold edits: as_is, or given anew by aligned, errant or errant:PIPELINE.",
 )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ProgressBar", "emit", "format_option", "writes_files"]
 
 # What stands in tables and not in old code pages, with something as wide that does.
-PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "…": "~", "→": ">"}
+PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "—": "-", "…": "~", "→": ">", "↑": "+", "↓": "-"}
 
 
 def format_option(command: Command) -> Command:

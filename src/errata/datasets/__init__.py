@@ -1,12 +1,19 @@
 """Data to work on: the built-in sample, and the public sets by name."""
 
 from errata.datasets.loaders import load_conll14, load_conll14_systems, load_conll14_texts
-from errata.datasets.sample import sample_corpus, sample_judgments, sample_systems, sample_texts
+from errata.datasets.sample import (
+    sample_corpora,
+    sample_corpus,
+    sample_judgments,
+    sample_systems,
+    sample_texts,
+)
 
 __all__ = [
     "load_conll14",
     "load_conll14_systems",
     "load_conll14_texts",
+    "sample_corpora",
     "sample_corpus",
     "sample_judgments",
     "sample_systems",

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from errata.data import Corpus, Hypotheses, Judgment
+from errata.datasets.evaluation_sets import EvaluationSet
 from errata.io import read_corpus, read_hypotheses, read_m2
 from errata.io.judgments import read_judgments
 
 __all__ = [
     "SAMPLE_FILES",
     "SAMPLE_SYSTEMS",
+    "sample_corpora",
     "sample_corpus",
     "sample_file",
     "sample_judgments",
@@ -75,6 +78,22 @@ def sample_systems() -> list[Hypotheses]:
         with sample_file(f"{name}.txt") as path:
             systems.append(read_hypotheses(path, name=name))
     return systems
+
+
+def sample_corpora() -> list[EvaluationSet]:
+    """The sample as two small corpora, its first and its second half, with the same systems.
+
+    >>> sample_corpora()[1]
+    EvaluationSet('second', 36 sentences, 5 systems)
+    """
+    corpus, systems = sample_corpus(), sample_systems()
+    middle = len(corpus) // 2
+    return [
+        EvaluationSet(
+            name, replace(corpus[part], name=name), tuple(system[part] for system in systems)
+        )
+        for name, part in (("first", slice(0, middle)), ("second", slice(middle, None)))
+    ]
 
 
 def sample_judgments() -> list[Judgment]:

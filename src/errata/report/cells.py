@@ -15,6 +15,7 @@ from errata.numbers import Estimate, Interval
 __all__ = [
     "Cell",
     "Marked",
+    "Places",
     "Ranks",
     "as_columns",
     "as_data",
@@ -39,7 +40,13 @@ class Marked(NamedTuple):
     p: float
 
 
-Cell = str | int | float | bool | Interval | Estimate | Ranks | Marked | None
+class Places(NamedTuple):
+    """How many places something moved, up (above 0) or down, which people see as an arrow."""
+
+    up: int
+
+
+Cell = str | int | float | bool | Interval | Estimate | Ranks | Marked | Places | None
 ENDINGS: tuple[str, ...] = ("", " low", " high", " p")
 MARKS = ((0.01, "#"), (0.05, "+"), (0.1, "*"))
 
@@ -62,6 +69,8 @@ def as_text(cell: Cell, spec: str = "") -> str:
     ('0.2500 – 0.5000', '19 or fewer')
     >>> as_text(Ranks(2, 4)), as_text(Marked(0.75, 0.003), ".2f"), as_text(None)
     ('2-4', '0.75#', '')
+    >>> as_text(Places(1)), as_text(Places(-2)), as_text(Places(0))
+    ('↑1', '↓2', '—')
     """
     if is_empty(cell):
         return ""
@@ -71,6 +80,8 @@ def as_text(cell: Cell, spec: str = "") -> str:
         return cell
     if isinstance(cell, Ranks):
         return f"{cell.best}" if cell.best == cell.worst else f"{cell.best}-{cell.worst}"
+    if isinstance(cell, Places):
+        return f"{'↑' if cell.up > 0 else '↓'}{abs(cell.up)}" if cell.up else "—"
     if isinstance(cell, float | tuple) and not spec:
         spec = ".4f"
     if isinstance(cell, Interval):
@@ -98,6 +109,8 @@ def as_data(cell: Cell) -> Any:
         return None if is_empty(cell) else [as_data(number) for number in cell]
     if isinstance(cell, Estimate | Marked):
         return {key: as_data(number) for key, number in cell._asdict().items()}
+    if isinstance(cell, Places):
+        return cell.up
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
@@ -132,4 +145,6 @@ def _by_ending(cell: Cell) -> dict[str, Cell]:
         return {"": cell.value, " low": cell.low, " high": cell.high}
     if isinstance(cell, Marked):
         return {"": cell.value, " p": cell.p}
+    if isinstance(cell, Places):
+        return {"": cell.up}
     return {} if cell is None else {"": cell}

@@ -1,0 +1,29 @@
+"""The pictures of the documentation, drawn on the built-in sample: python docs/pictures.py.
+
+A test draws them again and compares the words and numbers in them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "pictures"
+# File -> the command that draws it.
+PICTURES = {"corpora.svg": ("corpora", "--sample", "-m", "m2", "-m", "gleu", "--figure")}
+
+
+def draw(name: str, folder: Path) -> None:
+    """Draw one picture into a folder."""
+    from errata.cli import main
+
+    try:
+        main([*PICTURES[name], str(folder / name), "--force", "-q"])
+    except SystemExit as stop:
+        if stop.code:
+            raise
+
+
+if __name__ == "__main__":
+    for picture in sys.argv[1:] or PICTURES:
+        draw(picture, FOLDER)

@@ -1,0 +1,202 @@
+"""``errata corpora``: the same systems on several corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from errata.cli.figures import Figures, figure_option
+from errata.cli.options import (
+    DEFAULT_METRICS,
+    Bootstrap,
+    Inputs,
+    bootstrap_options,
+    corpus_options,
+    metric_option,
+    refuse_unless,
+    threads_option,
+    tier_option,
+    types_option,
+)
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.datasets.evaluation_sets import EvaluationSet
+    from errata.metrics import Metric
+    from errata.report.table import Form, Table
+    from errata.studies.corpora import AcrossCorpora
+
+__all__ = ["command"]
+
+EPILOG = """\b
+Examples:
+  errata corpora essays/ exams/ -m m2 -m 'difficulty(measure=A)' --against m2
+  errata corpora conll14-public jfleg --figure corpora.svg
+  errata corpora ours.toml
+"""
+
+
+@click.command("corpora", epilog=EPILOG)
+@writes_files("figures")
+@click.argument("places", nargs=-1, metavar="[NAME=]FOLDER|COLLECTION|FILE.toml...")
+@corpus_options("gold", "source", "refs")
+@metric_option(*DEFAULT_METRICS)
+@click.option(
+    "--against",
+    metavar="METRIC",
+    help="Show by how many places a system rises or falls against this metric.",
+)
+@types_option
+@tier_option
+@click.option(
+    "--kinds",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="How many of the most frequent kinds of edit to list.",
+)
+@bootstrap_options()
+@threads_option
+@figure_option({"corpora": "a panel for each metric, a line for each system"})
+@format_option
+def command(
+    places: tuple[str, ...],
+    inputs: Inputs,
+    metrics: tuple[str, ...],
+    against: str | None,
+    types: str,
+    tier: int,
+    kinds: int,
+    bootstrap: Bootstrap,
+    threads: int | None,
+    figures: Figures,
+    form: Form,
+) -> None:
+    """Compare corpora, and the ranking of systems on them (Gotou et al. 2020).
+
+    A corpus is a folder with gold.m2, or with source.txt and refs/*.txt, and with outputs/; public
+    data by name (see errata data list); or a table of a TOML file with gold, source, references
+    and outputs. Prints what the corpora are like, the scores and ranks of the systems on each, and
+    how stable the ranking is: Kendall's W, and how often the first place changes.
+    """
+    from errata.metrics import parse
+    from errata.report.figures import save_figure
+    from errata.report.figures.corpora import corpora_plot
+    from errata.report.tables import corpora as report
+
+    base = None if against is None else parse(against)
+    chosen = [parse(text) for text in metrics or DEFAULT_METRICS]
+    sets = _sets(places, inputs)
+    tables = _corpus_tables(sets, types, tier, kinds)
+    scored = [each for each in sets if each.systems]
+    refuse_unless(bool(scored), "metrics against resamples seed figures", "outputs to score")
+    if scored:
+        wanted = chosen if base is None or base in chosen else [base, *chosen]
+        found = _told_apart([_across(metric, scored, bootstrap, threads) for metric in wanted])
+        beside = None if base is None else found[wanted.index(base)]
+        tables += [
+            report.across_table(
+                across, beside if across is not beside else None, confidence=bootstrap.confidence
+            )
+            for across in found
+        ]
+        if len(scored) > 1:
+            tables.append(report.stability_table(found, confidence=bootstrap.confidence))
+        for _, path in figures:
+            save_figure(corpora_plot(found, confidence=bootstrap.confidence), path)
+    emit(tables, form)
+
+
+def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
+    from errata.datasets.evaluation_sets import EvaluationSet, read_evaluation_sets
+
+    if inputs.sample:
+        from errata.datasets import sample_corpora
+
+        if places:
+            raise InputError("--sample takes no files", remedy="leave out either of them")
+        refuse_unless(False, "missing compatible", "files")
+        halves = [
+            EvaluationSet(each.name, inputs.annotated(each.corpus), each.systems)
+            for each in sample_corpora()
+        ]
+        if inputs.skipped is None:
+            return halves
+        return [e.without_sentences(*inputs.skipped.positions(len(e.corpus))) for e in halves]
+    if not places:
+        raise InputError(
+            "no corpus to look at",
+            remedy="name folders, public data or a .toml file, or use --sample",
+        )
+    with ProgressBar("data", after=0.3) as progress:
+        return read_evaluation_sets(
+            places,
+            annotators=inputs.chosen,
+            missing=inputs.missing,
+            compatible=inputs.compatible,
+            skipped=inputs.skipped,
+            progress=progress,
+        )
+
+
+def _corpus_tables(sets: Sequence[EvaluationSet], types: str, tier: int, kinds: int) -> list[Table]:
+    from errata.evaluation import corpus_facts
+    from errata.report.table import signed
+    from errata.report.tables import corpora as report
+    from errata.studies.corpora import corpus_statistics
+
+    facts = []
+    with ProgressBar("edits") as progress:
+        for done, each in enumerate(sets):
+            progress(done, len(sets))
+            facts.append(
+                corpus_statistics(
+                    each.corpus, name=each.name, systems=len(each.systems), types=types, tier=tier
+                )
+            )
+    known = (f"{each.name}({', '.join(corpus_facts(each.corpus))})" for each in sets)
+    signature = signed(*known, f"types:{types}", f"tier:{tier}")
+    tables = [report.corpus_table(facts, signature=signature)]
+    if kinds and any(each.kinds for each in facts):
+        tables.append(report.corpus_kind_table(facts, kinds, signature=signature))
+    return tables
+
+
+def _across(
+    metric: Metric, sets: Sequence[EvaluationSet], bootstrap: Bootstrap, threads: int | None
+) -> AcrossCorpora:
+    from errata.evaluation import evaluate
+    from errata.studies.corpora import AcrossCorpora, sources_alike
+
+    results = []
+    for each in sets:
+        with ProgressBar(f"{metric.name}, {each.name}") as progress:
+            results.append(
+                evaluate(
+                    metric,
+                    each.corpus,
+                    each.systems,
+                    resamples=bootstrap.resamples,
+                    rng=bootstrap.seed,
+                    threads=threads,
+                    progress=progress,
+                )
+            )
+    names = tuple(each.name for each in sets)
+    return AcrossCorpora(names, tuple(results), sources_alike([each.corpus for each in sets]))
+
+
+def _told_apart(several: list[AcrossCorpora]) -> list[AcrossCorpora]:
+    """The same with labels that differ, on every corpus alike."""
+    from dataclasses import replace
+
+    from errata.report.tables.scores import told_apart
+
+    labels = [scores.label for scores in told_apart([across.scores[0] for across in several])]
+    return [
+        replace(across, scores=tuple(replace(scores, label=label) for scores in across.scores))
+        for across, label in zip(several, labels, strict=True)
+    ]

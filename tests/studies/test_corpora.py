@@ -1,0 +1,208 @@
+"""Several corpora: their statistics, ranks and how stable they are; the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from command import errata
+from errata.correlation import kendall_w, spearman
+from errata.data import Corpus, Edit, Reference, Scores
+from errata.studies.corpora import (
+    AcrossCorpora,
+    corpus_statistics,
+    first_place_changes,
+    rank_changes,
+    sources_alike,
+    stability,
+)
+
+TABLES = arrays(
+    np.int64, st.tuples(st.integers(2, 5), st.integers(2, 6)), elements=st.integers(0, 4)
+)
+
+
+@given(TABLES, st.randoms())
+def test_w_lies_between_0_and_1_whatever_systems_and_corpora_are_called(
+    table: Any, random: Any
+) -> None:
+    w = float(kendall_w(table))
+    if np.isnan(w):
+        assert (table == table[:, :1]).all()
+        return
+    assert 0 <= w <= 1
+    rows, columns = (list(range(size)) for size in table.shape)
+    random.shuffle(rows)
+    random.shuffle(columns)
+    assert float(kendall_w(table[rows][:, columns])) == pytest.approx(w, abs=1e-12)
+    assert float(kendall_w(3 * table + 1)) == pytest.approx(w, abs=1e-12)
+    assert float(kendall_w(np.repeat(table[:1], 3, axis=0))) in (
+        1.0,
+        pytest.approx(np.nan, nan_ok=True),
+    )
+
+
+@given(arrays(np.int64, (4, 5), elements=st.integers(0, 99), unique=True))
+def test_without_ties_w_is_the_mean_correlation_of_ranks(table: Any) -> None:
+    pairs = [float(spearman(a, b)) for k, a in enumerate(table) for b in table[:k]]
+    assert float(kendall_w(table)) == pytest.approx((3 * np.mean(pairs) + 1) / 4)
+
+
+def test_w_with_ties_as_in_a_textbook() -> None:
+    """Siegel & Castellan's correction, by hand: ranks 1 2.5 2.5 4 and 1 2 3 4."""
+    sums = np.array([2, 4.5, 5.5, 8])
+    s = ((sums - 5) ** 2).sum()
+    assert float(kendall_w([[4, 3, 3, 1], [4, 3, 2, 1]])) == pytest.approx(
+        12 * s / (4 * 60 - 2 * 6)
+    )
+
+
+def _scores(values: dict[str, float], *, resampled: Any = None) -> Scores:
+    drawn = None if resampled is None else np.array(resampled, float)
+    return Scores("m()", tuple(values), np.array([*values.values()]), resampled=drawn)
+
+
+def test_systems_that_a_corpus_lacks_are_named_and_not_ranked_there() -> None:
+    one = _scores({"A": 3.0, "B": 2.0, "C": 1.0})
+    two = _scores({"B": 3.0, "A": 2.0})
+    across = AcrossCorpora(("one", "two"), (one, two))
+    assert across.systems == ("A", "B", "C")
+    assert across.missing() == {"C": ("two",)}
+    assert [across.rank(k, "C") for k in (0, 1)] == [3, None]
+    assert across.estimate(1, "C", 0.95) is None
+    found = stability(across)
+    assert (found.systems, found.w.value, found.changes.value) == (2, 0.0, 1.0)
+    assert found.first == {"one": ("A",), "two": ("B",)}
+    alone = stability(AcrossCorpora(("one", "two"), (one, _scores({"D": 1.0}))))
+    assert np.isnan(alone.w.value)
+    assert alone.systems == 0
+
+
+def test_changes_of_place() -> None:
+    m2 = AcrossCorpora(("one",), (_scores({"A": 3.0, "B": 2.0, "C": 1.0}),))
+    other = AcrossCorpora(("one",), (_scores({"A": 1.0, "B": 2.0, "C": 3.0}),))
+    assert rank_changes(other, m2) == {"C": (2,), "B": (0,), "A": (-2,)}
+
+
+def test_first_places_that_tie_are_shared() -> None:
+    assert float(first_place_changes(np.array([[1.0, 1.0], [2.0, 1.0]]))) == 0
+    assert float(first_place_changes(np.array([[np.nan, 1.0], [2.0, 1.0]]))) == 1
+
+
+def test_resamples_are_paired_only_where_sentences_are_the_same() -> None:
+    """Two corpora with one seed: drawn alike, the first place would never change."""
+    drawn = [[1.0, 0.0], [0.0, 1.0]] * 50
+    one, two = (_scores({"A": 0.5, "B": 0.4}, resampled=drawn) for _ in range(2))
+    same, other = (AcrossCorpora(("x", "y"), (one, two), alike) for alike in ((0, 0), (0, 1)))
+    assert stability(same).changes_drawn == 0
+    assert stability(other).changes_drawn == 1
+    a, b = Corpus.from_texts(["a b"]), Corpus.from_texts(["c d"])
+    assert sources_alike([a, b, a]) == (0, 1, 0)
+
+
+def test_statistics_of_a_corpus() -> None:
+    edits = (Edit(1, 2, "goes", "R:VERB:SVA"), Edit(3, 3, "now", "M:ADV"))
+    overlapping = (Edit(0, 2, "x", "R"), Edit(1, 3, "y", "R"))
+    corpus = Corpus(
+        ("He go home .", "Fine ."),
+        ((Reference(0, edits), Reference(1, overlapping)), (Reference(0, ()),)),
+    )
+    facts = corpus_statistics(corpus, tier=1)
+    assert (facts.sentences, facts.tokens, facts.read_tokens) == (2, 6, 10)
+    assert (facts.fewest_references, facts.most_references, facts.uncarried) == (1, 2, 1)
+    assert facts.error_rate == pytest.approx(2 / 6)
+    assert (facts.changed, facts.edits, facts.kinds) == (0.5, 4, {"R": 3, "M": 1})
+    assert facts.edits_per_100_tokens == pytest.approx(40)
+    nothing = corpus_statistics(Corpus.from_texts(["a b"]))
+    assert np.isnan([nothing.error_rate, nothing.edits_per_100_tokens]).all()
+
+
+def _tables(*arguments: object, **given: Any) -> dict[str, Any]:
+    found = json.loads(errata("corpora", *arguments, "--json", **given).stdout)["tables"]
+    return {table["name"]: table for table in found}
+
+
+def test_scores_are_those_of_errata_score(tmp_path: Path) -> None:
+    from importlib.resources import files
+
+    sample = files("errata.datasets") / "sample"
+    outputs = tmp_path / "c" / "outputs"
+    outputs.mkdir(parents=True)
+    (tmp_path / "c" / "gold.m2").write_text((sample / "gold.m2").read_text("utf-8"), "utf-8")
+    for name in ("eager", "noisy"):
+        (outputs / f"{name}.txt").write_text((sample / f"{name}.txt").read_text("utf-8"), "utf-8")
+    few = ("-m", "gleu", "--resamples", 30)
+    (tmp_path / "d").symlink_to(tmp_path / "c")
+    table = _tables(tmp_path / "c", f"d={tmp_path / 'd'}", *few)["gleu"]
+    run = errata("score", "--gold", tmp_path / "c" / "gold.m2", outputs, *few, "--json").stdout
+    (score,) = json.loads(run)["tables"]
+    low, high = score["rows"][0]["95 % interval"]
+    expected = {"value": score["rows"][0]["GLEU"], "low": low, "high": high}
+    assert table["rows"][0]["c"] == table["rows"][0]["d"] == expected
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    for name, systems in (("one", "AB"), ("two", "AC"), ("three", "")):
+        (tmp_path / name / "outputs").mkdir(parents=True)
+        (tmp_path / name / "gold.m2").write_text(
+            "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n\n"
+        )
+        for system in systems:
+            (tmp_path / name / "outputs" / f"{system}.txt").write_text("He goes home .\n")
+        if not systems:
+            (tmp_path / name / "outputs").rmdir()
+    found = _tables("one", "two", "three", "-m", "m2", "--resamples", 0, cwd=tmp_path)
+    assert "note: three has no outputs" in found["corpora"]["caption"]
+    assert "note: B has no output on two" in found["m2"]["caption"]
+    assert found["m2"]["rows"][1]["two"] is None or found["m2"]["rows"][2]["two"] is None
+    assert "without a part in this: B, C" in found["stability"]["caption"]
+    done = errata("corpora", "three", "-m", "m2", cwd=tmp_path, code=2)
+    assert "--metric goes with outputs to score" in done.stderr
+    assert {*_tables("three", cwd=tmp_path)} == {"corpora", "kinds"}
+    assert "no corpus to look at" in errata("corpora", code=2).stderr
+
+
+def test_public_systems_of_gotou_et_al(data_sets: Path) -> None:
+    """Tables 2 and 3: order and arrows as printed, values within 0.6; Table 1's JFLEG."""
+    (weights,) = data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt")
+    f, a = (f"difficulty(weights='{weights}', measure='{measure}')" for measure in "FA")
+    found = _tables(
+        *("conll14-public", "--annotator", 0, "-m", f, "-m", a, "--against", "m2"),
+        *("--resamples", 0, "--kinds", 0),
+        env={"ERRATA_DATA": str(data_sets)},
+    )
+    published = {
+        f: {"kiyono19": (26.09, 0), "junczys18": (21.40, 1), "ge18": (19.14, -1),
+            "junczys16": (15.76, 0)},
+        a: {"kiyono19": (25.19, 0), "junczys16": (24.10, 2), "ge18": (23.76, -1),
+            "junczys18": (22.98, -1)},
+    }  # fmt: skip
+    weighted = [table for name, table in found.items() if name.startswith("difficulty")]
+    for table, printed in zip(weighted, published.values(), strict=True):
+        assert [row["system"] for row in table["rows"]] == [*printed]
+        for row in table["rows"]:
+            value, change = printed[row["system"]]
+            assert 100 * row["conll14-public"]["value"] == pytest.approx(value, abs=0.6)
+            assert row["conll14-public change"] == change
+
+
+def test_over_two_corpora_the_first_place_stays_by_weighted_f_only(data_sets: Path) -> None:
+    found = _tables(
+        *("conll14-public", "jfleg", "--annotator", 0, "-m", "m2", "-m", "difficulty"),
+        *("--resamples", 0, "--kinds", 0),
+        env={"ERRATA_DATA": str(data_sets)},
+    )
+    facts = {row["corpus"]: row for row in found["corpora"]["rows"]}
+    assert facts["jfleg"]["sentences"] == 747
+    assert round(facts["jfleg"]["error rate"], 2) == 0.20  # Gotou et al., Table 1
+    rows = {row["metric"]: row for row in found["stability"]["rows"]}
+    assert (rows["m2"]["first changes"], rows["difficulty"]["first changes"]) == (1, 0)
+    assert rows["difficulty"]["first places"] == "kiyono19"
+    assert rows["m2"]["W"] == pytest.approx(0.9)
