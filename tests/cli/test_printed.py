@@ -29,7 +29,7 @@ EDITS = ("-m", "edits")
 QUICK = ("--resamples", 40)
 CONVENTIONS = (
     *("noties", "hties", "wmt12", "wmt13", "wmt14", "kendall_like", "tau_b", "tau_c", "tau_23"),
-    *("accuracy", "row_accuracy", "row_calibrated", "calibrated", "seeda"),
+    *("accuracy", "row_accuracy", "row_calibrated", "calibrated", "seeda", "seeda_tau"),
 )
 TEXTS = ("--source", "source.txt", "--refs", "reference0.txt", "--refs", "reference1.txt")
 

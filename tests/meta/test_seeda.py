@@ -5,17 +5,34 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from command import errata
+from errata.correlation import pearson, spearman
+from errata.data import Scores
+from errata.errors import DataWarning
+from errata.human import compare
+from errata.io.judgments import read_judgments
+from errata.meta.sentences import sentence_levels
 
 # Recomputed from the table in SEEDA's README: Pearson and Spearman, twelve base systems.
 AGREEMENT = {
     ("edit", "m2"): (0.740, 0.769),
     ("edit", "m2(total='mean')"): (0.881, 0.944),
+    ("edit", "gleu"): (0.893, 0.895),
     ("sent", "m2"): (0.639, 0.510),
     ("sent", "m2(total='mean')"): (0.817, 0.755),
+    ("sent", "gleu"): (0.874, 0.783),
 }
+# The number of characters as a metric, by scripts that decide ties as SEEDA's do (unit tests of
+# gec-metrics 0.1.2): sentence accuracy, and Pearson and Spearman of the means of the subset.
+LENGTH = {
+    "edit": (0.5365853658536586, 0.4834645229702062, 0.5944055944055945),
+    "sent": (0.5455708346658139, 0.4880423593992749, None),
+}
+BEYOND = ("GPT-3.5", "INPUT", "REF-F")  # what the twelve base systems are compared without
+NAMES = {"edit": "seeda-edit", "sent": "seeda-sentence"}
 
 
 @pytest.fixture(scope="module")
@@ -28,18 +45,59 @@ def seeda(data_sets: Path) -> Path:
 
 
 @pytest.mark.parametrize("people", ["edit", "sent"])
-def test_metrics_agree_with_people_as_published(people: str, seeda: Path, conll14: Path) -> None:
-    outputs = seeda / "outputs" / "all"
-    names = ",".join(sorted(file.stem for file in outputs.iterdir()))
+def test_metrics_agree_with_people_as_published(people: str, data_sets: Path) -> None:
     done = errata(
-        *("meta", "--human", seeda / "scores" / "human" / f"TS_{people}.txt", "--names", names),
-        *("--gold", conll14 / "conll14st-test.m2", outputs, "-m", "m2", "-m", "m2(total=mean)"),
-        *("--level", "system", "--resamples", 0, "--json", "-q"),
-        *("--without", "INPUT", "--without", "REF-F", "--without", "GPT-3.5"),
+        *("meta", "--data", f"{NAMES[people]}-base-trueskill", "--level", "system"),
+        *("-m", "m2", "-m", "m2(total=mean)", "-m", "gleu", "--resamples", 0, "--json", "-q"),
+        env={"ERRATA_DATA": str(data_sets)},
     )
     for row in json.loads(done.stdout)["tables"][0]["rows"]:
         found = round(row["r"], 3), round(row["ρ"], 3)
         assert found == AGREEMENT[people, row["metric"]]
+
+
+@pytest.mark.parametrize("people", ["edit", "sent"])
+@pytest.mark.parametrize(
+    ("ranker", "released"), [("expected_wins", "EW"), ("trueskill_meanfield", "TS")]
+)
+def test_people_s_scores_are_those_released(
+    people: str, ranker: str, released: str, seeda: Path, data_sets: Path
+) -> None:
+    """Every system behind an output counts (the default); TrueSkill is the WMT's, in the mean."""
+    done = errata(
+        *("rank", "--data", NAMES[people], "--ranker", ranker, "--resamples", 0, "--json", "-q"),
+        env={"ERRATA_DATA": str(data_sets)},
+    )
+    rows = json.loads(done.stdout)["tables"][0]["rows"]
+    headline = {"EW": "Expected Wins", "TS": "TrueSkill"}[released]
+    found = {row["system"]: row[headline] for row in rows}
+    names = sorted(file.stem for file in (seeda / "outputs" / "all").iterdir())
+    numbers = (seeda / "scores" / "human" / f"{released}_{people}.txt").read_text().split()
+    assert found == pytest.approx(dict(zip(names, map(float, numbers), strict=True)), abs=0.002)
+
+
+@pytest.mark.parametrize("people", ["edit", "sent"])
+def test_ties_go_as_in_the_scripts(people: str, seeda: Path) -> None:
+    names = tuple(sorted(file.stem for file in (seeda / "outputs" / "all").iterdir()))
+
+    def lengths(part: str) -> np.ndarray:
+        files = [seeda / "outputs" / part / f"{name}.txt" for name in names]
+        return np.array([[len(line) for line in f.read_text().splitlines()] for f in files], float)
+
+    whole, subset = lengths("all"), lengths("subset").mean(axis=1)
+    metric = Scores("length", names, whole.mean(axis=1), whole)
+    said = compare(read_judgments(seeda / "data" / f"judgments_{people}.xml", base=1))
+    with pytest.warns(DataWarning, match="names of systems"):
+        found = sentence_levels(said.hide(*BEYOND), [metric], ["seeda", "seeda_tau"], resamples=0)
+    accuracy, r, rho = LENGTH[people]
+    assert found.levels[0].value.value == pytest.approx(accuracy, rel=1e-12)
+    assert found.levels[1].value.value == pytest.approx(2 * accuracy - 1, rel=1e-12)
+    assert (found.levels[1].floor, found.levels[0].floor) == (0.0, 0.5)
+    ts = np.array((seeda / "scores" / "human" / f"TS_{people}.txt").read_text().split(), float)
+    base = [k for k, name in enumerate(names) if name not in BEYOND]
+    assert float(pearson(ts[base], subset[base])) == pytest.approx(r, rel=1e-12)
+    if rho is not None:
+        assert float(spearman(ts[base], subset[base])) == pytest.approx(rho, rel=1e-12)
 
 
 def test_sentence_means_of_m2(seeda: Path, conll14: Path) -> None:

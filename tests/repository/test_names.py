@@ -22,6 +22,7 @@ FLOORS = {
     "m2": "the file format, and the metric it was made for",
     "ngrams": "overlaps of n-grams, and the kernel that counts them",
     "rankings": "tables and figures of what people say",
+    "ratings": "metrics against ratings, and their table",
     "reference_sets": "the study, and its tables",
     "scores": "score files, and score tables",
     "stress": "the study, its table, its figure",

@@ -16,6 +16,7 @@ from errata.cli.meta_options import (
     Level,
     People,
     SystemView,
+    check_sentences,
     check_used,
     choice_options,
     drawing_options,
@@ -77,7 +78,7 @@ DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "
     multiple=True,
     metavar="NAME",
     help="Sentence level: noties, hties, wmt12, wmt13, wmt14, kendall_like, tau_b, tau_c, tau_23, "
-    "accuracy, row_accuracy, row_calibrated, calibrated, seeda; may be repeated. "
+    "accuracy, row_accuracy, row_calibrated, calibrated, seeda, seeda_tau; may be repeated. "
     "Default: noties, hties, tau_b, accuracy.",
 )
 @unit_option("What sentence-level intervals resample.")
@@ -105,9 +106,9 @@ def command(
     """Judge metrics by how well they agree with people.
 
     Metric scores are computed from outputs (as in errata score) or read with --scores; people
-    come as --judgments or, at system level only, as --human scores. Sentence level follows every
-    convention of the field by name, always with the chance level and with what one judge reaches
-    for another beside it.
+    come as --judgments or as --human scores: of systems, or ratings of every output (a row for
+    each sentence, a column for each system). Sentence level follows every convention of the field
+    by name, always with the chance level and with what one judge reaches for another beside it.
 
     The groups of the judgments are compared with the outputs always, and refused where they do not
     fit: sentences may be counted from 0 or from 1 (--base). --labels given leaves that out.
@@ -128,9 +129,8 @@ def command(
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
     scored = inputs.whole.scored(systems) if chosen else None
     judgments = _judgments(people, inputs.sample, judged, scored[1] if scored else [])
-    if level == "sentence" and judgments is None:
-        raise InputError("sentence level needs judgments", remedy="give --judgments")
     given = Given(judgments, *score_files.read(), scored)
+    check_sentences(given, level, drawn)
     if level != "system" and judgments is not None and judged.labels == "check":
         _check_fit(judgments, given.scores, people.judgments or ("--sample",), judged.base)
     given = given.skip(inputs.skipped).without(selected.without)
@@ -158,6 +158,8 @@ def command(
             found = _sentence_level(left, by_sentence, conventions, unit, bootstrap)
             tables += _sentence_tables(found, view.tests)
             _draw_sentences(found, drawn)
+    if level != "system" and given.rated is not None:
+        tables += _rating_tables(given.rated, results, selected, bootstrap)
     emit(tables, form)
 
 
@@ -307,6 +309,22 @@ def _draw_sentences(found: SentenceLevels, drawn: Drawn) -> None:
     for kind, path in drawn.figures:
         if kind == "sentences":
             save_figure(sentence_plot(found), path)
+
+
+def _rating_tables(
+    people: Scores, results: list[Scores], selected: Chosen, bootstrap: Bootstrap
+) -> list[Table]:
+    from errata.meta.paired import match
+    from errata.meta.ratings import rating_levels
+    from errata.report.tables.ratings import rating_table
+
+    by_sentence = [scores for scores in results if scores.sentences is not None]
+    if not by_sentence:
+        return []
+    resamples, confidence, seed = bootstrap
+    paired = match(people, by_sentence, common=selected.common, hide=selected.hide)
+    found = rating_levels(paired, resamples=resamples, confidence=confidence, rng=seed)
+    return [rating_table(found)]
 
 
 def _draw(paired: Paired, drawn: Drawn) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "Level",
     "People",
     "SystemView",
+    "check_sentences",
     "check_used",
     "choice_options",
     "drawing_options",
@@ -174,8 +175,7 @@ def check_used(
     refuse_unless(
         computed, "metrics gold source refs missing compatible annotators", "outputs to score"
     )
-    judgments = bool(inputs.sample or people.judgments)  # without, sentence level is refused anyway
-    refuse_unless(ranked or not judgments, "human", "--level system or both")
+    judgments = bool(inputs.sample or people.judgments)
     refuse_unless(level != "sentence", "over window top", "--level system or both")
     refuse_unless(
         not (human and level == "system"), "judgments", "--level sentence or both beside --human"
@@ -213,18 +213,20 @@ class Given(NamedTuple):
 
         places = skipped.positions(len(self.scored[0])) if self.scored is not None else ()
         scores = [skip_scores(each, skipped) for each in self.scores]
+        human = None if self.human is None else skip_scores(self.human, skipped)
         judgments = None
         if self.judgments is not None:
             judgments = list(skip_judgments(self.judgments, skipped))
             note_skipped_judgments(len(self.judgments) - len(judgments))
-        if not (places or scores != self.scores or judgments != self.judgments):
+        same = scores == self.scores and judgments == self.judgments and human is self.human
+        if same and not places:
             raise InputError(
                 "--skip-sentences goes with outputs, judgments or sentence scores of these",
                 remedy="leave it out otherwise",
             )
         return Given(
             judgments,
-            self.human,
+            human,
             scores,
             None
             if self.scored is None
@@ -233,6 +235,11 @@ class Given(NamedTuple):
                 [system.without_sentences(*places) for system in self.scored[1]],
             ),
         )
+
+    @property
+    def rated(self) -> Scores | None:
+        """People's scores where they are ratings of single sentences too."""
+        return self.human if self.human is not None and self.human.sentences is not None else None
 
     def without(self, systems: Sequence[str]) -> Given:
         """The same with these systems gone from every side that has them."""
@@ -259,3 +266,14 @@ class Given(NamedTuple):
             if self.scored is None
             else (self.scored[0], [h for h in outputs if h.system not in systems]),
         )
+
+
+def check_sentences(given: Given, level: Level, drawn: Drawn) -> None:
+    """Refuse to judge sentences of which people said nothing, and scores that would not be read."""
+    if level != "sentence" or given.rated is not None:
+        return
+    if given.judgments is None:
+        raise InputError(
+            "sentence level needs judgments", remedy="give --judgments, or ratings with --human"
+        )
+    refuse_unless(drawn.systems, "human", "--level system or both, or ratings of sentences")

@@ -86,7 +86,8 @@ score_file_options = gathered(
         "human": click.option(
             "--human",
             metavar="[NAME=]FILE",
-            help="Human system scores instead of judgments: what errata rank printed, or columns.",
+            help="Human scores instead of judgments: what errata rank printed, columns, or ratings "
+            "with a row for each sentence and a column for each system.",
         ),
         "names": names_option,
         "lower": click.option(

@@ -38,6 +38,7 @@ __all__ = [
     "SentenceLevel",
     "SentenceLevels",
     "calibrated_accuracy",
+    "calibrated_marks",
     "seeda_accuracy",
     "sentence_level",
     "sentence_levels",
@@ -58,8 +59,10 @@ ConventionName = Literal[
     "row_calibrated",
     "calibrated",
     "seeda",
+    "seeda_tau",
 ]
 MARKED = ("accuracy", "row_accuracy", "row_calibrated", "calibrated")
+SEEDA = ("seeda", "seeda_tau")
 FOLDS = 5
 
 
@@ -79,8 +82,23 @@ def calibrated_accuracy(
     Sentences are dealt to folds; for each fold the threshold that makes accuracy highest on all
     other folds decides what is a tie in it.
     """
+    found = calibrated_marks(comparisons, scores, folds=folds, rng=rng)
+    return Calibrated(found.marks.value, found.thresholds)
+
+
+class CalibratedMarks(NamedTuple):
+    """What is right under the thresholds, fold by fold, of `calibrated_accuracy`."""
+
+    marks: Marks
+    thresholds: tuple[float, ...]
+
+
+def calibrated_marks(
+    comparisons: Comparisons, scores: Scores, *, folds: int = FOLDS, rng: Seed = 0
+) -> CalibratedMarks:
+    """Pair by pair what `calibrated_accuracy` counts, to resample and to swap."""
     difference = differences(comparisons, scores)
-    return _calibrated(comparisons, difference, _dealt_folds(comparisons, folds, rng), folds)[0]
+    return _calibrated(comparisons, difference, _dealt_folds(comparisons, folds, rng), folds)
 
 
 def _dealt_folds(comparisons: Comparisons, folds: int, rng: Seed) -> Ints:
@@ -96,7 +114,7 @@ def _dealt_folds(comparisons: Comparisons, folds: int, rng: Seed) -> Ints:
 
 def _calibrated(
     comparisons: Comparisons, difference: Floats, fold: Ints, folds: int
-) -> tuple[Calibrated, Marks]:
+) -> CalibratedMarks:
     size, weight = settled(np.abs(difference)), comparisons.weight
     agree = np.sign(difference) == comparisons.outcome
     tied = comparisons.outcome == 0
@@ -108,15 +126,14 @@ def _calibrated(
         best = best_threshold(size[train], gain[train])
         thresholds.append(best)
         right[held] = np.where(size[held] <= best, tied[held], agree[held])
-    marks = Marks(right, weight)
-    return Calibrated(marks.value, tuple(thresholds)), marks
+    return CalibratedMarks(Marks(right, weight), tuple(thresholds))
 
 
 def seeda_accuracy(comparisons: Comparisons, scores: Scores) -> float:
     """SEEDA's script (2024): a metric tie is won by the system whose name comes later.
 
     For comparison with published numbers only: the value depends on how systems are called.
-    Human ties are left out; the script's Kendall is ``2 * accuracy - 1``.
+    Human ties are left out; the script's Kendall (``seeda_tau``) is ``2 * accuracy - 1``.
     """
     return _seeda(comparisons, differences(comparisons, scores))
 
@@ -219,7 +236,7 @@ def sentence_levels(
 ) -> SentenceLevels:
     """Several metrics under several conventions, and pairs of metrics by what they got right.
 
-    ``"calibrated"`` and ``"seeda"`` come without an interval. ``folds`` are those of
+    ``"calibrated"`` and SEEDA's two come without an interval. ``folds`` are those of
     `calibrated_accuracy`. A system that no metric scored is left out with a note.
     """
     strangers = only_people(comparisons.systems, results)
@@ -231,7 +248,7 @@ def sentence_levels(
         )
     for name in conventions:
         require("convention", name, ConventionName)
-    if "seeda" in conventions:
+    if {*SEEDA} & {*conventions}:
         warnings.warn(
             "SEEDA's rule lets the names of systems decide ties; use it only to compare "
             "with numbers made by it",
@@ -239,7 +256,7 @@ def sentence_levels(
             stacklevel=2,
         )
     names = short_names(results)
-    undrawn = len(results) < 2 and not set(conventions) - {"calibrated", "seeda"}
+    undrawn = len(results) < 2 and not set(conventions) - {"calibrated", *SEEDA}
     drawn = 0 if undrawn else resamples
     counted = drawn if any(name in CONVENTIONS for name in conventions) else 0
     tables = sign_tables(comparisons, results, unit=unit, resamples=counted, rng=rng)
@@ -285,7 +302,7 @@ class _Task(NamedTuple):
 def _marks(task: _Task, difference: Floats, convention: ConventionName) -> Marks:
     if convention == "calibrated":
         assert task.fold is not None
-        return _calibrated(task.comparisons, difference, task.fold, task.folds)[1]
+        return _calibrated(task.comparisons, difference, task.fold, task.folds).marks
     return marks_of(
         task.comparisons,
         difference,
@@ -308,8 +325,10 @@ def _level(
             comparisons, signs_of(found.difference), unit, resamples, confidence, rng
         )
         floor, ceiling = 0.0, np.nan
-    elif convention == "seeda":
+    elif convention in SEEDA:
         value, floor = _seeda(comparisons, found.difference), 0.5
+        if convention == "seeda_tau":
+            value, floor, ceiling = (2 * share - 1 for share in (value, floor, ceiling))
     elif convention in CONVENTIONS:
         value = float(read(found.observed))
         if found.resampled is not None:

@@ -2,7 +2,7 @@
 
 - system and score, or one column of scores per metric;
 - system, sentence and score; metric, system and score;
-- one column per system, one row per sentence (GMEG);
+- one column per system, one row per sentence (GMEG), or one per judge and sentence;
 - bare numbers, where the systems are named otherwise.
 """
 
@@ -19,6 +19,7 @@ from errata.data import Scores
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.scores.checked import add_sentence, figure, scored_twice, sentence_table
+from errata.io.scores.rated import JUDGE, one_row_a_sentence
 from errata.io.sheet import SheetRow, column_key, counts_rows, read_number
 
 __all__ = ["from_columns"]
@@ -92,6 +93,9 @@ def from_columns(
         raise InputError(f"no scores{where}", path=name, remedy="give a row per system")
     texts = [c for c, numeric in enumerate(table.numeric) if not numeric]
     system, metric = table.titled(SYSTEM), table.titled(METRIC)
+    judge, sentence = table.titled(JUDGE), table.titled(SENTENCE)
+    if not (judge is None or sentence is None) and system is None and {*texts} <= {judge}:
+        return [_rated(table, judge, sentence)]
     if not texts and system is None:
         return [_bare(table, names)]
     if metric is None and len(texts) == 2 and system is None and len(table.numeric) == 3:
@@ -159,6 +163,15 @@ def _bare(table: _Columns, names: Sequence[str]) -> Scores:
         values = ordered
     _warn_of_gaps(table, titles, values)
     return _scores(table, titles, np.full(len(used), np.nan), values)
+
+
+def _rated(table: _Columns, judge: int, sentence: int) -> Scores:
+    """Ratings by several judges: the mean of each sentence and system."""
+    assert table.head is not None
+    rows, note = one_row_a_sentence(table.rows, judge, sentence, table.number, table.name)
+    head = tuple(title for c, title in enumerate(table.head) if c != judge)
+    found = _bare(replace(table, head=head, rows=rows), ())
+    return replace(found, notes=(*found.notes, note))
 
 
 def _one_column(table: _Columns, column: int, names: Sequence[str]) -> Scores:
