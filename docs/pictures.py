@@ -9,8 +9,12 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "pictures"
+FILE = "FILE"  # where a command names it
 # File -> the command that draws it.
-PICTURES = {"corpora.svg": ("corpora", "--sample", "-m", "m2", "-m", "gleu", "--figure")}
+PICTURES = {
+    "corpora.svg": ("corpora", "--sample", "-m", "m2", "-m", "gleu", "--figure", FILE),
+    "matrix.svg": ("meta", "--sample", "--level", "system", "--figure", f"matrix={FILE}"),
+}
 
 
 def draw(name: str, folder: Path) -> None:
@@ -18,7 +22,8 @@ def draw(name: str, folder: Path) -> None:
     from errata.cli import main
 
     try:
-        main([*PICTURES[name], str(folder / name), "--force", "-q"])
+        words = (word.replace(FILE, str(folder / name)) for word in PICTURES[name])
+        main([*words, "--force", "-q"])
     except SystemExit as stop:
         if stop.code:
             raise

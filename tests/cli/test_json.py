@@ -29,6 +29,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "stress": ("stress", "gleu", "--resamples", 40),
     "difficulty": ("difficulty", "--sample", "--system", "eager", "--resamples", 40),
     "meta": ("meta", "--sample", "--window", 3, "--resamples", 40),
+    "meta, matrix": ("meta", "--sample", "--matrix", "--level", "system", "--resamples", 40),
     "check": ("check", SAMPLE / "gold.m2", SAMPLE / "eager.txt"),
     "convert": ("convert", SAMPLE / "gold.m2", "--only-source", "-o"),
     "data": ("data", "list"),

@@ -43,6 +43,7 @@ DRAWN: dict[str, tuple[object, ...]] = {
     ),
     "significance": ("meta", "--sample", *QUICK, "--figure", "significance=x.svg"),
     "sentences": ("meta", "--sample", *QUICK, "--figure", "sentences=x.svg"),
+    "matrix": ("meta", "--sample", *QUICK, "--figure", "matrix=x.svg", "--level", "system"),
     "corpora": ("corpora", "--sample", *QUICK, "-m", "m2", "-m", "gleu", "--figure", "x.svg"),
     "map": (*DIFFICULTY, "x.svg", "--annotator", 0),
     "map-concealed": (

@@ -20,6 +20,7 @@ FLOORS = {
     "errant": "ERRANT's edits, and the F over them",
     "harper": "the checker, and the metric that counts its findings",
     "m2": "the file format, and the metric it was made for",
+    "matrix": "metric against metric, its tables, its figure",
     "ngrams": "overlaps of n-grams, and the kernel that counts them",
     "rankings": "tables and figures of what people say",
     "ratings": "metrics against ratings, and their table",

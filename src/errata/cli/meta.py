@@ -107,8 +107,9 @@ def command(
 
     Metric scores are computed from outputs (as in errata score) or read with --scores; people
     come as --judgments or as --human scores: of systems, or ratings of every output (a row for
-    each sentence, a column for each system). Sentence level follows every convention of the field
-    by name, always with the chance level and with what one judge reaches for another beside it.
+    each sentence, a column for each system). Without either, metrics are compared with each other
+    (--matrix does so beside people). Sentence level follows every convention of the field by name,
+    always with the chance level and with what one judge reaches for another beside it.
 
     The groups of the judgments are compared with the outputs always, and refused where they do not
     fit: sentences may be counted from 0 or from 1 (--base). --labels given leaves that out.
@@ -131,23 +132,30 @@ def command(
     judgments = _judgments(people, inputs.sample, judged, scored[1] if scored else [])
     given = Given(judgments, *score_files.read(), scored)
     check_sentences(given, level, drawn)
+    said_nothing = judgments is None and given.human is None
     if level != "system" and judgments is not None and judged.labels == "check":
         _check_fit(judgments, given.scores, people.judgments or ("--sample",), judged.base)
     given = given.skip(inputs.skipped).without(selected.without)
     origin = (*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without))
     comparisons = _comparisons(given, people, origin, bootstrap.seed)
     said = None
-    if level != "sentence" or drawn.systems:
+    if not said_nothing and (level != "sentence" or drawn.systems):
         said = _human_scores(given.human, comparisons, people, unit, bootstrap)
     results = given.scores
     if given.scored is not None:
         results += _metric_scores(chosen, *given.scored, bootstrap)
 
     tables: list[Table] = []
-    if said is not None:
+    if said_nothing:
+        from errata.meta.matrix import match_metrics
+
+        alone = match_metrics(results, common=selected.common, hide=selected.hide)
+        tables += _matrix_tables(alone, view, drawn, bootstrap, people=False)
+    elif said is not None:
         paired = match(said, results, common=selected.common, hide=selected.hide)
         if level != "sentence":
             tables += _system_tables(paired, view, bootstrap)
+        tables += _matrix_tables(paired, view, drawn, bootstrap, people=True)
         _draw(paired, drawn)
     if level != "system" and comparisons is not None:
         by_sentence = _with_sentences(results, alone=level == "sentence")
@@ -270,6 +278,27 @@ def _system_tables(paired: Paired, view: SystemView, bootstrap: Bootstrap) -> li
     if view.top is not None:
         tables.append(report.window_table(windows(paired, view.top, top=True), name="top"))
     return tables
+
+
+def _matrix_tables(
+    paired: Paired, view: SystemView, drawn: Drawn, bootstrap: Bootstrap, *, people: bool
+) -> list[Table]:
+    """Metrics against each other, drawn and as tables, as far as it was asked for."""
+    files = [path for kind, path in drawn.figures if kind == "matrix"]
+    if people and not (view.matrix or files):
+        return []
+    from errata.meta.matrix import metric_matrix
+    from errata.report.figures import save_figure
+    from errata.report.figures.matrix import matrix_map
+    from errata.report.tables.matrix import matrix_tables
+
+    resamples, confidence, seed = bootstrap
+    found = metric_matrix(
+        paired, people=people, over=view.over, resamples=resamples, confidence=confidence, rng=seed
+    )
+    for path in files:
+        save_figure(matrix_map(found), path)
+    return matrix_tables(found) if view.matrix or not people else []
 
 
 def _sentence_level(

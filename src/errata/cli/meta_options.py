@@ -67,6 +67,7 @@ class SystemView(NamedTuple):
     window: int | None
     top: int | None
     tests: bool
+    matrix: bool
 
 
 class Drawn(NamedTuple):
@@ -135,6 +136,11 @@ system_options = gathered(
         "tests": click.option(
             "--tests/--no-tests", default=True, help="Significance between metrics."
         ),
+        "matrix": click.option(
+            "--matrix",
+            is_flag=True,
+            help="Also: metrics against each other, and all there is where people say nothing.",
+        ),
     },
 )
 drawing_options = gathered(
@@ -144,6 +150,7 @@ drawing_options = gathered(
         "figures": figure_option(
             {
                 "scatter": "metrics against people",
+                "matrix": "metrics against each other",
                 "significance": "maps of p-values, for r and ρ",
                 "sentences": "values at sentence level, with stars where the best metric leads",
             }
@@ -176,7 +183,8 @@ def check_used(
         computed, "metrics gold source refs missing compatible annotators", "outputs to score"
     )
     judgments = bool(inputs.sample or people.judgments)
-    refuse_unless(level != "sentence", "over window top", "--level system or both")
+    refuse_unless(level != "sentence", "over window top matrix", "--level system or both")
+    refuse_unless(judgments or human, "window top tests", "--judgments or --human")
     refuse_unless(
         not (human and level == "system"), "judgments", "--level sentence or both beside --human"
     )
@@ -192,6 +200,11 @@ def check_used(
             "the figure sentences shows agreement at sentence level",
             remedy="give --judgments, and --level sentence or both",
         )
+    for kind, _ in drawn.figures:
+        if kind in ("scatter", "significance") and not (judgments or human):
+            raise InputError(
+                f"the figure {kind} needs a word from people", remedy="give --judgments or --human"
+            )
     scatter = any(kind == "scatter" for kind, _ in drawn.figures)
     refuse_unless(scatter, "outliers", "--figure scatter=FILE")
 

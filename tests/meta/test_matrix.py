@@ -1,0 +1,135 @@
+"""Metric against metric: the matrix, its intervals, and the command without people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command import errata
+from errata.correlation import kendall, pearson, spearman
+from errata.data import Scores
+from errata.errors import InputError
+from errata.meta.matrix import match_metrics, metric_matrix
+from errata.meta.paired import match
+from errata.meta.systems import system_level
+
+SYSTEMS = ("A", "B", "C", "D", "E")
+
+
+def _scores(name: str, values: list[float], *, drawn: bool = False) -> Scores:
+    given = np.array(values)
+    rng = np.random.default_rng(sum(map(ord, name)))
+    resampled = given + rng.normal(0, 0.3, (50, len(values))) if drawn else None
+    return Scores(f"{name}()", SYSTEMS[: len(values)], given, name=name, resampled=resampled)
+
+
+M2 = _scores("m2", [0.3, 0.1, 0.4, 0.2, 0.6], drawn=True)
+GLEU = _scores("gleu", [0.5, 0.4, 0.6, 0.8, 0.7], drawn=True)
+BLEU = _scores("bleu", [9.0, 8.0, 3.0, 2.0, 1.0], drawn=True)
+PEOPLE = _scores("wins", [1.0, 2.0, 3.0, 4.0, 4.0], drawn=True)
+
+
+def test_every_pair_has_its_correlations_whatever_the_order_of_metrics() -> None:
+    found = metric_matrix(match_metrics([M2, GLEU, BLEU]), people=False)
+    turned = metric_matrix(match_metrics([BLEU, M2, GLEU]), people=False)
+    assert found.names == ("m2", "gleu", "bleu")
+    for kind, correlation in (("pearson", pearson), ("spearman", spearman), ("kendall", kendall)):
+        values, bounds = found.values[kind], found.intervals[kind]  # type: ignore[index]
+        assert values[0, 1] == values[1, 0] == float(correlation(M2.values, GLEU.values))
+        assert np.diag(values).tolist() == [1, 1, 1]
+        np.testing.assert_array_equal(values[1:, 1:], turned.values[kind][[2, 0]][:, [2, 0]])  # type: ignore[index]
+        np.testing.assert_array_equal(bounds[0, 2], turned.intervals[kind][0, 1])  # type: ignore[index]
+
+
+def test_with_people_the_row_is_that_of_the_system_level() -> None:
+    paired = match(PEOPLE, [M2, BLEU])
+    for over in ("systems", "sentences", "judgments", "both"):
+        level = system_level(paired, over=over, resamples=50)  # type: ignore[arg-type]
+        found = metric_matrix(paired, over=over, resamples=50)  # type: ignore[arg-type]
+        assert found.names == ("people", "m2", "bleu")
+        for k, agreement in enumerate(level.agreements, 1):
+            assert found.values["pearson"][0, k] == agreement.values["pearson"]
+            assert found.intervals["kendall"][0, k] == pytest.approx(agreement.intervals["kendall"])
+        resampled = over != "judgments"  # which concern people alone
+        assert np.isnan(found.intervals["pearson"][1, 2]).all() != resampled
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    with pytest.raises(InputError, match="no word from people, and no second metric"):
+        match_metrics([M2])
+    fewer = _scores("bleu", [1.0, 2.0, 3.0])
+    with pytest.raises(InputError, match="D, E: known to only one of m2 and bleu"):
+        match_metrics([M2, fewer])
+    assert match_metrics([M2, fewer], common=True).systems == ("A", "B", "C")
+    with pytest.raises(InputError, match="nobody judged, so intervals over both"):
+        metric_matrix(match_metrics([M2, BLEU]), people=False, over="both")
+    bare = match_metrics([M2, _scores("gleu", [1.0, 2.0, 3.0, 5.0, 4.0])])
+    with pytest.raises(InputError, match="was not resampled"):
+        metric_matrix(bare, people=False, over="sentences")
+
+
+def test_a_metric_called_people_is_not_taken_for_them() -> None:
+    paired = match(PEOPLE, [_scores("people", [1.0, 3.0, 2.0, 5.0, 4.0])])
+    assert metric_matrix(paired, resamples=0).names == ("wins()", "people")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "a.tsv").write_text("A\t1\nB\t2\nC\t4\n")
+    (tmp_path / "b.tsv").write_text("A\t3\nB\t2\nC\t1\n")
+    return tmp_path
+
+
+def _tables(*arguments: object, **given: Any) -> dict[str, Any]:
+    found = json.loads(errata("meta", *arguments, "--json", **given).stdout)["tables"]
+    return {table["name"]: table for table in found}
+
+
+def test_without_people_there_is_the_matrix(files: Path) -> None:
+    run = ("--scores", "a.tsv", "--scores", "b.tsv", "--resamples", 0)
+    found = _tables(*run, cwd=files)
+    assert {*found} == {"matrix_pearson", "matrix_spearman", "matrix"}
+    assert found["matrix"]["rows"] == [
+        {"first": "a", "second": "b", "r": pytest.approx(-0.98198), "ρ": -1.0, "τ": -1.0}
+    ]
+    assert "people" not in found["matrix"]["signature"]
+    for more, said in (
+        (("--window", 2), "--window goes with --judgments or --human"),
+        (("--no-tests",), "--tests goes with --judgments or --human"),
+        (("--figure", "scatter=x.svg"), "the figure scatter needs a word from people"),
+        (("--level", "sentence"), "sentence level needs judgments"),
+    ):
+        assert said in errata("meta", *run, *more, cwd=files, code=2).stderr
+    alone = errata("meta", *run[:2], cwd=files, code=2).stderr
+    assert "no word from people, and no second metric" in alone
+
+
+def test_the_matrix_beside_people_is_asked_for() -> None:
+    run = ("--sample", "-m", "gleu", "-m", "m2", "--level", "system", "--resamples", 30)
+    assert not {name for name in _tables(*run) if name.startswith("matrix")}
+    found = _tables(*run, "--matrix")
+    assert found["matrix_pearson"]["columns"] == ["metric", "people", "gleu", "m2"]
+    assert found["matrix"]["rows"][0]["r 95 %"]
+
+
+def test_metrics_of_napoles_et_al_on_twelve_systems(data_sets: Path) -> None:
+    """Figure 1: M2 against the two others (printed -.694, -.772), which agree (.949)."""
+    env = {"ERRATA_DATA": str(data_sets)}
+    few = ("--resamples", 0, "-q")
+    texts = errata("score", "--data", "conll14-texts", "-m", "bleu", *few, "--json", env=env)
+    found = json.loads(
+        errata(
+            *("meta", "--data", "conll14", "--without", "INPUT", "-m", "m2", "-m", "imeasure"),
+            *("--scores", "-", "--level", "system", "--matrix", *few, "--json"),
+            stdin=texts.stdout,
+            env=env,
+        ).stdout
+    )["tables"]
+    rows = {row["metric"]: row for t in found if t["name"] == "matrix_pearson" for row in t["rows"]}
+    assert rows["m2"]["imeasure"] == pytest.approx(-0.767, abs=5e-4)
+    assert rows["m2"]["bleu"] == pytest.approx(-0.759, abs=5e-4)
+    assert rows["imeasure"]["bleu"] == pytest.approx(0.983, abs=5e-4)
