@@ -205,7 +205,8 @@ class Corpus:
     of a sentence stand in the order of their annotators, however they were given. All batches
     made through one corpus share its vocabulary. ``kept`` names the annotators where the
     references of others were left out; ``skipped`` are the sentences left out of the ``whole``, by
-    their place there. What follows from a corpus is kept with it (`derived`).
+    their place there; ``tokens`` is what cut its texts into tokens. What follows from a corpus is
+    kept with it (`derived`).
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     >>> len(corpus), corpus.most_references
@@ -220,6 +221,7 @@ class Corpus:
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
     kept: tuple[int, ...] = field(default=(), kw_only=True)
     skipped: tuple[int, ...] = field(default=(), kw_only=True)
+    tokens: str = field(default="as_is", kw_only=True)
     whole: Corpus | None = field(default=None, kw_only=True, repr=False, compare=False)
     _derived: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False

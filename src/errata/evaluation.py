@@ -269,7 +269,7 @@ def _checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
 
 
 def corpus_facts(corpus: Corpus) -> tuple[str, ...]:
-    """What every signature says of a corpus: sentences, references, whose, and what is left out."""
+    """What every signature says of a corpus: its size, references, and how it was read."""
     sizes = {len(refs) for refs in corpus.references}
     kept = f" of annotator {','.join(map(str, corpus.kept))}" if corpus.kept else ""
     spread = f"-{max(sizes)}" if len(sizes) > 1 else ""
@@ -277,6 +277,7 @@ def corpus_facts(corpus: Corpus) -> tuple[str, ...]:
         f"sentences:{len(corpus)}",
         f"references:{min(sizes)}{spread}{kept}",
         *skip_fact(corpus.skipped),
+        *((f"tokens:{corpus.tokens}",) if corpus.tokens != "as_is" else ()),
     )
 
 

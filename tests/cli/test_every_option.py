@@ -71,6 +71,10 @@ CORPUS = {
     "--annotator": case("--gold gold.m2 --annotator 0 {more}", "--annotator 1"),
     "--compatible": case("--gold odd.m2 {odd}", "--compatible"),
     "--skip-sentences": case("--gold gold.m2 {more}", "--skip-sentences 3,7-9"),
+    "--tokens": case("--gold gold.m2 {more}", "--tokens characters"),
+    "--no-guard": case(
+        "--source source.txt --refs reference1.txt --refs alien.txt {more}", "--no-guard"
+    ),
 }
 MORE = {
     "score": (f"eager.txt noisy.txt {GLEU}", f"odd.txt {GLEU}"),
@@ -148,6 +152,13 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         ],
         "--extract": case("gold.m2 -o new --copy-missing --annotator all", "--extract aligned"),
         "--format": case("gold.m2 -o new --copy-missing", "--format tsv", text=True),
+        "--tokens": case(f"{TEXTS} --refs reference1.txt", "--tokens characters", text=True),
+        "--no-guard": case("--source source.txt --refs alien.txt", "--no-guard", text=True),
+    },
+    "tokenise": {
+        "--tokens": case("source.txt --tokens as_is", "--tokens characters", text=True),
+        "--output": case("source.txt --tokens characters", "-o new.txt", text=True),
+        "--format": case("source.txt --tokens characters -o new.txt", "--format tsv", text=True),
     },
     "data": {"--catalogue": case("list", "")},
     "data list": {"--format": case("", "--format tsv", text=True)},
@@ -272,6 +283,8 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--missing": case(f"marked {GLEU}", "--missing <none>"),
         "--compatible": case(f"odd {GLEU}", "--compatible"),
         "--skip-sentences": case(f"--sample {GLEU}", "--skip-sentences 2,5-7", "corpora", "gleu"),
+        "--tokens": case(f"--sample {GLEU}", "--tokens characters", "corpora", "gleu"),
+        "--no-guard": case(f"alien {GLEU}", "--no-guard"),
         "--against": case(f"--sample {GLEU} -m m2", "--against m2", "gleu"),
         "--types": case(f"--sample {GLEU}", "--types aligned", "corpora", "kinds"),
         "--tier": case(f"--sample {GLEU}", "--tier 1", "corpora", "kinds"),
@@ -373,6 +386,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "odd.tsv": "odd\t1\nx\t2\ny\t3\n",
         "source2.txt": "\n".join([reference[0], *source[1:]]),
         "marked.txt": "\n".join(["<none>"] * 5 + reference[5:]),
+        "alien.txt": "\n".join([*reference[30:-1], *reference[:30], ""]),
         "small.toml": SMALL,
         "human.tsv": "eager\t3\ncautious\t2\nfluent\t4\nnoisy\t1\nnothing\t0\n",
         "other.tsv": "eager\t1\ncautious\t2\nfluent\t9\nnoisy\t5\nnothing\t0\n",
@@ -387,6 +401,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "ref0.txt": "reference0.txt",
             "ref1.txt": "marked.txt",
         },
+        "alien": {"source.txt": "source.txt", "ref0.txt": "alien.txt"},
         "odd": {"gold.m2": "odd.m2"},
     }.items():
         (made / corpus / "outputs").mkdir(parents=True)

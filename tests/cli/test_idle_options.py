@@ -37,6 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (f"{FROM_FILES} --gold gold.m2", "--gold goes with outputs to score"),
         (f"{FROM_FILES} --missing -", "--missing goes with outputs to score"),
         (f"{FROM_FILES} --compatible", "--compatible goes with outputs to score"),
+        (f"{FROM_FILES} --tokens characters", "--tokens goes with outputs to score"),
+        (f"{FROM_FILES} --no-guard", "--no-guard goes with outputs to score"),
         (f"{FROM_FILES} --annotator 0", "--annotator goes with outputs to score"),
         (f"{FROM_FILES} --skip-sentences 1", "--skip-sentences goes with outputs, judgments"),
         (f"{FROM_FILES} --level system {JUDGMENTS}", "--judgments goes with --level sentence"),

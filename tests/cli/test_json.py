@@ -32,6 +32,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "meta, matrix": ("meta", "--sample", "--matrix", "--level", "system", "--resamples", 40),
     "check": ("check", SAMPLE / "gold.m2", SAMPLE / "eager.txt"),
     "convert": ("convert", SAMPLE / "gold.m2", "--only-source", "-o"),
+    "tokenise": ("tokenise", SAMPLE / "source.txt", "--tokens", "characters", "-o"),
     "data": ("data", "list"),
     "metrics": ("metrics",),
     "cache": ("cache", "show"),
@@ -56,7 +57,7 @@ def printed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("run")
     (folder / "small.toml").write_text(SMALL, encoding="utf-8")
     arguments = RUNS[request.param]
-    if request.param == "convert":
+    if request.param in {"convert", "tokenise"}:
         arguments += (folder / "out",)
     return request.param, errata_in_forms(FORMS, *arguments, cwd=folder)
 
@@ -122,7 +123,7 @@ def test_every_form_says_what_made_it(
     run, found = tables
     if form != "table":
         text = printed[1][form].stdout
-    elif run in {"convert", "reproduce, run"}:
+    elif run in {"convert", "reproduce, run", "tokenise"}:
         pytest.skip("writes files, or takes long")
     else:
         text = errata(*RUNS[run], "--format", form, cwd=tmp_path).stdout

@@ -25,6 +25,7 @@ OWN_HELP = {
     "--extract",  # the default; with an M2 file convert finds its edits anew
     "--figure",  # the kinds a command draws
     "--metric",  # the default
+    "--output",  # which names several files get
     "--ranker",  # the default, and what the scores are for
     "--resamples",  # of what
     "--unit",  # the default, and why

@@ -66,6 +66,7 @@ WRITTEN: dict[str, tuple[str, tuple[object, ...]]] = {
         TEXT,
         ("convert", "gold.m2", "--annotator", 1, "--copy-missing", "-o", "made.txt"),
     ),
+    "cut.txt": (TEXT, ("tokenise", "reference1.txt", "--tokens", "as_is", "-o", "cut.txt")),
 }
 STORED = {
     "stored.json": SCORES,
@@ -140,7 +141,7 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
 # The second table of the others has no single scorer, which is refused in one line.
 REFUSED = {("several.json", "meta --human")}
 # Commands that read no files, or whose files are not of these kinds.
-OWN_FILES = {"corpora", "data", "reproduce", "metrics", "rankers", "refs", "cache"}
+OWN_FILES = {"corpora", "data", "reproduce", "metrics", "rankers", "refs", "cache", "tokenise"}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ MODULES = (
     "checks/characters",
     "checks/conventions",
     "checks/roles",
+    "checks/segmentation",
     "corpus",
     "m2",
     "m2_lines",

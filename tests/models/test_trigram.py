@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import errata.models as lm
-from errata.errors import InputError
+from errata.data import Corpus, Hypotheses
+from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
 from errata.metrics import parse
-from errata.models import Options, open_model, perplexity
+from errata.models import Options, open_model, perplexity, warn_of_foreign
 from errata.models.harper import detokenize
 from errata.models.language import Floats
 from errata.models.trigram import UNKNOWN, TrigramModel, words
@@ -138,3 +141,31 @@ def test_a_run_of_blanks_is_looked_at_once() -> None:
     assert words(f"it{blanks}is{blanks}'s") == ["it", "is's"]
     assert detokenize(f"a{blanks}b{blanks}.") == f"a{blanks}b."
     assert time.process_time() - start < 2  # each blank with each took hours
+
+
+@pytest.mark.parametrize("metric", ["fluency(model=trigram)", "scribendi(model=trigram)"])
+def test_a_language_it_does_not_know_is_warned_of(metric: str) -> None:
+    corpus = Corpus.from_texts(["Der Hund ging gestern nach Hause .", "Ich möchte ein Buch ."])
+    out = Hypotheses("A", ("Der Hund geht gestern nach Hause .", "Ich möchte ein Haus ."))
+    with pytest.warns(DataWarning, match="trigram knows almost no word of the source"):
+        evaluate(metric, corpus, out)
+    english = Corpus.from_texts(["The dog go home yesterday .", "I wants a book ."])
+    evaluate(metric, english, Hypotheses("A", ("The dog went home yesterday .", "I want it .")))
+
+
+@pytest.mark.parametrize(
+    ("rows", "warned"),
+    [
+        ([[-20.0, 4.0]], False),
+        ([[-20.0, 7.0]], True),
+        ([[-64.0, 4.0]], True),
+        ([[0.0, 0.0]], False),
+    ],
+)
+def test_few_bytes_a_token_or_low_probabilities_are_warned_of(
+    rows: list[list[float]], warned: bool
+) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        warn_of_foreign("m", ["a" * 16], np.array(rows))
+    assert len(said) == warned

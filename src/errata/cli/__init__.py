@@ -25,6 +25,7 @@ COMMANDS = {
     "metrics": "List the metrics, or the parameters of one.",
     "check": "Look for mistakes in a gold set and its hypotheses.",
     "convert": "Convert between M2 and parallel text.",
+    "tokenise": "Cut texts into tokens, for any language.",
     "data": "List, fetch and locate the public data sets.",
     "cache": "Show or clear what is kept between runs.",
     "rank": "Rank systems from human judgments.",

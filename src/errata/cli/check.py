@@ -26,7 +26,7 @@ __all__ = ["command"]
 @click.command("check", epilog="Example:  errata check --gold gold.m2 baseline.txt ours=out.txt")
 @data_option(*CORPUS, outputs="files")
 @click.argument("files", nargs=-1, required=False, metavar="[NAME=]FILE...")
-@corpus_options("annotators", "sample")
+@corpus_options("annotators", "sample", "tokens", "no_guard")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
     "--every",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.named_data import data_option
-from errata.cli.options import Inputs, corpus_options, extract_option
+from errata.cli.options import Inputs, corpus_options, extract_option, refuse_unless
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.report.table import Table
@@ -90,6 +90,7 @@ def _convert(
     if m2 is not None:
         if inputs.refs:
             raise click.UsageError("--refs belongs to --source")
+        refuse_unless(False, "tokens no_guard", "--source and --refs")
         from errata.io.checks.findings import raise_or_warn
         from errata.io.m2 import scan_m2, write_m2
 

@@ -115,12 +115,14 @@ def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
 
     if inputs.sample:
         from errata.datasets import sample_corpora
+        from errata.io.tokenising import tokeniser
 
         if places:
             raise InputError("--sample takes no files", remedy="leave out either of them")
-        refuse_unless(False, "missing compatible", "files")
+        refuse_unless(False, "missing compatible no_guard", "files")
+        cut = tokeniser(inputs.tokens)
         halves = [
-            EvaluationSet(each.name, inputs.annotated(each.corpus), each.systems)
+            EvaluationSet(each.name, inputs.annotated(each.corpus), each.systems).tokenised(cut)
             for each in sample_corpora()
         ]
         if inputs.skipped is None:
@@ -138,6 +140,8 @@ def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
             missing=inputs.missing,
             compatible=inputs.compatible,
             skipped=inputs.skipped,
+            tokens=inputs.tokens,
+            guard=not inputs.no_guard,
             progress=progress,
         )
 

@@ -180,7 +180,9 @@ def check_used(
     human = score_files.human is not None
     ranked = level != "sentence" or drawn.systems
     refuse_unless(
-        computed, "metrics gold source refs missing compatible annotators", "outputs to score"
+        computed,
+        "metrics gold source refs missing compatible annotators tokens no_guard",
+        "outputs to score",
     )
     judgments = bool(inputs.sample or people.judgments)
     refuse_unless(level != "sentence", "over window top matrix", "--level system or both")

@@ -44,6 +44,7 @@ __all__ = [
     "skip_option",
     "threads_option",
     "tier_option",
+    "tokens_option",
     "types_option",
 ]
 
@@ -107,6 +108,19 @@ skip_option = click.option(
 )
 
 
+def tokens_option(*, required: bool = False) -> Decorator:
+    """Add ``--tokens``: what cuts texts into tokens."""
+    return click.option(
+        "--tokens",
+        metavar="NAME",
+        required=required,
+        default=None if required else "as_is",
+        show_default=not required,
+        help="What a token is: as_is (what spaces separate), characters, or what spacy:LANGUAGE or "
+        "moses:LANGUAGE makes of all texts.",
+    )
+
+
 @dataclass(frozen=True)
 class Inputs:
     """Where a corpus is: files named by the user, or the built-in sample."""
@@ -119,6 +133,8 @@ class Inputs:
     annotators: tuple[int | Literal["all"], ...] = ()
     sample: bool = False
     skipped: Skipped | None = None
+    tokens: str = "as_is"
+    no_guard: bool = False
 
     def __post_init__(self) -> None:
         numbers = [str(annotator) for annotator in self.annotators if annotator != "all"]
@@ -170,13 +186,14 @@ class Inputs:
 
     def _corpus(self) -> Corpus:
         from errata.io.corpus import read_corpus
+        from errata.io.tokenising import tokenised, tokeniser
 
         if self.sample:
             if self.named:
                 raise InputError("--sample takes no files", remedy="leave out either of them")
             from errata.datasets import sample_corpus
 
-            return self.annotated(sample_corpus())
+            return self.annotated(tokenised(sample_corpus(), tokeniser(self.tokens)))
         return read_corpus(
             gold=self.gold,
             source=self.source,
@@ -184,6 +201,8 @@ class Inputs:
             annotators=self.chosen or None,
             missing=self.missing,
             compatible=self.compatible,
+            guard=not self.no_guard,
+            tokens=self.tokens,
         )
 
     def systems(
@@ -198,12 +217,19 @@ class Inputs:
         if self.sample:
             if outputs:
                 raise InputError("--sample takes no files", remedy="leave out either of them")
-            from errata.datasets import sample_systems
+            from errata.datasets import sample_corpus, sample_systems
+            from errata.io.tokenising import tokenised_output, tokeniser
 
-            return [system.without_sentences(*corpus.skipped) for system in sample_systems()]
+            cut, sources = tokeniser(corpus.tokens), sample_corpus().sources
+            return [
+                tokenised_output(system, sources, cut).without_sentences(*corpus.skipped)
+                for system in sample_systems()
+            ]
         from errata.io.corpus import read_systems
 
-        return read_systems(outputs, names=names, several=several, corpus=corpus)
+        return read_systems(
+            outputs, names=names, several=several, corpus=corpus, guard=not self.no_guard
+        )
 
     def scored(self, outputs: tuple[str, ...]) -> tuple[Corpus, list[Hypotheses]]:
         """The corpus and the systems to score on it, of which there must be one."""
@@ -221,7 +247,7 @@ def corpus_options(*leave_out: str) -> Decorator:
 
     ``leave_out`` names fields of `Inputs` that the command has no option for.
     """
-    options = {
+    options: dict[str, Decorator] = {
         "gold": click.option(
             "--gold",
             metavar="FILE",
@@ -260,6 +286,12 @@ def corpus_options(*leave_out: str) -> Decorator:
             "--sample", is_flag=True, help="Use the built-in sample instead of files."
         ),
         "skipped": skip_option,
+        "tokens": tokens_option(),
+        "no_guard": click.option(
+            "--no-guard",
+            is_flag=True,
+            help="Take texts that look unrelated to their sources, or shifted, all the same.",
+        ),
     }
     for field in leave_out:
         del options[field]

@@ -35,6 +35,7 @@ from errata.io.corpus import read_corpus, read_systems, split_name
 from errata.io.files import decode, read_bytes
 from errata.io.opened import plain_name
 from errata.io.skipping import Skipped, read_skipped
+from errata.io.tokenising import AS_IS, Tokeniser, tokenised, tokenised_output
 from errata.parameters import nearest
 
 __all__ = ["EvaluationFiles", "EvaluationSet", "evaluation_files", "read_evaluation_sets"]
@@ -62,6 +63,8 @@ class EvaluationFiles:
         missing: str | None = None,
         compatible: bool = False,
         skipped: Skipped | None = None,
+        tokens: str = AS_IS,
+        guard: bool = True,
     ) -> EvaluationSet:
         """The sentences and the outputs; what is wrong with a file is said as elsewhere.
 
@@ -75,10 +78,13 @@ class EvaluationFiles:
             missing=missing,
             name=self.name,
             compatible=compatible,
+            tokens=tokens,
+            guard=guard,
         )
         gone = {i for each in (self.skipped, skipped) if each for i in each.positions(len(corpus))}
         corpus = corpus.without_sentences(*gone)
-        return EvaluationSet(self.name, corpus, tuple(read_systems(self.outputs, corpus=corpus)))
+        systems = read_systems(self.outputs, corpus=corpus, guard=guard)
+        return EvaluationSet(self.name, corpus, tuple(systems))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +103,15 @@ class EvaluationSet:
             tuple(system.without_sentences(*sentences) for system in self.systems),
         )
 
+    def tokenised(self, cut: Tokeniser) -> EvaluationSet:
+        """The same with its texts cut into tokens."""
+        sources = self.corpus.sources
+        return EvaluationSet(
+            self.name,
+            tokenised(self.corpus, cut),
+            tuple(tokenised_output(system, sources, cut) for system in self.systems),
+        )
+
     def __repr__(self) -> str:
         sizes = f"{len(self.corpus)} sentences, {len(self.systems)} systems"
         return f"EvaluationSet({self.name!r}, {sizes})"
@@ -109,11 +124,13 @@ def read_evaluation_sets(
     missing: str | None = None,
     compatible: bool = False,
     skipped: Skipped | None = None,
+    tokens: str = AS_IS,
+    guard: bool = True,
     progress: Report | None = None,
 ) -> list[EvaluationSet]:
     """Read the corpora that places name (see `evaluation_files`), no two of one name.
 
-    The sentences ``skipped`` are left out of every corpus.
+    The sentences ``skipped`` are left out of every corpus; for the others see `read_corpus`.
     """
     found = [files for place in places for files in evaluation_files(place, progress)]
     for k, files in enumerate(found):
@@ -124,7 +141,14 @@ def read_evaluation_sets(
                 remedy="name them apart with NAME=FOLDER",
             )
     return [
-        files.read(annotators=annotators, missing=missing, compatible=compatible, skipped=skipped)
+        files.read(
+            annotators=annotators,
+            missing=missing,
+            compatible=compatible,
+            skipped=skipped,
+            tokens=tokens,
+            guard=guard,
+        )
         for files in found
     ]
 

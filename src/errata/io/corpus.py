@@ -13,10 +13,12 @@ from errata.io.checks.characters import check_characters, check_gold_characters
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_alignment, check_lines, looked_at
 from errata.io.checks.roles import called_source, check_sources
+from errata.io.checks.segmentation import check_segmentation
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, corpus_name, scan_m2
 from errata.io.opened import plain_name
 from errata.io.text import read_text
+from errata.io.tokenising import AS_IS, Tokeniser, tokenised, tokenised_output, tokeniser
 
 __all__ = [
     "corrected_text",
@@ -44,6 +46,8 @@ def read_corpus(
     missing: str | None = None,
     name: str | None = None,
     compatible: bool = False,
+    guard: bool = True,
+    tokens: str = AS_IS,
 ) -> Corpus:
     """Read a corpus from an M2 file (``gold``) or from parallel text (``source, references``).
 
@@ -51,8 +55,11 @@ def read_corpus(
     empty reference. A sentence without a reference of some annotator is marked by a line that is
     exactly ``missing`` (``missing="<none>"``, say); without that argument no line means that.
     A ``source`` beside ``gold`` is compared with it, and must be the same sentences.
-    ``annotators`` keeps the references of these annotators only.
+    ``annotators`` keeps the references of these annotators only. With ``guard=False`` references
+    that look unrelated to the source are warned of and not refused. ``tokens`` says what cuts the
+    texts into tokens (`errata.io.tokenising.tokeniser`); outputs read for the corpus are cut alike.
     """
+    cut = tokeniser(tokens)
     if gold is not None:
         if references:
             raise InputError(
@@ -61,13 +68,17 @@ def read_corpus(
             )
         file = scan_m2(gold, name=name, compatible=compatible)
         corpus = file.corpus
-        raise_or_warn([*file.findings, *check_gold_characters(corpus, file.path, file.lines)])
+        found = [*file.findings, *check_gold_characters(corpus, file.path, file.lines)]
+        if cut.name == AS_IS:
+            found += check_segmentation(corpus.sources, file.path)
+        raise_or_warn(found)
         if source is not None:
             raise_or_warn(
                 check_sources(
                     corpus.sources, read_text(source), shown_name(source), than=shown_name(gold)
                 )
             )
+        corpus = tokenised(corpus, cut)
     elif source is None:
         raise InputError(
             "no corpus given",
@@ -75,20 +86,30 @@ def read_corpus(
             "and its references (--source, --refs)",
         )
     else:
-        corpus = _parallel(source, references, missing, name)
+        corpus = _parallel(source, references, missing, name, guard, cut)
     return corpus if annotators is None else keep_annotators(corpus, tuple(annotators))
 
 
 def _parallel(
-    source: PathLike, references: Sequence[PathLike], missing: str | None, name: str | None
+    source: PathLike,
+    references: Sequence[PathLike],
+    missing: str | None,
+    name: str | None,
+    guard: bool,
+    cut: Tokeniser,
 ) -> Corpus:
     sources = read_text(source)
     raise_or_warn(check_characters(sources, shown_name(source)), stacklevel=4)
+    if cut.name == AS_IS:
+        raise_or_warn(check_segmentation(sources, shown_name(source)), stacklevel=4)
     if not sources:
         raise InputError(
             "the file is empty", path=shown_name(source), remedy="give one source sentence per line"
         )
     sets = [read_text(path) for path in references]
+    if cut.name != AS_IS:
+        sources = tuple(map(cut, sources))
+        sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
     for path, texts in zip(references, sets, strict=True):
         if len(texts) != len(sources):
             raise InputError(
@@ -100,7 +121,8 @@ def _parallel(
         there = [
             source if text == missing else text for source, text in zip(sources, texts, strict=True)
         ]
-        raise_or_warn(check_lines(sources, there, shown_name(path), reference=True), stacklevel=4)
+        found = check_lines(sources, there, shown_name(path), reference=True)
+        raise_or_warn(found, guard=guard, stacklevel=4)
     return Corpus(
         sources,
         tuple(
@@ -112,6 +134,7 @@ def _parallel(
             for i in range(len(sources))
         ),
         name or corpus_name(source),
+        tokens=cut.signature,
     )
 
 
@@ -163,12 +186,13 @@ def system_name(path: PathLike) -> str:
 
 
 def read_hypotheses(
-    path: PathLike, *, name: str | None = None, corpus: Corpus | None = None
+    path: PathLike, *, name: str | None = None, corpus: Corpus | None = None, guard: bool = True
 ) -> Hypotheses:
     """Read one system's output: text, one sentence per line, or its edits as M2 (``.m2``).
 
     ``path`` may be ``name=path``. With a ``corpus`` the output is checked against it (see
-    `errata.io.check_alignment`): errors are raised, warnings warned of.
+    `errata.io.check_alignment`): errors are raised, warnings warned of. With ``guard=False`` a text
+    that looks unrelated or shifted is warned of too, and not refused.
     """
     systems, findings = scan_hypotheses(path, names=None if name is None else [name], corpus=corpus)
     if len(systems) != 1:
@@ -178,8 +202,16 @@ def read_hypotheses(
             remedy="make a text of each system (errata "
             "convert FILE --annotator ID); in Python use read_hypotheses_m2",
         )
-    raise_or_warn(findings)
+    _raise_or_warn(findings, corpus, systems, guard)
     return systems[0]
+
+
+def _raise_or_warn(
+    findings: Sequence[Finding], corpus: Corpus | None, systems: Sequence[Hypotheses], guard: bool
+) -> None:
+    raise_or_warn(findings, guard=guard, stacklevel=4)
+    if corpus is not None and not guard:  # let through once, let through always
+        looked_at(corpus).update(system.sentences for system in systems)
 
 
 def read_systems(
@@ -188,6 +220,7 @@ def read_systems(
     names: Sequence[str] | None = None,
     several: bool = False,
     corpus: Corpus | None = None,
+    guard: bool = True,
 ) -> list[Hypotheses]:
     """Read the outputs of systems, one file each (see `read_hypotheses`), no two of one name.
 
@@ -200,9 +233,9 @@ def read_systems(
     for path in files_in(paths):
         if several:
             found, findings = scan_hypotheses(path, names=names, corpus=corpus)
-            raise_or_warn(findings)
+            _raise_or_warn(findings, corpus, found, guard)
         else:
-            found = [read_hypotheses(path, corpus=corpus)]
+            found = [read_hypotheses(path, corpus=corpus, guard=guard)]
         systems += found
         places += [shown_name(split_name(path)[1])] * len(found)
     for error in namesakes([system.system for system in systems], places):
@@ -245,7 +278,8 @@ def scan_hypotheses(
 ) -> tuple[list[Hypotheses], list[Finding]]:
     """Read the one system of a text file or all systems of an M2 file, with what was found.
 
-    The file has all sentences of a corpus, also those that were left out of it.
+    The file has all sentences of a corpus, also those that were left out of it; its texts are cut
+    into tokens as those of the corpus were.
     """
     if corpus is not None and corpus.whole is not None:
         systems, findings = scan_hypotheses(path, names=names, corpus=corpus.whole)
@@ -257,14 +291,20 @@ def scan_hypotheses(
     shown = shown_name(where)
     if names is None and given is not None:
         names = [given]
+    cut = None if corpus is None or corpus.tokens == AS_IS else tokeniser(corpus.tokens)
     if is_m2(where):
         file = scan_m2(where)
         systems, findings = _systems(file, where, names)
+        sources = file.corpus.sources
+        if cut is not None:
+            systems = [tokenised_output(system, sources, cut) for system in systems]
+            sources = tuple(map(cut, sources))
         if corpus is not None:
-            findings += check_sources(corpus.sources, file.corpus.sources, shown, file.lines)
+            findings += check_sources(corpus.sources, sources, shown, file.lines)
     else:
         lines, findings = read_lines(where)
-        systems = [Hypotheses(names[0] if names else system_name(where), tuple(lines))]
+        text = tuple(lines) if cut is None else tuple(map(cut, lines))
+        systems = [Hypotheses(names[0] if names else system_name(where), text)]
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
             found = check_alignment(corpus, system, path=shown)

@@ -15,7 +15,7 @@ import numpy as np
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stacked, whole
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
-from errata.models import Memo, Options, open_model
+from errata.models import Memo, Options, open_model, warn_of_foreign
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
@@ -83,7 +83,10 @@ class Fluency(Metric):
     ) -> list[Floats]:
         """Every distinct sentence goes to the models once, all systems together."""
         sentences = distinct(corpus, systems)
-        self.opened().rows(sentences, progress)
+        model = self.opened()
+        model.rows(sentences, progress)
+        sources = stripped(corpus.sources)
+        warn_of_foreign(self.model, sources, model.rows(sources))
         embedder = self._embedder()
         if embedder is not None:
             embedder.rows(sentences, progress)

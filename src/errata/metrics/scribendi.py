@@ -25,7 +25,7 @@ from rapidfuzz.distance import Indel
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.metrics.base import Columns, Metric, by_name, count_each, metric, whole
-from errata.models import Memo, Options, open_model, perplexity
+from errata.models import Memo, Options, open_model, perplexity, warn_of_foreign
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
@@ -137,7 +137,10 @@ class Scribendi(Metric):
         needed: dict[str, None] = {}
         for hypotheses in systems:
             needed.update(dict.fromkeys(_changed(corpus, hypotheses)))
-        self.opened().rows(list(needed), progress)
+        model = self.opened()
+        model.rows(list(needed), progress)
+        sources = [s for source in corpus.sources if (s := source.rstrip()) in needed]
+        warn_of_foreign(self.model, sources, model.rows(sources))
         return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from errata.errors import ErrataError, InputError
-from errata.models.language import LanguageModel, Options, in_batches, perplexity
+from errata.models.language import LanguageModel, Options, in_batches, perplexity, warn_of_foreign
 from errata.models.memo import Cache, Memo, default_cache, forget, shared
 from errata.plugins import Registry
 
@@ -26,6 +26,7 @@ __all__ = [
     "open_model",
     "perplexity",
     "register",
+    "warn_of_foreign",
 ]
 
 Factory = Callable[[Options], LanguageModel]

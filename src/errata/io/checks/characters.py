@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from errata.data import Corpus
 from errata.io.checks.findings import Finding, Severity
+from errata.io.checks.segmentation import check_segmentation
 
 __all__ = ["check_characters", "check_corpus", "check_gold_characters"]
 
@@ -82,6 +83,7 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
     """What is odd about sources and gold edits; ``numbers`` are the sources' lines in the file."""
     lines = list(numbers) if numbers is not None else list(range(1, len(corpus) + 1))
     findings = check_gold_characters(corpus, path, lines)
+    findings += check_segmentation(corpus.sources, path)
     for number, source, references in zip(lines, corpus.sources, corpus.references, strict=True):
         if not source or source.isspace():
             findings.append(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from errata.errors import DataWarning, InputError, locate
 
-__all__ = ["Finding", "Severity", "raise_or_warn", "summarise", "worst_first"]
+__all__ = ["GO_ON", "Finding", "Severity", "raise_or_warn", "summarise", "worst_first"]
 
 Severity = Literal["error", "warning", "note"]
+# What looks wrong as a whole and can be scored nevertheless, if it is meant.
+OVERRULED = ("unrelated", "shifted")
+GO_ON = "; if it is meant, --no-guard (in Python, guard=False) goes on all the same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,18 @@ def summarise(findings: Iterable[Finding], shown: int = 3) -> list[Finding]:
     return result
 
 
-def raise_or_warn(findings: Iterable[Finding], *, stacklevel: int = 3) -> None:
-    """Raise the first error; without one, warn of every warning. Notes stay silent."""
-    findings = list(findings)
+def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel: int = 3) -> None:
+    """Raise the first error; without one, warn of every warning. Notes stay silent.
+
+    With ``guard=False`` what only looks wrong (a text for another corpus, lines out of
+    place) is warned of, and no error.
+    """
+    findings = [
+        replace(finding, severity="warning", remedy=finding.remedy.removesuffix(GO_ON))
+        if finding.code in OVERRULED and not guard
+        else finding
+        for finding in findings
+    ]
     for finding in findings:
         if finding.severity == "error":
             raise InputError(

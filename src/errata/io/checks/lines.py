@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses
 from errata.io.checks.characters import check_characters
 from errata.io.checks.conventions import check_conventions
-from errata.io.checks.findings import Finding, Severity, raise_or_warn, worst_first
+from errata.io.checks.findings import GO_ON, Finding, Severity, raise_or_warn, worst_first
 from errata.io.checks.likeness import likeness_of, same_words
 from errata.io.checks.roles import check_sameness, check_worse
 from errata.numbers import plural
@@ -133,7 +133,7 @@ def _check_unrelated(
             None,
             f"the lines resemble their own sources ({likeness.mean():.2f}) no "
             f"more than sources elsewhere ({chance.mean():.2f})",
-            "this is the output for another text, or its lines are in another order",
+            "this is the output for another text, or its lines are in another order" + GO_ON,
             "unrelated",
         )
     ]
@@ -236,7 +236,8 @@ def _shift_finding(
         path,
         first + 1,
         problem,
-        f"{remedy}; put the lines back, or score knowing that they count as errors",
+        f"{remedy}; put the lines back"
+        + (GO_ON if severity == "error" else ", or score knowing that they count as errors"),
         "shifted",
     )
 

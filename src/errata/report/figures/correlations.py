@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["scatter_plot", "sentence_plot", "significance_map"]
 
 EMPTY = "#d9d9d9"  # a cell with nothing to say
-MOST_ABREAST = 4
+ABREAST = 4
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -62,7 +62,7 @@ def scatter_plot(paired: Paired, *, outliers: Sequence[str] = ()) -> Figure:
 
 def _panels(number: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """A new figure with so many panels, in rows that fit a page; what is left over stays blank."""
-    rows = -(-number // MOST_ABREAST)
+    rows = -(-number // ABREAST)
     abreast = -(-number // rows)
     figure = new_figure(width * abreast, height * rows)
     panels = figure.subplots(rows, abreast, squeeze=False).ravel().tolist()

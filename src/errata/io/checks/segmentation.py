@@ -1,0 +1,57 @@
+"""Texts whose tokens are not apart: printed as people write them, or in a script without spaces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from errata.io.checks.conventions import APART, GLUED
+from errata.io.checks.findings import Finding
+
+__all__ = ["check_segmentation"]
+
+# Han, kana, Thai, Lao, Burmese, Khmer: words follow each other without a space.
+_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+SPACELESS = re.compile(f"[{_SPACELESS}\U00020000-\U0003134f]")
+# Longer than any word of segmented text, long names in katakana included.
+RUN = re.compile(f"[{_SPACELESS}\U00020000-\U0003134f、。，！？]{{12}}")
+# More than half of the lines that could show it must; one in a short text says little.
+FEWEST = 3
+
+
+def check_segmentation(lines: Sequence[str], path: str) -> list[Finding]:
+    """A text that looks unsegmented, or untokenised, as a whole.
+
+    >>> check_segmentation(["He go home.", "I likes it!", "So do I."], "src.txt")[0].problem
+    'punctuation is glued to words in 3 of 3 lines that have some: the text looks untokenised'
+    """
+    spaceless = [line for line in lines if SPACELESS.search(line)]
+    runs = sum(RUN.search(line) is not None for line in spaceless)
+    if runs >= FEWEST and 2 * runs > len(lines):
+        return [
+            Finding(
+                "warning",
+                path,
+                None,
+                f"no space for 12 characters or more in {runs} of {len(lines)} lines: the text "
+                "looks unsegmented, and a whole sentence counts as one word",
+                "give --tokens characters, or segment all texts alike (errata tokenise)",
+                "unsegmented",
+            )
+        ]
+    glued = sum(GLUED.search(line) is not None and APART.search(line) is None for line in lines)
+    asked = glued + sum(APART.search(line) is not None for line in lines)
+    if glued >= FEWEST and 2 * glued > asked:
+        return [
+            Finding(
+                "warning",
+                path,
+                None,
+                f"punctuation is glued to words in {glued} of {asked} lines that have some: the "
+                "text looks untokenised",
+                "tokenise all texts alike: --tokens spacy:en for English, or errata tokenise; "
+                "scores compare tokens",
+                "untokenised",
+            )
+        ]
+    return []
