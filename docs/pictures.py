@@ -13,6 +13,20 @@ FILE = "FILE"  # where a command names it
 # File -> the command that draws it.
 PICTURES = {
     "corpora.svg": ("corpora", "--sample", "-m", "m2", "-m", "gleu", "--figure", FILE),
+    "scatter.svg": ("meta", "--sample", "--level", "system", "--figure", f"scatter={FILE}"),
+    "significance.svg": (
+        *("meta", "--sample", "--level", "system", "--figure", f"significance={FILE}"),
+    ),
+    "sentences.svg": (
+        *("meta", "--sample", "--level", "sentence", "--figure", f"sentences={FILE}"),
+        *("--convention", "noties", "--convention", "accuracy"),
+    ),
+    "ranking.svg": ("rank", "--sample", "--figure", FILE),
+    "stress.svg": ("stress", "m2", "gleu", "--sample", "--figure", FILE),
+    "map.svg": (
+        *("difficulty", "--sample", "--annotator", "0", "--sentences", "2-7", "--figure", FILE),
+        *("--conceal", "omissions", "--conceal", "alarms"),
+    ),
     "matrix.svg": ("meta", "--sample", "--level", "system", "--figure", f"matrix={FILE}"),
 }
 
