@@ -81,6 +81,7 @@ MORE = {
     "refs": (f"eager.txt {GLEU}", f"odd.txt {GLEU}"),
     "difficulty": ("eager.txt noisy.txt --resamples 0", "odd.txt --resamples 0"),
     "stress": (GLEU, GLEU),
+    "align": ("eager.txt -m difficulty --sentences 1-72", "odd.txt -m difficulty"),
     "meta": (
         f"eager.txt cautious.txt fluent.txt noisy.txt nothing.txt {GLEU} "
         "--human human.tsv --level system",
@@ -275,6 +276,17 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--confidence": case(f"--sample {GLEU}", "--confidence 0.5"),
         "--seed": case(f"--sample {GLEU}", "--seed 1", "annotators_as_systems"),
         "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
+    },
+    "align": {
+        "--sample": case("-m m2", "--sample"),
+        "--metric": case("--sample -m m2", "-m imeasure"),
+        "--sentences": case("--sample", "--sentences 2,5-7", "imeasure", "difficulty", "m2"),
+        "--skip-sentences": case("--sample", "--skip-sentences 2,5-7"),
+        "--extract": case(
+            "--gold gold.m2 wide.m2 -m difficulty(outputs=mixed)", "--extract aligned"
+        ),
+        "--dummies": case("--sample", "--dummies", "difficulty"),
+        "--format": case("--sample", "--format tsv", text=True),
     },
     "corpora": {
         "--sample": case(GLEU, "--sample"),

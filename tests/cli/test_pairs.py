@@ -46,6 +46,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "meta.json": (NOTHING, ("meta", "--sample", "-m", "gleu", *FEW, "--json")),
     "refs.json": (NOTHING, ("refs", "--sample", "-m", "gleu", *FEW, "--json")),
     "corpora.json": (NOTHING, ("corpora", "--sample", "-m", "gleu", *FEW, "--json")),
+    "align.json": (NOTHING, ("align", "--sample", "-m", "m2", "--json")),
     "stress.json": (NOTHING, ("stress", "gleu", *FEW, "--json")),
     "data.json": (NOTHING, ("data", "list", "--json")),
     "metrics.json": (NOTHING, ("metrics", "--json")),
@@ -110,10 +111,10 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
                 command, *(("gleu",) if command == "stress" else ()), "--gold", f,
                 *(("eager.txt", "fluent.txt") if command != "stress" else ()),
                 *(("-m", "gleu") if command == "score" else ()),
-                *(FEW if command != "check" else ()),
+                *(FEW if command not in ("check", "align") else ()),
             ),
         )
-        for command in ("score", "check", "difficulty", "stress")
+        for command in ("score", "check", "difficulty", "stress", "align")
     },
     "convert": ({GOLD}, lambda f: ("convert", f, "--only-source")),
     "score --refs": (

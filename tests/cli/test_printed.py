@@ -96,6 +96,8 @@ RUNS: dict[str, tuple[object, ...]] = {
         *(word for name in CONVENTIONS for word in ("--convention", name)),
     ),
     "meta-matrix": ("meta", "--sample", *QUICK, "--level", "system", "--no-tests", "--matrix"),
+    "align": ("align", "--sample", "--sentences", "3,24"),
+    "align-dummies": ("align", "--sample", "--sentences", "5", "-m", "difficulty", "--dummies"),
     "meta-alone": ("meta", "--scores", "scores.tsv", "--scores", "people.tsv", *QUICK),
     "meta-scores": ("meta", "--scores", "scores.tsv", "--human", "people.tsv", *QUICK),
     "check": ("check", "--gold", "gold.m2", "eager.txt"),
@@ -122,7 +124,7 @@ IN_ALL_FORMS = {
     *("score", "score-details", "score-compare", "score-by-type", "score-one"),
     *("rank-head-to-head", "agree", "plan", "refs", "stress", "difficulty-system", "meta"),
     *("meta-system", "check-shifted", "reproduce-small", "data-list", "metrics-m2", "rankers"),
-    *("plan-pairs", "meta-top", "meta-alone", "corpora"),
+    *("plan-pairs", "meta-top", "meta-alone", "corpora", "align"),
 }
 CASES = (*RUNS, *(f"{name}.{form}" for name in sorted(IN_ALL_FORMS) for form in FORMS))
 ODD = """S He go home .

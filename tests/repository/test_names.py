@@ -13,6 +13,7 @@ SHARED = {"command"}
 # Two floors of one house: the same subject in another layer. Whoever adds a row says which.
 # (A command's module is named after the command.)
 FLOORS = {
+    "alignments": "what is shown, its text and its tables",
     "chunks": "difficulty's units, and the kernel that cuts and compares them",
     "corpora": "the study, its tables, its figure",
     "correlations": "tables and figures of how metrics agree with people",

@@ -36,6 +36,7 @@ COMMANDS = {
     "reproduce": "Recompute the published tables of the field.",
     "refs": "Compare reference sets with each other.",
     "corpora": "Compare corpora, and the ranking of systems on them.",
+    "align": "Show what a metric compared in a sentence.",
     "difficulty": "Show which errors are hard and who corrects them.",
     "stress": "Show how a metric reacts to damaged output.",
 }

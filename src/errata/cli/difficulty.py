@@ -21,6 +21,7 @@ from errata.cli.options import (
     extract_option,
     gathered,
     refuse_unless,
+    sentences_option,
     tier_option,
     types_option,
 )
@@ -133,11 +134,7 @@ _map_options = gathered(
         "terminal": click.option(
             "--terminal", is_flag=True, help="Print the heat map instead of tables."
         ),
-        "sentences": click.option(
-            "--sentences",
-            metavar="3-7",
-            help="The sentences of the map, from 1. Default: all; for a picture the first ten.",
-        ),
+        "sentences": sentences_option,
         "conceal": click.option(
             "--conceal",
             multiple=True,
@@ -276,11 +273,11 @@ def _draw(found: DifficultyMap, view: MapView) -> None:
     from errata.report.figures import figure_form
     from errata.report.heatmap.page import heat_map
     from errata.report.heatmap.picture import heat_map_picture
-    from errata.report.heatmap.pieces import parse_range
+    from errata.report.heatmap.pieces import parse_ranges
     from errata.report.heatmap.terminal import heat_map_text
 
     whole, shown = found.corpus.whole or found.corpus, view.sentences
-    chosen = parse_range(shown, len(whole), found.corpus.skipped) if shown else None
+    chosen = parse_ranges(shown, len(whole), found.corpus.skipped) if shown else None
     conceal = view.conceal
     for _, path in view.figures:
         if is_page(path):

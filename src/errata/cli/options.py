@@ -41,6 +41,7 @@ __all__ = [
     "read_skip_option",
     "refuse_unless",
     "seed_option",
+    "sentences_option",
     "skip_option",
     "threads_option",
     "tier_option",
@@ -342,6 +343,12 @@ tier_option = click.option(
     help="Group kinds by operation (1), without it (2), or in full (3).",
 )
 
+sentences_option = click.option(
+    "--sentences",
+    metavar="3,5-7",
+    help="The sentences to show, from 1. Default: all in a map, the first ten in a picture of it, "
+    "the first three as alignments.",
+)
 types_option = click.option(
     "--types",
     default="as_is",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["ProgressBar", "emit", "format_option", "writes_files"]
+__all__ = ["ProgressBar", "emit", "emit_texts", "format_option", "writes_files"]
 
 # What stands in tables and not in old code pages, with something as wide that does.
 PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "—": "-", "…": "~", "→": ">", "↑": "+", "↓": "-"}
@@ -139,6 +139,23 @@ def emit(tables: Table | Sequence[Table], form: Form) -> None:
     safe = ctx is not None and ctx.meta.get("errata.safe_cells", False)
     text = render(tables, form, colour=sys.stdout.isatty(), safe_cells=safe)
     click.echo(_encodable(text, form, sys.stdout.encoding or "utf-8"))
+
+
+def emit_texts(shown: Sequence[tuple[Table, Sequence[str]]]) -> None:
+    """Print texts between title and signature of their table, or the table that has none.
+
+    For what is easier to read than its table, in a terminal.
+    """
+    colour = sys.stdout.isatty()
+    parts = []
+    for table, texts in shown:
+        if texts:
+            title = visible(table.title)
+            parts += [f"\x1b[1m{title}\x1b[0m" if colour else title, *texts]
+            parts.append(f"signature: {visible(table.signature)}")
+        else:
+            parts.append(render(table, "table", colour=colour))
+    click.echo(_encodable("\n\n".join(parts), "table", sys.stdout.encoding or "utf-8"))
 
 
 def _encodable(text: str, form: Form, encoding: str) -> str:

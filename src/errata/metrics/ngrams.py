@@ -138,7 +138,16 @@ def split_tokens(corpus: Corpus, sentences: Iterable[str], spaces: Spaces = "uni
     """
     if spaces == "unicode":
         return corpus.vocabulary.intern(sentences)
-    return corpus.vocabulary.intern_tokens(ASCII.findall(sentence) for sentence in sentences)
+    return corpus.vocabulary.intern_tokens(split_words(each, spaces) for each in sentences)
+
+
+def split_words(sentence: str, spaces: Spaces) -> list[str]:
+    """The tokens of a sentence, split so.
+
+    >>> split_words("10\\u00a0km on", "ascii")
+    ['10\\xa0km', 'on']
+    """
+    return sentence.split() if spaces == "unicode" else ASCII.findall(sentence)
 
 
 def source_tokens(corpus: Corpus, spaces: Spaces = "unicode") -> Tokens:

@@ -6,7 +6,6 @@ A cell keeps its numbers; how people, JSON and TSV see them is said here and now
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -115,15 +114,16 @@ def as_data(cell: Cell) -> Any:
 
 
 def display_width(text: str) -> int:
-    """How many places of a terminal a text takes; a combining mark takes none.
+    """How many places of a terminal a text takes, as rich counts them; a combining mark none.
 
     >>> display_width("日本"), display_width("e\N{COMBINING ACUTE ACCENT}")
     (4, 1)
     """
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def as_columns(cells: Iterable[Cell]) -> tuple[list[str], list[list[Cell]]]:

@@ -14,7 +14,7 @@ import html
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from importlib.resources import files
 from typing import Any, get_args
 
@@ -44,7 +44,7 @@ def heat_map(
     *,
     title: str = "Difficulty heat map",
     signature: str = "",
-    sentences: range | None = None,
+    sentences: Sequence[int] | None = None,
     conceal: Collection[Concealed] = (),
 ) -> str:
     """One self-contained HTML page.

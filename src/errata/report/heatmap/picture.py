@@ -48,7 +48,7 @@ FONTS = (
 
 def heat_map_picture(
     found: DifficultyMap,
-    sentences: range,
+    sentences: Sequence[int],
     *,
     form: FigureForm = "png",
     width: float = 7.0,

@@ -25,6 +25,7 @@ __all__ = [
     "label",
     "marked_sentences",
     "parse_range",
+    "parse_ranges",
     "shade",
     "weights_from",
 ]
@@ -93,7 +94,10 @@ def _linear(value: int) -> float:
 
 
 def marked_sentences(
-    found: DifficultyMap, sentences: range | None = None, *, conceal: Collection[Concealed] = ()
+    found: DifficultyMap,
+    sentences: Sequence[int] | None = None,
+    *,
+    conceal: Collection[Concealed] = (),
 ) -> list[MarkedSentence]:
     """The sentences (all, or those of a range) cut into pieces.
 
@@ -210,6 +214,16 @@ def parse_range(text: str, size: int, skipped: Sequence[int] = ()) -> range:
             f"of the sentences {text} all are left out", remedy="choose some that are there"
         )
     return range(first_left, end_left)
+
+
+def parse_ranges(text: str, size: int, skipped: Sequence[int] = ()) -> tuple[int, ...]:
+    """Sentences ``3,5-7`` counted from 1, in their order counted from 0 (see `parse_range`).
+
+    >>> parse_ranges("3,5-7", 10)
+    (2, 4, 5, 6)
+    """
+    parts = [parse_range(part.strip(), size, skipped) for part in text.split(",")]
+    return tuple(sorted({sentence for part in parts for sentence in part}))
 
 
 def weights_from(found: DifficultyMap) -> str:

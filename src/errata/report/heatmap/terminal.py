@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.report.cells import display_width
@@ -21,7 +21,7 @@ __all__ = ["heat_map_text"]
 def heat_map_text(
     found: DifficultyMap,
     *,
-    sentences: range | None = None,
+    sentences: Sequence[int] | None = None,
     colours: bool = False,
     width: int | None = None,
     conceal: Collection[Concealed] = (),
