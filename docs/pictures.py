@@ -27,6 +27,13 @@ PICTURES = {
         *("difficulty", "--sample", "--annotator", "0", "--sentences", "2-7", "--figure", FILE),
         *("--conceal", "omissions", "--conceal", "alarms"),
     ),
+    **{
+        f"sets-{kind}.svg": (
+            *("refs", "--sample", "--set", "first=annotator:0", "--set", "second=annotator:1"),
+            *("--set", "both=first+second", "--curve", "both", "--figure", f"{kind}={FILE}"),
+        )
+        for kind in ("edits", "correlations", "rankings", "curve")
+    },
     "matrix.svg": ("meta", "--sample", "--level", "system", "--figure", f"matrix={FILE}"),
 }
 

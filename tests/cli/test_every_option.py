@@ -60,6 +60,8 @@ RATED = "--sample --resamples 40"
 JUDGED = "--source source.txt --refs reference0.txt -m gleu --resamples 30 " + " ".join(
     f"{name}.txt" for name in ("eager", "cautious", "fluent", "noisy", "nothing")
 )
+SETS = "--set a=annotator:0 --set b=reference1.txt --set both=a+b"
+AB = f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given"
 FILED = "--scores scores.tsv --human human.tsv --resamples 30 --level system"
 HARD = "--sample --resamples 30 --examples 200"
 # A corpus is named in the same way everywhere: what follows is given to each command that has it.
@@ -248,16 +250,8 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         ),
         "--outputs": case(f"{JUDGED} --judgments judgments.jsonl", "--outputs wrong"),
         "--labels": case(f"{JUDGED} --judgments judgments1.jsonl", "--labels given"),
-        "--columns": case(
-            f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given "
-            "--judgments rated.csv --level system",
-            "--columns score=fluency",
-        ),
-        "--status": case(
-            f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given "
-            "--judgments mturk.csv --level system",
-            "--status Rejected",
-        ),
+        "--columns": case(f"{AB} --judgments rated.csv --level system", "--columns score=fluency"),
+        "--status": case(f"{AB} --judgments mturk.csv --level system", "--status Rejected"),
         "--resamples": case(f"--sample {GLEU}", "--resamples 31", "system_level", "sentence_level"),
         "--confidence": case(f"--sample {GLEU}", "--confidence 0.5"),
         "--seed": case(f"--sample {GLEU}", "--seed 1", "system_level", "sentence_level"),
@@ -271,7 +265,37 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--sample": case(GLEU, "--sample"),
         "--metric": case(f"--sample {GLEU}", "-m bleu"),
         "--worst": case(f"--sample {GLEU}", "--worst 2"),
-        "--cased": case(f"--sample {GLEU}", "--cased", "reference_sets"),
+        "--cased": [
+            case(f"--sample {GLEU}", "--cased", "reference_sets"),
+            case(f"--sample {SETS} {GLEU}", "--cased", "set_edits"),
+        ],
+        "--set": case(f"--sample {GLEU}", SETS),
+        "--curve": case(f"--sample {SETS} {GLEU}", "--curve both"),
+        "--judgments": case(f"{SETS} {JUDGED}", "--judgments judgments.jsonl"),
+        "--human": case(f"{SETS} {JUDGED}", "--human human.tsv"),
+        "--names": case(
+            f"{SETS} {JUDGED} --human bare.txt", "--names eager,cautious,fluent,noisy,nothing"
+        ),
+        "--ranker": case(f"--sample {SETS} {GLEU}", "--ranker net_wins", "set_correlations"),
+        "--members": case(f"--sample {SETS} {GLEU}", "--members sample", "set_correlations"),
+        "--unit": case(
+            f"--sample {SETS} {GLEU} --over both", "--unit judges", "set_correlation_intervals"
+        ),
+        "--over": case(f"--sample {SETS} {GLEU}", "--over both", "set_correlation_intervals"),
+        "--without": case(f"--sample {SETS} {GLEU}", "--without noisy", "set_correlations"),
+        "--hide": case(f"--sample {SETS} {GLEU}", "--hide noisy", "set_correlations"),
+        "--common": case(f"{SETS} {JUDGED} --human fewer.tsv", "--common"),
+        "--base": case(f"{SETS} {JUDGED} --judgments judgments1.jsonl", "--base 1"),
+        "--leave-out": case(f"--sample {SETS} {GLEU}", "--leave-out ana", "set_correlations"),
+        "--outputs": case(f"{SETS} {JUDGED} --judgments judgments.jsonl", "--outputs wrong"),
+        "--labels": case(f"{SETS} {JUDGED} --judgments judgments1.jsonl", "--labels given"),
+        "--columns": case(f"{SETS} {AB} --judgments rated.csv", "--columns score=fluency"),
+        "--status": case(f"{SETS} {AB} --judgments mturk.csv", "--status Rejected"),
+        "--figure": [
+            case(f"--sample {SETS} {GLEU} --curve both", f"--figure {kind}=new.svg")
+            for kind in ("edits", "curve", "correlations", "rankings")
+        ]
+        + [case(f"--sample {GLEU}", f"--figure {kind}=new.svg") for kind in ("edits", "curve")],
         "--resamples": case(f"--sample {GLEU}", "--resamples 31", "annotators_as_systems"),
         "--confidence": case(f"--sample {GLEU}", "--confidence 0.5"),
         "--seed": case(f"--sample {GLEU}", "--seed 1", "annotators_as_systems"),

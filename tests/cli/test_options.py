@@ -37,12 +37,15 @@ SHARED = (
     ".named_data",
     "",
     ".figures",
+    ".human_scores",
     ".known",
     ".options",
     ".output",
     ".people",
     ".running",
     ".score_files",
+    ".set_options",
+    ".set_tables",
     ".words",
 )
 

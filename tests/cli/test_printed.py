@@ -72,6 +72,10 @@ RUNS: dict[str, tuple[object, ...]] = {
         *("--pairs", 2, "--batch", 50, "--power", 0.5),
     ),
     "refs": ("refs", "--sample", *QUICK),
+    "refs-sets": (
+        *("refs", "--sample", *QUICK, "--set", "first=annotator:0", "--set", "second=annotator:1"),
+        *("--set", "both=first+second", "--curve", "both"),
+    ),
     "refs-cased": ("refs", "--sample", *QUICK, "--cased", "--worst", 2, "-m", "gleu"),
     "corpora": (
         *("corpora", "--sample", *QUICK, "-m", "gleu", "-m", "difficulty(measure=A)"),

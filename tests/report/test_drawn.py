@@ -45,6 +45,13 @@ DRAWN: dict[str, tuple[object, ...]] = {
     "sentences": ("meta", "--sample", *QUICK, "--figure", "sentences=x.svg"),
     "matrix": ("meta", "--sample", *QUICK, "--figure", "matrix=x.svg", "--level", "system"),
     "corpora": ("corpora", "--sample", *QUICK, "-m", "m2", "-m", "gleu", "--figure", "x.svg"),
+    **{
+        f"sets-{kind}": (
+            *("refs", "--sample", *QUICK, "--set", "a=annotator:0", "--set", "b=annotator:1"),
+            *("--set", "both=a+b", "--curve", "both", "--figure", f"{kind}=x.svg"),
+        )
+        for kind in ("edits", "curve", "correlations", "rankings")
+    },
     "map": (*DIFFICULTY, "x.svg", "--annotator", 0),
     "map-concealed": (
         *(*DIFFICULTY, "x.svg", "--annotator", 0),

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.human_scores import (
+    People,
+    comparisons_of,
+    judgments_of,
+    people_options,
+    people_scores,
+)
 from errata.cli.meta_options import (
-    Chosen,
     Drawn,
     Given,
     Level,
-    People,
     SystemView,
     check_sentences,
     check_used,
-    choice_options,
     drawing_options,
-    people_options,
     system_options,
 )
 from errata.cli.named_data import CORPUS, data_option
@@ -36,7 +38,7 @@ from errata.cli.options import (
     refuse_unless,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.people import JudgmentInputs, judgment_options, unit_option
+from errata.cli.people import Chosen, JudgmentInputs, choice_options, judgment_options, unit_option
 from errata.cli.score_files import ScoreFiles, score_file_options
 from errata.errors import DataWarning, InputError
 
@@ -129,7 +131,7 @@ def command(
     conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
     scored = inputs.whole.scored(systems) if chosen else None
-    judgments = _judgments(people, inputs.sample, judged, scored[1] if scored else [])
+    judgments = judgments_of(people, inputs.sample, judged, scored[1] if scored else [])
     given = Given(judgments, *score_files.read(), scored)
     check_sentences(given, level, drawn)
     said_nothing = judgments is None and given.human is None
@@ -137,10 +139,10 @@ def command(
         _check_fit(judgments, given.scores, people.judgments or ("--sample",), judged.base)
     given = given.skip(inputs.skipped).without(selected.without)
     origin = (*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without))
-    comparisons = _comparisons(given, people, origin, bootstrap.seed)
+    comparisons = comparisons_of(given.judgments, people, origin, bootstrap.seed)
     said = None
     if not said_nothing and (level != "sentence" or drawn.systems):
-        said = _human_scores(given.human, comparisons, people, unit, bootstrap)
+        said = people_scores(given.human, comparisons, people, unit, bootstrap)
     results = given.scores
     if given.scored is not None:
         results += _metric_scores(chosen, *given.scored, bootstrap)
@@ -191,14 +193,6 @@ def _known_conventions(names: tuple[ConventionName, ...]) -> tuple[ConventionNam
     return names
 
 
-def _judgments(
-    people: People, sample: bool, judged: JudgmentInputs, outputs: Sequence[Hypotheses]
-) -> list[Judgment] | None:
-    if not people.judgments and not sample:
-        return None
-    return list(replace(judged, sample=not people.judgments).read(people.judgments, outputs))
-
-
 def _check_fit(
     judgments: Sequence[Judgment], results: Sequence[Scores], files: Sequence[str], base: int
 ) -> None:
@@ -208,41 +202,6 @@ def _check_fit(
     for scores in results:
         if scores.sentences is not None:
             require_scores_fit(judgments, scores, ", ".join(files), base=base)
-
-
-def _comparisons(
-    given: Given, people: People, origin: Sequence[str], seed: int
-) -> Comparisons | None:
-    from errata.human import compare
-
-    if given.judgments is None:
-        return None
-    return compare(given.judgments, members=people.members, rng=seed, origin=origin)
-
-
-def _human_scores(
-    human: Scores | None,
-    comparisons: Comparisons | None,
-    people: People,
-    unit: Unit,
-    bootstrap: Bootstrap,
-) -> Scores:
-    if human is not None:
-        return human
-    if comparisons is None:
-        raise InputError("no word from people", remedy="give --judgments or --human scores")
-    from errata.human import parse_ranker, rank
-
-    chosen = parse_ranker(people.ranker)
-    with ProgressBar(chosen.name) as progress:
-        return rank(
-            chosen,
-            comparisons,
-            unit=unit,
-            resamples=bootstrap.resamples,
-            rng=bootstrap.seed,
-            progress=progress,
-        )
 
 
 def _metric_scores(

@@ -8,56 +8,30 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import click
 
 from errata.cli.figures import Figures, figure_option
-from errata.cli.options import Inputs, choice_of, gathered, refuse_unless
-from errata.cli.people import (
-    JudgmentInputs,
-    hide_option,
-    members_option,
-    note_skipped_judgments,
-    ranker_option,
-    without_option,
-)
+from errata.cli.human_scores import People, over_option
+from errata.cli.options import Inputs, gathered, refuse_unless
+from errata.cli.people import JudgmentInputs, note_skipped_judgments
 from errata.cli.score_files import ScoreFiles
 from errata.errors import InputError
-from errata.meta.systems import Over
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
+    from errata.data import Corpus, Hypotheses, Judgment, Scores
     from errata.io.skipping import Skipped
+    from errata.meta.systems import Over
 
 __all__ = [
-    "Chosen",
     "Drawn",
     "Given",
     "Level",
-    "People",
     "SystemView",
     "check_sentences",
     "check_used",
-    "choice_options",
     "drawing_options",
-    "people_options",
     "system_options",
 ]
 
 
 Level = Literal["system", "sentence", "both"]
-
-
-class People(NamedTuple):
-    """Where people's word stands, and how it becomes scores of systems."""
-
-    judgments: tuple[str, ...]
-    ranker: str
-    members: Members
-
-
-class Chosen(NamedTuple):
-    """Which systems are judged."""
-
-    without: tuple[str, ...]
-    hide: tuple[str, ...]
-    common: bool
 
 
 class SystemView(NamedTuple):
@@ -82,45 +56,11 @@ class Drawn(NamedTuple):
         return any(kind != "sentences" for kind, _ in self.figures)
 
 
-people_options = gathered(
-    "people",
-    People,
-    {
-        "judgments": click.option(
-            "--judgments",
-            multiple=True,
-            metavar="FILE",
-            help="Human rankings in any form that errata rank reads; may be repeated.",
-        ),
-        "ranker": ranker_option("How judgments become scores (see errata rank)."),
-        "members": members_option,
-    },
-)
-choice_options = gathered(
-    "selected",
-    Chosen,
-    {
-        "without": without_option,
-        "hide": hide_option,
-        "common": click.option(
-            "--common",
-            is_flag=True,
-            help="Judge the systems that people and all metrics know. (One that people alone know "
-            "is left out in any case.)",
-        ),
-    },
-)
 system_options = gathered(
     "view",
     SystemView,
     {
-        "over": click.option(
-            "--over",
-            type=choice_of(Over),
-            default="systems",
-            show_default=True,
-            help="What system-level intervals resample.",
-        ),
+        "over": over_option,
         "window": click.option(
             "--window",
             type=click.IntRange(2),

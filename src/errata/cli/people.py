@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from errata.io.skipping import Skipped
 
 __all__ = [
+    "Chosen",
     "JudgmentInputs",
+    "choice_options",
     "hide_option",
     "judgment_options",
     "judgments_argument",
@@ -229,6 +231,30 @@ hide_option = click.option(
     metavar="SYSTEM",
     help="Rank this system with the others, and leave it out of what is shown and compared; "
     "may be repeated.",
+)
+
+
+class Chosen(NamedTuple):
+    """Which systems are judged."""
+
+    without: tuple[str, ...]
+    hide: tuple[str, ...]
+    common: bool
+
+
+choice_options = gathered(
+    "selected",
+    Chosen,
+    {
+        "without": without_option,
+        "hide": hide_option,
+        "common": click.option(
+            "--common",
+            is_flag=True,
+            help="Judge the systems that people and all metrics know. (One that people alone know "
+            "is left out in any case.)",
+        ),
+    },
 )
 
 

@@ -13,7 +13,7 @@ from errata.errors import InputError
 if TYPE_CHECKING:
     from errata.data import Scores
 
-__all__ = ["ScoreFiles", "names_option", "score_file_options", "split_names"]
+__all__ = ["ScoreFiles", "human_option", "names_option", "score_file_options", "split_names"]
 
 
 class ScoreFiles(NamedTuple):
@@ -71,6 +71,12 @@ names_option = click.option(
     help="The systems' names in their order, where a file has none: bare columns of scores, an M2 "
     "file with the edits of several systems.",
 )
+human_option = click.option(
+    "--human",
+    metavar="[NAME=]FILE",
+    help="Human scores instead of judgments: what errata rank printed, columns, or ratings with a "
+    "row for each sentence and a column for each system.",
+)
 score_file_options = gathered(
     "score_files",
     ScoreFiles,
@@ -83,12 +89,7 @@ score_file_options = gathered(
             help="Scores of a metric from a file instead of computing them: what errata score "
             "printed or wrote, columns, published tables; may be repeated.",
         ),
-        "human": click.option(
-            "--human",
-            metavar="[NAME=]FILE",
-            help="Human scores instead of judgments: what errata rank printed, columns, or ratings "
-            "with a row for each sentence and a column for each system.",
-        ),
+        "human": human_option,
         "names": names_option,
         "lower": click.option(
             "--lower-is-better",

@@ -32,6 +32,7 @@ __all__ = [
     "SystemLevel",
     "leave_one_out",
     "p_value_matrix",
+    "system_agreements",
     "system_level",
     "windows",
 ]
@@ -101,7 +102,7 @@ def system_level(
     were resampled with), or ``"both"`` of the latter.
     """
     require("over", over, Over)
-    agreements = _agreements(paired, over, resamples, confidence, rng)
+    agreements = system_agreements(paired, over, resamples, confidence, rng)
     tests: list[tuple[PairTest, Correlation]] = [
         ("williams", "pearson"),
         ("williams", "spearman"),
@@ -135,9 +136,10 @@ def system_level(
     )
 
 
-def _agreements(
+def system_agreements(
     paired: Paired, over: Over, resamples: int, confidence: float, rng: Seed
 ) -> tuple[SystemAgreement, ...]:
+    """Each metric's correlations with people, with intervals (see `system_level`)."""
     human = paired.people
     n = len(paired)
     drawn = None

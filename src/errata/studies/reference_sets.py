@@ -324,6 +324,15 @@ class CurvePoint:
     values: tuple[float, ...]
     spread: tuple[float, ...]
 
+    @property
+    def over_systems(self) -> tuple[float, float, float]:
+        """Mean, minimum and maximum over the systems.
+
+        >>> CurvePoint(1, 2, (0.25, 0.75), (0.0, 0.0)).over_systems
+        (0.5, 0.25, 0.75)
+        """
+        return float(np.mean(self.values)), min(self.values), max(self.values)
+
 
 def reference_curve(
     corpus: Corpus,
