@@ -26,6 +26,7 @@ FLOORS = {
     "rankings": "tables and figures of what people say",
     "ratings": "metrics against ratings, and their table",
     "reference_sets": "the study, and its tables",
+    "several_sets": "the study, its tables, its figures",
     "scores": "score files, and score tables",
     "stress": "the study, its table, its figure",
     "ter": "TER between texts, and the kernel that counts it",

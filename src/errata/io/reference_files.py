@@ -17,7 +17,7 @@ from errata.io.text import read_text
 
 __all__ = ["read_reference_set"]
 
-Column = list[Reference | None]  # of one annotator, a sentence each; None where there is none
+OneAnnotator = list[Reference | None]  # of one annotator, a sentence each; None where there is none
 
 
 def read_reference_set(
@@ -33,7 +33,7 @@ def read_reference_set(
     A text is one annotator, an M2 file (``.m2``) as many as it has; they are numbered from 0 in the
     order of the files. ``missing`` and ``compatible`` as in `errata.io.read_corpus`.
     """
-    columns: list[Column] = []
+    columns: list[OneAnnotator] = []
     for path in paths:
         if is_m2(path):
             columns += _edits(path, corpus, compatible)
@@ -54,14 +54,14 @@ def read_reference_set(
     )
 
 
-def _edits(path: PathLike, corpus: Corpus, compatible: bool) -> list[Column]:
+def _edits(path: PathLike, corpus: Corpus, compatible: bool) -> list[OneAnnotator]:
     file = scan_m2(path, compatible=compatible)
     shown = shown_name(path)
     raise_or_warn(
         [*file.findings, *check_sources(corpus.sources, file.corpus.sources, shown, file.lines)],
         stacklevel=4,
     )
-    columns: list[Column] = []
+    columns: list[OneAnnotator] = []
     for annotator in file.corpus.annotators:
         columns.append(
             [
@@ -72,7 +72,7 @@ def _edits(path: PathLike, corpus: Corpus, compatible: bool) -> list[Column]:
     return columns
 
 
-def _texts(path: PathLike, corpus: Corpus, missing: str | None) -> Column:
+def _texts(path: PathLike, corpus: Corpus, missing: str | None) -> OneAnnotator:
     lines = read_text(path)
     shown = shown_name(path)
     if len(lines) != len(corpus):
