@@ -166,6 +166,12 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     done = errata("corpora", "three", "-m", "m2", cwd=tmp_path, code=2)
     assert "--metric goes with outputs to score" in done.stderr
     assert {*_tables("three", cwd=tmp_path)} == {"corpora", "kinds"}
+    for more, said in (
+        (("--missing", "<none>"), "--missing goes with reference texts"),
+        (("-m", "m2", "--against", "m2"), "m2 is compared with itself"),
+        (("-m", "m2", "-m", "m2"), "m2 is given twice"),
+    ):
+        assert said in errata("corpora", "one", *more, cwd=tmp_path, code=2).stderr
     assert "no corpus to look at" in errata("corpora", code=2).stderr
 
 

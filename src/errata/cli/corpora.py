@@ -15,6 +15,7 @@ from errata.cli.options import (
     bootstrap_options,
     corpus_options,
     metric_option,
+    refuse_twins,
     refuse_unless,
     threads_option,
     tier_option,
@@ -89,6 +90,11 @@ def command(
 
     base = None if against is None else parse(against)
     chosen = [parse(text) for text in metrics or DEFAULT_METRICS]
+    refuse_twins(chosen)
+    if [base] == chosen:
+        raise InputError(
+            f"{chosen[0].label} is compared with itself", remedy="give another metric with -m"
+        )
     sets = _sets(places, inputs)
     tables = _corpus_tables(sets, types, tier, kinds)
     scored = [each for each in sets if each.systems]
@@ -134,7 +140,7 @@ def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
             remedy="name folders, public data or a .toml file, or use --sample",
         )
     with ProgressBar("data", after=0.3) as progress:
-        return read_evaluation_sets(
+        sets = read_evaluation_sets(
             places,
             annotators=inputs.chosen,
             missing=inputs.missing,
@@ -144,6 +150,10 @@ def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
             guard=not inputs.no_guard,
             progress=progress,
         )
+    edited = [each.corpus.has_gold_edits for each in sets]
+    refuse_unless(not all(edited), "missing", "reference texts")
+    refuse_unless(any(edited), "compatible", "gold.m2")
+    return sets
 
 
 def _corpus_tables(sets: Sequence[EvaluationSet], types: str, tier: int, kinds: int) -> list[Table]:

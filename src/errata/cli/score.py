@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +15,7 @@ from errata.cli.options import (
     corpus_options,
     extract_option,
     metric_option,
+    refuse_twins,
     refuse_unless,
     threads_option,
     tier_option,
@@ -24,7 +24,6 @@ from errata.cli.output import ProgressBar, emit, format_option
 from errata.cli.words import also_says
 from errata.errors import InputError
 from errata.io.opened import COMPRESSIONS
-from errata.plugins import origin
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
@@ -84,7 +83,7 @@ def command(
             "--compare is a bootstrap test, and --resamples 0 leaves nothing to test with",
             remedy="give some resamples, or leave --compare out",
         )
-    _refuse_twins(chosen)
+    refuse_twins(chosen)
     corpus, systems = inputs.scored(outputs)
     if by_type:
         emit(_by_type(chosen, corpus, systems, tier), form)
@@ -114,22 +113,6 @@ def command(
     if compare:
         shown += [tables.comparison_table(scores) for scores in results]
     emit(shown, form)
-
-
-def _refuse_twins(metrics: list[Metric]) -> None:
-    """Refuse to compute the same numbers twice, in two columns of one name."""
-    for one, other in combinations(metrics, 2):
-        # Without a pipeline of ERRANT's, errant is edits by another name.
-        same = one == other or (
-            type(one) is not type(other)
-            and one.label == other.label
-            and repr(one).partition("(")[2] == repr(other).partition("(")[2]
-            and origin(type(one)) == origin(type(other))
-        )
-        if same:
-            raise InputError(
-                f"{one.label} is given twice", remedy="leave one out, or give it other parameters"
-            )
 
 
 def _extracting(metrics: list[Metric], extractor: str) -> list[Metric]:
