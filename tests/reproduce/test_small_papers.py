@@ -19,12 +19,15 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from errata.models import register
 from errata.report.tables.reproduction import cell_table
 from errata.reproduce import Reproduction, reproduce
-from errata.reproduce.experiment import Experiment, experiment_names, parse_experiment
+from errata.reproduce.experiment import experiment_names, parse_experiment
 from errata.reproduce.material import Material, NotRun, Unknown
 from errata.reproduce.measures import all_measures
 from errata.reproduce.metric_measures import metric_scores
+from errata.reproduce.paper import Experiment
+from fake_lm import FakeModel
 from small_papers import write_small_papers
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "small_papers.txt"
@@ -42,9 +45,13 @@ def _run(folder: Path, steps: list[tuple[int, int]] | None = None) -> tuple[Repr
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ERRATA_DATA", str(folder))
         patch.setenv("ERRATA_DATA_CHECK", "off")
+        patch.setenv("ERRATA_CACHE", str(folder / "cache"))
+        patch.setattr("errata.reproduce.material.at_hand", lambda name: False)
+        register("fake", FakeModel)
         return reproduce(
             [_experiment(name) for name in experiment_names()],
             extractor="aligned",
+            model="fake",
             progress=None if steps is None else lambda *step: steps.append(step),
         )
 

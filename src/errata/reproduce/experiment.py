@@ -21,8 +21,10 @@ tolerance, and cells that are known to come out otherwise are pinned with the re
 Cells are apart by blanks; ``-`` is no cell, ``?`` one that the paper shows without digits, ``~7``
 one that it gives in words ("about seven"), ``=0.015`` one that is known from elsewhere and checked
 all the same (the paper shows it in colours). Whatever differs needs evidence: figures that the run
-computes (``evidence``, as in a finding), or the name of a ``finding`` that has them. A key
-of several parts is written ``a/b``; the parts of row and column together are the arguments ``by``.
+computes (``evidence``, as in a finding), or the name of a ``finding`` that has them. Where figures
+depend on ``software`` (an ``extractor``, a language ``model``), known cells name the ``version``
+that they were found with; with another they are called unpinned. A key of several parts is written
+``a/b``; the parts of row and column together are the arguments ``by``.
 ``[recipes.NAME]`` says how a metric was run: its signature (``metric``), the ``references``, and
 what was printed of it, ``times`` (100 for percent) and ``digits``.
 """
@@ -31,7 +33,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from pathlib import Path
@@ -40,25 +41,13 @@ from typing import Any
 from errata.errors import InputError
 from errata.io.files import decode, read_bytes
 from errata.parameters import nearest
+from errata.reproduce.paper import Claim, Evidence, Experiment, Key, Known, PublishedTable, Way
 
-__all__ = [
-    "Claim",
-    "Evidence",
-    "Experiment",
-    "Known",
-    "PublishedTable",
-    "Way",
-    "experiment_names",
-    "load_experiment",
-    "parse_experiment",
-    "read_experiment",
-]
+__all__ = ["experiment_names", "load_experiment", "parse_experiment", "read_experiment"]
 
-Key = tuple[str, ...]
 ROUNDINGS = ("half", "truncated")
+SOFTWARE = ("extractor", "model")
 UNPRINTED = "?"
-IN_WORDS = "~"
-ELSEWHERE = "="
 MOST_DIGITS = 30  # of a printed figure
 RECIPE: dict[str, type] = {
     "metric": str,
@@ -69,97 +58,11 @@ RECIPE: dict[str, type] = {
 }
 
 
-@dataclass(frozen=True)
-class Way:
-    """One way to recompute a table: where from, and how far it may be off, and why."""
-
-    origin: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    tolerance: float = 0.0
-    loose: bool = False
-    reason: str = ""
-    raw: bool = False
-    finding: str = ""
-
-
-@dataclass(frozen=True)
-class Known:
-    """A cell that comes out otherwise: what it comes out as, why, and the finding that shows it."""
-
-    found: str
-    reason: str
-    finding: str = ""
-
-
-@dataclass(frozen=True)
-class PublishedTable:
-    """The printed cells of one table and how to recompute them.
-
-    ``cells`` maps a key (the values of ``by``) to the printed text, None where the paper prints
-    no digits; ``known[way][key]`` are the cells known to differ.
-    """
-
-    name: str
-    title: str
-    origin: str
-    measure: str
-    by: tuple[str, ...]
-    cells: Mapping[Key, str | None]
-    ways: tuple[Way, ...]
-    known: Mapping[str, Mapping[Key, Known]]
-    rounding: str = "half"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One figure behind a finding: the measure, what is printed, what we found."""
-
-    what: str
-    measure: str
-    arguments: Mapping[str, Any]
-    printed: str
-    found: str
-
-
-@dataclass(frozen=True)
-class Claim:
-    """Something a paper or its data got wrong, with the figures that show it."""
-
-    name: str
-    title: str
-    text: str
-    evidence: tuple[Evidence, ...]
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """The tables and findings of one paper; ``recipes`` say how it ran its metrics.
-
-    Papers of one ``group`` are counted together. Where nothing was ``published`` the figures are
-    those of an earlier run of one's own, and one that comes out otherwise is no mistake.
-    """
-
-    name: str
-    title: str
-    citation: str
-    data: tuple[str, ...]
-    tables: tuple[PublishedTable, ...]
-    findings: tuple[Claim, ...]
-    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    group: str = ""
-    published: bool = True
-
-    @property
-    def cells(self) -> int:
-        """How many cells are recomputed, each way counted."""
-        return sum(len(table.cells) * len(table.ways) for table in self.tables)
-
-
 def experiment_names() -> tuple[str, ...]:
     """The experiments that come with Errata, by name.
 
     >>> experiment_names()
-    ('chollampatt18', 'gotou20', 'grundkiewicz15', 'napoles15', 'sakaguchi16')
+    ('chollampatt18', 'gotou20', 'grundkiewicz15', 'islam21', 'napoles15', 'sakaguchi16')
     """
     folder = files("errata.reproduce") / "experiments"
     return tuple(
@@ -264,7 +167,8 @@ def _check_named(tables: Sequence[PublishedTable], findings: Sequence[str]) -> N
         raise InputError(f"the finding {twice!r} stands there twice")
     for table in tables:
         named = [way.finding for way in table.ways]
-        named += [one.finding for cells in table.known.values() for one in cells.values()]
+        shown = [*table.known.values(), *table.pinned.values()]
+        named += [one.finding for cells in shown for one in cells.values()]
         for name in named:
             if name and name not in findings:
                 raise InputError(
@@ -305,10 +209,11 @@ def _table(entry: Any, reasons: list[Claim]) -> PublishedTable:
             "matrix": str,
             "arguments": dict,
             "rounding": str,
+            "repeats": bool,
             "way": list,
             "known": list,
         },
-        optional=("arguments", "rounding", "known"),
+        optional=("arguments", "rounding", "repeats", "known"),
     )
     name = f"table {fields['name']}"
     by = tuple(fields["by"])
@@ -324,23 +229,9 @@ def _table(entry: Any, reasons: list[Claim]) -> PublishedTable:
         key: None if text == UNPRINTED else text
         for key, text in _matrix(fields["matrix"], by, name).items()
     }
-    known: dict[str, dict[Key, Known]] = {way.origin: {} for way in ways}
-    if len(known) < max(1, len(ways)):
+    if len({way.origin for way in ways}) < max(1, len(ways)):
         raise InputError(f"{name} needs ways of different origins")
-    for each in fields.get("known", ()):
-        pinned = _fields(
-            each,
-            f"{name}: a known cell",
-            {"from": str, "reason": str, "matrix": str, "finding": str, "evidence": list},
-            optional=("finding", "evidence"),
-        )
-        if pinned["from"] not in known:
-            raise InputError(f"{name}: known cells of an unknown way {pinned['from']!r}")
-        finding = _shown_by(pinned, fields["name"], reasons)
-        for key, text in _matrix(pinned["matrix"], by, name).items():
-            if key not in cells:
-                raise InputError(f"{name}: the known cell {'/'.join(key)} is not in the table")
-            known[pinned["from"]][key] = Known(text, pinned["reason"], finding)
+    known, pinned = _known(fields, ways, cells, by, reasons)
     return PublishedTable(
         fields["name"],
         fields["title"],
@@ -351,25 +242,65 @@ def _table(entry: Any, reasons: list[Claim]) -> PublishedTable:
         ways,
         known,
         rounding,
+        pinned,
+        fields.get("repeats", False),
     )
+
+
+def _known(
+    table: Mapping[str, Any],
+    ways: Sequence[Way],
+    cells: Mapping[Key, str | None],
+    by: tuple[str, ...],
+    reasons: list[Claim],
+) -> tuple[dict[str, dict[Key, Known]], dict[tuple[str, str], dict[Key, Known]]]:
+    """The cells known to differ, by way; and by way and version where they depend on software."""
+    name = f"table {table['name']}"
+    known: dict[str, dict[Key, Known]] = {way.origin: {} for way in ways}
+    pinned: dict[tuple[str, str], dict[Key, Known]] = {}
+    kinds: dict[str, type] = {"from": str, "reason": str, "matrix": str}
+    kinds |= {"version": str, "finding": str, "evidence": list}
+    for each in table.get("known", ()):
+        entry = _fields(each, f"{name}: a known cell", kinds, optional=tuple(kinds)[3:])
+        origin, version = entry["from"], entry.get("version", "")
+        way = next((way for way in ways if way.origin == origin), None)
+        if way is None:
+            raise InputError(f"{name}: known cells of an unknown way {origin!r}")
+        if bool(version) != bool(way.software):
+            raise InputError(
+                f"{name}: known cells of {origin!r} {'need' if way.software else 'have'} a version",
+                remedy="a version belongs to a way that names its software, and only there",
+            )
+        finding = _shown_by(entry, table["name"], reasons)
+        mine = pinned.setdefault((origin, version), {}) if version else known[origin]
+        for key, text in _matrix(entry["matrix"], by, name).items():
+            if key not in cells:
+                raise InputError(f"{name}: the known cell {'/'.join(key)} is not in the table")
+            mine[key] = Known(text, " ".join(entry["reason"].split()), finding)
+    return known, pinned
 
 
 def _way(entry: Any, shared: Mapping[str, Any], table: str, reasons: list[Claim]) -> Way:
     name = f"table {table}"
-    kinds = {"from": str, "arguments": dict, "tolerance": float, "loose": bool, "reason": str}
+    kinds = {"from": str, "arguments": dict, "tolerance": float, "software": str, "reason": str}
     kinds |= {"raw": bool, "finding": str, "evidence": list}
     fields = _fields(entry, f"{name}: a way", kinds, optional=tuple(kinds)[1:])
     way = Way(
         fields["from"],
         {**shared, **fields.get("arguments", {})},
         float(fields.get("tolerance", 0.0)),
-        fields.get("loose", False),
-        fields.get("reason", ""),
+        fields.get("software", ""),
+        " ".join(fields.get("reason", "").split()),
         fields.get("raw", False),
         _shown_by(fields, table, reasons),
     )
-    if (way.tolerance or way.loose) and not way.reason:
+    if way.tolerance and not way.reason:
         raise InputError(f"{name}: a way with a tolerance needs its reason")
+    if way.software not in ("", *SOFTWARE):
+        raise InputError(
+            f"{name}: software {way.software!r} is unknown",
+            remedy=f"use one of {', '.join(SOFTWARE)}",
+        )
     return way
 
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
+from errata.data import Corpus, Hypotheses, Judgment, Members, Reference, Scores
 from errata.datasets import load_conll14, load_conll14_systems
 from errata.datasets.collections import collections
 from errata.datasets.fetch import path
 from errata.datasets.loaders import read_collection, read_outputs_of
+from errata.edits import extractor_version
 from errata.errors import DataWarning, ErrataError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.human import Comparisons, compare, parse_ranker, rank
 from errata.io import read_m2, read_published_scores, read_text
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
+from errata.models import Memo, open_model
+from errata.models.causal import at_hand
 from errata.reproduce.experiment import load_experiment
 
 __all__ = [
@@ -91,8 +95,14 @@ def best_first(scores: Scores) -> list[str]:
 class Material:
     """Data sets and scores by name; ``recipes`` say how an experiment's metrics were run."""
 
-    def __init__(self, extractor: str = "errant", tick: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self,
+        extractor: str = "errant",
+        model: str = "trigram",
+        tick: Callable[[], object] | None = None,
+    ) -> None:
         self.extractor = extractor
+        self.model = model
         self.tick = tick or (lambda: None)
         self.recipes: Mapping[str, Mapping[str, Any]] = {}
         self._kept: dict[Hashable, Any] = {}
@@ -118,6 +128,27 @@ class Material:
     def recipe(self, metric: str) -> Mapping[str, Any]:
         """How this experiment ran a metric."""
         return pick(metric, self.recipes)
+
+    # Software
+
+    def version(self, software: str, arguments: Mapping[str, Any]) -> str:
+        """What a figure depends on beside our own code: an extractor or a language model."""
+        if software == "extractor":
+            return self.keep(("version", ""), lambda: extractor_version(self.extractor))
+        if software == "model":
+            return self.language_model(arguments.get("model", "")).revision
+        return ""
+
+    def language_model(self, name: str = "") -> Memo:
+        """The language model that was chosen, or another by name; GPT-2 only if it is at hand."""
+        chosen = name or self.model
+
+        def make() -> Memo:
+            if chosen == "gpt2" and not at_hand(chosen):
+                raise NotRun("the weights of GPT-2 are not on this machine")
+            return open_model(chosen)
+
+        return self.keep(("model", chosen), make)
 
     # Texts
 
@@ -224,6 +255,8 @@ class Material:
 
     def _part(self, name: str, kept: list[int]) -> Corpus:
         gold = self.gold()
+        if name == "All-edits":
+            return self._twenty(kept)
         if name == "BN15-edits":
             gold = self.ten_annotators()
         if name in CONVERTED:
@@ -241,6 +274,24 @@ class Material:
             [[self.text(text)[i] for i in kept] for text in names],
             name=name,
         )
+
+    def _twenty(self, kept: list[int]) -> Corpus:
+        """All twenty references: edits where they are public, the rest as texts to be aligned.
+
+        As in M2 files, who changed nothing has no line, and so no say, where others have.
+        """
+        sets = [
+            self.corpus(f"{name}-edits") for name in ("BN15", "NUCLE", "E-fluency", "E-minimal")
+        ]
+        texts = [self.text(t) for n in ("N-fluency", "N-minimal") for t in REFERENCE_SETS[n]]
+        references = []
+        for row, i in enumerate(kept):
+            source = sets[0].sources[row]
+            mine = [r for each in sets for r in each.references[row] if r.edits]
+            mine += [Reference(0, text=text[i]) for text in texts if text[i] != source]
+            numbered = [replace(r, annotator=k) for k, r in enumerate(mine)]
+            references.append(tuple(numbered) or (Reference(0, ()),))
+        return Corpus(sets[0].sources, tuple(references), "All-edits")
 
     def scores(self, metric: str, corpus: str, typo: str = "corrected") -> Scores:
         """The 13 systems scored with a metric of ours on a corpus by name."""

@@ -13,7 +13,14 @@ from typing import Any, TypeVar
 __all__ = ["all_measures", "measure"]
 
 Measure = TypeVar("Measure", bound=Callable[..., Any])
-ROOMS = ("metric_measures", "napoles_measures", "people_measures", "text_measures")
+ROOMS = (
+    "islam_measures",
+    "metric_measures",
+    "napoles_measures",
+    "noise_measures",
+    "people_measures",
+    "text_measures",
+)
 
 
 def measure(function: Measure) -> Measure:

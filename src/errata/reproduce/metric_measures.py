@@ -32,11 +32,11 @@ from errata.reproduce.material import (
 )
 from errata.reproduce.measures import measure
 
-__all__ = ["human_scores", "metric_scores"]
+__all__ = ["grundkiewicz_scores", "human_scores", "metric_scores"]
 
 # Sakaguchi et al. name reference sets and metrics otherwise in their file of scores.
 SET_NAMES = {"N-fluency": "NE-fluency", "N-minimal": "NE-minimal", "All": "all"}
-EDITED_SETS = ("NUCLE-edits", "BN15-edits", *CONVERTED)
+EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
 METRIC_NAMES = {"m2": "M2", "gleu": "GLEU", "imeasure": "IM", "bleu": "BLEU"}
 
 
@@ -151,8 +151,12 @@ def example_score(
     example: str,
     hypothesis: str,
     examples: Mapping[str, Mapping[str, Any]],
+    level: str = "corpus",
 ) -> float:
-    """The score of one hypothesis of a worked example (source, edits of each reference)."""
+    """The score of one hypothesis of a worked example (source, edits of each reference).
+
+    At the ``level`` of the sentence, metrics that need it smooth.
+    """
     case = pick(example, examples)
     corpus = Corpus(
         (case["source"],),
@@ -160,7 +164,9 @@ def example_score(
     )
     output = Hypotheses("A", (at_position(hypothesis, case["hypotheses"]),))
     recipe = material.recipe(metric)
-    value = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)["A"]
+    found = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)
+    assert found.sentences is not None
+    value = float(pick(level, {"corpus": found["A"], "sentence": found.sentences[0, 0]}))
     return value * float(recipe.get("times", 1))
 
 
@@ -201,7 +207,7 @@ def printed_rank_correlation(
     ``move = "source/5"`` puts a system at another place of the metric's column first.
     """
     if kind != "spearman":
-        raise NotRun("needs the human scores, which were never released")
+        raise NotRun("printed rankings have no scores, and so no Pearson's r")
     columns: dict[str, list[str]] = {}
     for key, text in material.printed(experiment, table).items():
         columns.setdefault(key[1], []).append(text or "")
@@ -230,6 +236,14 @@ def same_places(material: Material, metric: str, without: str, column: str = "")
         system_at(material, metric, str(position), without) == name
         for position, name in enumerate(printed, 1)
     )
+
+
+@measure
+def released_places(material: Material, file: str, experiment: str, table: str, column: str) -> int:
+    """How many systems stand in a printed ranking where scores that others released have them."""
+    printed = [t for (_, name), t in material.printed(experiment, table).items() if name == column]
+    released = best_first(grundkiewicz_scores(material, file))
+    return sum(a == b for a, b in zip(printed, released, strict=True))
 
 
 @measure
@@ -341,17 +355,22 @@ def grundkiewicz_correlation(
     beta = float(metric.removeprefix("F")) if metric.startswith("F") else None
     if scores == "released":
         file = "m2" if beta is not None else metric.lower().replace("-", "")
-        found = material.keep(("grundkiewicz", file), lambda: _score_file(file))
+        found = grundkiewicz_scores(material, file)
         values = found.values if beta is None else f_beta(found.parts["P"], found.parts["R"], beta)
         return _correlation(human, replace(found, values=values), kind)
     if metric == "METEOR":
-        raise NotRun("METEOR is not one of our metrics")
+        raise NotRun("METEOR 1.5 is a Java program with a paraphrase table, in no Python package")
     if beta is not None:
         # The annotators are chosen for F0.5, as in the released scores.
         found = material.scores("m2", "conll14")
         values = f_beta(found.parts["P"], found.parts["R"], beta)
         return _correlation(human, replace(found, values=values), kind)
     return _correlation(human, metric_scores(material, metric, "computed"), kind)
+
+
+def grundkiewicz_scores(material: Material, file: str) -> Scores:
+    """The scores of the systems that Grundkiewicz et al. released: m2, iwacc, bleu or meteor."""
+    return material.keep(("grundkiewicz", file), lambda: _score_file(file))
 
 
 def _score_file(name: str) -> Scores:

@@ -18,13 +18,13 @@ from errata.reproduce.material import Material, at_position, best_first, pick, p
 from errata.reproduce.measures import measure
 from errata.reproduce.metric_measures import system_at
 
-__all__: list[str] = []
+__all__ = ["napoles_people"]
 
 NAMES = {"src": "INPUT"}
 REFERENCE = "refmix1"  # one of the two references stood among the systems
 
 
-def _people(material: Material, judge: str = "", members: str = "expected") -> Scores:
+def napoles_people(material: Material, judge: str = "", members: str = "expected") -> Scores:
     """The systems ranked by the three judges, or by one; the reference is ranked, then left out."""
 
     def make() -> Scores:
@@ -48,14 +48,14 @@ def napoles_rank(material: Material, metric: str, position: str) -> str:
     """Table 2: the system at a place by people (without the reference) or by a metric."""
     if metric != "Human":
         return system_at(material, metric, position)
-    return at_position(position, best_first(_people(material)))
+    return at_position(position, best_first(napoles_people(material)))
 
 
 @measure
 def order_correlation(material: Material, experiment: str, table: str, column: str) -> float:
     """Spearman's ρ of people's computed order with the printed one."""
     printed = [t for (_, c), t in material.printed(experiment, table).items() if c == column]
-    names = best_first(_people(material))
+    names = best_first(napoles_people(material))
     return float(
         correlate("spearman", [printed.index(name) for name in names], np.arange(len(names)))
     )
@@ -66,7 +66,7 @@ def judges_correlation(
     material: Material, judges: str, kind: Correlation, members: str = "all"
 ) -> float:
     """Table 1: the scores of the systems by two judges, ``"1-2"``."""
-    first, second = (_people(material, f"annot{k}", members) for k in judges.split("-"))
+    first, second = (napoles_people(material, f"annot{k}", members) for k in judges.split("-"))
     a, b = match_systems(first, second)
     return float(correlate(kind, a.values, b.values))
 
@@ -76,7 +76,7 @@ def people_correlation(
     material: Material, metric: str, kind: Correlation, members: str = "expected"
 ) -> float:
     """Table 3: a metric against people, both computed."""
-    a, b = match_systems(_people(material, "", members), material.scores_by(metric))
+    a, b = match_systems(napoles_people(material, "", members), material.scores_by(metric))
     return float(correlate(kind, a.values, b.values))
 
 
@@ -108,3 +108,11 @@ def constant_score(material: Material, metric: str, part: str, text: str) -> flo
 
     found = material.keep(("constant", metric, text), make)
     return float((found.values if part == "score" else pick(part, found.parts))[0])
+
+
+@measure
+def constant_place(material: Material, metric: str, text: str, what: str) -> int:
+    """Footnote 3: its place (from 1) among the systems; ``what`` names the column."""
+    value = constant_score(material, metric, "score", text)
+    others = material.scores_by(metric).without("INPUT").values
+    return 1 + int((others > value).sum())

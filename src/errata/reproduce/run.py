@@ -9,17 +9,18 @@ from typing import Any
 
 from errata.errors import InputError, MissingExtraError
 from errata.numbers import Progress
-from errata.reproduce.experiment import (
+from errata.reproduce.material import Material, NotRun, Unknown
+from errata.reproduce.measures import all_measures
+from errata.reproduce.paper import (
     ELSEWHERE,
     IN_WORDS,
     Claim,
     Evidence,
     Experiment,
+    Known,
     PublishedTable,
     Way,
 )
-from errata.reproduce.material import Material, NotRun, Unknown
-from errata.reproduce.measures import all_measures
 from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
 
 __all__ = [
@@ -35,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class CellResult:
-    """One printed figure recomputed one way."""
+    """One printed figure recomputed one way; ``software`` is the version that it depends on."""
 
     key: tuple[str, ...]
     way: str
@@ -43,6 +44,7 @@ class CellResult:
     recomputed: Value | None
     difference: float | None
     verdict: Verdict
+    software: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ class Reproduction:
         """
         printed, exact = 0, 0
         for result in self.tables:
+            if result.table.repeats:
+                continue
             raw = {way.origin for way in result.table.ways if way.raw}
             printed += sum(
                 text is not None and text[:1] not in (IN_WORDS, ELSEWHERE)
@@ -117,13 +121,15 @@ def reproduce(
     experiments: Sequence[Experiment],
     *,
     extractor: str = "errant",
+    model: str = "trigram",
     progress: Progress | None = None,
 ) -> tuple[Reproduction, ...]:
     """Recompute published tables; data sets come from `errata.datasets`.
 
     Work that several tables need is done once. ``extractor`` types errors where a table needs
-    ERRANT's types (``errant:PIPELINE`` with another spaCy pipeline); ``progress`` is called with
-    the steps done and the steps in all.
+    ERRANT's types (``errant:PIPELINE`` with another spaCy pipeline); ``model`` is the language
+    model that stands in for GPT-2, which is run too where its weights are at hand; ``progress`` is
+    called with the steps done and the steps in all.
     """
     for experiment in experiments:
         check_measures(experiment)
@@ -136,7 +142,7 @@ def reproduce(
         if progress is not None:
             progress(done, total)
 
-    material = Material(extractor, tick=lambda: progress and progress(done, total))
+    material = Material(extractor, model, tick=lambda: progress and progress(done, total))
     return tuple(_run(experiment, material, step) for experiment in experiments)
 
 
@@ -230,19 +236,36 @@ def _cell(
     step: Callable[[], None],
 ) -> CellResult:
     printed = table.cells[key]
+    arguments = {**way.arguments, **dict(zip(table.by, key, strict=True))}
     try:
-        value = _compute(
-            table.measure,
-            material,
-            {**way.arguments, **dict(zip(table.by, key, strict=True))},
-            f"table {table.name}",
-        )
+        version = material.version(way.software, arguments)
+        value = _compute(table.measure, material, arguments, f"table {table.name}")
     except (NotRun, MissingExtraError) as reason:
         step()
         return CellResult(key, way.origin, printed, None, None, Verdict("not run", str(reason)))
-    verdict = judge(value, printed, way, table.known[way.origin].get(key), table.rounding)
+    verdict = _judged(table, way, key, value, version)
     step()
-    return CellResult(key, way.origin, printed, value, difference(value, printed), verdict)
+    off = difference(value, printed)
+    return CellResult(key, way.origin, printed, value, off, verdict, version)
+
+
+def _judged(
+    table: PublishedTable, way: Way, key: tuple[str, ...], value: Value, version: str
+) -> Verdict:
+    """A figure that depends on software is held to what is pinned for the version that ran."""
+    cells: Mapping[tuple[str, ...], Known] | None = table.known[way.origin]
+    if version:
+        cells = next(
+            (
+                pinned
+                for (origin, known), pinned in table.pinned.items()
+                if origin == way.origin and version.startswith(known)
+            ),
+            None,
+        )
+        if cells is None and table.cells[key] is not None:
+            return Verdict("unpinned", f"made with {version}, whose figures are not kept")
+    return judge(value, table.cells[key], way, (cells or {}).get(key), table.rounding)
 
 
 def _evidence(one: Evidence, material: Material, step: Callable[[], None]) -> EvidenceResult:

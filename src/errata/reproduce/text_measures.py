@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Corpus, Scores
+from errata.data import Corpus, Hypotheses, Scores
 from errata.datasets.fetch import path
 from errata.edits import retyped
 from errata.evaluation import evaluate
@@ -18,6 +20,7 @@ from errata.metrics.difficulty.chunks import IGNORED
 from errata.metrics.difficulty.map import map_difficulty
 from errata.reproduce.material import Material, NotRun, pick, place
 from errata.reproduce.measures import measure
+from errata.studies.corpora import CorpusFacts, corpus_statistics
 from errata.studies.hard_errors import KindDifficulty, by_kind
 from errata.studies.ter import edit_counts
 
@@ -171,9 +174,46 @@ def public_variant(material: Material, data: str, file: str) -> float:
 
 
 @measure
-def corpus_size(material: Material, corpus: str, what: str) -> int:
-    """Gotou et al., Table 1: the number of sentences of a corpus."""
-    return pick(what, {"sentences": len(material.corpus(corpus))})
+def corpus_fact(material: Material, corpus: str, what: str, references: str = "first") -> float:
+    """Gotou et al., Table 1: sentences and error rate of a corpus, by its first reference or all.
+
+    The ``error-rate`` is that of tokens to change.
+    """
+
+    def make() -> CorpusFacts:
+        found = material.corpus(corpus)
+        first = found.keep_annotators(0)
+        return corpus_statistics(pick(references, {"first": first, "all": found}))
+
+    facts = material.keep(("facts", corpus, references), make)
+    return pick(what, {"sentences": facts.sentences, "error-rate": facts.error_rate})
+
+
+@measure
+def example_difficulty(
+    material: Material, error: str, what: str, sentences: Mapping[str, str]
+) -> float | int | str:
+    """Gotou et al., examples (1) and (3): what systems do to an error (from 1) of a sentence.
+
+    ``sentences`` are its ``source``, its ``correct`` form and outputs by any names; ``what`` is the
+    number n of systems that get it right, their share, the reciprocal of this, or the ``weight``.
+    """
+    texts = dict(sentences)
+    source, correct = texts.pop("source"), texts.pop("correct")
+    outputs = [Hypotheses(name, (text,)) for name, text in texts.items()]
+    gold = Corpus.from_texts([source], [[correct]])
+    found = map_difficulty(gold, outputs, Difficulty(extractor="aligned"))
+    errors = [str(k) for k in range(1, 1 + int(found.chunks.erroneous.sum()))]
+    right = found.right[:, found.chunks.erroneous].sum(axis=0)
+    n = int(right[place(error, errors)])
+    share = Fraction(n, len(outputs))
+    found_as: dict[str, float | int | str] = {
+        "n": n,
+        "rate": float(share),
+        "reciprocal": float(1 / share) if share else math.inf,
+        "weight": str(1 - share),
+    }
+    return pick(what, found_as)
 
 
 @measure

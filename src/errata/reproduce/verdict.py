@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal, InvalidOperation
 
-from errata.reproduce.experiment import ELSEWHERE, IN_WORDS, Known, Way
+from errata.reproduce.paper import ELSEWHERE, IN_WORDS, Known, Way
 
 __all__ = ["VERDICTS", "Verdict", "difference", "judge", "shown"]
 
@@ -16,6 +16,7 @@ VERDICTS = (
     "within rounding",
     "within tolerance",
     "differs (known)",
+    "unpinned",
     "in words",
     "not printed",
     "not run",
@@ -107,6 +108,4 @@ def judge(
         last = 10.0 ** Decimal(printed).as_tuple().exponent  # type: ignore[operator]
         name = "within rounding" if way.tolerance <= last * (1 + 1e-9) else "within tolerance"
         return Verdict(name, way.reason)
-    if way.loose:
-        return Verdict("differs (known)", way.reason)
     return Verdict("MISMATCH")

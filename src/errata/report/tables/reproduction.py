@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from errata.report.table import Cell, Table, joined_signatures, signed
 from errata.reproduce import ClaimResult, Reproduction, TableResult
-from errata.reproduce.experiment import Experiment
+from errata.reproduce.paper import Experiment
 from errata.reproduce.verdict import VERDICTS
 
 __all__ = [
@@ -54,6 +54,7 @@ def cell_table(result: TableResult, name: str) -> Table:
     """One published table: a row per cell and way."""
     table = result.table
     several = len(table.ways) > 1
+    depends = any(way.software for way in table.ways)
     rows = []
     for cell in result.cells:
         rows.append(
@@ -64,6 +65,7 @@ def cell_table(result: TableResult, name: str) -> Table:
                 cell.recomputed,
                 cell.difference,
                 cell.verdict.name,
+                *((cell.software or None,) if depends else ()),
             )
         )
     reasons = dict.fromkeys(
@@ -80,6 +82,7 @@ def cell_table(result: TableResult, name: str) -> Table:
             "recomputed",
             "difference",
             "verdict",
+            *(("software",) if depends else ()),
         ),
         tuple(rows),
         title=f"{name}, {table.origin}: {table.title}",
