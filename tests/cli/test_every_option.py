@@ -257,6 +257,17 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--seed": case(f"--sample {GLEU}", "--seed 1", "system_level", "sentence_level"),
         "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
     },
+    "benchmark": {
+        "--sample": case(GLEU, "--sample"),
+        "--metric": case(f"--sample {GLEU}", "-m bleu"),
+        "--ranker": case(f"--sample {GLEU}", "--ranker net_wins", "benchmark_pearson"),
+        "--contests": case(f"--sample {GLEU}", "--contests"),
+        "--figure": case(f"--sample {GLEU}", "--figure accuracy=new.svg"),
+        "--resamples": case(f"--sample {GLEU}", "--resamples 31", "benchmark_kendall"),
+        "--confidence": case(f"--sample {GLEU}", "--confidence 0.5", "benchmark_kendall"),
+        "--seed": case(f"--sample {GLEU}", "--seed 1", "benchmark_pearson", "benchmark_kendall"),
+        "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
+    },
     "reproduce": {
         "--summary": case("small.toml", "--summary"),
         "--format": case("small.toml", "--format tsv", text=True),

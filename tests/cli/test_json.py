@@ -32,6 +32,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "difficulty": ("difficulty", "--sample", "--system", "eager", "--resamples", 40),
     "meta": ("meta", "--sample", "--window", 3, "--resamples", 40),
     "meta, matrix": ("meta", "--sample", "--matrix", "--level", "system", "--resamples", 40),
+    "benchmark": ("benchmark", "--sample", "-m", "gleu", "-m", "m2", "--resamples", 40),
     "check": ("check", SAMPLE / "gold.m2", SAMPLE / "eager.txt"),
     "convert": ("convert", SAMPLE / "gold.m2", "--only-source", "-o"),
     "tokenise": ("tokenise", SAMPLE / "source.txt", "--tokens", "characters", "-o"),

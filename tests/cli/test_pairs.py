@@ -47,6 +47,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "refs.json": (NOTHING, ("refs", "--sample", "-m", "gleu", *FEW, "--json")),
     "corpora.json": (NOTHING, ("corpora", "--sample", "-m", "gleu", *FEW, "--json")),
     "align.json": (NOTHING, ("align", "--sample", "-m", "m2", "--json")),
+    "benchmark.json": (NOTHING, ("benchmark", "--sample", "-m", "gleu", *FEW, "--json")),
     "stress.json": (NOTHING, ("stress", "gleu", *FEW, "--json")),
     "data.json": (NOTHING, ("data", "list", "--json")),
     "metrics.json": (NOTHING, ("metrics", "--json")),
@@ -142,7 +143,17 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
 # The second table of the others has no single scorer, which is refused in one line.
 REFUSED = {("several.json", "meta --human")}
 # Commands that read no files, or whose files are not of these kinds.
-OWN_FILES = {"corpora", "data", "reproduce", "metrics", "rankers", "refs", "cache", "tokenise"}
+OWN_FILES = {
+    "benchmark",
+    "corpora",
+    "data",
+    "reproduce",
+    "metrics",
+    "rankers",
+    "refs",
+    "cache",
+    "tokenise",
+}
 
 
 @pytest.fixture(scope="module")

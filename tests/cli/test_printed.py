@@ -104,6 +104,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "align-dummies": ("align", "--sample", "--sentences", "5", "-m", "difficulty", "--dummies"),
     "meta-alone": ("meta", "--scores", "scores.tsv", "--scores", "people.tsv", *QUICK),
     "meta-scores": ("meta", "--scores", "scores.tsv", "--human", "people.tsv", *QUICK),
+    "benchmark": ("benchmark", "--sample", *QUICK, "-m", "gleu", "-m", "m2", "--contests"),
     "check": ("check", "--gold", "gold.m2", "eager.txt"),
     "check-shifted": ("check", "--gold", "gold.m2", "eager.txt", "shifted.txt"),
     "check-odd": ("check", "odd.m2"),
@@ -128,7 +129,7 @@ IN_ALL_FORMS = {
     *("score", "score-details", "score-compare", "score-by-type", "score-one"),
     *("rank-head-to-head", "agree", "plan", "refs", "stress", "difficulty-system", "meta"),
     *("meta-system", "check-shifted", "reproduce-small", "data-list", "metrics-m2", "rankers"),
-    *("plan-pairs", "meta-top", "meta-alone", "corpora", "align"),
+    *("plan-pairs", "meta-top", "meta-alone", "corpora", "align", "benchmark"),
 }
 CASES = (*RUNS, *(f"{name}.{form}" for name in sorted(IN_ALL_FORMS) for form in FORMS))
 ODD = """S He go home .

@@ -214,3 +214,12 @@ def test_scribendi_is_imported_without_heavy_modules() -> None:
     )
     done: Any = run_without(set(), code)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_what_harper_prints_is_not_our_output(capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("harper")
+    from errata.models.harper import open_harper
+
+    print("ours")
+    assert open_harper().rows(["I am looking forward to see you ."]).tolist() == [[1.0]]
+    assert capfd.readouterr().out == "ours\n"

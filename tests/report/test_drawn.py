@@ -44,6 +44,14 @@ DRAWN: dict[str, tuple[object, ...]] = {
     "significance": ("meta", "--sample", *QUICK, "--figure", "significance=x.svg"),
     "sentences": ("meta", "--sample", *QUICK, "--figure", "sentences=x.svg"),
     "matrix": ("meta", "--sample", *QUICK, "--figure", "matrix=x.svg", "--level", "system"),
+    "benchmark": (
+        *("benchmark", "--sample", *QUICK, "-m", "gleu", "-m", "m2"),
+        *("--figure", "pearson=x.svg"),
+    ),
+    "benchmark-bare": (
+        *("benchmark", "--sample", "--resamples", 0, "-m", "gleu", "-m", "m2"),
+        *("--figure", "accuracy=x.svg"),
+    ),
     "corpora": ("corpora", "--sample", *QUICK, "-m", "m2", "-m", "gleu", "--figure", "x.svg"),
     **{
         f"sets-{kind}": (

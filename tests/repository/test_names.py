@@ -14,6 +14,7 @@ SHARED = {"command"}
 # (A command's module is named after the command.)
 FLOORS = {
     "alignments": "what is shown, its text and its tables",
+    "benchmark": "the study, its tables, its figure",
     "chunks": "difficulty's units, and the kernel that cuts and compares them",
     "corpora": "the study, its tables, its figure",
     "correlations": "tables and figures of how metrics agree with people",

@@ -33,6 +33,7 @@ COMMANDS = {
     "agree": "Say how well judges agree with each other and with themselves.",
     "plan": "Plan how many more judgments are needed.",
     "meta": "Judge metrics by how well they agree with people.",
+    "benchmark": "Judge every metric on all data that people judged.",
     "reproduce": "Recompute the published tables of the field.",
     "refs": "Compare reference sets with each other.",
     "corpora": "Compare corpora, and the ranking of systems on them.",

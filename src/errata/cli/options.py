@@ -44,6 +44,7 @@ __all__ = [
     "read_skip_option",
     "refuse_twins",
     "refuse_unless",
+    "sample_option",
     "seed_option",
     "sentences_option",
     "skip_option",
@@ -263,6 +264,11 @@ class Inputs:
         return corpus, self.systems(outputs, corpus)
 
 
+sample_option = click.option(
+    "--sample", is_flag=True, help="Use the built-in sample instead of files."
+)
+
+
 def corpus_options(*leave_out: str) -> Decorator:
     """Add the options that name a corpus; the command receives ``inputs``.
 
@@ -303,9 +309,7 @@ def corpus_options(*leave_out: str) -> Decorator:
             metavar="ID",
             help="Only this annotator of the gold; may be repeated; all takes every one.",
         ),
-        "sample": click.option(
-            "--sample", is_flag=True, help="Use the built-in sample instead of files."
-        ),
+        "sample": sample_option,
         "skipped": skip_option,
         "tokens": tokens_option(),
         "no_guard": click.option(

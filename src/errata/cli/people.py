@@ -15,6 +15,7 @@ from errata.cli.options import (
     gathered,
     read_skip_option,
     refuse_unless,
+    sample_option,
     skip_option,
 )
 from errata.cli.running import note
@@ -143,9 +144,7 @@ def judgment_options(*leave_out: str) -> Decorator:
     from errata.io.judgments.labels import Labels
 
     options = {
-        "sample": click.option(
-            "--sample", is_flag=True, help="Use the built-in sample instead of files."
-        ),
+        "sample": sample_option,
         "base": click.option(
             "--base",
             type=click.IntRange(0, 1),

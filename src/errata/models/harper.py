@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -34,6 +37,29 @@ def detokenize(sentence: str) -> str:
     return _AFTER.sub(r"\1", _BEFORE.sub(r"\1", sentence))
 
 
+@contextmanager
+def _quiet_library() -> Iterator[None]:
+    """Keep what Harper itself prints (notes of its own on single words) out of our output.
+
+    It writes past Python, into the file that standard output is, where it would spoil JSON.
+    """
+    try:
+        kept = os.dup(1)
+    except OSError:  # standard output is closed
+        yield
+        return
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(nowhere)
+        os.close(kept)
+
+
 def open_harper(
     dialect: str = "american", tokenized: bool = True, cache: Cache | None = None
 ) -> Memo:
@@ -55,9 +81,9 @@ def open_harper(
                 harper = load_extra("harper", "the grammar checker Harper", INSTALL)
                 linter.append(harper.Linter(harper.Dialect[dialect.upper()]))
             texts = map(detokenize, sentences) if tokenized else sentences
-            return np.array(
-                [[len(linter[0].lint(text, language="plaintext"))] for text in texts], np.float64
-            )
+            with _quiet_library():
+                found = [[len(linter[0].lint(text, language="plaintext"))] for text in texts]
+            return np.array(found, np.float64)
 
         return Memo(count, revision, where, columns=1, batch_size=256)
 

@@ -13,6 +13,7 @@ from errata.numbers import Estimate, Interval
 
 __all__ = [
     "Cell",
+    "Graded",
     "Marked",
     "Places",
     "Ranks",
@@ -45,8 +46,17 @@ class Places(NamedTuple):
     up: int
 
 
-Cell = str | int | float | bool | Interval | Estimate | Ranks | Marked | Places | None
-ENDINGS: tuple[str, ...] = ("", " low", " high", " p")
+class Graded(NamedTuple):
+    """A number with its interval and the place it has among others; None where it has none."""
+
+    value: float
+    low: float
+    high: float
+    place: int | None = None
+
+
+Cell = str | int | float | bool | Interval | Estimate | Ranks | Marked | Places | Graded | None
+ENDINGS: tuple[str, ...] = ("", " low", " high", " p", " place")
 MARKS = ((0.01, "#"), (0.05, "+"), (0.1, "*"))
 
 
@@ -70,6 +80,8 @@ def as_text(cell: Cell, spec: str = "") -> str:
     ('2-4', '0.75#', '')
     >>> as_text(Places(1)), as_text(Places(-2)), as_text(Places(0))
     ('↑1', '↓2', '—')
+    >>> as_text(Graded(0.75, 0.5, 0.8125, 1), ".2f"), as_text(Graded(0.75, math.nan, math.nan))
+    ('0.75 (1) [0.50,0.81]', '0.7500')
     """
     if is_empty(cell):
         return ""
@@ -95,6 +107,10 @@ def as_text(cell: Cell, spec: str = "") -> str:
     if isinstance(cell, Marked):
         mark = next((mark for level, mark in MARKS if cell.p <= level), "")
         return f"{cell.value:{spec}}{mark}"
+    if isinstance(cell, Graded):
+        place = "" if cell.place is None else f" ({cell.place})"
+        spread = "" if math.isnan(cell.low) else f" [{cell.low:{spec}},{cell.high:{spec}}]"
+        return f"{cell.value:{spec}}{place}{spread}"
     return format(cell, spec)
 
 
@@ -106,7 +122,7 @@ def as_data(cell: Cell) -> Any:
     """
     if isinstance(cell, Interval | Ranks):
         return None if is_empty(cell) else [as_data(number) for number in cell]
-    if isinstance(cell, Estimate | Marked):
+    if isinstance(cell, Estimate | Marked | Graded):
         return {key: as_data(number) for key, number in cell._asdict().items()}
     if isinstance(cell, Places):
         return cell.up
@@ -145,6 +161,8 @@ def _by_ending(cell: Cell) -> dict[str, Cell]:
         return {"": cell.value, " low": cell.low, " high": cell.high}
     if isinstance(cell, Marked):
         return {"": cell.value, " p": cell.p}
+    if isinstance(cell, Graded):
+        return {"": cell.value, " low": cell.low, " high": cell.high, " place": cell.place}
     if isinstance(cell, Places):
         return {"": cell.up}
     return {} if cell is None else {"": cell}

@@ -1,0 +1,160 @@
+"""``errata benchmark``: every metric on all data that people judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from errata.cli.figures import Figures, figure_option
+from errata.cli.options import (
+    Bootstrap,
+    bootstrap_options,
+    metric_option,
+    sample_option,
+    threads_option,
+)
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.people import ranker_option
+from errata.cli.running import note
+from errata.errors import InputError
+from errata.studies.benchmark import BENCHMARKED, FIGURES
+
+if TYPE_CHECKING:
+    from errata.data import Scores
+    from errata.metrics import Metric
+    from errata.report.table import Form
+    from errata.studies.judged_sets import JudgedSet
+
+__all__ = ["command"]
+
+DEFAULT = "default"  # as a metric: all that are compared unless somebody says otherwise
+
+EPILOG = """\b
+Examples:
+  errata benchmark
+  errata benchmark seeda-edit seeda-edit-base -m default -m mine.py:MyMetric --figure kendall=b.svg
+"""
+
+
+@click.command("benchmark", epilog=EPILOG)
+@writes_files("figures")
+@click.argument("sets", nargs=-1, metavar="SET...")
+@metric_option(*BENCHMARKED)
+@sample_option
+@ranker_option("How judgments become scores of systems (see errata rank); ratings are averaged.")
+@click.option("--contests", is_flag=True, help="Also print every test that decided a place.")
+@figure_option({figure: f"the table {figure}, a panel for each set" for figure in FIGURES})
+@bootstrap_options("systems and of sentences")
+@threads_option
+@format_option
+def command(
+    sets: tuple[str, ...],
+    metrics: tuple[str, ...],
+    sample: bool,
+    ranker: str,
+    contests: bool,
+    figures: Figures,
+    bootstrap: Bootstrap,
+    threads: int | None,
+    form: Form,
+) -> None:
+    """Judge metrics on all public data that people judged, in one table.
+
+    A SET is public data with outputs and judgments (see errata data list); the default are all of
+    them that are on disk. Four tables: correlation with people's scores of systems (r, ρ), and with
+    what people said of two outputs of one sentence (τ-b, accuracy with ties), each with an interval
+    and the place of the metric: those in place 1 are not told apart from the best. One judge is
+    what a judge reaches for the others, chance what knowing nothing reaches. A default metric that
+    needs what is not installed is named and left out; -m default -m MINE compares one more with
+    the default ones.
+    """
+    from errata.human import parse_ranker
+    from errata.metrics import parse
+    from errata.report.figures import save_figure
+    from errata.report.figures.benchmark import benchmark_plot
+    from errata.report.tables import benchmark as report
+    from errata.studies.benchmark import benchmark_set
+
+    asked = [parse(text) for text in metrics if text != DEFAULT]
+    whole = DEFAULT in metrics or not metrics
+    usual = [metric for text in BENCHMARKED if whole and (metric := parse(text)) not in asked]
+    chosen_ranker = parse_ranker(ranker)
+    judged_sets = _sets(sets, sample)
+    not_run: dict[str, str] = {}
+    made: dict[tuple[str, ...], Scores] = {}
+    found = []
+    for judged in judged_sets:
+        results = _scores(judged, usual, asked, not_run, made, threads)
+        with ProgressBar(judged.name):
+            found.append(
+                benchmark_set(
+                    judged,
+                    results,
+                    ranker=chosen_ranker,
+                    resamples=bootstrap.resamples,
+                    confidence=bootstrap.confidence,
+                    rng=bootstrap.seed,
+                )
+            )
+    tables = report.benchmark_tables(found, confidence=bootstrap.confidence, not_run=not_run)
+    if contests:
+        tables.append(report.told_table(found))
+    for kind, path in figures:
+        save_figure(benchmark_plot(found, kind), path)  # type: ignore[arg-type]
+    emit(tables, form)
+
+
+def _sets(names: Sequence[str], sample: bool) -> list[JudgedSet]:
+    """The sets that are named, or all that are there; of those that are not, it is said."""
+    from errata.studies.judged_sets import JUDGED, is_here, read_judged_set, sample_set
+
+    if sample:
+        if names:
+            raise InputError("--sample takes no files", remedy="leave out either of them")
+        return [sample_set()]
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise InputError(f"the set {twice[0]} is given twice", remedy="give it once")
+    chosen = list(names) or [name for name in JUDGED if is_here(name)]
+    missing = [] if names else [name for name in JUDGED if name not in chosen]
+    if not chosen:
+        raise InputError(
+            "no data that people judged are on disk",
+            remedy=f"fetch some, as in: errata data get {JUDGED[0]}; or use --sample",
+        )
+    if missing:
+        note(f"not on disk, and left out: {', '.join(missing)}; fetch them with errata data get")
+    read = []
+    for name in chosen:
+        with ProgressBar(name, after=0.3) as progress:
+            read.append(read_judged_set(name, progress))
+    return read
+
+
+def _scores(
+    judged: JudgedSet,
+    usual: Sequence[Metric],
+    asked: Sequence[Metric],
+    not_run: dict[str, str],
+    made: dict[tuple[str, ...], Scores],
+    threads: int | None,
+) -> list[Scores]:
+    """The scores of all metrics on a set; a default one that cannot run is noted and left out."""
+    from errata.studies.benchmark import NotRunHere, benchmark_scores
+
+    results = []
+    for metric in (*usual, *asked):
+        if metric.label in not_run:
+            continue
+        with ProgressBar(f"{judged.name}, {metric.label}") as progress:
+            try:
+                results.append(
+                    benchmark_scores(metric, judged, made, threads=threads, progress=progress)
+                )
+            except NotRunHere as error:
+                if metric in asked:
+                    raise InputError(str(error)) from None
+                not_run[metric.label] = str(error)
+    return results

@@ -1,0 +1,192 @@
+"""All metrics on all data that people judged: figures, places, ceiling, floor, and the command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command import errata
+from errata.cli import benchmark as cli_benchmark
+from errata.data import Judgment, Scores
+from errata.datasets import collections
+from errata.errors import InputError, MissingExtraError
+from errata.evaluation import evaluate
+from errata.human import compare, rank
+from errata.human.expected_wins import ExpectedWins
+from errata.human.judge_rankings import judge_correlations
+from errata.meta.paired import match
+from errata.meta.sentences import calibrated_accuracy, sentence_level
+from errata.meta.systems import system_level
+from errata.metrics import parse
+from errata.studies import benchmark as study
+from errata.studies import judged_sets
+from errata.studies.benchmark import (
+    FIGURES,
+    NotRunHere,
+    benchmark_scores,
+    benchmark_set,
+    length_scores,
+)
+from errata.studies.judged_sets import JUDGED, is_here, read_judged_set, sample_set
+
+SAMPLE = sample_set()
+RESULTS = [
+    evaluate(parse(text), SAMPLE.corpus, SAMPLE.systems, resamples=0) for text in ("gleu", "m2")
+]
+WHOLE = benchmark_set(SAMPLE, RESULTS, resamples=60)
+
+
+def values(figure: str) -> dict[str, tuple[float, ...]]:
+    return {each.metric: tuple(each.value) for each in WHOLE.standings[figure]}  # type: ignore[index]
+
+
+def test_systems_are_judged_as_by_meta() -> None:
+    people = rank(ExpectedWins(), SAMPLE.comparisons, resamples=0)
+    found = system_level(match(people, [*RESULTS, length_scores(SAMPLE)]), resamples=60)
+    for agreement in found.agreements:
+        for kind in ("pearson", "spearman"):
+            expected = (agreement.values[kind], *agreement.intervals[kind])
+            assert values(kind)[agreement.metric] == pytest.approx(expected)
+
+
+def test_sentences_are_judged_on_outputs_that_differ() -> None:
+    met = SAMPLE.different(SAMPLE.comparisons)
+    texts = {system.system: system.sentences for system in SAMPLE.systems}
+    different = sum(
+        weight
+        for first, second, sentence, weight in zip(
+            met.first, met.second, met.sentence, met.weight, strict=True
+        )
+        if texts[met.systems[first]][sentence] != texts[met.systems[second]][sentence]
+    )
+    assert 0 < different == met.total < SAMPLE.comparisons.total
+    assert WHOLE.pairs == met.total
+    for scores in RESULTS:
+        level = sentence_level(met, scores, convention="tau_b", resamples=60)
+        assert values("kendall")[scores.label] == pytest.approx(tuple(level.value))
+        accuracy = calibrated_accuracy(met, scores).accuracy
+        assert values("accuracy")[scores.label][0] == pytest.approx(accuracy)
+
+
+def test_ceiling_and_floor() -> None:
+    met = SAMPLE.different(SAMPLE.comparisons)
+    judges = judge_correlations(met, ExpectedWins())
+    expected = (judges.rest_r.mean(), judges.rest_r.min(), judges.rest_r.max())
+    assert tuple(WHOLE.ceiling["pearson"]) == pytest.approx(expected)
+    level = sentence_level(met, RESULTS[0], convention="accuracy", resamples=0)
+    assert WHOLE.ceiling["accuracy"].value == pytest.approx(level.ceiling)
+    ties = float((met.outcome == 0).mean())
+    assert WHOLE.ties == pytest.approx(ties)
+    assert WHOLE.floor["accuracy"].value == pytest.approx(max(ties, (1 - ties) / 2))
+    for figure in ("pearson", "spearman"):
+        floor = WHOLE.floor[figure]  # type: ignore[index]
+        assert floor.low < floor.value == 0 < floor.high
+
+
+def test_a_metric_that_says_what_people_say_is_alone_in_the_first_place() -> None:
+    rng = np.random.default_rng(0)
+    quality = rng.random((5, 60))
+    names = tuple(system.system for system in SAMPLE.systems)
+    judgments = [
+        Judgment(
+            judge, i, tuple((n,) for n in names), tuple((-quality[:, i]).argsort().argsort() + 1)
+        )
+        for i in range(60)
+        for judge in "ab"
+    ]
+    judged = replace(SAMPLE, comparisons=compare(judgments))
+    wide = np.pad(quality, ((0, 0), (0, len(SAMPLE.corpus) - 60)))
+    oracle = Scores("oracle", names, quality.mean(axis=1), wide)
+    noise = Scores("noise", names, rng.random(5), rng.random(wide.shape))
+    found = benchmark_set(judged, [noise, oracle], resamples=200)
+    for figure in ("kendall", "accuracy"):
+        place = {each.metric: each.place for each in found.standings[figure]}  # type: ignore[index]
+        assert place["oracle"] == 1
+        assert (place["noise"] or 0) > 1
+    assert found.ceiling["kendall"].value == 1.0
+
+
+def test_ratings_are_scores_of_systems_and_have_no_judges() -> None:
+    names = tuple(system.system for system in SAMPLE.systems)
+    table = np.random.default_rng(1).random((5, len(SAMPLE.corpus)))
+    rated = Scores("ratings", names, table.mean(axis=1), table)
+    found = benchmark_set(replace(SAMPLE, ratings=rated), RESULTS, resamples=0)
+    assert all(np.isnan(found.ceiling[figure].value) for figure in FIGURES)
+    people = match(rated, RESULTS).people.values
+    expected = float(np.corrcoef(people, match(rated, RESULTS).metrics[0].values)[0, 1])
+    assert found.standings["pearson"][0].value.value == pytest.approx(expected)
+    assert [each.place for each in found.standings["kendall"]] == [None] * 3  # nothing resampled
+
+
+def test_an_output_that_nobody_judged_is_left_out_and_said() -> None:
+    judged = replace(SAMPLE, comparisons=SAMPLE.comparisons.without("noisy"))
+    found = benchmark_set(judged, RESULTS, resamples=0)
+    assert found.systems == 4
+    assert "nobody judged noisy: left out" in found.notes
+
+
+def test_too_few_resamples_are_said() -> None:
+    assert not [note for note in WHOLE.notes if "cannot tell" in note]
+    few = benchmark_set(SAMPLE, RESULTS, resamples=30)
+    assert "30 resamples cannot tell 3 metrics apart at sentence level; use 40 or more" in few.notes
+    with pytest.raises(InputError, match="no metric to judge"):
+        benchmark_set(SAMPLE, [])
+
+
+def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def counted(metric: Any, *given: Any, **more: Any) -> Scores:
+        calls.append(metric.name)
+        if metric.name == "harper":
+            raise MissingExtraError("harper-py", "pip install 'errata[harper]'")
+        if metric.name == "scribendi":
+            raise InputError("cannot load the language model")
+        return evaluate(metric, *given, **more)
+
+    monkeypatch.setattr(study, "evaluate", counted)
+    made: dict[tuple[str, ...], Scores] = {}
+    for judged in (SAMPLE, replace(SAMPLE, name="sample")):
+        benchmark_scores(parse("gleu"), judged, made)
+    assert calls == ["gleu"]
+    for name in ("harper", "scribendi"):
+        with pytest.raises(NotRunHere):
+            benchmark_scores(parse(name), SAMPLE, made)
+    monkeypatch.setattr(cli_benchmark, "BENCHMARKED", ("gleu", "harper", "scribendi"))
+    quick = ("benchmark", "--sample", "--resamples", 0, "--json", "-q")
+    tables = json.loads(errata(*quick).stdout)["tables"]
+    for said in ("not run: harper: harper-py is not", "not run: scribendi: cannot load"):
+        assert said in tables[0]["caption"]
+    rows = {row["metric"] for row in tables[1]["rows"]}
+    assert rows == {"one judge", "gleu", "length", "chance"}
+    more = errata(*quick, "-m", "default", "-m", "bleu").stdout
+    assert {row["metric"] for row in json.loads(more)["tables"][1]["rows"]} == rows | {"bleu"}
+    refused = errata(*quick, "-m", "harper", code=2)
+    assert "harper-py is not installed" in refused.stderr
+
+
+def test_sets_that_are_not_on_disk_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    quick = ("benchmark", "-m", "gleu", "--resamples", 0, "--json")
+    nothing = errata(*quick, code=2, env={"ERRATA_DATA": str(tmp_path)})
+    assert "errata data get conll14" in nothing.stderr
+    assert not is_here("conll14")
+    monkeypatch.setattr(judged_sets, "is_here", lambda name: name == "conll14")
+    monkeypatch.setattr(judged_sets, "read_judged_set", lambda name, progress=None: SAMPLE)
+    done = errata(*quick)
+    assert "left out: napoles15, gmeg-fce" in done.stderr
+    assert "given twice" in errata(*quick, "conll14", "conll14", code=2).stderr
+    assert "--sample takes no files" in errata(*quick, "--sample", "conll14", code=2).stderr
+
+
+def test_a_set_without_judgments_is_refused() -> None:
+    with pytest.raises(InputError, match="jfleg has no judgments; name one of conll14"):
+        read_judged_set("jfleg")
+    for name in JUDGED:
+        assert {"outputs", "judgments"} <= {*collections.collection(name).roles}
