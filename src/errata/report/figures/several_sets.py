@@ -23,7 +23,7 @@ __all__ = ["correlation_bars", "curve_plot", "edit_bars", "slope_graph"]
 SHADES = ("#14406b", "#3f7fbf", "#9cc3e6", "#d9a441")
 LINES = (INK, ACCENT, "#5a7d2a", "#7a4f9a", "#b8860b", "#2a8c8c", "#555555", "#c06090")
 MARKS = "os^Dv<>P"
-MOST_ABREAST = 4  # columns of a ranking, for panels that stand abreast
+ABREAST = 4  # columns of a ranking, for panels that stand abreast
 FAR = 3  # places between two rankings that make a line stand out
 
 
@@ -134,7 +134,7 @@ def slope_graph(rankings: Mapping[str, Mapping[str, Scores]]) -> Figure:
     """
     systems = max(len(scores) for columns in rankings.values() for scores in columns.values())
     wide = max(len(columns) for columns in rankings.values())
-    below = wide > MOST_ABREAST  # long rankings stand below each other
+    below = wide > ABREAST  # long rankings stand below each other
     across, down = (1, len(rankings)) if below else (len(rankings), 1)
     figure = new_figure((1.9 + 1.1 * wide) * across, (0.9 + 0.26 * systems) * down)
     panels = figure.subplots(down, across, squeeze=False).ravel()
