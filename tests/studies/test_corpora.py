@@ -94,6 +94,7 @@ def test_changes_of_place() -> None:
 def test_first_places_that_tie_are_shared() -> None:
     assert float(first_place_changes(np.array([[1.0, 1.0], [2.0, 1.0]]))) == 0
     assert float(first_place_changes(np.array([[np.nan, 1.0], [2.0, 1.0]]))) == 1
+    assert float(first_place_changes(np.array([[np.nan, np.nan], [2.0, 1.0]]))) == 1
 
 
 def test_resamples_are_paired_only_where_sentences_are_the_same() -> None:
