@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from errata.datasets.catalogue import catalogue
+from errata.datasets.sample import SAMPLE_FILES, sample_file
 from errata.errors import InputError
 from errata.models import register
 from errata.numbers import Floats
@@ -151,6 +152,7 @@ def test_every_measure_is_used() -> None:
         for finding in load_experiment(name).findings
         for one in finding.evidence
     }
+    used |= {table.measure for table in parse_experiment(documented(), "mine.toml").tables}
     assert used == set(all_measures())
 
 
@@ -250,6 +252,68 @@ def test_versions_belong_to_software(old: str, new: str, message: str) -> None:
     assert old in SOFTWARE
     with pytest.raises(InputError, match=message):
         parse_experiment(SOFTWARE.format("7.4").replace(old, new, 1), "small.toml")
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
+
+
+def documented() -> str:
+    """The experiment of one's own that the page shows."""
+    return PAGE.read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+
+
+def own(folder: Path, text: str) -> Reproduction:
+    """It, beside the files of the sample."""
+    for name in SAMPLE_FILES:
+        with sample_file(name) as path:
+            (folder / name).write_bytes(path.read_bytes())
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    return reproduce([load_experiment(str(folder / "mine.toml"))])[0]
+
+
+def test_an_experiment_of_ones_own(tmp_path: Path) -> None:
+    result = own(tmp_path, documented())
+    names = [cell.verdict.name for table in result.tables for cell in table.cells]
+    assert names == ["exact"] * 10
+    assert result.distinct() == (10, 10)
+    other = tmp_path / "other"
+    other.mkdir()
+    changed = documented().replace('"eager.txt", ', "").replace("0.967", "0.966", 1)
+    names = [cell.verdict.name for table in own(other, changed).tables for cell in table.cells]
+    assert names[0] == "different"
+    assert names[1:6] == ["exact"] * 5
+    both = [load_experiment(str(folder / "mine.toml")) for folder in (tmp_path, other)]
+    again = reproduce(both)  # two experiments may call different files by one name
+    assert [r.ok for r in again] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('gold = "gold.m2"', 'gold = "none.m2"', r"none\.m2: cannot read"),
+        ("[files.ours]", "[files.jfleg]", "files cannot be called 'jfleg'"),
+        ('outputs = ["cautious.txt"', "outputs = [1", "files ours: outputs is not a list of"),
+        ('gold = "gold.m2"', "gold = 3", "files ours: gold is not a str"),
+        ('judgments = "ours"', 'judgments = "hours"', "there are no judgments 'hours'"),
+    ],
+)
+def test_files_of_ones_own_are_checked(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in documented()
+    with pytest.raises(InputError, match=message):
+        own(tmp_path, documented().replace(old, new, 1))
+
+
+def test_outputs_of_a_named_set(tmp_path: Path) -> None:
+    parts = '[files.texts]\nsource = "source.txt"\nreferences = ["reference0.txt"]\n[recipes.M2]'
+    text = documented().replace("[recipes.M2]", parts, 1)
+    text = text.replace('metric = "m2"\nreferences = "ours"', TEXTS, 1)
+    text = text.replace('"noisy.txt", ', "")  # of which one is warned with these references
+    found = own(tmp_path, text)
+    first = found.tables[0].cells[0]
+    assert (first.verdict.name, first.recomputed) == ("different", pytest.approx(0.6, abs=0.4))
+
+
+TEXTS = 'metric = "m2"\nreferences = "texts"\noutputs = "ours"'
 
 
 def test_where_nothing_was_published_figures_are_different() -> None:

@@ -38,10 +38,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from errata.datasets.collections import collections
 from errata.errors import InputError
 from errata.io.files import decode, read_bytes
 from errata.parameters import nearest
-from errata.reproduce.paper import Claim, Evidence, Experiment, Key, Known, PublishedTable, Way
+from errata.reproduce.paper import (
+    Claim,
+    Evidence,
+    Experiment,
+    Key,
+    Known,
+    OwnFiles,
+    PublishedTable,
+    Way,
+)
 
 __all__ = ["experiment_names", "load_experiment", "parse_experiment", "read_experiment"]
 
@@ -52,6 +62,7 @@ MOST_DIGITS = 30  # of a printed figure
 RECIPE: dict[str, type] = {
     "metric": str,
     "references": str,
+    "outputs": str,
     "edits": bool,
     "times": float,
     "digits": int,
@@ -115,8 +126,9 @@ def parse_experiment(text: str, where: str) -> Experiment:
                 "recipes": dict,
                 "group": str,
                 "published": bool,
+                "files": dict,
             },
-            optional=("table", "finding", "recipes", "group", "published"),
+            optional=("table", "finding", "recipes", "group", "published", "files"),
         )
         _words(fields["data"], "data")
         for name, recipe in fields.get("recipes", {}).items():
@@ -135,6 +147,7 @@ def parse_experiment(text: str, where: str) -> Experiment:
             fields.get("recipes", {}),
             fields.get("group", ""),
             fields.get("published", True),
+            _own_files(fields.get("files", {}), Path(where).parent),
         )
     except InputError as error:
         raise InputError(error.problem, path=where, remedy=error.remedy) from None
@@ -158,6 +171,29 @@ def _fields(
         ):
             raise InputError(f"{what}: {name} is not a {kinds[name].__name__}")
     return entry
+
+
+def _own_files(entries: Mapping[str, Any], folder: Path) -> dict[str, OwnFiles]:
+    """Files of one's own by their names; paths are those from the folder of the experiment."""
+    found = {}
+    kinds: dict[str, type] = {"gold": str, "source": str}
+    kinds |= {"references": list, "outputs": list, "judgments": list}
+    for name, entry in entries.items():
+        if name in collections() or "/" in name or "+" in name:
+            raise InputError(
+                f"files cannot be called {name!r}",
+                remedy="take a name that no public data set has, without / and +",
+            )
+        paths = _fields(entry, f"files {name}", kinds, optional=tuple(kinds))
+        several: dict[str, tuple[str, ...]] = {}
+        for role in ("references", "outputs", "judgments"):
+            _words(paths.get(role, []), f"files {name}: {role}")
+            several[role] = tuple(str(folder / path) for path in paths.get(role, ()))
+        gold, source = (
+            str(folder / paths[role]) if role in paths else "" for role in ("gold", "source")
+        )
+        found[name] = OwnFiles(name, gold, source, **several)
+    return found
 
 
 def _check_named(tables: Sequence[PublishedTable], findings: Sequence[str]) -> None:

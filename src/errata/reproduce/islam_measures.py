@@ -13,7 +13,8 @@ from errata.data import Scores
 from errata.meta.paired import match_systems
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import perplexity
-from errata.reproduce.material import Material, NotRun, at_position, best_first, pick
+from errata.reproduce.lookup import NotRun, at_position, best_first, pick
+from errata.reproduce.material import Material
 from errata.reproduce.measures import measure
 from errata.reproduce.metric_measures import human_scores
 from errata.reproduce.napoles_measures import napoles_people

@@ -21,22 +21,15 @@ from errata.meta.signs import CONVENTIONS, confusion
 from errata.metrics import parse
 from errata.metrics.base import f_beta
 from errata.numbers import Floats
-from errata.reproduce.material import (
-    CONVERTED,
-    Material,
-    NotRun,
-    at_position,
-    best_first,
-    pick,
-    place,
-)
+from errata.reproduce.lookup import NotRun, at_position, best_first, pick, place
+from errata.reproduce.material import Material
 from errata.reproduce.measures import measure
+from errata.reproduce.texts import EDITED_SETS
 
 __all__ = ["grundkiewicz_scores", "human_scores", "metric_scores"]
 
 # Sakaguchi et al. name reference sets and metrics otherwise in their file of scores.
 SET_NAMES = {"N-fluency": "NE-fluency", "N-minimal": "NE-minimal", "All": "all"}
-EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
 METRIC_NAMES = {"m2": "M2", "gleu": "GLEU", "imeasure": "IM", "bleu": "BLEU"}
 
 
@@ -72,7 +65,7 @@ def metric_scores(
     corpus = recipe.get("references", "") or references
     if recipe.get("edits") and f"{corpus}-edits" in EDITED_SETS:
         corpus += "-edits"
-    found = material.scores(recipe["metric"], corpus, typo)
+    found = material.scores(recipe["metric"], corpus, typo, recipe.get("outputs", ""))
     times, digits = recipe.get("times", 1), recipe.get("digits")
 
     def printed(values: Any) -> Any:
@@ -136,7 +129,7 @@ def tau(
 ) -> float:
     """Agreement with people at sentence level under a convention of the field."""
     table = material.keep(
-        ("confusion", metric, members, judgments, scores),
+        ("confusion", *material.described(metric, judgments), members, scores),
         lambda: confusion(
             material.comparisons(judgments, members), metric_scores(material, metric, scores)
         ),
@@ -183,6 +176,15 @@ def system_at(material: Material, metric: str, position: str, without: str = "")
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
     names = best_first(material.scores_by(metric))
     return at_position(position, [name for name in names if name != without])
+
+
+@measure
+def agreement(
+    material: Material, metric: str, judgments: str, kind: Correlation, ranker: str
+) -> float:
+    """A metric's scores of systems against those that a ranker makes of judgments of them."""
+    human = material.ranked(judgments, ranker)
+    return _correlation(human, metric_scores(material, metric, "computed"), kind)
 
 
 @measure

@@ -14,7 +14,8 @@ from errata.data import Hypotheses, Scores
 from errata.evaluation import evaluate
 from errata.human import compare, parse_ranker, rank
 from errata.meta.paired import match_systems
-from errata.reproduce.material import Material, at_position, best_first, pick, place
+from errata.reproduce.lookup import at_position, best_first, pick, place
+from errata.reproduce.material import Material
 from errata.reproduce.measures import measure
 from errata.reproduce.metric_measures import system_at
 
@@ -106,7 +107,7 @@ def constant_score(material: Material, metric: str, part: str, text: str) -> flo
         output = Hypotheses("constant", (text,) * len(corpus))
         return evaluate(recipe["metric"], corpus, [output], resamples=0, guard=False)
 
-    found = material.keep(("constant", metric, text), make)
+    found = material.keep(("constant", *material.described(metric), text), make)
     return float((found.values if part == "score" else pick(part, found.parts))[0])
 
 

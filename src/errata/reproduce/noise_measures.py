@@ -9,7 +9,8 @@ import numpy as np
 from errata.data import Scores
 from errata.human.clusters import places
 from errata.meta.paired import match_systems
-from errata.reproduce.material import Material, place
+from errata.reproduce.lookup import place
+from errata.reproduce.material import Material
 from errata.reproduce.measures import measure
 from errata.reproduce.metric_measures import grundkiewicz_scores, human_scores, metric_scores
 

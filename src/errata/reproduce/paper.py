@@ -14,6 +14,7 @@ __all__ = [
     "Experiment",
     "Key",
     "Known",
+    "OwnFiles",
     "PublishedTable",
     "Way",
 ]
@@ -94,11 +95,24 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class OwnFiles:
+    """Files of one's own under one name: a corpus, outputs of systems and judgments of them."""
+
+    name: str
+    gold: str = ""
+    source: str = ""
+    references: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    judgments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Experiment:
     """The tables and findings of one paper; ``recipes`` say how it ran its metrics.
 
-    Papers of one ``group`` are counted together. Where nothing was ``published`` the figures are
-    those of an earlier run of one's own, and one that comes out otherwise is no mistake.
+    ``files`` are those of one's own. Papers of one ``group`` are counted together. Where nothing
+    was ``published`` the figures are those of an earlier run of one's own, and one that comes out
+    otherwise is no mistake.
     """
 
     name: str
@@ -110,6 +124,7 @@ class Experiment:
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     group: str = ""
     published: bool = True
+    files: Mapping[str, OwnFiles] = field(default_factory=dict)
 
     @property
     def cells(self) -> int:

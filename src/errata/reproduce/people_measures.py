@@ -27,7 +27,8 @@ from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.io.judgments.labels import fit_labels, same_text
 from errata.meta.paired import match_systems
-from errata.reproduce.material import Material, at_position, best_first, pick, place
+from errata.reproduce.lookup import at_position, best_first, pick, place
+from errata.reproduce.material import Material
 from errata.reproduce.measures import measure
 
 __all__: list[str] = []
@@ -104,7 +105,7 @@ def judge_kappa(material: Material, first: str, second: str) -> float:
 
 def _ranking(material: Material, judgments: str, ranker: str, resamples: int) -> Ranking:
     return material.keep(
-        ("ranking", judgments, ranker, resamples),
+        ("ranking", judgments, ranker, resamples, material.files.get(judgments)),
         lambda: cluster(material.ranked(judgments, ranker, resamples)),
     )
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from errata.errors import InputError, MissingExtraError
 from errata.numbers import Progress
-from errata.reproduce.material import Material, NotRun, Unknown
+from errata.reproduce.lookup import NotRun, Unknown
+from errata.reproduce.material import Material
 from errata.reproduce.measures import all_measures
 from errata.reproduce.paper import (
     ELSEWHERE,
@@ -191,7 +192,7 @@ def _kind(annotation: str) -> type:
 
 
 def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -> Reproduction:
-    material.recipes = experiment.recipes
+    material.recipes, material.files = experiment.recipes, experiment.files
     tables = tuple(
         TableResult(
             table,

@@ -18,7 +18,8 @@ from errata.io import read_hypotheses
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.chunks import IGNORED
 from errata.metrics.difficulty.map import map_difficulty
-from errata.reproduce.material import Material, NotRun, pick, place
+from errata.reproduce.lookup import NotRun, pick, place
+from errata.reproduce.material import Material
 from errata.reproduce.measures import measure
 from errata.studies.corpora import CorpusFacts, corpus_statistics
 from errata.studies.hard_errors import KindDifficulty, by_kind

@@ -1,0 +1,278 @@
+"""The texts that experiments work on: public data sets, reference sets, and files of one's own."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from errata.data import Corpus, Hypotheses, Reference
+from errata.datasets import load_conll14, load_conll14_systems
+from errata.datasets.collections import collections
+from errata.datasets.fetch import path
+from errata.datasets.loaders import read_collection, read_outputs_of
+from errata.edits import extractor_version
+from errata.errors import DataWarning, MissingExtraError
+from errata.io import read_corpus, read_m2, read_text
+from errata.io.corpus import read_systems
+from errata.io.files import read_lines
+from errata.models import Memo, open_model
+from errata.models.causal import at_hand
+from errata.reproduce.lookup import NotRun, Unknown, pick
+from errata.reproduce.paper import OwnFiles
+
+__all__ = ["EDITED_SETS", "Texts"]
+
+T = TypeVar("T")
+# Sakaguchi et al. (2016): the two texts of each set, as the catalogue names them.
+REFERENCE_SETS = {
+    "E-fluency": ("expert_fluencyA", "expert_fluencyB"),
+    "N-fluency": ("turker_fluencyA", "turker_fluencyB"),
+    "E-minimal": ("expert_minimalA", "expert_minimalB"),
+    "N-minimal": ("turker_minimalA", "turker_minimalB"),
+    "NUCLE": ("NUCLE-A", "NUCLE-B"),
+    "BN15": tuple(f"BN15-{k}" for k in range(10)),
+}
+# GLEU draws references by their place: in this order the released scores come out.
+REFERENCE_SETS["All"] = tuple(
+    text
+    for name in ("BN15", "NUCLE", "E-fluency", "E-minimal", "N-fluency", "N-minimal")
+    for text in REFERENCE_SETS[name]
+)
+# The rewrites of experts as the paper's own converter aligned them; those of others are not public.
+CONVERTED = {"E-fluency-edits": "EXPFLUENCY.m2", "E-minimal-edits": "EXPMIN.m2"}
+EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
+
+
+class Texts:
+    """Texts and corpora by name, each read once; ``recipes`` say how metrics were run."""
+
+    def __init__(
+        self,
+        extractor: str = "errant",
+        model: str = "trigram",
+        tick: Callable[[], object] | None = None,
+    ) -> None:
+        self.extractor = extractor
+        self.model = model
+        self.tick = tick or (lambda: None)
+        self.recipes: Mapping[str, Mapping[str, Any]] = {}
+        self.files: Mapping[str, OwnFiles] = {}
+        self._kept: dict[Hashable, Any] = {}
+
+    def keep(self, key: Hashable, make: Callable[[], T], *, known: bool = True) -> T:
+        """What ``make`` gives, made once; of data that are not ``known`` warnings are heard."""
+        if key not in self._kept:
+            self.tick()
+            with warnings.catch_warnings():
+                if known:
+                    # The oddities of these files are part of what is reproduced.
+                    warnings.simplefilter("ignore", DataWarning)
+                try:
+                    self._kept[key] = make()
+                except (NotRun, MissingExtraError) as reason:
+                    self._kept[key] = reason  # what cannot be had is not tried again
+            self.tick()
+        found = self._kept[key]
+        if isinstance(found, NotRun | MissingExtraError):
+            raise found
+        kept: T = found
+        return kept
+
+    def recipe(self, metric: str) -> Mapping[str, Any]:
+        """How this experiment ran a metric."""
+        return pick(metric, self.recipes)
+
+    def described(self, metric: str, *sets: str) -> tuple[Hashable, ...]:
+        """What a metric and sets are called in this experiment, and what they stand for there."""
+        recipe = self.recipes.get(metric, {})
+        names = (str(recipe.get("references", "")), str(recipe.get("outputs", "")), *sets)
+        own = tuple(self.files.get(name) for name in names)
+        return (metric, *sets, tuple(sorted(recipe.items())), own)
+
+    # Software
+
+    def version(self, software: str, arguments: Mapping[str, Any]) -> str:
+        """What a figure depends on beside our own code: an extractor or a language model."""
+        if software == "extractor":
+            return self.keep(("version", ""), lambda: extractor_version(self.extractor))
+        if software == "model":
+            return self.language_model(arguments.get("model", "")).revision
+        return ""
+
+    def language_model(self, name: str = "") -> Memo:
+        """The language model that was chosen, or another by name; GPT-2 only if it is at hand."""
+        chosen = name or self.model
+
+        def make() -> Memo:
+            if chosen == "gpt2" and not at_hand(chosen):
+                raise NotRun("the weights of GPT-2 are not on this machine")
+            return open_model(chosen)
+
+        return self.keep(("model", chosen), make)
+
+    # Texts
+
+    def systems(self) -> list[Hypotheses]:
+        """The outputs of the 12 CoNLL-2014 systems and INPUT."""
+        return self.keep("systems", lambda: load_conll14_systems(check=False))
+
+    def outputs_of(self, name: str) -> list[Hypotheses]:
+        """The outputs that belong to a corpus: one's own, or those of a collection of data."""
+        own = self.files.get(name)
+        if own is None:
+            return self.keep(("outputs", name), lambda: read_outputs_of(name))
+        return self.keep(
+            ("own outputs", own),
+            lambda: read_systems(own.outputs, corpus=self.corpus(name)),
+            known=False,
+        )
+
+    def public_systems(self) -> list[Hypotheses]:
+        """Four later systems on CoNLL-2014 whose outputs are public."""
+        return self.keep("public systems", lambda: read_outputs_of("conll14-public"))
+
+    def gold(self) -> Corpus:
+        """The CoNLL-2014 test set with gold edits."""
+        return self.keep("gold", load_conll14)
+
+    def merged(self, typo: str = "corrected") -> set[int]:
+        """The sentences (from 0) that Sakaguchi et al. left out, counted from 1 in merged_ids.
+
+        ``typo="corrected"`` reads the 48 among them as the 418 it stands for.
+        """
+        numbers = [int(line) for line in read_lines(path("sakaguchi16", "merged_ids"))[0]]
+        return {(418 if n == 48 and typo == "corrected" else n) - 1 for n in numbers}
+
+    def kept(self, typo: str = "corrected") -> list[int]:
+        """The sentences that Sakaguchi et al. kept."""
+        out = self.merged(typo)
+        return [i for i in range(len(self.gold())) if i not in out]
+
+    def text(self, name: str) -> Sequence[str]:
+        """All 1,312 sentences of a text: ``source``, an output, or a reference."""
+        if name in ("NUCLE-A", "NUCLE-B"):
+            return self.keep("NUCLE", self._nucle)[name == "NUCLE-B"]
+        if name in ("released-A", "released-B"):
+            corpus = self.corpus("conll14-texts")
+            return self.keep(
+                ("text", name),
+                lambda: [refs[name == "released-B"].corrected("") for refs in corpus.references],
+            )
+        if name == "source":
+            return self.gold().sources
+        for system in self.systems():
+            if system.system == name:
+                return system.sentences
+        if name in REFERENCE_SETS["BN15"]:
+            return self.keep("BN15", self._ten)[REFERENCE_SETS["BN15"].index(name)]
+        return self.keep(("text", name), lambda: tuple(read_text(path("sakaguchi16", name))))
+
+    def _nucle(self) -> tuple[list[str], list[str]]:
+        """Both annotators' texts; where one has no line, the text of the other."""
+        gold = self.gold()
+        found = [
+            {r.annotator: r.corrected(source) for r in refs}
+            for source, refs in zip(gold.sources, gold.references, strict=True)
+        ]
+        first, second = (
+            [texts.get(k, next(iter(texts.values()))) for texts in found] for k in (0, 1)
+        )
+        return first, second
+
+    def _ten(self) -> list[list[str]]:
+        """The texts of Bryant & Ng's ten annotators; who has no line changed nothing."""
+        ten = self.ten_annotators()
+        return [
+            [
+                next((r.corrected(source) for r in refs if r.annotator == k), source)
+                for source, refs in zip(ten.sources, ten.references, strict=True)
+            ]
+            for k in range(10)
+        ]
+
+    def ten_annotators(self) -> Corpus:
+        """The CoNLL-2014 test set with the edits of Bryant & Ng's ten annotators."""
+        return self.keep("BN15-edits", lambda: read_m2(path("bn15", "BN_corrected.m2")))
+
+    def ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
+        """Twenty sentences (from 0) and ten fluency rewrites of them, six of these raw texts."""
+        return self.keep("ten rewrites", self._ten_rewrites)
+
+    def _ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
+        from errata.metrics.imeasure.treebank import treebank_tokens
+
+        lines = read_lines(path("sakaguchi16-extra", "results_extra-HITs.csv"))[0]
+        found: dict[int, list[str]] = {}
+        for row in csv.DictReader(lines):
+            text = " ".join(treebank_tokens(row["Answer.Q1MultiLineTextInput"]))
+            found.setdefault(int(row["Input.sentID"]) - 1, []).append(text)
+        numbers = sorted(found)
+        six = [[found[number][k] for number in numbers] for k in range(6)]
+        fluent = (*REFERENCE_SETS["E-fluency"], *REFERENCE_SETS["N-fluency"])
+        return numbers, [*six, *([self.text(name)[i] for i in numbers] for name in fluent)]
+
+    # Metrics
+
+    def corpus(self, name: str, typo: str = "corrected") -> Corpus:
+        """A corpus by name: files of one's own, a collection of data, a reference set, or edits.
+
+        Reference sets (and their edits, NUCLE-edits...) have Sakaguchi's sentences only.
+        """
+        if name == "conll14":
+            return self.gold()
+        if name in self.files:
+            own = self.files[name]
+            return self.keep(("own corpus", own), lambda: _read_own(own), known=False)
+        if name in collections():
+            return self.keep(("collection", name), lambda: read_collection(name))
+        texts = {*REFERENCE_SETS, *sum(REFERENCE_SETS.values(), ())}
+        if name not in EDITED_SETS and not set(name.split("+")) <= texts:
+            raise Unknown(f"there are no references {name!r}")
+        return self.keep(("corpus", name, typo), lambda: self._part(name, self.kept(typo)))
+
+    def _part(self, name: str, kept: list[int]) -> Corpus:
+        gold = self.gold()
+        if name == "All-edits":
+            return self._twenty(kept)
+        if name == "BN15-edits":
+            gold = self.ten_annotators()
+        if name in CONVERTED:
+            # One edit lies outside its sentence; scorers drop it.
+            gold = read_m2(path("rewrites-m2", CONVERTED[name]), compatible=True)
+        if name.endswith("-edits"):
+            return Corpus(
+                tuple(gold.sources[i] for i in kept), tuple(gold.references[i] for i in kept), name
+            )
+        names = [text for part in name.split("+") for text in REFERENCE_SETS.get(part, (part,))]
+        return Corpus.from_texts(
+            [gold.sources[i] for i in kept],
+            [[self.text(text)[i] for i in kept] for text in names],
+            name=name,
+        )
+
+    def _twenty(self, kept: list[int]) -> Corpus:
+        """All twenty references: edits where they are public, the rest as texts to be aligned.
+
+        As in M2 files, who changed nothing has no line, and so no say, where others have.
+        """
+        sets = [
+            self.corpus(f"{name}-edits") for name in ("BN15", "NUCLE", "E-fluency", "E-minimal")
+        ]
+        texts = [self.text(t) for n in ("N-fluency", "N-minimal") for t in REFERENCE_SETS[n]]
+        references = []
+        for row, i in enumerate(kept):
+            source = sets[0].sources[row]
+            mine = [r for each in sets for r in each.references[row] if r.edits]
+            mine += [Reference(0, text=text[i]) for text in texts if text[i] != source]
+            numbered = [replace(r, annotator=k) for k, r in enumerate(mine)]
+            references.append(tuple(numbered) or (Reference(0, ()),))
+        return Corpus(sets[0].sources, tuple(references), "All-edits")
+
+
+def _read_own(own: OwnFiles) -> Corpus:
+    return read_corpus(
+        gold=own.gold or None, source=own.source or None, references=own.references, name=own.name
+    )
