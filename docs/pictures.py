@@ -27,6 +27,9 @@ PICTURES = {
         *("difficulty", "--sample", "--annotator", "0", "--sentences", "2-7", "--figure", FILE),
         *("--conceal", "omissions", "--conceal", "alarms"),
     ),
+    "groups.svg": (
+        *("agree", "--sample", "--group", "two=ana,bo", "--group", "rest=*", "--figure", FILE),
+    ),
     **{
         f"sets-{kind}.svg": (
             *("refs", "--sample", "--set", "first=annotator:0", "--set", "second=annotator:1"),

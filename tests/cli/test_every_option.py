@@ -195,7 +195,11 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         **JUDGMENTS,
         "--chance": case("--sample", "--chance cohen"),
         "--kappa-weights": case("--sample", "--kappa-weights quadratic"),
-        "--minimum": case("--sample", "--minimum 5000"),
+        "--minimum": case(
+            "--sample --group a=ana,bo --group b=*", "--minimum 5000", "groups", "group_pairs"
+        ),
+        "--group": case("--sample", "--group a=ana,bo --group b=*"),
+        "--figure": case("--sample --group a=ana,bo --group b=*", "--figure new.svg"),
         "--ranker": case("--sample", "--ranker net_wins"),
     },
     "plan": {

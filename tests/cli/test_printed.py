@@ -63,6 +63,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "rank-balanced": ("rank", "--sample", *QUICK, "--balanced", "--seed", 3),
     "agree": ("agree", "--sample"),
     "agree-weighted": ("agree", "--sample", "--kappa-weights", "linear", "--chance", "cohen"),
+    "agree-groups": ("agree", "--sample", "--group", "two=ana,bo", "--group", "rest=*"),
     "agree-minimum": ("agree", "--sample", "--minimum", 60),
     "agree-two": ("agree", "two.jsonl"),
     "plan": ("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 50),

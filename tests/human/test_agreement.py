@@ -13,7 +13,7 @@ import pytest
 
 from errata.data import Judgment
 from errata.errors import DataWarning, InputError
-from errata.human import compare
+from errata.human import compare, parse_ranker
 from errata.human.agreement import (
     Agreement,
     _outsiders,
@@ -23,6 +23,7 @@ from errata.human.agreement import (
     output_pairs,
     pooled_kappa,
 )
+from errata.human.judge_groups import group_agreement
 from errata.human.judge_rankings import judge_correlations
 from errata.io.judgments import read_judgments
 from human_data import grundkiewicz, grundkiewicz_comparisons, sakaguchi_file, submissions
@@ -120,6 +121,15 @@ def test_experts_and_workers_agree_on_the_same_texts() -> None:
 
     assert between(given, -1) == pytest.approx(0.034, abs=5e-4)  # as published
     assert between(by_text, 0) == pytest.approx(0.288, abs=5e-4)
+    people = tuple(sorted({j.judge for j in grundkiewicz()}))
+    groups = {"experts": people, "crowd": ("*",)}
+    ranker = parse_ranker("trueskill_meanfield")
+    found = group_agreement([*by_text, *grundkiewicz()], groups, chance="cohen", ranker=ranker)
+    assert found.kappa[0, 1] == pytest.approx(0.288, abs=5e-4)
+    assert found.kappa.diagonal() == pytest.approx([0.300, 0.267], abs=5e-4)
+    assert found.correlations is not None  # printed .917 and .876, of labels one sentence off
+    assert found.correlations.rho[0, 1] == pytest.approx(0.923, abs=5e-4)
+    assert found.correlations.r[0, 1] == pytest.approx(0.920, abs=5e-4)
 
 
 def cohen(x: np.ndarray, y: np.ndarray, power: int) -> float:

@@ -60,6 +60,9 @@ DRAWN: dict[str, tuple[object, ...]] = {
         )
         for kind in ("edits", "curve", "correlations", "rankings")
     },
+    "groups": (
+        *("agree", "--sample", "--group", "two=ana,bo", "--group", "rest=*", "--figure", "x.svg"),
+    ),
     "map": (*DIFFICULTY, "x.svg", "--annotator", 0),
     "map-concealed": (
         *(*DIFFICULTY, "x.svg", "--annotator", 0),

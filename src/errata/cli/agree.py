@@ -6,23 +6,33 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.figures import Figures, figure_option
 from errata.cli.named_data import data_option
-from errata.cli.options import choice_of
-from errata.cli.output import emit, format_option
+from errata.cli.options import choice_of, refuse_unless
+from errata.cli.output import emit, format_option, writes_files
 from errata.cli.people import JudgmentInputs, judgment_options, judgments_argument, ranker_option
+from errata.cli.score_files import split_names
+from errata.errors import InputError
 from errata.human.agreement import ChanceModel, KappaWeights
 
 if TYPE_CHECKING:
+    from errata.human.judge_groups import GroupAgreement
     from errata.report.table import Form
 
 
 __all__ = ["command"]
 
 
-@click.command(
-    "agree", epilog="Example:  errata agree judgments.xml --chance cohen --kappa-weights linear"
-)
+EPILOG = """\b
+Examples:
+  errata agree judgments.xml --chance cohen --kappa-weights linear
+  errata agree judgments.xml --group experts=ann,bob --group 'crowd=*' --without INPUT
+"""
+
+
+@click.command("agree", epilog=EPILOG)
 @data_option("judgments")
+@writes_files("figures")
 @click.option(
     "--chance",
     type=choice_of(ChanceModel),
@@ -47,6 +57,15 @@ __all__ = ["command"]
     show_default=True,
     help="Pairs of decisions a κ needs to be shown and to count.",
 )
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME=JUDGE,...",
+    help="Judges that belong together, by name, or a file with one a line; * are all in no other "
+    "group. Agreement within and between groups follows, and how they rank the systems; repeat it.",
+)
+@figure_option({"rankings": "the ranks of the systems by each --group, joined by lines"})
 @ranker_option("How single judges' rankings are scored.", "expected_wins(denominator='beaten')")
 @judgment_options()
 @format_option
@@ -56,6 +75,8 @@ def command(
     chance: ChanceModel,
     weights: KappaWeights,
     minimum: int,
+    groups: tuple[str, ...],
+    figures: Figures,
     ranker: str,
     judged: JudgmentInputs,
     form: Form,
@@ -63,14 +84,18 @@ def command(
     """Say how well judges agree with each other and with themselves.
 
     Agreement is counted on pairs of different outputs. Judges who agree with nobody are marked,
-    and each judge's ranking of the systems is correlated with the others'.
+    and each judge's ranking of the systems is correlated with the others'. With --group the same
+    is asked of groups: within each, between every two, and of their rankings.
     """
     from errata import human
     from errata.human.agreement import judge_agreement
+    from errata.human.judge_groups import group_agreement
     from errata.human.judge_rankings import judge_correlations
-    from errata.report.tables.rankings import agreement_tables, correlation_table
+    from errata.report.tables.rankings import agreement_tables, correlation_table, group_tables
 
+    named = _named_groups(groups)
     judged.check_used(bool(judgments))
+    refuse_unless(len(named) > 1, "figures", "two --group or more")
     chosen = human.parse_ranker(ranker)
     read = list(judged.read(judgments))
     found = judge_agreement(read, chance=chance, weights=weights, minimum=minimum)
@@ -79,4 +104,47 @@ def command(
         comparisons = human.compare(read, keep="judges", origin=judged.facts)
         correlations = judge_correlations(comparisons, chosen)
         tables.append(correlation_table(correlations, context=comparisons.facts))
+    if named:
+        together = group_agreement(
+            read,
+            named,
+            chance=chance,
+            weights=weights,
+            minimum=minimum,
+            ranker=chosen,
+            origin=judged.facts,
+        )
+        tables += group_tables(together)
+        _draw(together, chosen.label, figures)
     emit(tables, form)
+
+
+def _named_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The judges of each group, as they were named."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, equals, judges = text.partition("=")
+        if not (name and equals):
+            raise InputError(
+                f"--group {text[:100]!r} does not name a group",
+                remedy="write --group NAME=JUDGE,JUDGE",
+            )
+        if name in found:
+            raise InputError(f"two groups are called {name!r}", remedy="name them apart")
+        if name == "system" or name.startswith("rank by "):  # headings of their own
+            raise InputError(f"a group cannot be called {name!r}", remedy="give it another name")
+        if not judges.strip():
+            raise InputError(
+                f"the group {name!r} has no judge", remedy="write --group NAME=JUDGE,JUDGE"
+            )
+        found[name] = tuple(split_names(judges, "--group"))
+    return found
+
+
+def _draw(found: GroupAgreement, ranker: str, figures: Figures) -> None:
+    from errata.human.judge_groups import group_scores
+    from errata.report.figures import save_figure
+    from errata.report.figures.several_sets import slope_graph
+
+    for _, path in figures:
+        save_figure(slope_graph({ranker: group_scores(found)}), path)

@@ -50,8 +50,8 @@ class ScoreFiles(NamedTuple):
         return people[0] if people else None, metrics
 
 
-def split_names(text: str | None) -> list[str]:
-    """The names of systems: a file with one a line, or names apart by commas."""
+def split_names(text: str | None, option: str = "--names") -> list[str]:
+    """Names of systems or judges: a file with one a line, or names apart by commas."""
     if text is None:
         return []
     if os.path.isfile(text):
@@ -61,7 +61,9 @@ def split_names(text: str | None) -> list[str]:
     else:
         names = [name.strip() for name in text.split(",")]
     if not all(names):
-        raise InputError(f"--names {text[:100]!r} has an empty name", remedy="write --names A,B,C")
+        raise InputError(
+            f"{option} {text[:100]!r} has an empty name", remedy="write names as in A,B,C"
+        )
     return names
 
 

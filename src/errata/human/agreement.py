@@ -28,11 +28,15 @@ __all__ = [
     "KappaWeights",
     "Orientation",
     "OutputPairs",
+    "Tallies",
     "judge_agreement",
+    "judge_tallies",
     "kappa",
+    "kappa_between",
     "krippendorff",
     "output_pairs",
     "pooled_kappa",
+    "within_table",
 ]
 
 ChanceModel = Literal["pooled", "cohen", "symmetric"]
@@ -163,7 +167,7 @@ def kappa(table: Floats, *, weights: KappaWeights = "none", pooled: Floats | Non
     return Kappa(value, count, observed, expected, float(error))
 
 
-def _within(tallies: Floats) -> Floats:
+def within_table(tallies: Floats) -> Floats:
     """The table of all pairs of decisions on one key, each pair both ways round, halved."""
     return (tallies.T @ tallies - np.diag(tallies.sum(0))) / 2
 
@@ -174,7 +178,7 @@ def pooled_kappa(pairs: OutputPairs, *, weights: KappaWeights = "none") -> Kappa
     This is how Sakaguchi et al. (2016, Table 7) pool a group of judges. A pair has no first and
     second judge, so the margins are those of both ways round.
     """
-    return kappa(_within(pairs.tallies()), weights=weights)
+    return kappa(within_table(pairs.tallies()), weights=weights)
 
 
 def krippendorff(pairs: OutputPairs, *, level: AlphaLevel = "nominal") -> float:
@@ -261,7 +265,7 @@ def judge_agreement(
     pairs = output_pairs(kept)
     number = {name: j for j, name in enumerate(sorted(pairs.judges))}
     judges = tuple(number)
-    tallies = {name: _judge_tallies(pairs, j) for j, name in enumerate(pairs.judges)}
+    tallies = {name: judge_tallies(pairs, j) for j, name in enumerate(pairs.judges)}
     n = len(judges)
     each = [tallies[name] for name in judges]
     values, counts, errors = _matrices(each, chance, weights)
@@ -295,13 +299,13 @@ def _matrices(
     values, counts, errors = (np.full((n, n), np.nan) for _ in range(3))
     for a in range(n):
         for b in range(a, n):
-            found = _between(tallies[a], tallies[b], a == b, chance, weights)
+            found = kappa_between(tallies[a], tallies[b], a == b, chance, weights)
             for i, j in ((a, b), (b, a)):
                 values[i, j], counts[i, j], errors[i, j] = found.value, found.count, found.error
     return values, counts, errors
 
 
-def _judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:
+def judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:
     """The keys a judge decided on and how often they gave each outcome there."""
     rows = pairs.judge == judge
     keys, place = np.unique(pairs.key[rows], return_inverse=True)
@@ -309,12 +313,16 @@ def _judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:
     return keys, table.reshape(-1, 3).astype(np.float64)
 
 
-def _between(
+def kappa_between(
     a: Tallies, b: Tallies, same: bool, chance: ChanceModel, weights: KappaWeights
 ) -> Kappa:
+    """κ of all pairs of decisions, one of each side, on the outputs that both decided on.
+
+    ``same`` says that both sides are one judge, whose decisions are compared with each other.
+    """
     if same:
         counts = a[1][a[1].sum(1) > 1]
-        table, pooled = _within(counts), counts.sum(0)
+        table, pooled = within_table(counts), counts.sum(0)
     else:
         _, in_a, in_b = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
         left, right = a[1][in_a], b[1][in_b]

@@ -12,6 +12,7 @@ from errata.data import Scores
 from errata.human.agreement import Agreement
 from errata.human.clusters import SOLVED, Ranking
 from errata.human.head_to_head import HeadToHead
+from errata.human.judge_groups import GroupAgreement, group_scores
 from errata.human.judge_rankings import JudgeCorrelations
 from errata.human.planning import NextPairs, Plan
 from errata.numbers import Interval, counted, settled
@@ -22,6 +23,7 @@ from errata.report.tables.scores import score_table
 __all__ = [
     "agreement_tables",
     "correlation_table",
+    "group_tables",
     "head_to_head_table",
     "next_pairs_table",
     "plain_ranking_table",
@@ -213,6 +215,81 @@ def correlation_table(found: JudgeCorrelations, *, context: Sequence[str] = ()) 
         caption=f"signature: {signature}",
         signature=signature,
         formats=dict.fromkeys((*found.judges, "ρ others", "r others"), ".3f"),
+    )
+
+
+def group_tables(found: GroupAgreement) -> list[Table]:
+    """Agreement within groups of judges, between them, and the systems as each ranks them."""
+    signature = signed("groups", *found.facts, f"rankings:{int(found.rankings.sum())}")
+    few = f"a κ from fewer than {found.minimum} pairs of decisions is not shown"
+    notes = [few]
+    if found.left_out:
+        notes.append(f"note: in no group, and left out: {', '.join(found.left_out)}")
+
+    def cells(a: int, b: int) -> tuple[Cell, ...]:
+        enough = found.counts[a, b] >= max(1, found.minimum)
+        kappa, error = found.kappa[a, b], found.errors[a, b]
+        count: Cell = counted(found.counts[a, b]).item()
+        return (float(kappa), float(error), count) if enough else (None, None, count)
+
+    names = found.names
+    shown = ("κ", "standard error", "pairs of decisions")
+    within = tuple(
+        (name, len(found.groups[name]), int(found.rankings[a]), *cells(a, a))
+        for a, name in enumerate(names)
+    )
+    formats = {"κ": ".4f", "standard error": ".4f", "pairs of decisions": ".10g"}
+    tables = [
+        Table(
+            ("group", "judges", "rankings", *shown),
+            within,
+            title="Agreement within groups, of different judges",
+            name="groups",
+            caption="\n".join(notes),
+            signature=signature,
+            formats=formats,
+        )
+    ]
+    ranked = found.correlations
+    if ranked is None:
+        return tables
+    between = tuple(
+        (one, other, *cells(a, b), float(ranked.rho[a, b]), float(ranked.r[a, b]))
+        for a, one in enumerate(names)
+        for b, other in enumerate(names)
+        if a < b
+    )
+    signature = f"{signature}; {ranked.ranker}"
+    tables.append(
+        Table(
+            ("first", "second", *shown, "ρ", "r"),
+            between,
+            title="Agreement between groups, and correlation of their rankings of the systems",
+            name="group_pairs",
+            caption=few,
+            signature=signature,
+            formats=formats | {"ρ": ".3f", "r": ".3f"},
+        )
+    )
+    tables.append(_group_rankings(found, ranked, signature))
+    return tables
+
+
+def _group_rankings(found: GroupAgreement, ranked: JudgeCorrelations, signature: str) -> Table:
+    sides = group_scores(found)
+    first = next(iter(sides.values()))
+    rows: list[tuple[Cell, ...]] = []
+    for s in first.order:
+        cells = [(float(side.values[s]), side.ranks[s]) for side in sides.values()]
+        rows.append((first.systems[s], *(cell for pair in cells for cell in pair)))
+    return Table(
+        ("system", *(column for name in sides for column in (name, f"rank by {name}"))),
+        tuple(rows),
+        title="The systems as each group ranks them",
+        name="group_rankings",
+        caption=f"scores: {ranked.ranker}",
+        signature=signature,
+        formats=dict.fromkeys(sides, ".3f"),
     )
 
 
