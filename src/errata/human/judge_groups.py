@@ -37,18 +37,18 @@ from errata.parameters import nearest, require
 __all__ = [
     "OTHERS",
     "GroupAgreement",
-    "Groups",
+    "JudgeGroups",
     "group_agreement",
     "group_scores",
     "resolve_groups",
 ]
 
-Groups = Mapping[str, tuple[str, ...]]
+JudgeGroups = Mapping[str, tuple[str, ...]]
 OTHERS = "*"  # stands for all judges who are in no other group
 NAMED = 8  # judges of a group that a signature names; of more it has the number and a digest
 
 
-def resolve_groups(groups: Groups, judges: Sequence[str]) -> Groups:
+def resolve_groups(groups: JudgeGroups, judges: Sequence[str]) -> JudgeGroups:
     """The groups with every judge by name: `OTHERS` is whoever is in no other group.
 
     >>> resolve_groups({"experts": ("ann",), "crowd": ("*",)}, ["ann", "bob", "cyd"])
@@ -101,7 +101,7 @@ class GroupAgreement:
     row for each group, in the order of ``groups``; None where there is one group.
     """
 
-    groups: Groups
+    groups: JudgeGroups
     kappa: Floats
     counts: Floats
     errors: Floats
@@ -119,7 +119,7 @@ class GroupAgreement:
 
 def group_agreement(
     judgments: Sequence[Judgment],
-    groups: Groups,
+    groups: JudgeGroups,
     *,
     chance: ChanceModel = "pooled",
     weights: KappaWeights = "none",
