@@ -39,6 +39,8 @@ PICTURES = {
     },
     "matrix.svg": ("meta", "--sample", "--level", "system", "--figure", f"matrix={FILE}"),
 }
+# Those drawn on the data sets, which take long, and the script that draws them.
+FROM_DATA = {"benchmark.svg": "docs/benchmark.py"}
 
 
 def draw(name: str, folder: Path) -> None:

@@ -150,6 +150,17 @@ def test_the_command_takes_ratings_of_several_judges(tmp_path: Path) -> None:
     assert "x has rated sentence 0 before" in refused.stderr
 
 
+def test_ratings_of_several_judges_are_their_means(tmp_path: Path) -> None:
+    file = tmp_path / "rated.csv"
+    file.write_text("annotator,id,A,B\nx,2,40,1\nx,1,10,5\ny,1,20,\n")
+    (found,) = read_score_files([str(file)])
+    assert found.systems == ("A", "B")
+    assert found.sentences is not None
+    assert found.sentences.tolist() == [[15.0, 40.0], [5.0, 1.0]]
+    assert dict(found) == {"A": 27.5, "B": 3.0}
+    assert "ratings are means over 2 judges, each weighing the same" in found.notes
+
+
 def test_system_scores_are_no_ratings(tmp_path: Path) -> None:
     given = _texts(tmp_path)
     (tmp_path / "human.tsv").write_text("A\t2\nB\t1\n")

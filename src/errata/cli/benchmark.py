@@ -87,17 +87,16 @@ def command(
     found = []
     for judged in judged_sets:
         results = _scores(judged, usual, asked, not_run, made, threads)
-        with ProgressBar(judged.name):
-            found.append(
-                benchmark_set(
-                    judged,
-                    results,
-                    ranker=chosen_ranker,
-                    resamples=bootstrap.resamples,
-                    confidence=bootstrap.confidence,
-                    rng=bootstrap.seed,
-                )
+        found.append(
+            benchmark_set(
+                judged,
+                results,
+                ranker=chosen_ranker,
+                resamples=bootstrap.resamples,
+                confidence=bootstrap.confidence,
+                rng=bootstrap.seed,
             )
+        )
     tables = report.benchmark_tables(found, confidence=bootstrap.confidence, not_run=not_run)
     if contests:
         tables.append(report.told_table(found))
