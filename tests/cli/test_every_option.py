@@ -336,6 +336,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--skip-sentences": case(f"--sample {GLEU}", "--skip-sentences 2,5-7", "corpora", "gleu"),
         "--tokens": case(f"--sample {GLEU}", "--tokens characters", "corpora", "gleu"),
         "--no-guard": case(f"alien {GLEU}", "--no-guard"),
+        "--extract": case("wide -m edits --resamples 0", "--extract aligned"),
         "--against": case(f"--sample {GLEU} -m m2", "--against m2", "gleu"),
         "--types": case(f"--sample {GLEU}", "--types aligned", "corpora", "kinds"),
         "--tier": case(f"--sample {GLEU}", "--tier 1", "corpora", "kinds"),
@@ -467,6 +468,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "all.m2").write_text(all_m2.replace("A 0 1|||", "A 0 2|||", 1), encoding="utf-8")
     one_m2 = (made / "one.m2").read_text("utf-8")
     (made / "wide.m2").write_text(one_m2.replace("A 0 1|||", "A 0 2|||", 1), encoding="utf-8")
+    (made / "wide" / "outputs").mkdir(parents=True)
+    shutil.copy(made / "gold.m2", made / "wide")
+    shutil.copy(made / "wide.m2", made / "wide" / "outputs")
     make_folder(made / "origin").rename(made / "catalogue.toml")
     return made
 

@@ -34,6 +34,7 @@ OWN_HELP = {
 
 # What commands may import from the command line.
 SHARED = (
+    ".chosen",
     ".named_data",
     "",
     ".figures",

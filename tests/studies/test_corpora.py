@@ -166,13 +166,16 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert "without a part in this: B, C" in found["stability"]["caption"]
     done = errata("corpora", "three", "-m", "m2", cwd=tmp_path, code=2)
     assert "--metric goes with outputs to score" in done.stderr
+    (tmp_path / "two" / "outputs" / "C.txt").unlink()
     assert {*_tables("three", cwd=tmp_path)} == {"corpora", "kinds"}
     for more, said in (
         (("--missing", "<none>"), "--missing goes with reference texts"),
         (("-m", "m2", "--against", "m2"), "m2 is compared with itself"),
         (("-m", "m2", "-m", "m2"), "m2 is given twice"),
+        (("--extract", "aligned"), "no metric here goes by edits that are found"),
+        (("-m", "difficulty(leave_out=True)"), "difficulty on two: difficulty: leave_out needs"),
     ):
-        assert said in errata("corpora", "one", *more, cwd=tmp_path, code=2).stderr
+        assert said in errata("corpora", "one", "two", *more, cwd=tmp_path, code=2).stderr
     assert "no corpus to look at" in errata("corpora", code=2).stderr
 
 
@@ -203,12 +206,13 @@ def test_public_systems_of_gotou_et_al(data_sets: Path) -> None:
 def test_over_two_corpora_the_first_place_stays_by_weighted_f_only(data_sets: Path) -> None:
     found = _tables(
         *("conll14-public", "jfleg", "--annotator", 0, "-m", "m2", "-m", "difficulty"),
-        *("--resamples", 0, "--kinds", 0),
+        *("--resamples", 0, "--kinds", 0, "-q"),
         env={"ERRATA_DATA": str(data_sets)},
     )
     facts = {row["corpus"]: row for row in found["corpora"]["rows"]}
     assert facts["jfleg"]["sentences"] == 747
     assert round(facts["jfleg"]["error rate"], 2) == 0.20  # Gotou et al., Table 1
+    assert round(facts["conll14-public"]["error rate"], 3) == 0.107  # printed 0.12
     rows = {row["metric"]: row for row in found["stability"]["rows"]}
     assert (rows["m2"]["first changes"], rows["difficulty"]["first changes"]) == (1, 0)
     assert rows["difficulty"]["first places"] == "kiyono19"

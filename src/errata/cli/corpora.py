@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.chosen import extracting, refuse_twins
 from errata.cli.figures import Figures, figure_option
 from errata.cli.options import (
     DEFAULT_METRICS,
@@ -14,8 +15,8 @@ from errata.cli.options import (
     Inputs,
     bootstrap_options,
     corpus_options,
+    extract_option,
     metric_option,
-    refuse_twins,
     refuse_unless,
     threads_option,
     tier_option,
@@ -50,6 +51,7 @@ Examples:
     metavar="METRIC",
     help="Show by how many places a system rises or falls against this metric.",
 )
+@extract_option("errant, edits and difficulty: find the edits of all outputs alike")
 @types_option
 @tier_option
 @click.option(
@@ -68,6 +70,7 @@ def command(
     inputs: Inputs,
     metrics: tuple[str, ...],
     against: str | None,
+    extractor: str | None,
     types: str,
     tier: int,
     kinds: int,
@@ -90,6 +93,8 @@ def command(
 
     base = None if against is None else parse(against)
     chosen = [parse(text) for text in metrics or DEFAULT_METRICS]
+    if extractor is not None:
+        chosen = extracting(chosen, extractor)
     refuse_twins(chosen)
     if [base] == chosen:
         raise InputError(
@@ -188,8 +193,8 @@ def _across(
     results = []
     for each in sets:
         with ProgressBar(f"{metric.name}, {each.name}") as progress:
-            results.append(
-                evaluate(
+            try:
+                scores = evaluate(
                     metric,
                     each.corpus,
                     each.systems,
@@ -198,7 +203,14 @@ def _across(
                     threads=threads,
                     progress=progress,
                 )
-            )
+            except InputError as error:
+                raise InputError(
+                    f"{metric.name} on {each.name}: {error.problem}",
+                    path=error.path,
+                    line=error.line,
+                    remedy=error.remedy,
+                ) from None
+            results.append(scores)
     names = tuple(each.name for each in sets)
     return AcrossCorpora(names, tuple(results), sources_alike([each.corpus for each in sets]))
 

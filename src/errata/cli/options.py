@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
@@ -21,12 +20,10 @@ from click.core import ParameterSource
 from errata.cli.words import Annotator, choice_of
 from errata.errors import DataWarning, InputError
 from errata.numbers import plural
-from errata.plugins import origin
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
     from errata.io.skipping import Skipped
-    from errata.metrics import Metric
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -42,7 +39,6 @@ __all__ = [
     "gathered",
     "metric_option",
     "read_skip_option",
-    "refuse_twins",
     "refuse_unless",
     "sample_option",
     "seed_option",
@@ -86,22 +82,6 @@ def refuse_unless(used: bool, options: str, goes_with: str) -> None:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = max(known[name].opts, key=len)
             raise InputError(f"{option} goes with {goes_with}", remedy="leave it out otherwise")
-
-
-def refuse_twins(metrics: Sequence[Metric]) -> None:
-    """Refuse to compute the same numbers twice, in two columns of one name."""
-    for one, other in combinations(metrics, 2):
-        # Without a pipeline of ERRANT's, errant is edits by another name.
-        same = one == other or (
-            type(one) is not type(other)
-            and one.label == other.label
-            and repr(one).partition("(")[2] == repr(other).partition("(")[2]
-            and origin(type(one)) == origin(type(other))
-        )
-        if same:
-            raise InputError(
-                f"{one.label} is given twice", remedy="leave one out, or give it other parameters"
-            )
 
 
 def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorator]) -> Decorator:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.chosen import extracting, refuse_twins
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     DEFAULT_METRICS,
@@ -15,7 +16,6 @@ from errata.cli.options import (
     corpus_options,
     extract_option,
     metric_option,
-    refuse_twins,
     refuse_unless,
     threads_option,
     tier_option,
@@ -77,7 +77,7 @@ def command(
     refuse_unless(not by_type, "sentences compare details", "scores of systems, not --by-type")
     chosen = [parse(text) for text in metrics or (("errant",) if by_type else DEFAULT_METRICS)]
     if extractor is not None:
-        chosen = _extracting(chosen, extractor)
+        chosen = extracting(chosen, extractor)
     if compare and not bootstrap.resamples:
         raise InputError(
             "--compare is a bootstrap test, and --resamples 0 leaves nothing to test with",
@@ -113,21 +113,6 @@ def command(
     if compare:
         shown += [tables.comparison_table(scores) for scores in results]
     emit(shown, form)
-
-
-def _extracting(metrics: list[Metric], extractor: str) -> list[Metric]:
-    """Metrics with the edits of all outputs found by this extractor, where they go by edits."""
-    from errata.edits import split_extractor
-    from errata.metrics.difficulty import Difficulty
-    from errata.metrics.errant import Edits
-
-    split_extractor(extractor)
-    if not any(isinstance(metric, Edits | Difficulty) for metric in metrics):
-        raise InputError(
-            "--extract finds edits, and no metric here goes by edits that are found",
-            remedy="it goes with -m errant, edits or difficulty",
-        )
-    return [m.extracting(extractor) if isinstance(m, Edits | Difficulty) else m for m in metrics]
 
 
 def _by_type(

@@ -1,0 +1,46 @@
+"""The metrics that were asked for: no two alike, and with the edits that --extract finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from errata.errors import InputError
+from errata.plugins import origin
+
+if TYPE_CHECKING:
+    from errata.metrics import Metric
+
+__all__ = ["extracting", "refuse_twins"]
+
+
+def refuse_twins(metrics: Sequence[Metric]) -> None:
+    """Refuse to compute the same numbers twice, in two columns of one name."""
+    for one, other in combinations(metrics, 2):
+        # Without a pipeline of ERRANT's, errant is edits by another name.
+        same = one == other or (
+            type(one) is not type(other)
+            and one.label == other.label
+            and repr(one).partition("(")[2] == repr(other).partition("(")[2]
+            and origin(type(one)) == origin(type(other))
+        )
+        if same:
+            raise InputError(
+                f"{one.label} is given twice", remedy="leave one out, or give it other parameters"
+            )
+
+
+def extracting(metrics: Sequence[Metric], extractor: str) -> list[Metric]:
+    """Metrics with the edits of all outputs found by this extractor, where they go by edits."""
+    from errata.edits import split_extractor
+    from errata.metrics.difficulty import Difficulty
+    from errata.metrics.errant import Edits
+
+    split_extractor(extractor)
+    if not any(isinstance(metric, Edits | Difficulty) for metric in metrics):
+        raise InputError(
+            "--extract finds edits, and no metric here goes by edits that are found",
+            remedy="it goes with -m errant, edits or difficulty",
+        )
+    return [m.extracting(extractor) if isinstance(m, Edits | Difficulty) else m for m in metrics]
