@@ -60,6 +60,11 @@ VARIANTS = [
     "bleu",
     "bleu(lowercase=True)",
     "bleu(smooth=none)",
+    "cleme(middle=1.5)",  # without, the mean length in the whole corpus decides
+    "cleme(weights=none, total=mean)",
+    "cleme(mode=independent, weights=none)",
+    "cleme2",
+    "cleme2(mode=independent, total=mean)",
     "green",
     "green(unit=char, n=3)",
     "green(total=mean, empty=one)",

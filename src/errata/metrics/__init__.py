@@ -23,6 +23,8 @@ METRICS: Registry[type[Metric]] = Registry(
         "green": "errata.metrics.green:GREEN",
         "errant": "errata.metrics.errant:Errant",
         "edits": "errata.metrics.errant:Edits",
+        "cleme": "errata.metrics.cleme:CLEME",
+        "cleme2": "errata.metrics.cleme:CLEME2",
         "difficulty": "errata.metrics.difficulty:Difficulty",
         "scribendi": "errata.metrics.scribendi:Scribendi",
         "fluency": "errata.metrics.fluency:Fluency",

@@ -1,0 +1,157 @@
+"""CLEME and CLEME2.0: the official program's figures, and what merged chunks are."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.errors import InputError
+from errata.evaluation import evaluate
+from errata.io.corpus import read_corpus, read_hypotheses_m2
+from errata.metrics import parse
+from errata.metrics.cleme.merged import merged_chunks
+
+SYSTEMS = ("CUUI", "CAMB", "INPUT", "AMU")
+MODES = {"dep": "dependent", "ind": "independent"}
+PRF = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN", "p": "P", "r": "R", "acc": "accuracy"}
+HEUO = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN", "fp_ne": "FPne"} | {
+    "hit": "hit",
+    "err": "wrong",
+    "und": "under",
+    "ove": "over",
+}
+# The program's own run gave sentences the factors of the corpus score.
+FACTORS = "sentence_factors=(0.45, 0.35, 0.15, 0.05)"
+
+
+@pytest.fixture(scope="module")
+def demo(data_sets: Path) -> tuple[Corpus, dict[str, Hypotheses]]:
+    """CoNLL-2014 and four systems with ERRANT's edits, as the program's demonstration has them."""
+    (folder,) = data_sets.glob("THUKElab/CLEME/*/demo/examples")
+    return read_corpus(gold=folder / "conll14.errant"), {
+        name: read_hypotheses_m2(folder / f"conll14-{name}.errant", [name])[0] for name in SYSTEMS
+    }
+
+
+@pytest.mark.parametrize("level", ["corpus", "sentence"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_figures_of_the_official_program(
+    system: str, mode: str, level: str, demo: tuple[Corpus, dict[str, Hypotheses]], oracles: Path
+) -> None:
+    corpus, outputs = demo
+    total = "sum" if level == "corpus" else "mean"
+    seen = 0
+    for line in (oracles / "learned" / "cleme.txt").read_text("utf-8").splitlines():
+        if not line.startswith(f"{system} {mode} ") or f"_{level}_" not in line:
+            continue
+        _, _, variant, figures = line.split(None, 3)
+        wanted = ast.literal_eval(figures)
+        weights = "none" if "unweighted" in variant else "length"
+        prf = variant.startswith("prf")
+        text = (
+            f"cleme(mode={MODES[mode]}, weights={weights}, total={total})"
+            if prf
+            else f"cleme2(mode={MODES[mode]}, total={total}, {FACTORS})"
+        )
+        scores = evaluate(text, corpus, outputs[system], resamples=0)
+        digits = 4 if prf and level == "corpus" else 6
+        assert round(scores[system], digits) == wanted["f" if prf else "com"]
+        for key, part in (PRF if prf else HEUO).items():
+            # Of the sentences' means only the score is one of ours.
+            if level == "corpus" or part[:2] in ("TP", "FP", "FN", "TN"):
+                found = float(scores.parts[part][0])
+                rounded = digits if key in ("p", "r", "acc") else 6
+                assert round(found, rounded) == pytest.approx(wanted[key], abs=1e-9), (text, key)
+        seen += 1
+    assert seen >= 3
+
+
+def test_chunks_are_merged_where_edits_touch() -> None:
+    source = ["a", "b", "c", "d", "e"]
+    first = [Edit(1, 2, "x"), Edit(4, 4, "y")]
+    second = [Edit(2, 2, "z"), Edit(3, 4, "")]
+    chunks, between = merged_chunks(source, [first, second])
+    assert [chunk.words for chunk in chunks] == [
+        (("x",), ("b", "z")),  # an insertion at the end of an edit joins it
+        (("d", "y"), ()),
+    ]
+    assert [chunk.changed for chunk in chunks] == [(True, True), (True, True)]
+    assert between == 3  # a, c, e
+
+
+edits = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2), st.sampled_from(["", "x", "y z"])))
+
+
+@given(st.lists(edits, min_size=1, max_size=3))
+def test_chunks_put_together_are_the_texts(drawn: list[list[tuple[int, int, str]]]) -> None:
+    source = ["a", "b", "c", "d", "e", "f"]
+    texts = []
+    for several in drawn:
+        kept: list[Edit] = []
+        for start, width, words in sorted(several):
+            end = min(start + width, len(source))
+            if start <= len(source) and (not kept or start > kept[-1].end):
+                kept.append(Edit(start, end, words))
+        texts.append(kept)
+    chunks, between = merged_chunks(source, texts)
+    whole = sum(chunk.length for chunk in chunks)
+    assert between <= len(chunks) + 1
+    for k, several in enumerate(texts):
+        grown = sum(len(chunk.words[k]) - chunk.length for chunk in chunks)
+        assert grown == sum(len(e.replacement.split()) - (e.end - e.start) for e in several)
+        assert any(chunk.changed[k] for chunk in chunks) == bool(several)
+    assert whole <= len(source)
+
+
+def test_a_reference_that_deletes_everything_does_not_count() -> None:
+    corpus = Corpus.from_texts(["He go home"], [["He goes home"], [""]])
+    counts = parse("cleme(weights=none)").count(corpus, Hypotheses("A", ("He goes home",)))
+    assert counts[0, 0].tolist() == [1, 0, 0, 2, 0]
+    assert counts[0, 1].tolist() != counts[0, 1].tolist()  # NaN
+    alone = Corpus.from_texts(["He go home"], [[""]])
+    assert evaluate("cleme", alone, Hypotheses("A", ("",)))["A"] == 1.0
+
+
+def test_any_reference_may_be_right_or_one_must_be() -> None:
+    corpus = Corpus.from_texts(["a b c d e"], [["x b c d e"], ["a b c d y"]])
+    both = Hypotheses("A", ("x b c d y",))
+    assert evaluate("cleme(mode=independent)", corpus, both)["A"] == 1.0
+    dependent = evaluate("cleme(weights=none)", corpus, both)
+    assert (dependent.parts["TP"][0], dependent.parts["FP"][0]) == (1, 1)
+
+
+def test_long_chunks_weigh_more_where_they_are_right() -> None:
+    sources, references = ["a b c d e", "f g"], [["p q r s e", "h g"]]
+    corpus = Corpus.from_texts(sources, references)
+    long, short = (
+        evaluate("cleme", corpus, Hypotheses("A", text))["A"]
+        for text in (("p q r s e", "f g"), ("a b c d e", "h g"))
+    )
+    assert long > short
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cleme(beta=0)",
+        "cleme(mode=both)",
+        "cleme2(factors=(1.0,))",
+        "cleme2(factors=(0.5, 0.5, 0.5, -0.5))",
+        "cleme2(sentence_factors=(0.1, 0.1, 0.1, 0.1))",
+    ],
+)
+def test_what_cannot_be_scored_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse(text)
+
+
+def test_a_sentence_without_a_reference_is_refused() -> None:
+    corpus = Corpus(("a", "b"), ((Reference(0, ()),), ()))
+    with pytest.raises(InputError, match="has no reference"):
+        evaluate("cleme", corpus, Hypotheses("A", ("a", "b")))
