@@ -117,6 +117,7 @@ XML_GOLD = b"""<scripts><script id="1"><sentence id="1" numann="2"><text>He go h
 """
 
 
+RATINGS = b"judge,sentence,A,B\nx,0,50,60\ny,0,40,\nx,1,80,75\ny,1,90,10\n"
 CORPORA = b"""[essays]
 gold = "gold.m2"
 outputs = ["out/*.txt", "b.txt"]
@@ -243,6 +244,7 @@ TARGETS = (
     Target("judgments", _judgments, _judged),
     Target("columns", _judgments, _judged_by_columns),
     Target("scores", _scores, _scored),
+    Target("ratings", lambda: [RATINGS], _scored),
     Target("stored.json", lambda: _scores()[:1], _reader("errata.io", "read_scores"), ".json"),
     Target("stored.tsv", lambda: _scores()[1:2], _reader("errata.io", "read_scores"), ".tsv"),
     Target("published", lambda: _scores()[-1:], _reader("errata.io", "read_published_scores")),
