@@ -174,7 +174,8 @@ def test_sets_that_are_not_on_disk_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     quick = ("benchmark", "-m", "gleu", "--resamples", 0, "--json")
-    nothing = errata(*quick, code=2, env={"ERRATA_DATA": str(tmp_path)})
+    monkeypatch.setenv("ERRATA_DATA", str(tmp_path))
+    nothing = errata(*quick, code=2)
     assert "errata data get conll14" in nothing.stderr
     assert not is_here("conll14")
     monkeypatch.setattr(judged_sets, "is_here", lambda name: name == "conll14")
