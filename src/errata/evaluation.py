@@ -20,7 +20,7 @@ from errata.errors import ErrataError, InputError
 from errata.io.checks.lines import check_once
 from errata.io.skipping import skip_fact
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Metric
+from errata.metrics.base import Metric, scored_alone
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
 from errata.plugins import attributed, blamed, fault, origin
 
@@ -336,13 +336,7 @@ def sentence_scores(
     """Scores and further figures of every sentence scored alone (mean over draws)."""
     single = metric.single
     choice = _checked_choice(single, counts, single.choose(counts))
-    rows = np.arange(counts.shape[0])
-    scores = np.zeros(choice.shape)
-    for draw, chosen in enumerate(choice):
-        there = chosen >= 0
-        scores[draw, there] = single.score(counts[rows[there], chosen[there]])
-    weight = (choice >= 0).sum(axis=0)
-    mean = np.where(weight > 0, scores.sum(axis=0) / np.maximum(weight, 1), np.nan)
+    mean = scored_alone(metric, counts, choice)
     more = dict(single.parts(chosen_counts(counts, choice)))
     # With one reference there is no choice to speak of.
     several = counts.shape[1] > 1 and corpus.most_references > 1

@@ -65,6 +65,10 @@ VARIANTS = [
     "cleme(mode=independent, weights=none)",
     "cleme2",
     "cleme2(mode=independent, total=mean)",
+    # Per token, "Ok", which Harper calls an error, is a sentence with nothing right in it.
+    "errors(measure=removed)",
+    "interpolate(first=m2, second='gleu(n=2)', weight=0.5)",
+    "interpolate(first=errors, second=harper, weight=0)",
     "green",
     "green(unit=char, n=3)",
     "green(total=mean, empty=one)",

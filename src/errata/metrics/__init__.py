@@ -29,6 +29,8 @@ METRICS: Registry[type[Metric]] = Registry(
         "scribendi": "errata.metrics.scribendi:Scribendi",
         "fluency": "errata.metrics.fluency:Fluency",
         "harper": "errata.metrics.harper:Harper",
+        "errors": "errata.metrics.grammar_errors:Errors",
+        "interpolate": "errata.metrics.interpolated:Interpolate",
     },
     group="errata.metrics",
     accepts=class_of(Metric),

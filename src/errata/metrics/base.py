@@ -36,6 +36,7 @@ __all__ = [
     "join_counts",
     "metric",
     "precision_recall",
+    "scored_alone",
     "stacked",
     "whole",
 ]
@@ -145,6 +146,22 @@ def count_each(
     )
     n = len(batches)
     return [join_counts(parts[i : i + n]) for i in range(0, len(parts), n)]
+
+
+def scored_alone(metric: Metric, counts: Floats, choice: Ints | None = None) -> Floats:
+    """The scores of every sentence scored alone, mean over draws; NaN where none can be had.
+
+    ``choice`` is that of ``metric.single``, where it is known.
+    """
+    single = metric.single
+    choice = single.choose(counts) if choice is None else choice
+    rows = np.arange(counts.shape[0])
+    scores = np.zeros(choice.shape)
+    for draw, chosen in enumerate(choice):
+        there = chosen >= 0
+        scores[draw, there] = single.score(counts[rows[there], chosen[there]])
+    weight = (choice >= 0).sum(axis=0)
+    return np.where(weight > 0, scores.sum(axis=0) / np.maximum(weight, 1), np.nan)
 
 
 def join_counts(parts: Sequence[Floats]) -> Floats:

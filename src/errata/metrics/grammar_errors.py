@@ -1,0 +1,148 @@
+"""Grammaticality by a checker, without references (Napoles, Sakaguchi & Tetreault, EMNLP 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Literal
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stacked, whole
+from errata.metrics.fluency import distinct, stripped
+from errata.models import Memo
+from errata.models.languagetool import NAPOLES
+from errata.numbers import Floats, Ints, Progress, ratio
+from errata.parameters import About
+
+__all__ = ["Errors"]
+
+FIXED = 2.0**30  # shares are multiples of its inverse, so that sums do not depend on their order
+
+
+@metric
+class Errors(Metric):
+    """How few errors a rule-based checker finds in the output.
+
+    ``measure="per_token"``: the mean over sentences of ``1 - errors / tokens`` (tokens at least 1),
+    which Napoles et al. (2016b) call a grammaticality-based metric. ``"removed"`` is the errors of
+    the source less those of the output, per sentence. A sentence that was emptied keeps its errors
+    and its tokens, which the paper does not say: deleting a sentence corrects nothing.
+    A checker sees what it has rules for, and neither whether the meaning was kept nor whether
+    anything was corrected: interpolate it with a metric that has references (`interpolate`).
+
+    ``checker="harper"`` runs in this process (English, ``language`` is a dialect: ``en-US``,
+    ``en-GB``, ``en-AU``, ``en-CA``, ``en-IN``); ``"languagetool"`` asks the server at ``url``, with
+    the rules in ``disabled`` off (by default those of the paper). ``tokenized`` takes out the
+    blanks that tokenisation puts before punctuation.
+    """
+
+    name = "errors"
+    about = About(
+        paper="Napoles et al. 2016b",
+        range="up to 1 (per_token), any (removed)",
+        needs=("errata[harper] or a LanguageTool server",),
+    )
+
+    checker: Literal["harper", "languagetool"] = "harper"
+    measure: Literal["per_token", "removed"] = "per_token"
+    language: str = "en-US"
+    url: str = field(default="", compare=False)
+    disabled: tuple[str, ...] = NAPOLES
+    tokenized: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.checker == "harper" and self.language not in DIALECT:
+            raise InputError(
+                f"errors: Harper does not know the language {self.language!r}",
+                remedy=f"use {', '.join(DIALECT)}, or checker='languagetool'",
+            )
+        if self.checker == "harper" and (self.url or self.disabled != NAPOLES):
+            raise InputError(
+                "errors: url and disabled are for LanguageTool", remedy="add checker='languagetool'"
+            )
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Errors before and after, tokens, the share without errors, and sentences."""
+        return ("before", "after", "tokens", "right", "sentences")
+
+    @property
+    def headline(self) -> str:
+        """What `score` returns."""
+        return "1 - errors/token" if self.measure == "per_token" else "errors removed"
+
+    @property
+    def columns(self) -> Columns:
+        """None: there are no references."""
+        return "none"
+
+    def _opened(self) -> Memo:
+        if self.checker == "harper":
+            from errata.models.harper import open_harper
+
+            return open_harper(DIALECT[self.language], self.tokenized)
+        from errata.models.languagetool import open_languagetool
+
+        return open_languagetool(self.url, self.language, self.disabled, self.tokenized)
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """Every distinct sentence is checked once, all systems together."""
+        self._opened().rows(distinct(corpus, systems), progress)
+        return count_each(self.count, corpus, systems, threads=threads, progress=progress)
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """``[sentence, 1, k]``; see `statistics`."""
+        checker = self._opened()
+        sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
+        before, after = checker.rows(sources)[:, 0], checker.rows(outputs)[:, 0]
+        emptied = np.array([not output for output in outputs], bool)
+        after = np.where(emptied, before, after)
+        left = (s if gone else o for s, o, gone in zip(sources, outputs, emptied, strict=True))
+        tokens = np.array([len(text.split()) for text in left], np.float64)
+        right = 1 - after / np.maximum(tokens, 1)
+        return stacked(
+            self.statistics,
+            {
+                "before": before,
+                "after": after,
+                "tokens": tokens,
+                "right": np.rint(right * FIXED) / FIXED,
+                "sentences": np.ones(len(corpus)),
+            },
+        )
+
+    def score(self, totals: Floats) -> Floats:
+        """The mean over sentences of what ``measure`` says."""
+        figures = by_name(self.statistics, totals)
+        if self.measure == "per_token":
+            return ratio(figures["right"], figures["sentences"], 0.0)
+        return ratio(figures["before"] - figures["after"], figures["sentences"], 0.0)
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """Errors before and after, and the tokens of the output."""
+        figures = by_name(self.statistics, totals)
+        return {name: whole(figures[name]) for name in ("before", "after", "tokens")}
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """The version of the checker."""
+        return (f"checker:{self._opened().revision}",)
+
+
+DIALECT = {
+    "en-US": "american",
+    "en-GB": "british",
+    "en-AU": "australian",
+    "en-CA": "canadian",
+    "en-IN": "indian",
+}

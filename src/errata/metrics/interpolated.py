@@ -1,0 +1,133 @@
+"""A metric of two metrics: references and grammaticality together (Napoles et al. 2016b)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.metrics.base import Columns, Metric, by_name, metric, scored_alone, stacked
+from errata.numbers import Floats, Ints, Progress, ratio
+from errata.parameters import About
+
+__all__ = ["Interpolate"]
+
+FIXED = 2.0**30  # sentence scores are multiples of its inverse: sums do not depend on their order
+
+
+@metric
+class Interpolate(Metric):
+    """``weight * first + (1 - weight) * second``, of sentence scores, averaged over sentences.
+
+    Napoles, Sakaguchi & Tetreault (2016b) put a metric with references first and one without
+    second, with weights of .04 to .09 for GLEU and .01 for I-measure: the checker decides, the
+    references break ties. ``first`` and ``second`` are signatures, as ``'gleu'`` or
+    ``'errors(checker=harper)'``. Both should be on one scale; nothing is rescaled. A sentence that
+    one of them cannot score is left out of both.
+
+    >>> from errata.evaluation import evaluate
+    >>> corpus = Corpus.from_texts(["He go home now ."], [["He goes home now ."]])
+    >>> both = "interpolate(first='m2', second='green(n=2)', weight=0.25)"
+    >>> round(evaluate(both, corpus, {"A": corpus.sources})["A"], 4)
+    0.3953
+    """
+
+    name = "interpolate"
+    about = About(
+        paper="Napoles et al. 2016b",
+        range="between those of the two",
+        needs=("what the two metrics need",),
+    )
+
+    first: str = "gleu"
+    second: str = "errors"
+    weight: float = 0.04
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.weight <= 1:
+            raise InputError(f"interpolate: weight={self.weight} is not between 0 and 1")
+        for text in (self.first, self.second):
+            if isinstance(self._parsed(text), Interpolate):
+                raise InputError("interpolate: one of the metrics is interpolated itself")
+
+    @staticmethod
+    def _parsed(text: str) -> Metric:
+        from errata.metrics import parse
+
+        return parse(text)
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, Metric]:
+        """The two metrics."""
+        return self._parsed(self.first), self._parsed(self.second)
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The sums of the two sentence scores, and of how many sentences."""
+        return ("first", "second", "sentences")
+
+    @property
+    def headline(self) -> str:
+        """The share and names of the two."""
+        first, second = self.metrics
+        return f"{self.weight:g} {first.name} + {1 - self.weight:g} {second.name}"
+
+    @property
+    def columns(self) -> Columns:
+        """None if neither needs references; else each metric reads them as it does."""
+        return "none" if all(each.columns == "none" for each in self.metrics) else "readings"
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """The sentence scores of both metrics, for all systems together."""
+        options: dict[str, Any] = {"threads": threads, "progress": progress}
+        scored = [
+            [scored_alone(each, counts) for counts in each.count_all(corpus, systems, **options)]
+            for each in self.metrics
+        ]
+        return [self._counts(*pair) for pair in zip(*scored, strict=True)]
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """``[sentence, 1, (first, second, 1)]``."""
+        return self.count_all(corpus, [hypotheses])[0]
+
+    def _counts(self, first: Floats, second: Floats) -> Floats:
+        there = ~np.isnan(first + second)
+        columns = {
+            name: np.where(there, np.rint(values * FIXED) / FIXED, 0.0)
+            for name, values in (("first", first), ("second", second))
+        }
+        return stacked(self.statistics, {**columns, "sentences": there})
+
+    def score(self, totals: Floats) -> Floats:
+        """The weighed mean."""
+        found = by_name(self.statistics, totals)
+        both = self.weight * found["first"] + (1 - self.weight) * found["second"]
+        return ratio(both, found["sentences"], 0.0)
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """The means of the two."""
+        found = by_name(self.statistics, totals)
+        return {name: ratio(found[name], found["sentences"], 0.0) for name in ("first", "second")}
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """The full signatures of the two, and what of the data decided them."""
+        return tuple(
+            f"{name}:{each!r}({', '.join(each.context(corpus, systems))})"
+            for name, each in zip(("first", "second"), self.metrics, strict=True)
+        )
+
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """Those of the two."""
+        return tuple(note for each in self.metrics for note in each.notes(corpus, systems))
