@@ -51,8 +51,8 @@ BenchmarkFigure = Literal["pearson", "spearman", "kendall", "accuracy"]
 FIGURES: tuple[BenchmarkFigure, ...] = get_args(BenchmarkFigure)
 # What is compared unless somebody says otherwise; a new metric is a new word here.
 BENCHMARKED = (
-    *("m2", "m2(total=mean)", "imeasure", "gleu", "gleu2015", "bleu"),
-    *("errant", "errant(total=mean)", "difficulty"),
+    *("m2", "m2(total=mean)", "imeasure", "gleu", "gleu2015", "bleu", "green"),
+    *("errant", "errant(total=mean)", "cleme", "cleme2", "difficulty"),
     *("scribendi", "scribendi(model=trigram)", "fluency", "fluency(model=trigram)", "harper"),
 )
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
