@@ -34,6 +34,10 @@ __all__ = [
     "sentence_scores",
 ]
 
+# Multiplications in a product of matrices that BLAS makes in one thread: in several, which wait for
+# each other, a product of this kind takes five times the processor time.
+ONE_THREAD = 250_000
+
 
 def evaluate(
     metric: Metric | str,
@@ -150,7 +154,8 @@ def _scores_of(
         totals = draw_totals(each, choice)
         values.append(metric.score(totals).mean())
         parts.append({name: _over_draws(part) for name, part in metric.parts(totals).items()})
-        picked.append(chosen_counts(each, choice))
+        if resamples:
+            picked.append(chosen_counts(each, choice))
     alone = [sentence_scores(metric, corpus, each) for each in counts]
     drawn = (f"resamples:{resamples}", f"seed:{seed_name(rng)}") if resamples else ()
     return Scores(
@@ -301,18 +306,14 @@ def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
 def draw_totals(counts: Floats, choice: Ints, *, block: int = BLOCK) -> Floats:
     """Chosen counts summed over sentences, for each draw: ``[draw, k]``."""
     known = _there(counts)
-    step = max(1, block // max(1, counts.shape[0]))
-    blocks = [
-        sum(
-            (
-                (choice[i : i + step] == r).astype(np.float64) @ known[:, r]
-                for r in range(counts.shape[1])
-            ),
-            np.zeros(counts.shape[2]),
-        )
-        for i in range(0, len(choice), step)
-    ]
-    return np.concatenate(blocks)
+    sentences, references, k = counts.shape
+    step = max(1, min(block // max(1, sentences), ONE_THREAD // max(1, sentences * k)))
+    totals = np.zeros((len(choice), k))
+    for r in range(references):
+        mine = np.ascontiguousarray(known[:, r])
+        for i in range(0, len(choice), step):
+            totals[i : i + step] += (choice[i : i + step] == r).astype(np.float64) @ mine
+    return totals
 
 
 def chosen_counts(counts: Floats, choice: Ints) -> Floats:

@@ -506,6 +506,27 @@ def test_chollampatt(results: dict[str, Reproduction]) -> None:
 
 
 @pytest.mark.slow
+def test_islam(results: dict[str, Reproduction]) -> None:
+    result = results["islam21"]
+    assert counted(result, "table5") == {"exact": 52, "differs (known)": 13}
+    assert counted(result, "table4") == {"exact": 1, "differs (known)": 1}
+    for table in ("table1-perplexity", "section5-perplexity"):
+        assert counted(result, table, "another model").keys() <= {"differs (known)", "not run"}
+        assert counted(result, table)["exact"] == 0
+    reasons = {c.verdict.reason for t in result.tables for c in t.cells if c.recomputed is None}
+    assert all("GPT-2" in why or "SOME" in why or "Asano" in why for why in reasons), reasons
+
+
+@pytest.mark.slow
+def test_how_much_is_exact(results: dict[str, Reproduction]) -> None:
+    """Of the five papers, without ERRANT; a figure counts once, words and bars not at all."""
+    five = [result.distinct() for result in results.values() if result.experiment.group]
+    printed, exact = (sum(column) for column in zip(*five, strict=True))
+    assert printed == 547
+    assert exact >= 300
+
+
+@pytest.mark.slow
 def test_sakaguchi(results: dict[str, Reproduction]) -> None:
     result = results["sakaguchi16"]
     assert counted(result, "table4-ster") == {"exact": 7}

@@ -144,6 +144,7 @@ def reproduce(
             progress(done, total)
 
     material = Material(extractor, model, tick=lambda: progress and progress(done, total))
+    material.tick()
     return tuple(_run(experiment, material, step) for experiment in experiments)
 
 

@@ -18,7 +18,8 @@ from errata.io import read_hypotheses
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.chunks import IGNORED
 from errata.metrics.difficulty.map import map_difficulty
-from errata.reproduce.lookup import NotRun, pick, place
+from errata.metrics.imeasure.three_way import align_three
+from errata.reproduce.lookup import NotRun, at_position, pick, place
 from errata.reproduce.material import Material
 from errata.reproduce.measures import measure
 from errata.studies.corpora import CorpusFacts, corpus_statistics
@@ -37,7 +38,8 @@ def _edits(material: Material, pairs: Pairs) -> dict[tuple[str, str], NDArray[np
 
     def compute() -> dict[tuple[str, str], NDArray[np.int64]]:
         kept = material.kept()
-        sentences = [(material.text(a)[i], material.text(b)[i]) for a, b in names for i in kept]
+        texts = [(material.text(a), material.text(b)) for a, b in names]
+        sentences = [(one[i], other[i]) for one, other in texts for i in kept]
         counts = edit_counts(sentences)
         return dict(zip(names, counts.reshape(len(names), -1), strict=True))
 
@@ -127,6 +129,8 @@ def difficulty(
 
 def _public(material: Material, measure: str) -> Scores:
     """Four later systems by the released weights of eight, or by plain F0.5 of M2."""
+    if measure != "m2":
+        material.version("extractor", {})  # says so where it cannot be had, before any work
 
     def make() -> Scores:
         corpus: Corpus = material.gold()
@@ -160,7 +164,8 @@ def weighted_place(material: Material, system: str, measure: str) -> int:
 @measure
 def change_of_place(material: Material, system: str, measure: str) -> int:
     """How many places it is better than by plain F0.5."""
-    return weighted_place(material, system, "m2") - weighted_place(material, system, measure)
+    weighted = weighted_place(material, system, measure)
+    return weighted_place(material, system, "m2") - weighted
 
 
 @measure
@@ -188,6 +193,19 @@ def corpus_fact(material: Material, corpus: str, what: str, references: str = "f
 
     facts = material.keep(("facts", corpus, references), make)
     return pick(what, {"sentences": facts.sentences, "error-rate": facts.error_rate})
+
+
+@measure
+def aligned_column(
+    material: Material, position: str, rows: str, sentences: Mapping[str, str]
+) -> str:
+    """Chollampatt & Ng, Table 1: a column (from 1) of I-measure's alignment, ``_`` for a gap.
+
+    ``rows`` names the column of the printed table: input, hypothesis and reference.
+    """
+    three = [sentences[name].split() for name in ("source", "hypothesis", "reference")]
+    found = ["|".join(token or "_" for token in column) for column in align_three(*three)]
+    return at_position(position, found)
 
 
 @measure

@@ -249,7 +249,7 @@ class Texts:
         names = [text for part in name.split("+") for text in REFERENCE_SETS.get(part, (part,))]
         return Corpus.from_texts(
             [gold.sources[i] for i in kept],
-            [[self.text(text)[i] for i in kept] for text in names],
+            [[text[i] for i in kept] for text in map(self.text, names)],
             name=name,
         )
 
