@@ -6,11 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from command import errata
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError
+from errata.datasets import sample_corpus, sample_systems
+from errata.errors import DataWarning, InputError
+from errata.evaluation import evaluate
+from errata.io import read_score_file, read_scores, write_scores
 from errata.io.skipping import read_skipped, skip_fact
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
@@ -111,6 +115,26 @@ def test_what_score_printed_is_read_with_the_numbers_it_has(folder: Path, form: 
     people = ("--judgments", "judgments.jsonl", "--level", "sentence", "--resamples", 0)
     read = rows("meta", "--scores", f"gleu=printed.{form}", *people, *skip, cwd=folder)
     assert read == rows("meta", *run, *people, cwd=folder)
+
+
+def test_what_was_stored_stands_where_its_sentences_are(tmp_path: Path) -> None:
+    corpus = sample_corpus().without_sentences(*OUT)
+    systems = [system.without_sentences(*OUT) for system in sample_systems()]
+    scores = evaluate("gleu", corpus, systems, resamples=0)
+    assert scores.skipped == OUT
+    for name in ("scores.json", "scores.tsv"):
+        write_scores(scores, tmp_path / name)
+    again = read_scores(tmp_path / "scores.json")
+    assert again.skipped == OUT
+    np.testing.assert_array_equal(again.sentences, scores.sentences)
+    (placed,) = read_score_file(tmp_path / "scores.json")
+    with pytest.warns(DataWarning, match="sentences have no score"):
+        (table,) = read_score_file(tmp_path / "scores.tsv")
+    assert placed.sentences is not None
+    assert scores.sentences is not None
+    assert np.isnan(placed.sentences[:, OUT]).all()
+    np.testing.assert_array_equal(np.delete(placed.sentences, OUT, axis=1), scores.sentences)
+    np.testing.assert_array_equal(table.sentences, placed.sentences[:, :-1])  # 72 is the last
 
 
 def test_convert_leaves_them_out(folder: Path) -> None:

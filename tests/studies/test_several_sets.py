@@ -133,6 +133,32 @@ def test_files_annotators_and_m2_make_the_same_sets(tmp_path: Path) -> None:
     assert [row["people"] for row in ranks] == [1, 2, 3, 4, 5]
 
 
+def test_a_set_may_lack_references(tmp_path: Path) -> None:
+    """A mark of a missing line, and an annotator without a line of M2, are no reference."""
+    (tmp_path / "s.txt").write_text("a b c\nd e f\ng h i\n")
+    (tmp_path / "r.txt").write_text("a x c\n<none>\ng h j\n")
+    (tmp_path / "r.m2").write_text(
+        "S a b c\nA 1 2|||X|||y|||REQUIRED|||-NONE-|||4\n\nS d e f\n"
+        "A 0 1|||X|||z|||REQUIRED|||-NONE-|||0\n\nS g h i\n\n"
+    )
+    run = ("--source", "s.txt", "--set", "t=r.txt", "--set", "m=r.m2", "--missing", "<none>")
+    found = tables(*run, "--set", "both=t+m", cwd=tmp_path)["set_edits"]["rows"]
+    assert [(row["set"], row["references"], row["sentences"]) for row in found] == [
+        ("t", 1, 2),
+        ("m", 2, 2),
+        ("both", 3, 2),
+    ]
+    assert [row["changed %"] for row in found] == [100.0, 50.0, 75.0]
+    (tmp_path / "other.m2").write_text("S a b c\n\nS d e x\n\nS g h i\n\n")
+    (tmp_path / "short.txt").write_text("a b c\n")
+    for name, said in (
+        ("other.m2", "errata: other.m2:3: source sentence 2 differs from that of the corpus"),
+        ("short.txt", "errata: short.txt:2: 1 lines, but the corpus has 3 sentences"),
+    ):
+        done = errata("refs", "--source", "s.txt", "--set", f"a={name}", cwd=tmp_path, code=2)
+        assert done.stderr.startswith(said), done.stderr
+
+
 def test_judgments_are_ranked_as_meta_ranks_them() -> None:
     run = ("--resamples", 60, "-m", "gleu", "--ranker", "bradley_terry", "--over", "both")
     sets = ("--set", "all=annotator:all")
