@@ -15,6 +15,7 @@ from errata.datasets import sample_corpus, sample_systems
 from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.io import read_score_file, read_scores, write_scores
+from errata.io.scores import skip_scores
 from errata.io.skipping import read_skipped, skip_fact
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
@@ -135,6 +136,15 @@ def test_what_was_stored_stands_where_its_sentences_are(tmp_path: Path) -> None:
     assert np.isnan(placed.sentences[:, OUT]).all()
     np.testing.assert_array_equal(np.delete(placed.sentences, OUT, axis=1), scores.sentences)
     np.testing.assert_array_equal(table.sentences, placed.sentences[:, :-1])  # 72 is the last
+
+
+def test_means_of_sentence_scores_are_of_those_left(tmp_path: Path) -> None:
+    (tmp_path / "s.tsv").write_text("A\tB\n1\t4\n2\t5\n6\t0\n")
+    (scores,) = read_score_file(tmp_path / "s.tsv")
+    fewer = skip_scores(scores, read_skipped("3"))
+    assert (scores.values.tolist(), fewer.values.tolist()) == ([3.0, 3.0], [1.5, 4.5])
+    assert "skip_sentences:3" in fewer.context
+    assert skip_scores(scores, read_skipped("4")) is scores
 
 
 def test_convert_leaves_them_out(folder: Path) -> None:

@@ -162,7 +162,11 @@ def test_a_set_may_lack_references(tmp_path: Path) -> None:
 def test_judgments_are_ranked_as_meta_ranks_them() -> None:
     run = ("--resamples", 60, "-m", "gleu", "--ranker", "bradley_terry", "--over", "both")
     sets = ("--set", "all=annotator:all")
-    found = tables("--sample", *run, *sets, cwd=None)["set_correlation_intervals"]["rows"][0]
+    both = tables("--sample", *run, *sets, cwd=None)
+    (found,), (matrix,) = (
+        both[name]["rows"] for name in ("set_correlation_intervals", "set_correlations")
+    )
+    assert (matrix["gleu ρ"], matrix["gleu r"]) == (found["ρ"], found["r"])
     done = errata("meta", "--sample", *run, "--level", "system", "--json")
     meta = json.loads(done.stdout)["tables"][0]["rows"][0]
     for symbol in ("r", "ρ"):

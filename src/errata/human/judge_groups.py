@@ -226,14 +226,7 @@ def _rankings(
     facts: Sequence[str],
 ) -> JudgeCorrelations:
     """The systems as each group ranks them: one judge who said all that its judges did."""
-    spoken = [
-        replace(
-            judgment,
-            judge=owner[judgment.judge],
-            item=f"{judgment.judge} {judgment.item}" if judgment.item else "",
-        )
-        for judgment in judgments
-    ]
+    spoken = [replace(judgment, judge=owner[judgment.judge]) for judgment in judgments]
     found = judge_correlations(compare(spoken, keep="judges", origin=facts), ranker)
     order = [found.judges.index(group) for group in groups]
     return replace(
