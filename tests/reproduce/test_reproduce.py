@@ -16,6 +16,7 @@ from errata.datasets.catalogue import catalogue
 from errata.datasets.sample import SAMPLE_FILES, sample_file
 from errata.errors import InputError
 from errata.models import register
+from errata.models.causal import at_hand
 from errata.numbers import Floats
 from errata.report.table import render
 from errata.report.tables.reproduction import experiment_table, reproduction_tables
@@ -238,6 +239,34 @@ def test_figures_of_software_are_held_to_its_version(
     assert found.ok == ("MISMATCH" not in expected)
     rows = json.loads(render(reproduction_tables([found]), "json"))["tables"][0]["rows"]
     assert rows[0]["software"] == f"toy@{version} and more"
+
+
+def test_a_model_that_cannot_be_had_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("errata.models.language.find_spec", lambda name: None)
+    monkeypatch.setattr("errata.models.causal.find_spec", lambda name: None)
+    without = SOFTWARE.format("7.4").replace(
+        'software = "model"', 'software = "model"\n    arguments = { model = "gpt2" }'
+    )
+    for text, model, why in (
+        (SOFTWARE.format("7.4"), "trigram", "language model trigram needs pocketsphinx"),
+        (SOFTWARE.format("7.4"), "some/model", "language model some/model needs torch"),
+        (without, "trigram", "the weights of GPT-2 are not on this machine"),
+    ):
+        found = reproduce([parse_experiment(text, "small.toml")], model=model)[0]
+        for cell in found.tables[0].cells:
+            assert cell.verdict.name == "not run"
+            assert why in cell.verdict.reason
+        assert found.ok
+
+
+def test_weights_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(hub, "try_to_load_from_cache", lambda name, file: None)
+    assert not at_hand("gpt2")
+    monkeypatch.setattr(
+        hub, "try_to_load_from_cache", lambda name, file: f"/{name}" if "bin" in file else None
+    )
+    assert at_hand("gpt2")
 
 
 @pytest.mark.parametrize(
