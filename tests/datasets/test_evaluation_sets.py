@@ -99,8 +99,19 @@ def test_sentences_are_left_out_by_number(tmp_path: Path) -> None:
     assert one.systems[0].sentences == one.corpus.sources
     one, two = read_evaluation_sets([place], skipped=read_skipped("4"))
     assert (one.corpus.skipped, two.corpus.skipped) == ((0, 3), (1, 3))
-    with pytest.raises(InputError, match="no sentence 5 to leave out"):
-        read_evaluation_sets([place], skipped=read_skipped("5"))
+    for said, skipped in (
+        (": one: there is no sentence 5 to leave out: the text has 4", "5"),
+        (": one: all 4 sentences are left out", "1-4"),
+    ):
+        with pytest.raises(InputError) as error:
+            read_evaluation_sets([place], skipped=read_skipped(skipped))
+        assert str(error.value).startswith(f"{place}{said}")
+    (tmp_path / "skip.txt").write_text("9\n")
+    with pytest.raises(InputError, match=r"skip\.txt:1: two: there is no sentence 9"):
+        read_evaluation_sets([place])
+    (tmp_path / "list.toml").write_text('[one]\ngold = "g"\nsource = "s.txt"\nreferences = "s.txt"')
+    with pytest.raises(InputError, match=r"list\.toml: one: both an M2 gold file and reference"):
+        read_evaluation_sets([place])
 
 
 def test_outputs_of_ones_own_on_public_data(
@@ -125,7 +136,11 @@ def test_outputs_of_ones_own_on_public_data(
         ('gold = "x"\n', "1: gold: this is no table of a corpus; write [gold] above it"),
         ('[a]\ngold = ["x", "y"]\n', "2: a: gold is 2 files; name one"),
         ('[a]\noutputs = "x"\n', "1: a: no gold, and no source"),
-        ('[a]\ngold = "x*.m2"\n', "2: a: no file is called like x*.m2"),
+        (
+            '[a]\ngold = "x*.m2"\n',
+            "2: a: no file is called like x*.m2; paths count from the folder of this file",
+        ),
+        ('[a]\ngold = "x"\nskip = 3\n', '3: a: skip is no text; skip = "3,7-9", or the name'),
         ('[a]\ngold = "x"\nskip = ["3"]\n', "3: a: skip is no text"),
         ('[a]\ndata = "jflegg"\n', "2: a: no collection of data 'jflegg'; did you mean 'jfleg'"),
         ('[a]\ndata = ["jfleg"]\n', "2: a: no collection of data ['jfleg']"),

@@ -106,6 +106,9 @@ def test_without_people_there_is_the_matrix(files: Path) -> None:
         assert said in errata("meta", *run, *more, cwd=files, code=2).stderr
     alone = errata("meta", *run[:2], cwd=files, code=2).stderr
     assert "no word from people, and no second metric" in alone
+    people = ("--human", "b.tsv", "--figure", "significance=x.svg")
+    alone = errata("meta", *run[:2], *people, cwd=files, code=2).stderr
+    assert "significance compares metrics with each other; give a second one" in alone
 
 
 def test_the_matrix_beside_people_is_asked_for() -> None:

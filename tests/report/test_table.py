@@ -277,3 +277,10 @@ def test_a_remark_is_no_heading_list_or_quotation_in_markdown() -> None:
         r"\---",
         r"\=x",
     ]
+
+
+def test_columns_of_one_name_lose_no_cell() -> None:
+    table = Table(("kind", "kind", "kind_2", "kind"), (("a", 1, 2, 3),))
+    (found,) = json.loads(render([table], "json"))["tables"]
+    assert found["columns"] == ["kind", "kind_3", "kind_2", "kind_4"]
+    assert found["rows"] == [{"kind": "a", "kind_3": 1, "kind_2": 2, "kind_4": 3}]

@@ -326,6 +326,11 @@ def _draw(paired: Paired, drawn: Drawn) -> None:
         if kind == "scatter":
             save_figure(plots.scatter_plot(paired, outliers=drawn.outliers), path)
         elif kind == "significance":
+            if len(paired.names) < 2:
+                raise InputError(
+                    "the figure significance compares metrics with each other",
+                    remedy="give a second one with --metric or --scores",
+                )
             maps = {
                 "Williams' test, Pearson's r": p_value_matrix(paired, kind="pearson"),
                 "Williams' test, Spearman's ρ": p_value_matrix(paired, kind="spearman"),

@@ -21,7 +21,8 @@ from __future__ import annotations
 import re
 import tomllib
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from glob import escape, glob, has_magic
 from pathlib import Path
@@ -70,21 +71,37 @@ class EvaluationFiles:
 
         Left out are the sentences ``skipped`` beside those that the place itself leaves out.
         """
-        corpus = read_corpus(
-            gold=self.gold,
-            source=self.source,
-            references=self.references,
-            annotators=annotators or None,
-            missing=missing,
-            name=self.name,
-            compatible=compatible,
-            tokens=tokens,
-            guard=guard,
-        )
-        gone = {i for each in (self.skipped, skipped) if each for i in each.positions(len(corpus))}
-        corpus = corpus.without_sentences(*gone)
+        with self._named():
+            corpus = read_corpus(
+                gold=self.gold,
+                source=self.source,
+                references=self.references,
+                annotators=annotators or None,
+                missing=missing,
+                name=self.name,
+                compatible=compatible,
+                tokens=tokens,
+                guard=guard,
+            )
+            left_out = [each.positions(len(corpus)) for each in (self.skipped, skipped) if each]
+            corpus = corpus.without_sentences(*{i for each in left_out for i in each})
         systems = read_systems(self.outputs, corpus=corpus, guard=guard)
         return EvaluationSet(self.name, corpus, tuple(systems))
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say which corpus is meant where something is wrong with it and not with one file."""
+        try:
+            yield
+        except InputError as error:
+            if error.path not in (None, self.skipped and self.skipped.path):
+                raise
+            raise InputError(
+                f"{self.name}: {error.problem}",
+                path=error.path or self.place,
+                line=error.line,
+                remedy=error.remedy,
+            ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +304,7 @@ def _one_listed(
             )
         named = value if isinstance(value, dict) and key == "outputs" else {"": value}
         texts = {each: [one] if isinstance(one, str) else one for each, one in named.items()}
-        if not all(
+        if key != "skip" and not all(
             isinstance(several, list) and all(isinstance(one, str) for one in several)
             for several in texts.values()
         ):
@@ -297,7 +314,9 @@ def _one_listed(
                 f"{each}={file}" if each else file
                 for each, several in texts.items()
                 for one in several
-                for file in _beside(one, where, lambda said, key=key: wrong(said, key))
+                for file in _beside(
+                    one, where, lambda said, remedy, key=key: wrong(said, key, remedy)
+                )
             ]
             if key in ("gold", "source") and len(found[key]) != 1:
                 raise wrong(f"{key} is {len(found[key])} files", key, "name one")
@@ -342,7 +361,9 @@ def _beside(text: str, where: str, wrong: Any) -> list[str]:
     if has_magic(path) and not plain.exists():
         files = sorted(glob(whole), key=lambda file: _in_numbers(Path(file)))
         if not files:
-            raise wrong(f"no file is called like {path}")
+            raise wrong(
+                f"no file is called like {path}", "paths count from the folder of this file"
+            )
     else:
         files = [str(plain)]
     return [f"{name}={file}" if name else file for file in files]

@@ -52,7 +52,7 @@ class Skipped:
                     f"the text has {size}",
                     path=self.path,
                     line=line,
-                    remedy=f"--skip-sentences counts from 1 to {size}",
+                    remedy=f"sentences count from 1 to {size}",
                 )
         return tuple(i for first, last in _merged(self.ranges) for i in range(first - 1, last))
 

@@ -184,15 +184,22 @@ def escaped_json(text: str, characters: re.Pattern[str]) -> str:
 
 
 def _told_apart(names: Iterable[str]) -> Iterator[str]:
-    """Names by which every table is found: the second of a name gets a number.
+    """Names by which every table, or column, is found: the second of a name gets a number.
 
     >>> list(_told_apart(["m2", "gleu", "m2"]))
     ['m2', 'gleu', 'm2_2']
     """
-    seen: Counter[str] = Counter()
-    for name in names:
+    given = list(names)
+    taken, seen = {*given}, Counter[str]()
+    for name in given:
         seen[name] += 1
-        yield f"{name}_{seen[name]}" if name and seen[name] > 1 else name
+        if not name or seen[name] == 1:
+            yield name
+            continue
+        while f"{name}_{seen[name]}" in taken:
+            seen[name] += 1
+        taken.add(f"{name}_{seen[name]}")
+        yield f"{name}_{seen[name]}"
 
 
 def _as_data(table: Table, name: str) -> dict[str, Any]:
@@ -202,9 +209,10 @@ def _as_data(table: Table, name: str) -> dict[str, Any]:
         "caption": table.caption,
         "signature": table.signature,
     }
+    columns = list(_told_apart(table.columns))
     return {key: value for key, value in data.items() if value} | {
-        "columns": list(table.columns),
-        "rows": [dict(zip(table.columns, map(as_data, row), strict=True)) for row in table.rows],
+        "columns": columns,
+        "rows": [dict(zip(columns, map(as_data, row), strict=True)) for row in table.rows],
     }
 
 

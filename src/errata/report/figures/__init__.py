@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, get_args
 
 from errata.errors import InputError, MissingExtraError
 from errata.io.writing import write_bytes
+from errata.report.figures.fonts import named_glyphs, set_fonts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +80,7 @@ def in_style(draw: Callable[P, Figure]) -> Callable[P, Figure]:
             from matplotlib import rc_context
         except ImportError:
             raise MissingExtraError("matplotlib", "pip install 'errata[plot]'") from None
-        with rc_context(STYLE):
+        with rc_context(STYLE), named_glyphs(None):  # named when the figure is written
             return draw(*arguments, **options)
 
     return styled
@@ -101,7 +102,10 @@ def figure_bytes(figure: Figure, form: FigureForm) -> bytes:
     from matplotlib import rc_context
 
     image = BytesIO()
-    with rc_context(SETTINGS):
+    set_fonts(figure)
+    # The texts of an SVG stay texts, and who looks at it has fonts of their own.
+    remedy = None if form == "svg" else "draw into .svg"
+    with rc_context(SETTINGS), named_glyphs(remedy):
         figure.savefig(image, format=form, dpi=200, metadata=UNDATED.get(form))
     return image.getvalue()
 

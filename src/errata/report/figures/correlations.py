@@ -14,6 +14,7 @@ from errata.meta.sentences import SentenceLevel, SentenceLevels
 from errata.numbers import Floats
 from errata.report.figures import ACCENT, FAINT, INK, in_style, new_figure
 from errata.report.figures.named_points import label_points
+from errata.report.figures.panels import panel_title, panels_in_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["scatter_plot", "sentence_plot", "significance_map"]
 
 EMPTY = "#d9d9d9"  # a cell with nothing to say
-ABREAST = 4
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -36,7 +36,7 @@ def scatter_plot(paired: Paired, *, outliers: Sequence[str] = ()) -> Figure:
     people = paired.people
     others = people.without(*outliers).systems
     stay = np.array([system in others for system in people.systems])
-    figure, panels = _panels(len(paired.metrics), 4.2, 4.0)
+    figure, panels = panels_in_rows(len(paired.metrics), 4.2, 4.0)
     for panel, name, metric in zip(panels, paired.names, paired.metrics, strict=True):
         x, y = people.values, metric.values
         panel.scatter(x[stay], y[stay], s=22, color=INK, zorder=3)
@@ -45,7 +45,7 @@ def scatter_plot(paired: Paired, *, outliers: Sequence[str] = ()) -> Figure:
             slope, intercept = np.polyfit(x[stay], y[stay], 1)
             ends = np.array([x.min(), x.max()])
             panel.plot(ends, slope * ends + intercept, color=FAINT, linewidth=1, zorder=2)
-        title = f"{visible(name)}\n{_correlations(x, y)}"
+        title = f"{panel_title(name, 4.2)}\n{_correlations(x, y)}"
         if not stay.all():
             without = ", ".join(visible(system) for system in people.systems if system in outliers)
             title += f"\nwithout {without}: {_correlations(x[stay], y[stay])}"
@@ -58,17 +58,6 @@ def scatter_plot(paired: Paired, *, outliers: Sequence[str] = ()) -> Figure:
     for panel, metric in zip(panels, paired.metrics, strict=True):
         label_points(panel, people.systems, people.values, metric.values)
     return figure
-
-
-def _panels(number: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """A new figure with so many panels, in rows that fit a page; what is left over stays blank."""
-    rows = -(-number // ABREAST)
-    abreast = -(-number // rows)
-    figure = new_figure(width * abreast, height * rows)
-    panels = figure.subplots(rows, abreast, squeeze=False).ravel().tolist()
-    for panel in panels[number:]:
-        panel.set_axis_off()
-    return figure, panels[:number]
 
 
 def _correlations(x: Floats, y: Floats) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from errata.data import Scores
 from errata.errors import visible
 from errata.report.figures import ACCENT, FAINT, INK, in_style, new_figure
+from errata.report.figures.panels import add_legend, panel_title, panels_in_rows
 from errata.studies.several_sets import SetAgreements, SetCurve, SetOperations
 
 if TYPE_CHECKING:
@@ -67,10 +68,10 @@ def correlation_bars(found: SetAgreements, names: Sequence[str]) -> Figure:
     for panel, (kind, symbol) in zip(
         panels, (("spearman", "Spearman's ρ"), ("pearson", "Pearson's r")), strict=True
     ):
-        for k, label in enumerate(sets):
+        for k in range(len(sets)):
             at = np.arange(len(names)) - 0.4 + (k + 0.5) * width
             values = np.array([by_set[k].values[kind] for by_set in found.agreements])
-            panel.bar(at, values, width * 0.92, color=LINES[k % len(LINES)], label=visible(label))
+            panel.bar(at, values, width * 0.92, color=LINES[k % len(LINES)])
             for x, by_set in zip(at, found.agreements, strict=True):
                 if by_set[k].intervals:
                     interval = by_set[k].intervals[kind]
@@ -81,10 +82,7 @@ def correlation_bars(found: SetAgreements, names: Sequence[str]) -> Figure:
         panel.grid(axis="y")
     labels = [visible(name) for name in names]
     panels[-1].set_xticks(range(len(names)), labels, parse_math=False)
-    handles, shown = panels[0].get_legend_handles_labels()
-    legend = figure.legend(handles, shown, loc="outside right upper")
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    add_legend(figure, panels[0].containers, sets, loc="outside right upper")
     return figure
 
 
@@ -95,22 +93,19 @@ def curve_plot(curves: Mapping[str, Sequence[SetCurve]], headlines: Sequence[str
     The line is the mean over the systems, the bars reach from the worst to the best of them
     (Sakaguchi et al. 2016, Figure 5).
     """
-    figure = new_figure(1.2 + 3.6 * len(curves), 3.4)
-    panels = figure.subplots(1, len(curves), squeeze=False)[0]
+    figure, panels = panels_in_rows(len(curves), 3.6, 3.4, beside=1.2)
     for panel, (name, several), headline in zip(panels, curves.items(), headlines, strict=True):
         for k, curve in enumerate(several):
             _curve(panel, curve, k, (k - (len(several) - 1) / 2) * 0.08)
         most = max(point.references for curve in several for point in curve.points)
         panel.set_xticks(range(1, most + 1))
         panel.set_xlim(0.5, most + 0.5)
-        panel.set_title(visible(name), parse_math=False)
+        panel.set_title(panel_title(name, 3.6), parse_math=False)
         panel.set_xlabel("references")
         panel.set_ylabel(visible(headline), parse_math=False)
         panel.grid(axis="y")
         if len(several) > 1:
-            legend = panel.legend()
-            for text in legend.get_texts():
-                text.set_parse_math(False)
+            add_legend(panel, panel.get_lines(), [curve.name for curve in several])
     return figure
 
 
@@ -119,9 +114,7 @@ def _curve(panel: Axes, curve: SetCurve, k: int, aside: float) -> None:
     mean, low, high = np.array([point.over_systems for point in curve.points]).T
     colour = LINES[k % len(LINES)]
     panel.vlines(x, low, high, color=colour, linewidth=1, alpha=0.6)
-    panel.plot(
-        x, mean, color=colour, marker=MARKS[k % len(MARKS)], markersize=4, label=visible(curve.name)
-    )
+    panel.plot(x, mean, color=colour, marker=MARKS[k % len(MARKS)], markersize=4)
 
 
 @in_style

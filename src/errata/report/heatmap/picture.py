@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 import warnings
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from errata.errors import DataWarning
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.parameters import require
 from errata.report.figures import FigureForm, figure_bytes, new_figure
+from errata.report.figures.fonts import installed_fonts, named_glyphs
 from errata.report.heatmap.pieces import (
     Concealed,
     MarkedSentence,
@@ -26,24 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["heat_map_picture"]
-
-# Tried in this order for characters that matplotlib's own font lacks, where installed.
-FONTS = (
-    "DejaVu Sans",
-    "Noto Sans",
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "WenQuanYi Zen Hei",
-    "IPAexGothic",
-    "Noto Sans Arabic",
-    "Noto Sans Hebrew",
-    "Noto Sans Devanagari",
-    "Arial Unicode MS",
-    "PingFang SC",
-    "Microsoft YaHei",
-    "MS Gothic",
-)
 
 
 def heat_map_picture(
@@ -65,7 +46,6 @@ def heat_map_picture(
     figure = new_figure(width, 1, layout=None)
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.font_manager import get_font_names
 
     several = marked_sentences(found, sentences, conceal=conceal)
     if any(
@@ -79,8 +59,8 @@ def heat_map_picture(
             DataWarning,
             stacklevel=2,
         )
-    fonts = set(get_font_names())
-    with _named_glyphs(), rc_context({"font.family": [name for name in FONTS if name in fonts]}):
+    page = "use the page (--figure map.html)"
+    with named_glyphs(page), rc_context({"font.family": installed_fonts()}):
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
@@ -89,28 +69,6 @@ def heat_map_picture(
         figure.set_size_inches(width, height / 72)
         axes.set_ylim(-height, 0)
         return figure_bytes(figure, form)
-
-
-@contextmanager
-def _named_glyphs() -> Iterator[None]:
-    """One warning that names the characters no font has, where matplotlib gives one for each."""
-    missing: dict[str, None] = {}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        if glyph := re.match(r"Glyph (\d+) ", str(warning.message)):
-            missing[chr(int(glyph[1]))] = None
-        else:
-            warnings.warn(warning.message, stacklevel=4)
-    if missing:
-        first = " ".join(list(missing)[:10]) + (" …" if len(missing) > 10 else "")
-        warnings.warn(
-            f"no installed font has {first}: boxes stand for them; install a font that "
-            "has them, such as Noto Sans CJK, or use the page (--figure map.html)",
-            DataWarning,
-            stacklevel=4,
-        )
 
 
 def _draw(
