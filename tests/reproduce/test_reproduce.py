@@ -323,6 +323,11 @@ def test_an_experiment_of_ones_own(tmp_path: Path) -> None:
         ("[files.ours]", "[files.jfleg]", "files cannot be called 'jfleg'"),
         ('outputs = ["cautious.txt"', "outputs = [1", "files ours: outputs is not a list of"),
         ('gold = "gold.m2"', "gold = 3", "files ours: gold is not a str"),
+        (
+            'gold = "gold.m2"',
+            'gold = "gold.m2"\nbase = 1',
+            "sentence 0 is not a whole number from 1",
+        ),
         ('judgments = "ours"', 'judgments = "hours"', "there are no judgments 'hours'"),
     ],
 )

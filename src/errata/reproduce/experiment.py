@@ -177,7 +177,7 @@ def _own_files(entries: Mapping[str, Any], folder: Path) -> dict[str, OwnFiles]:
     """Files of one's own by their names; paths are those from the folder of the experiment."""
     found = {}
     kinds: dict[str, type] = {"gold": str, "source": str}
-    kinds |= {"references": list, "outputs": list, "judgments": list}
+    kinds |= {"references": list, "outputs": list, "judgments": list, "base": int}
     for name, entry in entries.items():
         if name in collections() or "/" in name or "+" in name:
             raise InputError(
@@ -192,7 +192,7 @@ def _own_files(entries: Mapping[str, Any], folder: Path) -> dict[str, OwnFiles]:
         gold, source = (
             str(folder / paths[role]) if role in paths else "" for role in ("gold", "source")
         )
-        found[name] = OwnFiles(name, gold, source, **several)
+        found[name] = OwnFiles(name, gold, source, **several, base=paths.get("base", 0))
     return found
 
 

@@ -78,7 +78,8 @@ class Material(Texts):
 
     def _judgments(self, name: str) -> list[Judgment]:
         if name in self.files:
-            return list(read_judgment_files(self.files[name].judgments))
+            own = self.files[name]
+            return list(read_judgment_files(own.judgments, base=own.base))
         if name == "grundkiewicz15":
             return list(read_judgments(path(name, "judgments.xml")))
         if name == "napoles15":
@@ -99,8 +100,8 @@ class Material(Texts):
             shift = 1 if name == "experts" else 0
             again = {j.sentence for j in self.judgments("ctrl")}
             return [j for j in self.judgments("grundkiewicz15") if j.sentence - shift in again]
-        if name in collections() and role_files(collection(name), "judgments"):
-            return list(read_judgment_files(role_files(collection(name), "judgments")))
+        if name in collections() and (files := role_files(collection(name), "judgments")):
+            return list(read_judgment_files(files, base=collection(name).base))
         raise Unknown(f"there are no judgments {name!r}")
 
     def comparisons(self, judgments: str, members: Members = "all") -> Comparisons:

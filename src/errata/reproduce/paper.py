@@ -96,7 +96,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """Files of one's own under one name: a corpus, outputs of systems and judgments of them."""
+    """Files of one's own under one name: a corpus, outputs of systems and judgments of them.
+
+    ``base`` is the number of the first sentence in the judgments.
+    """
 
     name: str
     gold: str = ""
@@ -104,6 +107,7 @@ class OwnFiles:
     references: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     judgments: tuple[str, ...] = ()
+    base: int = 0
 
 
 @dataclass(frozen=True)
