@@ -239,6 +239,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--top": case(f"--sample {GLEU}", "--top 3"),
         "--tests": case(f"--sample {GLEU} -m bleu", "--no-tests"),
         "--matrix": case(f"--sample {GLEU} -m bleu", "--matrix"),
+        "--ensemble": case(f"--sample {GLEU} -m bleu", "--ensemble"),
         "--convention": case(f"--sample {GLEU}", "--convention wmt14"),
         "--unit": case(f"--sample {GLEU}", "--unit judges", "sentence_level"),
         "--without": case(f"--sample {GLEU}", "--without noisy", "system_level", "sentence_level"),

@@ -101,6 +101,7 @@ RUNS: dict[str, tuple[object, ...]] = {
         *(word for name in CONVENTIONS for word in ("--convention", name)),
     ),
     "meta-matrix": ("meta", "--sample", *QUICK, "--level", "system", "--no-tests", "--matrix"),
+    "meta-ensemble": ("meta", "--sample", *QUICK, "--level", "system", "--no-tests", "--ensemble"),
     "align": ("align", "--sample", "--sentences", "3,24"),
     "align-dummies": ("align", "--sample", "--sentences", "5", "-m", "difficulty", "--dummies"),
     "meta-alone": ("meta", "--scores", "scores.tsv", "--scores", "people.tsv", *QUICK),

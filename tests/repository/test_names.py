@@ -19,6 +19,7 @@ FLOORS = {
     "corpora": "the study, its tables, its figure",
     "correlations": "tables and figures of how metrics agree with people",
     "difficulty": "the metric, and its tables",
+    "ensembles": "metrics combined, and their table",
     "errant": "ERRANT's edits, and the F over them",
     "harper": "the checker, and the metric that counts its findings",
     "m2": "the file format, and the metric it was made for",

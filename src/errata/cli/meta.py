@@ -149,6 +149,7 @@ def command(
 
     tables: list[Table] = []
     if said_nothing:
+        refuse_unless(False, "ensemble", "--judgments or --human")
         from errata.meta.matrix import match_metrics
 
         alone = match_metrics(results, common=selected.common, hide=selected.hide)
@@ -236,6 +237,11 @@ def _system_tables(paired: Paired, view: SystemView, bootstrap: Bootstrap) -> li
         tables.append(report.window_table(windows(paired, view.window)))
     if view.top is not None:
         tables.append(report.window_table(windows(paired, view.top, top=True), name="top"))
+    if view.ensemble:
+        from errata.meta.ensembles import ensembles
+        from errata.report.tables.ensembles import ensemble_table
+
+        tables.append(ensemble_table(ensembles(paired)))
     return tables
 
 

@@ -42,6 +42,7 @@ class SystemView(NamedTuple):
     top: int | None
     tests: bool
     matrix: bool
+    ensemble: bool
 
 
 class Drawn(NamedTuple):
@@ -80,6 +81,11 @@ system_options = gathered(
             "--matrix",
             is_flag=True,
             help="Also: metrics against each other, and all there is where people say nothing.",
+        ),
+        "ensemble": click.option(
+            "--ensemble",
+            is_flag=True,
+            help="Also: metrics combined, by mean rank and fitted, with each system left out.",
         ),
     },
 )
@@ -125,7 +131,7 @@ def check_used(
         "outputs to score",
     )
     judgments = bool(inputs.sample or people.judgments)
-    refuse_unless(level != "sentence", "over window top matrix", "--level system or both")
+    refuse_unless(level != "sentence", "over window top matrix ensemble", "--level system or both")
     refuse_unless(judgments or human, "window top tests", "--judgments or --human")
     refuse_unless(
         not (human and level == "system"), "judgments", "--level sentence or both beside --human"

@@ -1,0 +1,81 @@
+"""Metrics combined: what a fit gains on the systems it saw, and what is left on others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from errata.data import Scores
+from errata.errors import InputError
+from errata.meta.ensembles import ensembles
+from errata.meta.paired import match
+from errata.numbers import Floats
+
+SYSTEMS = tuple(f"s{k:02}" for k in range(12))
+
+
+def scores(name: str, values: Floats) -> Scores:
+    return Scores(name, SYSTEMS[: len(values)], values)
+
+
+def test_what_a_fit_finds_in_noise_is_gone_on_other_systems() -> None:
+    rng = np.random.default_rng(1)
+    seen = []
+    for _ in range(60):
+        metrics = [scores(f"m{k}", rng.normal(size=12)) for k in range(8)]
+        found = ensembles(match(scores("people", rng.normal(size=12)), metrics))
+        seen.append([(each.r, each.held_r) for each in found.combined])
+    ranked, best, fitted = np.mean(seen, axis=0)
+    assert abs(ranked[0]) < 0.15
+    assert ranked[0] == ranked[1]
+    assert best[0] > 0.35
+    assert abs(best[1]) < 0.2
+    assert fitted[0] > 0.5
+    assert abs(fitted[1]) < 0.2
+
+
+def test_a_good_metric_among_bad_ones_gets_the_weight() -> None:
+    rng = np.random.default_rng(2)
+    people = rng.normal(size=12)
+    good = people + 0.1 * rng.normal(size=12)
+    metrics = [scores("bad", rng.normal(size=12)), scores("good", 100 * good + 7)]
+    found = ensembles(match(scores("people", people), metrics))
+    _, best, fitted = found.combined
+    assert best.weights == (0.0, 1.0)
+    assert best.r == best.held_r == pytest.approx(np.corrcoef(people, good)[0, 1])
+    assert fitted.weights is not None
+    assert fitted.weights[1] > 0.85
+    assert sum(fitted.weights) == pytest.approx(1)
+    assert fitted.spread is not None
+    assert all(
+        low <= w <= high for w, (low, high) in zip(fitted.weights, fitted.spread, strict=True)
+    )
+
+
+def test_mean_ranks_are_those_of_the_metrics() -> None:
+    people = np.array([1.0, 2, 3, 4])
+    found = ensembles(
+        match(
+            scores("people", people),
+            [scores("a", np.array([1.0, 3, 2, 4])), scores("b", np.array([2.0, 1, 3, 3]))],
+        )
+    )
+    wanted = np.corrcoef(people, [1.5, 2, 2.75, 3.75])[0, 1]  # of ties the mean rank
+    assert found.combined[0].r == pytest.approx(wanted)
+
+
+def test_metrics_that_contradict_people_count_alike() -> None:
+    people = np.arange(6.0)
+    found = ensembles(
+        match(scores("people", people), [scores("a", -people), scores("b", -(people**2))])
+    )
+    assert found.combined[2].weights == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("systems", "metrics", "said"), [(3, 2, "2 metrics and 3 systems"), (5, 1, "1 metric and 5")]
+)
+def test_too_little_to_combine_is_refused(systems: int, metrics: int, said: str) -> None:
+    several = [scores(f"m{k}", np.arange(systems) + 0.5 * k) for k in range(metrics)]
+    with pytest.raises(InputError, match=said):
+        ensembles(match(scores("people", np.arange(float(systems))), several))
