@@ -171,6 +171,19 @@ def test_text_that_is_not_cut_is_warned_of(lines: list[str], code: str | None) -
     assert [finding.code for finding in check_segmentation(lines, "x")] == [code] * bool(code)
 
 
+def test_text_that_a_tokeniser_leaves_uncut_is_warned_of(folder: Path) -> None:
+    """Moses' rules part no Chinese words."""
+    pytest.importorskip("sacremoses")
+    for name in ("src.txt", "ref.txt"):
+        (folder / name).write_text("我昨天去了学校上课很高心。\n" * 3, "utf-8")
+    said = "moses:zh leaves 12 characters or more without a space in 3 of 3 lines"
+    texts = ("--source", "src.txt", "--refs", "ref.txt", "out=ref.txt", "-m", "m2")
+    for cut, told in (("moses:zh", True), ("characters", False)):
+        for command in (("score", *texts), ("tokenise", "src.txt")):
+            done = errata(*command, "--tokens", cut, cwd=folder)
+            assert (f"src.txt: {said}" in done.stderr) == told, command
+
+
 def test_the_command_writes_files_of_the_same_names(folder: Path) -> None:
     cut = ("tokenise", "src.txt", "ref.txt", "--tokens", "characters")
     done = errata(*cut, "-o", "cut", "--json", cwd=folder)

@@ -48,6 +48,8 @@ def command(texts: tuple[str, ...], tokens: str, output: str | None, form: Form)
     alike. Commands that score take --tokens too, and then cut what they read; their signature names
     the tokeniser and its version. The files written are listed as --format says.
     """
+    from errata.io.checks.findings import raise_or_warn
+    from errata.io.checks.segmentation import check_segmentation
     from errata.io.files import shown_name
     from errata.io.text import read_text, write_text
     from errata.io.tokenising import tokeniser
@@ -59,6 +61,7 @@ def command(texts: tuple[str, ...], tokens: str, output: str | None, form: Form)
         sentences = read_text(path)
         with ProgressBar(shown_name(path)) as progress:
             made.append(tuple(_cut(cut, sentences, progress)))
+        raise_or_warn(check_segmentation(made[-1], shown_name(path), by=cut.name))
     rows = []
     for target, lines in zip(targets, made, strict=True):
         write_text(lines, target)

@@ -100,8 +100,6 @@ def _parallel(
 ) -> Corpus:
     sources = read_text(source)
     raise_or_warn(check_characters(sources, shown_name(source)), stacklevel=4)
-    if cut.name == AS_IS:
-        raise_or_warn(check_segmentation(sources, shown_name(source)), stacklevel=4)
     if not sources:
         raise InputError(
             "the file is empty", path=shown_name(source), remedy="give one source sentence per line"
@@ -110,6 +108,8 @@ def _parallel(
     if cut.name != AS_IS:
         sources = tuple(map(cut, sources))
         sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
+    by = None if cut.name == AS_IS else cut.name
+    raise_or_warn(check_segmentation(sources, shown_name(source), by=by), stacklevel=4)
     for path, texts in zip(references, sets, strict=True):
         if len(texts) != len(sources):
             raise InputError(

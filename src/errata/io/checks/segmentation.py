@@ -19,8 +19,10 @@ RUN = re.compile(f"[{_SPACELESS}\U00020000-\U0003134f、。，！？]{{12}}")
 FEWEST = 3
 
 
-def check_segmentation(lines: Sequence[str], path: str) -> list[Finding]:
+def check_segmentation(lines: Sequence[str], path: str, *, by: str | None = None) -> list[Finding]:
     """A text that looks unsegmented, or untokenised, as a whole.
+
+    ``by`` names what has cut the text already; only what that left in one piece is of note then.
 
     >>> check_segmentation(["He go home.", "I likes it!", "So do I."], "src.txt")[0].problem
     'punctuation is glued to words in 3 of 3 lines that have some: the text looks untokenised'
@@ -33,12 +35,19 @@ def check_segmentation(lines: Sequence[str], path: str) -> list[Finding]:
                 "warning",
                 path,
                 None,
-                f"no space for 12 characters or more in {runs} of {len(lines)} lines: the text "
+                (
+                    "no space for 12 characters or more"
+                    if by is None
+                    else f"{by} leaves 12 characters or more without a space"
+                )
+                + f" in {runs} of {len(lines)} lines: the text "
                 "looks unsegmented, and a whole sentence counts as one word",
                 "give --tokens characters, or segment all texts alike (errata tokenise)",
                 "unsegmented",
             )
         ]
+    if by is not None:
+        return []
     glued = sum(GLUED.search(line) is not None and APART.search(line) is None for line in lines)
     asked = glued + sum(APART.search(line) is not None for line in lines)
     if glued >= FEWEST and 2 * glued > asked:
