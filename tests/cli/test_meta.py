@@ -433,3 +433,25 @@ def test_means_of_sentence_scores_are_said(tmp_path: Path) -> None:
     given = ("--human", tmp_path / "people.json", "--scores", tmp_path / "gleu.json")
     assert "note: gleu: systems have the means of sentence scores" in errata("meta", *given).stdout
     assert "the means of" not in errata("meta", "--sample", "-m", "gleu").stdout
+
+
+def test_judgments_belong_to_the_texts_that_people_saw(tmp_path: Path) -> None:
+    """Cut into tokens, texts that differ in spaces alone are the same, and were judged apart."""
+    texts = {
+        "source": "He do n't went .",
+        "reference": "He do n't go .",
+        "A": "He don't go .",
+        "B": "He do n't go .",
+        "C": "He don't goes .",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(f"{text}\n" * 3)
+    groups = (("A",), ("B",), ("C",))
+    write_judgments([Judgment("ann", i, groups, (1, 2, 3)) for i in range(3)], tmp_path / "j.jsonl")
+    corpus = ["--source", "source.txt", "--refs", "reference.txt", "--tokens", "characters"]
+    rest = ["--judgments", "j.jsonl", "-m", "gleu", "--resamples", 0, "--json", "A.txt", "B.txt"]
+    for command in (
+        ("meta", *corpus, *rest, "C.txt", "--outputs", "A.txt", "--level", "system"),
+        ("refs", *corpus, "--set", "one=reference.txt", *rest, "C.txt"),
+    ):
+        assert "tokens:characters" in errata(*command, cwd=tmp_path).stdout

@@ -131,7 +131,8 @@ def command(
     conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
     scored = inputs.whole.scored(systems) if chosen else None
-    judgments = judgments_of(people, inputs.sample, judged, scored[1] if scored else [])
+    written = inputs.as_written(systems, scored[1]) if scored else []
+    judgments = judgments_of(people, inputs.sample, judged, written)
     given = Given(judgments, *score_files.read(), scored)
     check_sentences(given, level, drawn)
     said_nothing = judgments is None and given.human is None

@@ -233,6 +233,18 @@ class Inputs:
             outputs, names=names, several=several, corpus=corpus, guard=not self.no_guard
         )
 
+    def as_written(self, outputs: tuple[str, ...], systems: list[Hypotheses]) -> list[Hypotheses]:
+        """The same systems with the texts that people saw, whatever they were cut into since."""
+        if self.tokens == "as_is":
+            return systems
+        if self.sample:
+            from errata.datasets import sample_systems
+
+            return sample_systems()
+        from errata.io.corpus import read_systems
+
+        return read_systems(outputs)
+
     def scored(self, outputs: tuple[str, ...]) -> tuple[Corpus, list[Hypotheses]]:
         """The corpus and the systems to score on it, of which there must be one."""
         if not (outputs or self.sample):

@@ -94,8 +94,9 @@ def tables_of_sets(
     corpus = whole.corpus()
     sets = read_sets(view.sets, corpus, inputs)
     systems = whole.systems(outputs, corpus)
+    written = inputs.as_written(outputs, systems)
     given = Given(
-        judgments_of(people.ranked, inputs.sample and people.human is None, judged, systems),
+        judgments_of(people.ranked, inputs.sample and people.human is None, judged, written),
         ScoreFiles((), people.human, people.names, ()).read()[0],
         [],
         (corpus, systems),
