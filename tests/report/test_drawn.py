@@ -60,6 +60,10 @@ DRAWN: dict[str, tuple[object, ...]] = {
         )
         for kind in ("edits", "curve", "correlations", "rankings")
     },
+    "sets-curves": (
+        *("refs", "--sample", *QUICK, "--set", "a=annotator:0,1", "--set", "b=annotator:all"),
+        *("--curve", "a", "--curve", "b", "--figure", "curve=x.svg", "-m", "gleu"),
+    ),
     "groups": (
         *("agree", "--sample", "--group", "two=ana,bo", "--group", "rest=*", "--figure", "x.svg"),
     ),

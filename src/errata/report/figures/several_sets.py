@@ -104,8 +104,9 @@ def curve_plot(curves: Mapping[str, Sequence[SetCurve]], headlines: Sequence[str
         panel.set_xlabel("references")
         panel.set_ylabel(visible(headline), parse_math=False)
         panel.grid(axis="y")
-        if len(several) > 1:
-            add_legend(panel, panel.get_lines(), [curve.name for curve in several])
+    names = [curve.name for curve in next(iter(curves.values()))]
+    if len(names) > 1:  # beside the panels, where it covers no bar
+        add_legend(figure, panels[0].get_lines(), names, loc="outside right upper")
     return figure
 
 
