@@ -161,6 +161,31 @@ def test_ratings_of_several_judges_are_their_means(tmp_path: Path) -> None:
     assert "ratings are means over 2 judges, each weighing the same" in found.notes
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("judge,A,B\nx,1,2\ny,3,4\nx,5,6\n", 1, "no column says which sentence was rated"),
+        ("A,B,C\n,1,2\n,3,4\n", 1, "no rating or score of A"),
+        ("A,B\n1,2\nnan,4\n3,3\n", 3, "or leave the cell empty"),
+    ],
+)
+def test_tables_of_ratings_that_cannot_be_read(
+    tmp_path: Path, text: str, line: int, said: str
+) -> None:
+    file = tmp_path / "rated.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=said) as refused:
+        read_score_files([str(file)])
+    assert refused.value.line == line
+
+
+def test_the_mean_of_one_judge_is_no_mean(tmp_path: Path) -> None:
+    file = tmp_path / "rated.csv"
+    file.write_text("judge,sentence,A,B\nx,0,1,2\nx,1,3,4\n")
+    (found,) = read_score_files([str(file)])
+    assert not any("judge" in note for note in found.notes)
+
+
 def test_system_scores_are_no_ratings(tmp_path: Path) -> None:
     given = _texts(tmp_path)
     (tmp_path / "human.tsv").write_text("A\t2\nB\t1\n")

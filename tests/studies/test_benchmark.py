@@ -23,6 +23,8 @@ from errata.meta.paired import match
 from errata.meta.sentences import calibrated_accuracy, sentence_level
 from errata.meta.systems import system_level
 from errata.metrics import parse
+from errata.report.figures.benchmark import benchmark_plot
+from errata.report.tables.benchmark import benchmark_tables
 from errata.studies import benchmark as study
 from errata.studies import judged_sets
 from errata.studies.benchmark import (
@@ -168,6 +170,23 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
     assert {row["metric"] for row in json.loads(more)["tables"][1]["rows"]} == rows | {"bleu"}
     refused = errata(*quick, "-m", "harper", code=2)
     assert "harper-py is not installed" in refused.stderr
+
+
+def test_a_metric_without_any_value_keeps_its_row(tmp_path: Path) -> None:
+    flat = Scores("flat()", RESULTS[0].systems, np.ones(5), np.ones((5, 72)), name="flat")
+    found = benchmark_set(SAMPLE, [*RESULTS, flat], resamples=0)
+    for table in benchmark_tables([found], confidence=0.95, not_run={})[1:3]:
+        assert [row[0] for row in table.rows][-3:] == ["flat", "length", "chance"]
+    benchmark_plot([found], "pearson")
+
+
+def test_a_metric_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = ("benchmark", "--sample", "--resamples", 0, "--json", "-q")
+    refused = errata(*quick, "-m", "gleu", "-m", "gleu", code=2)
+    assert "gleu is given twice; leave one out" in refused.stderr
+    monkeypatch.setattr(cli_benchmark, "BENCHMARKED", ("gleu", "edits"))
+    tables = json.loads(errata(*quick, "-m", "default", "-m", "edits").stdout)["tables"]
+    assert sum(row["metric"].startswith("edits") for row in tables[1]["rows"]) == 1
 
 
 def test_sets_that_are_not_on_disk_are_named(

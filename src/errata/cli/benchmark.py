@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.chosen import are_twins, refuse_twins
 from errata.cli.figures import Figures, figure_option
 from errata.cli.options import (
     Bootstrap,
@@ -40,7 +41,7 @@ Examples:
 
 @click.command("benchmark", epilog=EPILOG)
 @writes_files("figures")
-@click.argument("sets", nargs=-1, metavar="SET...")
+@click.argument("sets", nargs=-1, metavar="[SET...]")
 @metric_option(*BENCHMARKED)
 @sample_option
 @ranker_option("How judgments become scores of systems (see errata rank); ratings are averaged.")
@@ -79,7 +80,9 @@ def command(
 
     asked = [parse(text) for text in metrics if text != DEFAULT]
     whole = DEFAULT in metrics or not metrics
-    usual = [metric for text in BENCHMARKED if whole and (metric := parse(text)) not in asked]
+    refuse_twins(asked)
+    usual = [parse(text) for text in BENCHMARKED if whole]
+    usual = [metric for metric in usual if not any(are_twins(metric, one) for one in asked)]
     chosen_ranker = parse_ranker(ranker)
     judged_sets = _sets(sets, sample)
     not_run: dict[str, str] = {}

@@ -12,20 +12,26 @@ from errata.plugins import origin
 if TYPE_CHECKING:
     from errata.metrics import Metric
 
-__all__ = ["extracting", "refuse_twins"]
+__all__ = ["are_twins", "extracting", "refuse_twins"]
+
+
+def are_twins(one: Metric, other: Metric) -> bool:
+    """Whether two metrics give the same numbers under one name.
+
+    Without a pipeline of ERRANT's, errant is edits by another name.
+    """
+    return one == other or (
+        type(one) is not type(other)
+        and one.label == other.label
+        and repr(one).partition("(")[2] == repr(other).partition("(")[2]
+        and origin(type(one)) == origin(type(other))
+    )
 
 
 def refuse_twins(metrics: Sequence[Metric]) -> None:
     """Refuse to compute the same numbers twice, in two columns of one name."""
     for one, other in combinations(metrics, 2):
-        # Without a pipeline of ERRANT's, errant is edits by another name.
-        same = one == other or (
-            type(one) is not type(other)
-            and one.label == other.label
-            and repr(one).partition("(")[2] == repr(other).partition("(")[2]
-            and origin(type(one)) == origin(type(other))
-        )
-        if same:
+        if are_twins(one, other):
             raise InputError(
                 f"{one.label} is given twice", remedy="leave one out, or give it other parameters"
             )

@@ -23,7 +23,8 @@ def figure(text: str, path: str, line: int, *, comma: bool = False) -> float:
             f"{text[:40]!r} is not a number",
             path=path,
             line=line,
-            remedy="write scores as 0.3501; leave out a system that has none",
+            remedy="write scores as 0.3501; where there is none leave out the system, or leave the "
+            "cell empty in a table of sentences",
         )
     return number
 

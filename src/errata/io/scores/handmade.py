@@ -96,6 +96,8 @@ def from_columns(
     judge, sentence = table.titled(JUDGE), table.titled(SENTENCE)
     if not (judge is None or sentence is None) and system is None and {*texts} <= {judge}:
         return [_rated(table, judge, sentence)]
+    if system is None and metric is None and table.head is not None and len(table.numeric) > 2:
+        _refuse_half_tables(table, texts, judge, rows[0].line)
     if not texts and system is None:
         return [_bare(table, names)]
     if metric is None and len(texts) == 2 and system is None and len(table.numeric) == 3:
@@ -111,6 +113,31 @@ def from_columns(
             remedy="give it the same names, or leave out --names",
         )
     return found
+
+
+def _refuse_half_tables(
+    table: _Columns, texts: Sequence[int], judge: int | None, line: int
+) -> None:
+    """Refuse ratings of which nobody knows the sentence, and systems without any number.
+
+    Either column would be taken for the names of systems.
+    """
+    if [*texts] == [judge]:
+        raise InputError(
+            f"no column says which sentence was rated, beside {table.title(texts[0])!r}",
+            path=table.name,
+            line=line,
+            remedy="add a column called sentence",
+        )
+    if len(texts) < len(table.numeric) and not any(cell for c in texts for cell in table.cells(c)):
+        empty = [table.title(c) for c in texts if table.title(c)]
+        if empty:
+            raise InputError(
+                f"no rating or score of {', '.join(empty)}",
+                path=table.name,
+                line=line,
+                remedy="leave out a column that is empty",
+            )
 
 
 def _split_head(rows: Sequence[SheetRow], name: str, scorer: str, comma: bool) -> _Columns:
@@ -168,10 +195,10 @@ def _bare(table: _Columns, names: Sequence[str]) -> Scores:
 def _rated(table: _Columns, judge: int, sentence: int) -> Scores:
     """Ratings by several judges: the mean of each sentence and system."""
     assert table.head is not None
-    rows, note = one_row_a_sentence(table.rows, judge, sentence, table.number, table.name)
+    rows, notes = one_row_a_sentence(table.rows, judge, sentence, table.number, table.name)
     head = tuple(title for c, title in enumerate(table.head) if c != judge)
     found = _bare(replace(table, head=head, rows=rows), ())
-    return replace(found, notes=(*found.notes, note))
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def _one_column(table: _Columns, column: int, names: Sequence[str]) -> Scores:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from errata.errors import InputError
 from errata.io.sheet import SheetRow
-from errata.numbers import plural
 
 __all__ = ["JUDGE", "one_row_a_sentence"]
 
@@ -19,7 +18,7 @@ def one_row_a_sentence(
     sentence: int,
     number: Callable[[SheetRow, int], float],
     path: str,
-) -> tuple[list[SheetRow], str]:
+) -> tuple[list[SheetRow], tuple[str, ...]]:
     """The rows of one sentence as one, with the mean of its ratings, and a note that says so.
 
     Every judge weighs the same in a cell; a blank cell is no rating. The column of judges is gone.
@@ -48,5 +47,6 @@ def one_row_a_sentence(
             )
             cells.append(repr(sum(given) / len(given)) if given else first.cells[column])
         merged.append(SheetRow(first.line, tuple(c for k, c in enumerate(cells) if k != judge)))
-    many = len(judges)
-    return merged, f"ratings are means over {many} {plural('judge', many)}, each weighing the same"
+    if len(judges) < 2:
+        return merged, ()
+    return merged, (f"ratings are means over {len(judges)} judges, each weighing the same",)

@@ -112,14 +112,18 @@ def _plain(value: Estimate) -> Cell:
 
 
 def _ordered(found: Sequence[SetStandings], figure: BenchmarkFigure) -> list[str]:
-    """The metrics by their mean over the sets, best first; the baseline stands apart."""
+    """The metrics by their mean over the sets, best first and those without any value last.
+
+    The baseline stands apart.
+    """
     values: dict[str, list[float]] = {}
     for s in found:
         for each in s.standings[figure]:
-            if each.metric != LENGTH and not np.isnan(each.value.value):
-                values.setdefault(each.metric, []).append(each.value.value)
+            if each.metric != LENGTH:
+                known = values.setdefault(each.metric, [])
+                known += [] if np.isnan(each.value.value) else [each.value.value]
     names = list(values)
-    mean = settled([float(np.mean(values[name])) for name in names])
+    mean = settled([float(np.mean(values[name] or [-np.inf])) for name in names])
     return [names[k] for k in np.argsort(-mean, kind="stable")]
 
 
