@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import BeamEditDistance, translation_edit_rate
 
 from errata.data import Vocabulary
+from errata.edits.ter import edit_counts, operation_counts
 from errata.errors import DataWarning
-from errata.studies.ter import edit_counts, operation_counts
 from pure import load_pure
 
 words = st.lists(st.sampled_from("abcde"), max_size=14)

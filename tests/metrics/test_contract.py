@@ -69,6 +69,8 @@ VARIANTS = [
     "errors(measure=removed)",
     "interpolate(first=m2, second='gleu(n=2)', weight=0.5)",
     "interpolate(first=errors, second=harper, weight=0)",
+    "ter",
+    "ter(cased=True)",
     "green",
     "green(unit=char, n=3)",
     "green(total=mean, empty=one)",

@@ -20,6 +20,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "gleu": "errata.metrics.gleu:GLEU",
         "gleu2015": "errata.metrics.gleu2015:GLEU2015",
         "bleu": "errata.metrics.bleu:BLEU",
+        "ter": "errata.metrics.ter:TER",
         "green": "errata.metrics.green:GREEN",
         "errant": "errata.metrics.errant:Errant",
         "edits": "errata.metrics.errant:Edits",

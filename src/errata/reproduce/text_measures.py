@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses, Scores
 from errata.datasets.fetch import path
 from errata.edits import retyped
+from errata.edits.ter import edit_counts
 from errata.evaluation import evaluate
 from errata.io import read_hypotheses
 from errata.metrics.difficulty import Difficulty
@@ -24,7 +25,6 @@ from errata.reproduce.material import Material
 from errata.reproduce.measures import measure
 from errata.studies.corpora import CorpusFacts, corpus_statistics
 from errata.studies.hard_errors import KindDifficulty, by_kind
-from errata.studies.ter import edit_counts
 
 __all__: list[str] = []
 

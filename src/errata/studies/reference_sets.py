@@ -10,11 +10,11 @@ from math import comb
 import numpy as np
 
 from errata.data import Corpus, Hypotheses, Reference, Scores
+from errata.edits.ter import edit_counts, operation_counts
 from errata.errors import InputError
 from errata.evaluation import corpus_facts, evaluate
 from errata.metrics.base import Metric
 from errata.numbers import Floats, Progress, ratio
-from errata.studies.ter import edit_counts, operation_counts
 
 __all__ = [
     "CurvePoint",

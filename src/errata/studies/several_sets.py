@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from errata.data import Corpus, Hypotheses, Reference, Scores
+from errata.edits.ter import operation_counts
 from errata.errors import InputError
 from errata.evaluation import corpus_facts, evaluate
 from errata.meta.paired import Paired, joint_signature, match
@@ -20,7 +21,6 @@ from errata.meta.systems import Over, SystemAgreement, system_agreements
 from errata.metrics.base import Metric
 from errata.numbers import Progress, Seed, seed_name
 from errata.studies.reference_sets import CurvePoint, ReferenceStudy, reference_curve
-from errata.studies.ter import operation_counts
 
 __all__ = [
     "NamedSet",
