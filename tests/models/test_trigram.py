@@ -16,6 +16,7 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
+from errata.io.tokenising import tokenised, tokeniser
 from errata.metrics import parse
 from errata.models import Options, open_model, perplexity, warn_of_foreign
 from errata.models.harper import detokenize
@@ -147,8 +148,12 @@ def test_a_run_of_blanks_is_looked_at_once() -> None:
 def test_a_language_it_does_not_know_is_warned_of(metric: str) -> None:
     corpus = Corpus.from_texts(["Der Hund ging gestern nach Hause .", "Ich möchte ein Buch ."])
     out = Hypotheses("A", ("Der Hund geht gestern nach Hause .", "Ich möchte ein Haus ."))
-    with pytest.warns(DataWarning, match="trigram knows almost no word of the source"):
+    with pytest.warns(DataWarning, match=r"trigram knows almost no word of the source.*; name one"):
         evaluate(metric, corpus, out)
+    letters = tokenised(corpus, tokeniser("characters"))
+    cut = Hypotheses("A", tuple(map(tokeniser("characters"), out.sentences)))
+    with pytest.warns(DataWarning, match="cut into characters.*leave out --tokens characters"):
+        evaluate(metric, letters, cut)
     english = Corpus.from_texts(["The dog go home yesterday .", "I wants a book ."])
     evaluate(metric, english, Hypotheses("A", ("The dog went home yesterday .", "I want it .")))
 

@@ -34,6 +34,7 @@ __all__ = [
 # token in English, 2.7 in German, 2.3 in Russian, 2.0 in Czech, 1.5 in Chinese), and a word that it
 # knows a higher log-probability (the trigram model gives -5 to learners' words, -22 to others).
 FEWEST_BYTES, LOWEST = 2.5, -16.0
+SINGLE = 0.9  # share of tokens of one character, in a text that was cut into characters
 
 
 class LanguageModel(Protocol):
@@ -87,10 +88,15 @@ def warn_of_foreign(model: str, sentences: Sequence[str], log_probs: Floats) -> 
     words = max(1.0, tokens - len(sentences))
     if size / tokens >= FEWEST_BYTES and total / words > LOWEST:
         return
+    cut = [token for sentence in sentences for token in sentence.split()]
+    why, remedy = (
+        ("the text is cut into characters", "leave out --tokens characters for this metric")
+        if sum(len(token) == 1 for token in cut) > SINGLE * len(cut)
+        else ("is it a model of another language?", "name one of this language with model=")
+    )
     warnings.warn(
-        f"the language model {model} knows almost no word of the source: is it a model of another "
-        f"language? (A token has {size / tokens:.1f} bytes and a mean log-probability of "
-        f"{total / tokens:.1f}.)",
+        f"the language model {model} knows almost no word of the source: {why} (A token has "
+        f"{size / tokens:.1f} bytes and a mean log-probability of {total / tokens:.1f}.); {remedy}",
         DataWarning,
         stacklevel=3,
     )
