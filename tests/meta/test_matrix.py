@@ -111,6 +111,13 @@ def test_without_people_there_is_the_matrix(files: Path) -> None:
     assert "significance compares metrics with each other; give a second one" in alone
 
 
+def test_a_metric_that_tells_no_system_apart_is_named(files: Path) -> None:
+    (files / "same.tsv").write_text("A\t0.5\nB\t0.5\nC\t0.5\n")
+    found = _tables("--scores", "a.tsv", "--scores", "same.tsv", "--resamples", 0, cwd=files)
+    assert found["matrix"]["rows"][0]["r"] is None
+    assert "note: same gives all systems one score, and so has no" in found["matrix"]["caption"]
+
+
 def test_the_matrix_beside_people_is_asked_for() -> None:
     run = ("--sample", "-m", "gleu", "-m", "m2", "--level", "system", "--resamples", 30)
     assert not {name for name in _tables(*run) if name.startswith("matrix")}

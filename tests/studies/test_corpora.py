@@ -161,9 +161,20 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
             (tmp_path / name / "outputs").rmdir()
     found = _tables("one", "two", "three", "-m", "m2", "--resamples", 0, cwd=tmp_path)
     assert "note: three has no outputs" in found["corpora"]["caption"]
-    assert "note: B has no output on two" in found["m2"]["caption"]
+    assert "note: no output on two: B" in found["m2"]["caption"]
     assert found["m2"]["rows"][1]["two"] is None or found["m2"]["rows"][2]["two"] is None
     assert "without a part in this: B, C" in found["stability"]["caption"]
+    for name in "BD":
+        (tmp_path / "one" / "outputs" / f"{name}.txt").write_text("He goes home .\n")
+    found = _tables("one", "two", "-m", "m2", "--resamples", 0, cwd=tmp_path)
+    assert "note: no output on two: B, D\nnote: no output on one: C" in found["m2"]["caption"]
+    assert "share fewer than two systems" in found["stability"]["caption"]
+    (tmp_path / "two" / "outputs" / "B.txt").write_text("He goes home .\n")
+    found = _tables("one", "two", "-m", "m2", "--resamples", 0, cwd=tmp_path)["stability"]
+    assert found["rows"][0]["W"] is None
+    assert "note: m2: all systems tie everywhere, so that W is undefined" in found["caption"]
+    (tmp_path / "one" / "outputs" / "D.txt").unlink()
+    (tmp_path / "two" / "outputs" / "B.txt").unlink()
     done = errata("corpora", "three", "-m", "m2", cwd=tmp_path, code=2)
     assert "--metric goes with outputs to score" in done.stderr
     (tmp_path / "two" / "outputs" / "C.txt").unlink()

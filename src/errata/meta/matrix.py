@@ -14,7 +14,7 @@ from errata.data import Scores
 from errata.errors import InputError
 from errata.meta.paired import Paired, match, notes_of_metrics
 from errata.meta.systems import Over
-from errata.numbers import Floats, Seed, percentiles, seed_name
+from errata.numbers import Floats, Seed, percentiles, seed_name, settled
 from errata.parameters import require
 
 __all__ = ["MATRIX_KINDS", "MetricMatrix", "match_metrics", "metric_matrix"]
@@ -123,7 +123,15 @@ def metric_matrix(
         intervals,
         over,
         confidence,
-        (*paired.notes, *notes_of_metrics(paired.metrics)),
+        (
+            *paired.notes,
+            *(
+                f"{name} gives all systems one score, and so has no correlation"
+                for name, scores in zip(names, scorers, strict=True)
+                if len(paired) > 1 and len(np.unique(settled(scores.values))) == 1
+            ),
+            *notes_of_metrics(paired.metrics),
+        ),
         _signature(settings, paired, people),
     )
 

@@ -63,7 +63,7 @@ def chunk_table(
                 for text, right in zip(chunk.written, chunk.right, strict=True)
                 for cell in (text, right)
             ),
-            chunk.solved,
+            int(chunk.solved),  # of how many systems it is right
             chunk.weight,
         )
         for each in several
@@ -76,7 +76,6 @@ def chunk_table(
         tuple(rows),
         title=f"{label}: gold chunks, and who gets them right",
         name=label,
-        formats={"right": ".0f"},
         signature=signature,
     )
 

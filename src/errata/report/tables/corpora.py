@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from errata.numbers import Interval, plural
 from errata.report.cells import Places, Ranks
 from errata.report.table import Cell, Table, joined_signatures
@@ -119,10 +121,7 @@ def across_table(
     half = f" ± half the width of its {confidence * 100:g} % interval" if drawn else ""
     caption = [
         *([f"change: places gained or lost against {base.label}"] if base is not None else []),
-        *(
-            f"note: {system} has no output on {', '.join(names)}"
-            for system, names in across.missing().items()
-        ),
+        *_absences(across),
         *dict.fromkeys(f"note: {note}" for scores in across.scores for note in scores.notes),
     ]
     headline = across.scores[0].headline
@@ -134,6 +133,17 @@ def across_table(
         caption="\n".join(caption),
         signature=joined_signatures(side.signature for side in (across, base) if side is not None),
     )
+
+
+def _absences(across: AcrossCorpora) -> list[str]:
+    """Systems that some corpora lack, those that lack the same ones together."""
+    lacking: dict[tuple[str, ...], list[str]] = {}
+    for system, names in across.missing().items():
+        lacking.setdefault(names, []).append(system)
+    return [
+        f"note: no output on {', '.join(names)}: {', '.join(systems)}"
+        for names, systems in lacking.items()
+    ]
 
 
 def stability_table(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) -> Table:
@@ -176,7 +186,13 @@ def stability_table(several: Sequence[AcrossCorpora], *, confidence: float = 0.9
             f"note: not on every corpus, and so without a part in this: {', '.join(missing)}"
         )
     if len(several[0].common) < 2:
-        caption.append("note: the corpora share fewer than two systems, so that nothing is stable")
+        caption.append("note: the corpora share fewer than two systems: nothing can change places")
+    else:
+        caption += [
+            f"note: {across.label}: all systems tie everywhere, so that W is undefined"
+            for across, each in zip(several, found, strict=True)
+            if np.isnan(each.w.value)
+        ]
     table = Table(
         columns,
         tuple(rows),
