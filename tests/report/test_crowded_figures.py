@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from itertools import count
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from errata.data import Scores
 from errata.errors import DataWarning
 from errata.report.figures import figure_bytes, new_figure
 from errata.report.figures.corpora import corpora_plot
+from errata.report.figures.several_sets import correlation_bars, slope_graph
 from errata.studies.corpora import AcrossCorpora
 
 pytest.importorskip("matplotlib")
@@ -49,6 +52,35 @@ def test_many_metrics_stand_in_rows_and_no_title_runs_into_the_next() -> None:
     assert len(boxes) == 7
     boxes += [figure.legends[0].get_window_extent()]
     assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
+
+
+def test_rankings_of_many_sets_and_long_names_stand_apart() -> None:
+    names = tuple(f"a-rather-long-name-of-a-system-{k}" for k in range(12))
+    values = np.round(np.linspace(0, 1, 12), 1)  # which ties some of them
+    columns = {
+        f"a-long-name-of-a-set-{k}": Scores("m", names, np.roll(values, k)) for k in range(9)
+    }
+    figure = slope_graph({"m": columns})
+    figure_bytes(figure, "svg")
+    panel = figure.axes[0]
+    heads = [label.get_window_extent() for label in panel.get_xticklabels()]
+    sides = [text.get_window_extent() for text in panel.texts]
+    assert sum(text.get_text().count("\n") + 1 for text in panel.texts) == 24
+    for box in (*heads, *sides):
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    for boxes in (heads, sides):
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
+
+
+def test_bars_of_ten_sets_are_told_apart() -> None:
+    sets = [SimpleNamespace(name=f"set {k}", references=2) for k in range(10)]
+    agreement = SimpleNamespace(values={"spearman": 0.5, "pearson": 0.4}, intervals={})
+    found: Any = SimpleNamespace(
+        scored=[SimpleNamespace(sets=sets)], agreements=[[agreement] * len(sets)]
+    )
+    bars = [bar for each in correlation_bars(found, ["m"]).axes[0].containers for bar in each]
+    looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}
+    assert len(looks) == len(sets)
 
 
 @pytest.mark.parametrize(("form", "told"), [("png", 1), ("pdf", 1), ("svg", 0)])

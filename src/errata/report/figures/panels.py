@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["add_legend", "panel_title", "panels_in_rows"]
+__all__ = ["LETTER", "add_legend", "panel_title", "panels_in_rows"]
 
 ABREAST = 4
 LETTER = 0.075  # inches that a letter of a title takes, about

@@ -11,7 +11,7 @@ import numpy as np
 from errata.data import Scores
 from errata.errors import visible
 from errata.report.figures import ACCENT, FAINT, INK, in_style, new_figure
-from errata.report.figures.panels import add_legend, panel_title, panels_in_rows
+from errata.report.figures.panels import LETTER, add_legend, panel_title, panels_in_rows
 from errata.studies.several_sets import SetAgreements, SetCurve, SetOperations
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ __all__ = ["correlation_bars", "curve_plot", "edit_bars", "slope_graph"]
 SHADES = ("#14406b", "#3f7fbf", "#9cc3e6", "#d9a441")
 LINES = (INK, ACCENT, "#5a7d2a", "#7a4f9a", "#b8860b", "#2a8c8c", "#555555", "#c06090")
 MARKS = "os^Dv<>P"
+HATCHES = ("", "////", "....", "xxxx")
 ABREAST = 4  # columns of a ranking, for panels that stand abreast
+APART = 1.1  # inches between two columns of a ranking
 FAR = 3  # places between two rankings that make a line stand out
 
 
@@ -71,7 +73,10 @@ def correlation_bars(found: SetAgreements, names: Sequence[str]) -> Figure:
         for k in range(len(sets)):
             at = np.arange(len(names)) - 0.4 + (k + 0.5) * width
             values = np.array([by_set[k].values[kind] for by_set in found.agreements])
-            panel.bar(at, values, width * 0.92, color=LINES[k % len(LINES)])
+            look = {"color": LINES[k % len(LINES)]}
+            if k >= len(LINES):  # where colours come again
+                look |= {"hatch": HATCHES[k // len(LINES) % len(HATCHES)], "edgecolor": "white"}
+            panel.bar(at, values, width * 0.92, **look)
             for x, by_set in zip(at, found.agreements, strict=True):
                 if by_set[k].intervals:
                     interval = by_set[k].intervals[kind]
@@ -130,11 +135,13 @@ def slope_graph(rankings: Mapping[str, Mapping[str, Scores]]) -> Figure:
     wide = max(len(columns) for columns in rankings.values())
     below = wide > ABREAST  # long rankings stand below each other
     across, down = (1, len(rankings)) if below else (len(rankings), 1)
-    figure = new_figure((1.9 + 1.1 * wide) * across, (0.9 + 0.26 * systems) * down)
+    longest = max(len(name) for columns in rankings.values() for name in _systems(columns))
+    beside = 2 * max(0.0, LETTER * longest - APART)  # what names take beside the panel
+    figure = new_figure((1.9 + APART * wide + beside) * across, (0.9 + 0.26 * systems) * down)
     panels = figure.subplots(down, across, squeeze=False).ravel()
     for panel, (name, columns) in zip(panels, rankings.items(), strict=True):
         places = {column: _places(scores) for column, scores in columns.items()}
-        for system in next(iter(columns.values())).systems:
+        for system in _systems(columns):
             heights = [place[system] for place in places.values()]
             for x, (one, other) in enumerate(pairwise(heights)):
                 far = abs(one - other) >= FAR
@@ -145,14 +152,18 @@ def slope_graph(rankings: Mapping[str, Mapping[str, Scores]]) -> Figure:
         _named(panel, ends[0], -0.08, "right")
         _named(panel, ends[-1], len(ends) - 0.92, "left")
         panel.set_title(visible(name), parse_math=False)
-        _bare(panel, [visible(column) for column in columns], systems)
+        _bare(panel, [panel_title(column, APART) for column in columns], systems)
     return figure
 
 
+def _systems(columns: Mapping[str, Scores]) -> tuple[str, ...]:
+    return next(iter(columns.values())).systems
+
+
 def _named(panel: Axes, places: Mapping[str, float], x: float, side: str) -> None:
-    """Write the systems at one end; those of one place in one line."""
+    """Write the systems at one end; those of one place below each other, as many as its places."""
     for height in sorted({*places.values()}):
-        names = ", ".join(visible(name) for name, place in places.items() if place == height)
+        names = "\n".join(visible(name) for name, place in places.items() if place == height)
         panel.text(x, height, names, ha=side, va="center", parse_math=False)
 
 
