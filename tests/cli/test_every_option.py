@@ -64,6 +64,28 @@ SETS = "--set a=annotator:0 --set b=reference1.txt --set both=a+b"
 AB = f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given"
 FILED = "--scores scores.tsv --human human.tsv --resamples 30 --level system"
 HARD = "--sample --resamples 30 --examples 200"
+LIKELY = """
+name = "likely"
+title = "How likely a sentence is"
+citation = "Nobody. 2025. Nothing. Nowhere."
+data = []
+
+[[table]]
+name = "one"
+title = "Perplexity"
+origin = "Table 1"
+measure = "sentence_perplexity"
+by = ["example", "side"]
+matrix = '''
+     source
+he   12.5
+'''
+    [table.arguments.examples.he]
+    source = "He goes home ."
+    [[table.way]]
+    from = "a model"
+    software = "model"
+"""
 # A corpus is named in the same way everywhere: what follows is given to each command that has it.
 CORPUS = {
     "--gold": case("--gold gold.m2 {more}", "--gold less.m2"),
@@ -274,6 +296,8 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
     },
     "reproduce": {
+        # A model that is not there leaves its figures out.
+        "--model": case("likely.toml", "--model not/there"),
         "--summary": case("small.toml", "--summary"),
         "--format": case("small.toml", "--format tsv", text=True),
     },
@@ -441,6 +465,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "marked.txt": "\n".join(["<none>"] * 5 + reference[5:]),
         "alien.txt": "\n".join([*reference[30:-1], *reference[:30], ""]),
         "small.toml": SMALL,
+        "likely.toml": LIKELY,
         "human.tsv": "eager\t3\ncautious\t2\nfluent\t4\nnoisy\t1\nnothing\t0\n",
         "other.tsv": "eager\t1\ncautious\t2\nfluent\t9\nnoisy\t5\nnothing\t0\n",
         "scores.tsv": "eager\t1\ncautious\t2\nfluent\t3\nnoisy\t4\nnothing\t6\n",

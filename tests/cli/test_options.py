@@ -136,7 +136,7 @@ def test_quiet_commands_give_no_notice() -> None:
 
 def test_old_figures_are_drawn_with_a_notice(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    run = ("meta", "--sample", "-m", "gleu", "--level", "system", "--resamples", 0)
+    run = ("meta", "--sample", "-m", "gleu", "-m", "bleu", "--level", "system", "--resamples", 0)
     done = errata(*run, "--map", "map.svg", "--scatter=scatter.svg", cwd=tmp_path)
     assert "notice: --map is called --figure significance= now\n" in done.stderr
     new = ("--figure", "significance=map2.svg", "--figure", "scatter=scatter2.svg")

@@ -31,6 +31,7 @@ def test_list() -> None:
         "chollampatt18",
         "gotou20",
         "grundkiewicz15",
+        "islam21",
         "napoles15",
         "sakaguchi16",
     ]

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
 
@@ -320,9 +321,13 @@ def test_errant_with_errant_is_errants(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_pipeline_is_looked_for_and_nothing_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     there: set[str] = set()
     monkeypatch.setattr(errant_edits, "find_spec", lambda name: name if name in there else None)
+    uploaded = EntryPoints(
+        EntryPoint(name, name, "spacy_models") for name in ("xx_ent", "en_core_web_sm_upload")
+    )
+    monkeypatch.setattr(errant_edits, "entry_points", lambda group: uploaded)
     for more, found in (
         ("errant", None),
-        ("spacy", None),
+        ("spacy", "errant:en_core_web_sm_upload"),  # under another name, from a package index
         ("en_core_web_lg", "errant:en_core_web_lg"),
         ("en_core_web_sm", "errant"),
     ):

@@ -241,6 +241,17 @@ def test_figures_of_software_are_held_to_its_version(
     assert rows[0]["software"] == f"toy@{version} and more"
 
 
+def test_a_stated_tolerance_holds_for_every_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ERRATA_CACHE", str(tmp_path))
+    register("toy", lambda options: Toy("2"))
+    close = 'software = "model"\n    tolerance = 0.2\n    reason = "another version"'
+    text = SOFTWARE.format("7.4").replace('software = "model"', close)
+    found = reproduce([parse_experiment(text, "small.toml")], model="toy")[0]
+    assert [cell.verdict.name for cell in found.tables[0].cells] == ["unpinned", "exact"]
+
+
 def test_a_model_that_cannot_be_had_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("errata.models.language.find_spec", lambda name: None)
     monkeypatch.setattr("errata.models.causal.find_spec", lambda name: None)

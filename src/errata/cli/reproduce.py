@@ -26,11 +26,9 @@ __all__ = ["command"]
 @click.option(
     "--extract",
     "extractor",
-    default="errant",
-    show_default=True,
     metavar="NAME",
     help="Where a table needs ERRANT's types: errant, or errant:PIPELINE with another "
-    "spaCy pipeline. Without ERRANT these cells are not run.",
+    "spaCy pipeline. Default: what is installed; without ERRANT these cells are not run.",
 )
 @click.option(
     "--model",
@@ -42,7 +40,7 @@ __all__ = ["command"]
 )
 @format_option
 def command(
-    experiments: tuple[str, ...], summary: bool, extractor: str, model: str, form: Form
+    experiments: tuple[str, ...], summary: bool, extractor: str | None, model: str, form: Form
 ) -> None:
     """Recompute the published tables of the field.
 
@@ -52,6 +50,7 @@ def command(
     experiments are listed. The data sets come from ERRATA_DATA, the cache or the network (see
     errata data).
     """
+    from errata.edits.errant import found_extractor
     from errata.report.tables import reproduction as report
     from errata.reproduce.experiment import experiment_names, load_experiment
 
@@ -67,7 +66,12 @@ def command(
     from errata.reproduce import reproduce
 
     with ProgressBar("cells") as progress:
-        results = reproduce(chosen, extractor=extractor, model=model, progress=progress)
+        results = reproduce(
+            chosen,
+            extractor=extractor or found_extractor() or "errant",
+            model=model,
+            progress=progress,
+        )
     emit(report.reproduction_tables(results, summary=summary), form)
     failed = sum(result.mismatches for result in results)
     if failed:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.metadata import entry_points
 from importlib.metadata import version as installed
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,6 +54,9 @@ def found_extractor() -> str | None:
     if find_spec("errant") is None or find_spec("spacy") is None:
         return None
     pipeline = next((name for name in PIPELINES if find_spec(name) is not None), None)
+    if pipeline is None:  # the same models are uploaded to package indices under other names
+        known = sorted(each.name for each in entry_points(group="spacy_models"))
+        pipeline = next((name for name in known if name.startswith("en_")), None)
     if pipeline is None or pipeline == DEFAULT_PIPELINE:
         return pipeline and "errant"
     return f"errant:{pipeline}"

@@ -254,7 +254,10 @@ def _cell(
 def _judged(
     table: PublishedTable, way: Way, key: tuple[str, ...], value: Value, version: str
 ) -> Verdict:
-    """A figure that depends on software is held to what is pinned for the version that ran."""
+    """A figure that depends on software is held to what is pinned for the version that ran.
+
+    A tolerance that the way states holds for every version.
+    """
     cells: Mapping[tuple[str, ...], Known] | None = table.known[way.origin]
     if version:
         cells = next(
@@ -265,9 +268,11 @@ def _judged(
             ),
             None,
         )
-        if cells is None and table.cells[key] is not None:
-            return Verdict("unpinned", f"made with {version}, whose figures are not kept")
-    return judge(value, table.cells[key], way, (cells or {}).get(key), table.rounding)
+    verdict = judge(value, table.cells[key], way, (cells or {}).get(key), table.rounding)
+    kept = cells is not None or table.cells[key] is None
+    if kept or (way.tolerance and verdict.name != "MISMATCH"):
+        return verdict
+    return Verdict("unpinned", f"made with {version}, whose figures are not kept")
 
 
 def _evidence(one: Evidence, material: Material, step: Callable[[], None]) -> EvidenceResult:
