@@ -40,6 +40,7 @@ SHARED = (
     ".figures",
     ".human_scores",
     ".known",
+    ".inputs",
     ".options",
     ".output",
     ".people",

@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
-from errata.cli.options import (
-    Inputs,
-    corpus_options,
-    extract_option,
-    metric_option,
-    refuse_unless,
-    sentences_option,
-)
+from errata.cli.options import extract_option, metric_option, refuse_unless, sentences_option
 from errata.cli.output import ProgressBar, emit, emit_texts, format_option
 from errata.errors import InputError
 

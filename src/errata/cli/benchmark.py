@@ -9,13 +9,8 @@ import click
 
 from errata.cli.chosen import are_twins, refuse_twins
 from errata.cli.figures import Figures, figure_option
-from errata.cli.options import (
-    Bootstrap,
-    bootstrap_options,
-    metric_option,
-    sample_option,
-    threads_option,
-)
+from errata.cli.inputs import sample_option
+from errata.cli.options import Bootstrap, bootstrap_options, metric_option, threads_option
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.people import ranker_option
 from errata.cli.running import note

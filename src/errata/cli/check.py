@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
-from errata.cli.options import Inputs, corpus_options
 from errata.cli.output import emit, format_option
 from errata.errors import shortened, visible
 from errata.io.checks.findings import Severity

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import data_option
-from errata.cli.options import Inputs, corpus_options, extract_option, refuse_unless
+from errata.cli.options import extract_option, refuse_unless
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.report.table import Table

@@ -9,12 +9,11 @@ import click
 
 from errata.cli.chosen import extracting, refuse_twins
 from errata.cli.figures import Figures, figure_option
+from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.options import (
     DEFAULT_METRICS,
     Bootstrap,
-    Inputs,
     bootstrap_options,
-    corpus_options,
     extract_option,
     metric_option,
     refuse_unless,

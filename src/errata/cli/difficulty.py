@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from errata.cli.figures import Figures, figure_option, is_page
+from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     Bootstrap,
-    Inputs,
     bootstrap_options,
     choice_of,
-    corpus_options,
     extract_option,
     gathered,
     refuse_unless,

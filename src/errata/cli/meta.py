@@ -15,6 +15,7 @@ from errata.cli.human_scores import (
     people_options,
     people_scores,
 )
+from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.meta_options import (
     Drawn,
     Given,
@@ -30,10 +31,8 @@ from errata.cli.options import (
     DEFAULT_METRICS,
     DRAWN,
     Bootstrap,
-    Inputs,
     bootstrap_options,
     choice_of,
-    corpus_options,
     metric_option,
     refuse_unless,
 )

@@ -9,7 +9,8 @@ import click
 
 from errata.cli.figures import Figures, figure_option
 from errata.cli.human_scores import People, over_option
-from errata.cli.options import Inputs, gathered, refuse_unless
+from errata.cli.inputs import Inputs
+from errata.cli.options import gathered, refuse_unless
 from errata.cli.people import JudgmentInputs, note_skipped_judgments
 from errata.cli.score_files import ScoreFiles
 from errata.errors import InputError

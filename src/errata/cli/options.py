@@ -1,8 +1,7 @@
 """Options that several commands have: declared once, and given to the command as one value.
 
-A decorator adds the options and hands the command what they say: a corpus as `Inputs`, resamples as
-`Bootstrap`. So a file is named in the same way everywhere. Options of judgments are in
-`errata.cli.people`.
+A decorator adds the options and hands the command what they say, as resamples in a `Bootstrap`.
+Options of corpora are in `errata.cli.inputs`, those of judgments in `errata.cli.people`.
 """
 
 from __future__ import annotations
@@ -10,43 +9,35 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-from errata.cli.words import Annotator, choice_of
+from errata.cli.words import choice_of
 from errata.errors import DataWarning, InputError
 from errata.numbers import plural
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses
-    from errata.io.skipping import Skipped
+    pass
 
 __all__ = [
     "DEFAULT_METRICS",
     "DRAWN",
     "Bootstrap",
     "FiniteRange",
-    "Inputs",
     "bootstrap_options",
     "choice_of",
     "confidence_option",
-    "corpus_options",
     "extract_option",
     "gathered",
     "metric_option",
-    "read_skip_option",
     "refuse_unless",
-    "sample_option",
     "seed_option",
     "sentences_option",
-    "skip_option",
     "threads_option",
     "tier_option",
-    "tokens_option",
     "types_option",
 ]
 
@@ -99,233 +90,6 @@ def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorato
         return decorated
 
     return decorate
-
-
-skip_option = click.option(
-    "--skip-sentences",
-    "skipped",
-    metavar="FILE|RANGES",
-    help="Leave out these sentences, as 3,7-9, counted from 1 whatever --base says of judgments; "
-    "or a file with a number or a range a line, # before comments.",
-)
-
-
-def tokens_option(*, required: bool = False) -> Decorator:
-    """Add ``--tokens``: what cuts texts into tokens."""
-    return click.option(
-        "--tokens",
-        metavar="NAME",
-        required=required,
-        default=None if required else "as_is",
-        show_default=not required,
-        help="What a token is: as_is (what spaces separate), characters, or what spacy:LANGUAGE or "
-        "moses:LANGUAGE makes of all texts.",
-    )
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """Where a corpus is: files named by the user, or the built-in sample."""
-
-    gold: str | None = None
-    source: str | None = None
-    refs: tuple[str, ...] = ()
-    missing: str | None = None
-    compatible: bool = False
-    annotators: tuple[int | Literal["all"], ...] = ()
-    sample: bool = False
-    skipped: Skipped | None = None
-    tokens: str = "as_is"
-    no_guard: bool = False
-
-    def __post_init__(self) -> None:
-        numbers = [str(annotator) for annotator in self.annotators if annotator != "all"]
-        if numbers and "all" in self.annotators:
-            raise InputError(
-                f"--annotator all and --annotator {', '.join(numbers)} are given",
-                remedy="leave out either of them",
-            )
-
-    @property
-    def named(self) -> bool:
-        """Whether there are files at all."""
-        return bool(self.gold or self.source or self.refs)
-
-    @property
-    def chosen(self) -> tuple[int, ...]:
-        """The annotators asked for by number; none where all are meant."""
-        if "all" in self.annotators:
-            return ()
-        return tuple(annotator for annotator in self.annotators if annotator != "all")
-
-    def check_used(self) -> None:
-        """Refuse options on the reading of a file where no such file is read."""
-        refuse_unless(bool(self.refs), "missing", "--refs")
-        refuse_unless(self.gold is not None, "compatible", "--gold")
-
-    @property
-    def skip_facts(self) -> tuple[str, ...]:
-        """What a signature says of the sentences left out, if any."""
-        return () if self.skipped is None else (self.skipped.fact,)
-
-    @property
-    def whole(self) -> Inputs:
-        """The same with no sentence left out."""
-        return replace(self, skipped=None)
-
-    def corpus(self) -> Corpus:
-        """Read the corpus, with the annotators and without the sentences asked for."""
-        corpus = self._corpus()
-        if self.skipped is None:
-            return corpus
-        return corpus.without_sentences(*self.skipped.positions(len(corpus)))
-
-    def annotated(self, corpus: Corpus) -> Corpus:
-        """A corpus with the annotators asked for."""
-        from errata.io.corpus import keep_annotators
-
-        return keep_annotators(corpus, self.chosen) if self.chosen else corpus
-
-    def _corpus(self) -> Corpus:
-        from errata.io.corpus import read_corpus
-        from errata.io.tokenising import tokenised, tokeniser
-
-        if self.sample:
-            if self.named:
-                raise InputError("--sample takes no files", remedy="leave out either of them")
-            from errata.datasets import sample_corpus
-
-            return self.annotated(tokenised(sample_corpus(), tokeniser(self.tokens)))
-        return read_corpus(
-            gold=self.gold,
-            source=self.source,
-            references=self.refs,
-            annotators=self.chosen or None,
-            missing=self.missing,
-            compatible=self.compatible,
-            guard=not self.no_guard,
-            tokens=self.tokens,
-        )
-
-    def systems(
-        self,
-        outputs: tuple[str, ...],
-        corpus: Corpus,
-        *,
-        names: list[str] | None = None,
-        several: bool = False,
-    ) -> list[Hypotheses]:
-        """Read the outputs of systems, or those of the sample."""
-        if self.sample:
-            if outputs:
-                raise InputError("--sample takes no files", remedy="leave out either of them")
-            from errata.datasets import sample_corpus, sample_systems
-            from errata.io.tokenising import tokenised_output, tokeniser
-
-            cut, sources = tokeniser(corpus.tokens), sample_corpus().sources
-            return [
-                tokenised_output(system, sources, cut).without_sentences(*corpus.skipped)
-                for system in sample_systems()
-            ]
-        from errata.io.corpus import read_systems
-
-        return read_systems(
-            outputs, names=names, several=several, corpus=corpus, guard=not self.no_guard
-        )
-
-    def as_written(self, outputs: tuple[str, ...], systems: list[Hypotheses]) -> list[Hypotheses]:
-        """The same systems with the texts that people saw, whatever they were cut into since."""
-        if self.tokens == "as_is":
-            return systems
-        if self.sample:
-            from errata.datasets import sample_systems
-
-            return sample_systems()
-        from errata.io.corpus import read_systems
-
-        return read_systems(outputs)
-
-    def scored(self, outputs: tuple[str, ...]) -> tuple[Corpus, list[Hypotheses]]:
-        """The corpus and the systems to score on it, of which there must be one."""
-        if not (outputs or self.sample):
-            raise InputError(
-                "no output to score", remedy="name one file per system, or use --sample"
-            )
-        self.check_used()
-        corpus = self.corpus()
-        return corpus, self.systems(outputs, corpus)
-
-
-sample_option = click.option(
-    "--sample", is_flag=True, help="Use the built-in sample instead of files."
-)
-
-
-def corpus_options(*leave_out: str) -> Decorator:
-    """Add the options that name a corpus; the command receives ``inputs``.
-
-    ``leave_out`` names fields of `Inputs` that the command has no option for.
-    """
-    options: dict[str, Decorator] = {
-        "gold": click.option(
-            "--gold",
-            metavar="FILE",
-            help="Gold edits: an M2 file with one or more annotators, or I-measure's XML.",
-        ),
-        "source": click.option(
-            "--source", metavar="FILE", help="The uncorrected sentences, one a line."
-        ),
-        "refs": click.option(
-            "--refs",
-            multiple=True,
-            metavar="FILE",
-            help="A file of corrected sentences; repeat it for several references.",
-        ),
-        "missing": click.option(
-            "--missing",
-            metavar="MARK",
-            help="The line that stands in a text where a sentence has no reference; an empty "
-            "line is an empty reference.",
-        ),
-        "compatible": click.option(
-            "--compatible",
-            is_flag=True,
-            help="Read odd M2 as the official scorer does: several S lines share their edits, "
-            "edits outside the sentence are dropped with a warning.",
-        ),
-        "annotators": click.option(
-            "--annotator",
-            "annotators",
-            multiple=True,
-            type=Annotator(),
-            metavar="ID",
-            help="Only this annotator of the gold; may be repeated; all takes every one.",
-        ),
-        "sample": sample_option,
-        "skipped": skip_option,
-        "tokens": tokens_option(),
-        "no_guard": click.option(
-            "--no-guard",
-            is_flag=True,
-            help="Take texts that look unrelated to their sources, or shifted, all the same.",
-        ),
-    }
-    for field in leave_out:
-        del options[field]
-    return gathered("inputs", _inputs, options)
-
-
-def _inputs(skipped: str | None = None, **given: Any) -> Inputs:
-    return Inputs(**given, skipped=read_skip_option(skipped))
-
-
-def read_skip_option(given: str | None) -> Skipped | None:
-    """The sentences that ``--skip-sentences`` names, if it was given."""
-    if given is None:
-        return None
-    from errata.io.skipping import read_skipped
-
-    return read_skipped(given)
 
 
 class Bootstrap(NamedTuple):

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from errata.cli.options import (
-    Decorator,
-    Function,
-    choice_of,
-    gathered,
-    read_skip_option,
-    refuse_unless,
-    sample_option,
-    skip_option,
-)
+from errata.cli.inputs import read_skip_option, sample_option, skip_option
+from errata.cli.options import Decorator, Function, choice_of, gathered, refuse_unless
 from errata.cli.running import note
 from errata.cli.words import also_says
 from errata.errors import InputError

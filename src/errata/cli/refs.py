@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.figures import Figures, figure_option
+from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
-from errata.cli.options import (
-    Bootstrap,
-    Inputs,
-    bootstrap_options,
-    corpus_options,
-    metric_option,
-    refuse_unless,
-)
+from errata.cli.options import Bootstrap, bootstrap_options, metric_option, refuse_unless
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.people import Chosen, JudgmentInputs, choice_options, judgment_options
 from errata.cli.set_options import SetView, set_options

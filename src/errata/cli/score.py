@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.chosen import extracting, refuse_twins
+from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     DEFAULT_METRICS,
     Bootstrap,
-    Inputs,
     bootstrap_options,
-    corpus_options,
     extract_option,
     metric_option,
     refuse_unless,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from errata.cli.options import Inputs, gathered
+from errata.cli.inputs import Inputs
+from errata.cli.options import gathered
 from errata.cli.output import ProgressBar
 from errata.errors import InputError
 from errata.parameters import nearest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.options import tokens_option
+from errata.cli.inputs import tokens_option
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.report.table import Table, signed
