@@ -188,6 +188,25 @@ def test_judgments_that_none_of_them_touches() -> None:
     assert "no judgment is on a sentence to be left out" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["agree", "rank", "meta", "plan"])
+def test_all_judgments_left_out(command: str) -> None:
+    line = (
+        command,
+        "--sample",
+        "--skip-sentences",
+        "1-72",
+        *(["-m", "gleu"] * (command == "meta")),
+    )
+    said = errata(*line, code=2).stderr
+    assert "left out" in said.splitlines()[-1], said
+    assert "leave some of them in" in said
+
+
+def test_an_empty_list_is_no_file() -> None:
+    done = errata("rank", "--sample", "--skip-sentences", "", code=2)
+    assert "cannot read '' as sentences to leave out" in done.stderr
+
+
 def test_sentences_left_out_twice_keep_their_numbers() -> None:
     corpus = Corpus.from_texts(list("abcdef")).without_sentences(1).without_sentences(1, 3)
     assert corpus.sources == ("a", "d", "f")

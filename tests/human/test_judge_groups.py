@@ -169,6 +169,15 @@ def test_what_is_no_group_is_refused(groups: str, said: str) -> None:
     assert done.stderr.startswith(f"errata: {said}"), done.stderr
 
 
+def test_a_file_of_judges_may_have_remarks_and_says_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "judges.txt"
+    file.write_text("ana\n# who came later:\n\nbo\n")
+    given = ("agree", "--sample", "--json", "--group", f"two={file}")
+    assert "group:two=ana,bo" in errata(*given).stdout
+    file.write_text("# nobody\n")
+    assert "judges.txt: no name" in errata(*given, code=2).stderr
+
+
 def test_a_picture_needs_two_groups() -> None:
     done = errata("agree", "--sample", "--group", "a=ana", "--figure", "x.svg", code=2)
     assert "--figure goes with two --group or more" in done.stderr

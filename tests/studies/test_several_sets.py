@@ -186,6 +186,15 @@ def test_judgments_are_ranked_as_meta_ranks_them() -> None:
         ("expert=reference0.txt all=expert+exprt", "the set 'all' is to hold 'exprt'"),
         ("a=reference0.txt all=a+a", "the set 'all' holds a set twice"),
         ("a=reference0.txt,", "the set 'a' names an empty file"),
+        ("a=reference0.txt,./reference0.txt", "the set 'a' holds './reference0.txt' twice"),
+        (
+            "a=reference0.txt,reference1.txt b=reference1.txt all=a+b",
+            "the set 'all' holds 'reference1.txt' twice: in a and b",
+        ),
+        (
+            "a=annotator:0 b=annotator:all c=a+b",
+            "the set 'c' holds 'annotator:0' twice: in a and b",
+        ),
         ("a=annotator:x", "the set 'a' names annotators by 'x'"),
         ("a=annotator:0,0", "the set 'a' names an annotator twice"),
         ("a=annotator:7", "source.txt has no annotator 7, named in the set 'a'"),

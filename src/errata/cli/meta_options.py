@@ -179,7 +179,7 @@ class Given(NamedTuple):
         judgments = None
         if self.judgments is not None:
             judgments = list(skip_judgments(self.judgments, skipped))
-            note_skipped_judgments(len(self.judgments) - len(judgments))
+            note_skipped_judgments(self.judgments, judgments)
         same = scores == self.scores and judgments == self.judgments and human is self.human
         if same and not places:
             raise InputError(

@@ -94,7 +94,7 @@ class JudgmentInputs:
                 path=skipped.path,
                 remedy="sentences are counted from 1; leave out --skip-sentences otherwise",
             )
-        note_skipped_judgments(len(read) - len(left))
+        note_skipped_judgments(read, left)
         return iter(left)
 
     def _read(self, files: tuple[str, ...], systems: Sequence[Hypotheses]) -> Iterator[Judgment]:
@@ -191,8 +191,13 @@ def _judgment_inputs(skipped: str | None = None, **given: Any) -> JudgmentInputs
     return JudgmentInputs(**given, skipped=read_skip_option(skipped))
 
 
-def note_skipped_judgments(count: int) -> None:
-    """Say on standard error how many judgments ``--skip-sentences`` left out."""
+def note_skipped_judgments(read: Sequence[Judgment], left: Sequence[Judgment]) -> None:
+    """Say on standard error how many judgments ``--skip-sentences`` left out, but not all."""
+    count = len(read) - len(left)
+    if count and not left:
+        raise InputError(
+            f"all {count} judgments are on sentences to be left out", remedy="leave some of them in"
+        )
     word = "is on a sentence" if count == 1 else "are on sentences"
     note(f"{count} {plural('judgment', count)} {word} to be skipped, and left out")
 

@@ -51,15 +51,21 @@ class ScoreFiles(NamedTuple):
 
 
 def split_names(text: str | None, option: str = "--names") -> list[str]:
-    """Names of systems or judges: a file with one a line, or names apart by commas."""
+    """Names of systems or judges: a file with one a line, or names apart by commas.
+
+    In a file, empty lines and those that begin with ``#`` and a blank are no names.
+    """
     if text is None:
         return []
     if os.path.isfile(text):
         from errata.io import read_text
 
-        names = [line.strip() for line in read_text(text)]
-    else:
-        names = [name.strip() for name in text.split(",")]
+        lines = [line.strip() for line in read_text(text)]
+        names = [line for line in lines if line and not line.startswith("# ")]
+        if not names:
+            raise InputError("no name", path=text, remedy="write one a line")
+        return names
+    names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise InputError(
             f"{option} {text[:100]!r} has an empty name", remedy="write names as in A,B,C"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
@@ -60,7 +60,42 @@ def named_sets(texts: Sequence[str]) -> tuple[SetRequest, ...]:
                 remedy="give each a name of its own",
             )
         found[name] = _request(name, rest, tuple(found))
+        _refuse_twice(found[name], found)
     return tuple(found.values())
+
+
+def _refuse_twice(request: SetRequest, known: Mapping[str, SetRequest]) -> None:
+    """Refuse a set with the same references twice, which would weigh more than the others."""
+    owner: dict[str, str] = {}
+    for holder, part in _held(request, known):
+        rivals = [one for one in owner if _overlap(one, part)]
+        if rivals and request.source != "annotators":  # of which there is more to say
+            shown = rivals[0] if part == f"{ANNOTATORS}all" else part
+            where = f": in {owner[rivals[0]]} and {holder}" if request.source == "sets" else ""
+            raise InputError(
+                f"the set {request.name!r} holds {shown!r} twice{where}",
+                remedy="a set holds each reference once: leave one of them out",
+            )
+        owner[part] = holder
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two parts of a set are the same references, or some of one are the other's."""
+    if one.startswith(ANNOTATORS) and other.startswith(ANNOTATORS):
+        return one == other or f"{ANNOTATORS}all" in (one, other)
+    if any(part.startswith((ANNOTATORS, PUBLIC)) for part in (one, other)):
+        return one == other
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _held(request: SetRequest, known: Mapping[str, SetRequest]) -> Iterator[tuple[str, str]]:
+    """Every file, annotator and collection of a set, with the part that it stands in."""
+    for part in request.parts:
+        if request.source == "sets":
+            yield from ((part, thing) for _, thing in _held(known[part], known))
+        else:
+            mark = {"annotators": ANNOTATORS, "data": PUBLIC}.get(request.source, "")
+            yield request.name, mark + part
 
 
 def _request(name: str, rest: str, known: Sequence[str]) -> SetRequest:

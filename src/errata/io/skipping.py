@@ -80,7 +80,7 @@ def read_skipped(given: PathLike) -> Skipped:
     In a file ``#`` begins a comment. What looks like numbers is no file (``./3`` is).
     """
     text = str(given)
-    if _RANGES.fullmatch(text):
+    if not text.strip() or _RANGES.fullmatch(text):
         return Skipped(tuple(_ranges(text, None, None)))
     path = shown_name(given)
     ranges: list[NumberRange] = []
