@@ -10,7 +10,7 @@ import pytest
 from errata.data import Edit, Reference
 from errata.errors import DataWarning, InputError
 from errata.io import read_corpus, read_hypotheses, read_hypotheses_m2
-from errata.io.corpus import split_name, system_name
+from errata.io.outputs import split_name, system_name
 
 M2 = (
     "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"

@@ -16,6 +16,7 @@ MODULES = (
     "checks/roles",
     "checks/segmentation",
     "corpus",
+    "outputs",
     "m2",
     "m2_lines",
     "scores/checked",

@@ -30,12 +30,13 @@ from errata.io.checks.characters import check_corpus
 from errata.io.checks.findings import Finding, summarise, worst_first
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import called_source, check_sources, check_systems
-from errata.io.corpus import corrected_text, read_systems
+from errata.io.corpus import corrected_text
 from errata.io.files import stream_lines
 from errata.io.judgments import read_judgment_files, write_judgments
 from errata.io.judgments.labels import fit_labels, require_fit
 from errata.io.m2 import format_m2, scan_m2
 from errata.io.opened import most_bytes
+from errata.io.outputs import read_systems
 from errata.io.sheet import delimiter_of, read_number, read_rows
 from fuzz_targets import SAMPLE, TARGETS, Target
 from recorded import brief, check, outcome

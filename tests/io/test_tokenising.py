@@ -13,7 +13,8 @@ from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.io.checks.segmentation import check_segmentation
-from errata.io.corpus import read_corpus, read_hypotheses
+from errata.io.corpus import read_corpus
+from errata.io.outputs import read_hypotheses
 from errata.io.tokenising import characters, tokenised, tokeniser
 
 CUT = tokeniser("characters")

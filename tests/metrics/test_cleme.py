@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import InputError
 from errata.evaluation import evaluate
-from errata.io.corpus import read_corpus, read_hypotheses_m2
+from errata.io.corpus import read_corpus
+from errata.io.outputs import read_hypotheses_m2
 from errata.metrics import parse
 from errata.metrics.cleme.merged import merged_chunks
 

@@ -150,7 +150,7 @@ class Inputs:
                 tokenised_output(system, sources, cut).without_sentences(*corpus.skipped)
                 for system in sample_systems()
             ]
-        from errata.io.corpus import read_systems
+        from errata.io.outputs import read_systems
 
         return read_systems(
             outputs, names=names, several=several, corpus=corpus, guard=not self.no_guard
@@ -164,7 +164,7 @@ class Inputs:
             from errata.datasets import sample_systems
 
             return sample_systems()
-        from errata.io.corpus import read_systems
+        from errata.io.outputs import read_systems
 
         return read_systems(outputs)
 

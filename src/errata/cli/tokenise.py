@@ -87,8 +87,8 @@ def _cut(cut: Tokeniser, sentences: Sequence[str], progress: Progress) -> Iterat
 
 def _targets(texts: Sequence[str], output: str | None) -> list[str]:
     """Where each text goes; refused before the work where it cannot."""
-    from errata.io.corpus import is_m2
     from errata.io.opened import plain_name
+    from errata.io.outputs import is_m2
     from errata.io.writing import refuse_early
 
     for path in texts:

@@ -32,9 +32,10 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets.collections import Collection, collections, role_files
 from errata.datasets.transfer import Report
 from errata.errors import DataWarning, InputError
-from errata.io.corpus import read_corpus, read_systems, split_name
+from errata.io.corpus import read_corpus
 from errata.io.files import decode, read_bytes
 from errata.io.opened import plain_name
+from errata.io.outputs import read_systems, split_name
 from errata.io.skipping import Skipped, read_skipped
 from errata.io.tokenising import AS_IS, Tokeniser, tokenised, tokenised_output
 from errata.parameters import nearest

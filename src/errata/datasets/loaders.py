@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from errata.data import Corpus, Hypotheses
 from errata.datasets.collections import collection, role_files
-from errata.io.corpus import read_corpus, read_systems
+from errata.io.corpus import read_corpus
+from errata.io.outputs import read_systems
 
 __all__ = [
     "load_conll14",

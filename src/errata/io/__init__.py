@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from errata.io.checks.findings import Finding, raise_or_warn
     from errata.io.checks.lines import check_alignment
-    from errata.io.corpus import read_corpus, read_hypotheses, read_hypotheses_m2
+    from errata.io.corpus import read_corpus
     from errata.io.judgments import read_judgment_files, read_judgments, write_judgments
     from errata.io.linter import Checked, check_files
     from errata.io.m2 import read_m2, write_m2
+    from errata.io.outputs import read_hypotheses, read_hypotheses_m2
     from errata.io.scores import read_score_file, read_score_files
     from errata.io.scores.published import read_published_scores
     from errata.io.scores.stored import read_scores, write_scores
@@ -27,8 +28,8 @@ _WHERE = {
     "check_files": "linter",
     "raise_or_warn": "checks.findings",
     "read_corpus": "corpus",
-    "read_hypotheses": "corpus",
-    "read_hypotheses_m2": "corpus",
+    "read_hypotheses": "outputs",
+    "read_hypotheses_m2": "outputs",
     "read_judgment_files": "judgments",
     "read_judgments": "judgments",
     "read_m2": "m2",

@@ -1,40 +1,23 @@
-"""From the files a user names to a checked corpus, the outputs of systems, and texts again."""
+"""From the files a user names to a checked corpus, and from a corpus to texts again."""
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from errata.data import Corpus, Hypotheses, Reference, apply_edits, namesakes
-from errata.errors import DataWarning, InputError, shortened, visible
+from errata.data import Corpus, Reference
+from errata.errors import DataWarning, InputError
 from errata.io.checks.characters import check_characters, check_gold_characters
-from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.checks.lines import check_alignment, check_lines, looked_at
-from errata.io.checks.roles import called_source, check_sources
+from errata.io.checks.findings import raise_or_warn
+from errata.io.checks.lines import check_lines
+from errata.io.checks.roles import check_sources
 from errata.io.checks.segmentation import check_segmentation
-from errata.io.files import PathLike, read_lines, shown_name
+from errata.io.files import PathLike, shown_name
 from errata.io.m2 import M2File, corpus_name, scan_m2
-from errata.io.opened import plain_name
 from errata.io.text import read_text
-from errata.io.tokenising import AS_IS, Tokeniser, tokenised, tokenised_output, tokeniser
+from errata.io.tokenising import AS_IS, Tokeniser, tokenised, tokeniser
 
-__all__ = [
-    "corrected_text",
-    "files_in",
-    "is_m2",
-    "keep_annotators",
-    "read_corpus",
-    "read_hypotheses",
-    "read_hypotheses_m2",
-    "read_systems",
-    "scan_hypotheses",
-    "split_name",
-]
-
-# Endings that are no part of a system's name.
-_ENDINGS = (".txt", ".m2", ".out", ".hyp", ".tok", ".cor")
+__all__ = ["corrected_text", "keep_annotators", "read_corpus"]
 
 
 def read_corpus(
@@ -157,236 +140,6 @@ def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
             stacklevel=3,
         )
     return corpus.keep_annotators(*annotators)
-
-
-def split_name(argument: PathLike) -> tuple[str | None, str]:
-    """Split ``name=path``; an existing file of that whole name is a path.
-
-    >>> split_name("ours=out/run3.txt"), split_name("out/run3.txt")
-    (('ours', 'out/run3.txt'), (None, 'out/run3.txt'))
-    """
-    text = os.fspath(argument)
-    name, equals, path = text.partition("=")
-    if not equals or not name or os.sep in name or not path or Path(text).exists():
-        return None, text
-    return name, path
-
-
-def system_name(path: PathLike) -> str:
-    """A system's name from its file: no folder, no usual ending.
-
-    >>> system_name("out/AMU.txt.gz"), system_name("v1.2")
-    ('AMU', 'v1.2')
-    """
-    name = "stdin" if os.fspath(path) == "-" else Path(plain_name(path)).name
-    for ending in _ENDINGS:
-        if name.endswith(ending) and len(name) > len(ending):
-            return name.removesuffix(ending)
-    return name
-
-
-def read_hypotheses(
-    path: PathLike, *, name: str | None = None, corpus: Corpus | None = None, guard: bool = True
-) -> Hypotheses:
-    """Read one system's output: text, one sentence per line, or its edits as M2 (``.m2``).
-
-    ``path`` may be ``name=path``. With a ``corpus`` the output is checked against it (see
-    `errata.io.check_alignment`): errors are raised, warnings warned of. With ``guard=False`` a text
-    that looks unrelated or shifted is warned of too, and not refused.
-    """
-    systems, findings = scan_hypotheses(path, names=None if name is None else [name], corpus=corpus)
-    if len(systems) != 1:
-        raise InputError(
-            f"edits of {len(systems)} annotators, so of that many systems",
-            path=split_name(path)[1],
-            remedy="make a text of each system (errata "
-            "convert FILE --annotator ID); in Python use read_hypotheses_m2",
-        )
-    _raise_or_warn(findings, corpus, systems, guard)
-    return systems[0]
-
-
-def _raise_or_warn(
-    findings: Sequence[Finding], corpus: Corpus | None, systems: Sequence[Hypotheses], guard: bool
-) -> None:
-    raise_or_warn(findings, guard=guard, stacklevel=4)
-    if corpus is not None and not guard:  # let through once, let through always
-        looked_at(corpus).update(system.sentences for system in systems)
-
-
-def read_systems(
-    paths: Iterable[PathLike],
-    *,
-    names: Sequence[str] | None = None,
-    several: bool = False,
-    corpus: Corpus | None = None,
-    guard: bool = True,
-) -> list[Hypotheses]:
-    """Read the outputs of systems, one file each (see `read_hypotheses`), no two of one name.
-
-    A folder stands for the files in it, in the order of their names. With ``several`` an M2 file
-    may hold the edits of more than one system; ``names`` then names those of the one file given,
-    in the order of their annotator numbers.
-    """
-    systems: list[Hypotheses] = []
-    places: list[str] = []
-    for path in files_in(paths):
-        if several:
-            found, findings = scan_hypotheses(path, names=names, corpus=corpus)
-            _raise_or_warn(findings, corpus, found, guard)
-        else:
-            found = [read_hypotheses(path, corpus=corpus, guard=guard)]
-        systems += found
-        places += [shown_name(split_name(path)[1])] * len(found)
-    for error in namesakes([system.system for system in systems], places):
-        raise error
-    return systems
-
-
-def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
-    """Files as they are; in the place of a folder the files in it, but for hidden ones."""
-    found: list[PathLike] = []
-    for path in paths:
-        name, where = split_name(path)
-        if where == "-" or not os.path.isdir(where):
-            found.append(path)
-            continue
-        entries = [entry for entry in os.scandir(where) if not entry.name.startswith(".")]
-        inside = sorted(entry.path for entry in entries if entry.is_file())
-        others = sorted(visible(entry.name) for entry in entries if not entry.is_file())
-        if inside and others:
-            warnings.warn(
-                f"{visible(where)}: not read, being no files: {shortened(', '.join(others))}; name "
-                "a folder inside it by itself",
-                DataWarning,
-                stacklevel=2,
-            )
-        if name is not None or not inside:
-            raise InputError(
-                "a folder of outputs cannot have the name of one"
-                if name is not None
-                else "there is no file in the folder",
-                path=where,
-                remedy="name a folder with one file per system",
-            )
-        found += inside
-    return found
-
-
-def scan_hypotheses(
-    path: PathLike, *, names: Sequence[str] | None = None, corpus: Corpus | None = None
-) -> tuple[list[Hypotheses], list[Finding]]:
-    """Read the one system of a text file or all systems of an M2 file, with what was found.
-
-    The file has all sentences of a corpus, also those that were left out of it; its texts are cut
-    into tokens as those of the corpus were.
-    """
-    if corpus is not None and corpus.whole is not None:
-        systems, findings = scan_hypotheses(path, names=names, corpus=corpus.whole)
-        if all(len(system) == len(corpus.whole) for system in systems):
-            systems = [system.without_sentences(*corpus.skipped) for system in systems]
-            looked_at(corpus).update(system.sentences for system in systems)
-        return systems, findings
-    given, where = split_name(path)
-    shown = shown_name(where)
-    if names is None and given is not None:
-        names = [given]
-    cut = None if corpus is None or corpus.tokens == AS_IS else tokeniser(corpus.tokens)
-    if is_m2(where):
-        file = scan_m2(where)
-        systems, findings = _systems(file, where, names)
-        sources = file.corpus.sources
-        if cut is not None:
-            systems = [tokenised_output(system, sources, cut) for system in systems]
-            sources = tuple(map(cut, sources))
-        if corpus is not None:
-            findings += check_sources(corpus.sources, sources, shown, file.lines)
-    else:
-        lines, findings = read_lines(where)
-        text = tuple(lines) if cut is None else tuple(map(cut, lines))
-        systems = [Hypotheses(names[0] if names else system_name(where), text)]
-    if corpus is not None and all(finding.severity != "error" for finding in findings):
-        for system in systems:
-            found = check_alignment(corpus, system, path=shown)
-            if all(finding.severity != "error" for finding in found):
-                looked_at(corpus).add(system.sentences)
-            findings += found
-            if given is None and names is None and not is_m2(where):
-                findings += called_source(corpus, system, system_name(where), shown)
-    return systems, findings
-
-
-def is_m2(path: PathLike) -> bool:
-    """Whether a file is M2 by its name."""
-    return plain_name(path).endswith(".m2")
-
-
-def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> list[Hypotheses]:
-    """Read the edits of one or more systems from an M2 file: each annotator is a system.
-
-    ``names`` are in the order of the annotators' numbers; one name, or none (then the file's), is
-    followed by the number where there are several. The output sentences are the sources
-    with the edits carried out (first alternatives).
-    """
-    systems, findings = _systems(scan_m2(path), path, names)
-    raise_or_warn(findings)
-    return systems
-
-
-def _systems(
-    file: M2File, path: PathLike, names: Sequence[str] | None
-) -> tuple[list[Hypotheses], list[Finding]]:
-    annotators = sorted(
-        {r.annotator for refs in file.corpus.references for r in refs if not r.implied}
-    ) or [0]
-    if names is None or (len(names) == 1 and len(annotators) > 1):
-        stem = names[0] if names else system_name(path)
-        names = [stem] if len(annotators) == 1 else [f"{stem}.{k}" for k in annotators]
-    if len(names) != len(annotators):
-        raise InputError(
-            f"{len(names)} names for the edits of {len(annotators)} systems",
-            path=file.path,
-            remedy="give one name per annotator number",
-        )
-    return (
-        [_system(file, annotator, name) for annotator, name in zip(annotators, names, strict=True)],
-        [*file.findings, *_absent(file, annotators)],
-    )
-
-
-def _absent(file: M2File, annotators: list[int]) -> list[Finding]:
-    return [
-        Finding(
-            "warning",
-            file.path,
-            line,
-            f"no line of annotator {k} for this sentence; it is read as unchanged",
-            "write a noop line for a sentence left as it is",
-            "absent-system",
-        )
-        for line, refs in zip(file.lines, file.corpus.references, strict=True)
-        for k in annotators
-        if not refs[0].implied and all(r.annotator != k for r in refs)
-    ]
-
-
-def _system(file: M2File, annotator: int, name: str) -> Hypotheses:
-    sentences, edits = [], []
-    for source, refs, line in zip(
-        file.corpus.sources, file.corpus.references, file.lines, strict=True
-    ):
-        mine = next((r.edits for r in refs if r.annotator == annotator and r.edits), ())
-        edits.append(mine)
-        try:
-            sentences.append(" ".join(apply_edits(source.split(), mine)) if mine else source)
-        except InputError as error:
-            raise InputError(
-                f"the edits of annotator {annotator} cannot be carried out: {error.problem}",
-                path=file.path,
-                line=line,
-                remedy=error.remedy,
-            ) from None
-    return Hypotheses(name, tuple(sentences), tuple(edits))
 
 
 def corrected_text(

@@ -12,9 +12,9 @@ from errata.io.checks.characters import check_characters, check_corpus
 from errata.io.checks.findings import Finding, Severity, worst_first
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_sources, check_systems
-from errata.io.corpus import files_in, is_m2, scan_hypotheses, split_name
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import corpus_name, scan_m2
+from errata.io.outputs import files_in, is_m2, scan_hypotheses, split_name
 from errata.io.skipping import Skipped
 
 __all__ = ["Checked", "FileStatistics", "check_files"]

@@ -10,9 +10,9 @@ from errata.errors import InputError
 from errata.io.checks.findings import raise_or_warn
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_sources
-from errata.io.corpus import is_m2
 from errata.io.files import PathLike, shown_name
 from errata.io.m2 import scan_m2
+from errata.io.outputs import is_m2
 from errata.io.text import read_text
 
 __all__ = ["read_reference_set"]

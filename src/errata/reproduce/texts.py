@@ -16,8 +16,8 @@ from errata.datasets.loaders import read_collection, read_outputs_of
 from errata.edits import extractor_version
 from errata.errors import DataWarning, MissingExtraError
 from errata.io import read_corpus, read_m2, read_text
-from errata.io.corpus import read_systems
 from errata.io.files import read_lines
+from errata.io.outputs import read_systems
 from errata.models import Memo, open_model
 from errata.models.causal import at_hand
 from errata.reproduce.lookup import NotRun, Unknown, pick

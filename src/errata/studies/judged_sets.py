@@ -15,8 +15,8 @@ from errata.datasets.loaders import read_collection
 from errata.datasets.transfer import Report
 from errata.errors import InputError
 from errata.human import Comparisons, compare
-from errata.io.corpus import read_systems
 from errata.io.judgments import read_judgment_files
+from errata.io.outputs import read_systems
 from errata.io.scores import read_score_files
 
 __all__ = ["JUDGED", "JudgedSet", "is_here", "read_judged_set", "sample_set"]

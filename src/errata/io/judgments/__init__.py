@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from errata.data import Judgment, MemberOrder, Members
 from errata.errors import InputError
-from errata.io.corpus import read_systems
 from errata.io.files import PathLike, peek, shown_name
 from errata.io.judgments.labels import Labels, Outputs, require_fit
 from errata.io.judgments.names import with_clear_names
 from errata.io.judgments.repeats import Repeats
+from errata.io.outputs import read_systems
 from errata.io.sheet import column_key, delimiter_of, read_number, table_lines
 from errata.io.writing import write_lines
 from errata.numbers import Seed

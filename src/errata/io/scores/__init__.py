@@ -15,10 +15,10 @@ import numpy as np
 
 from errata.data import Scores
 from errata.errors import DataWarning, InputError
-from errata.io.corpus import split_name
 from errata.io.files import PathLike, peek, shown_name
 from errata.io.judgments.names import alike_names
 from errata.io.opened import plain_name
+from errata.io.outputs import split_name
 from errata.io.scores.handmade import from_columns
 from errata.io.scores.printed import from_printed_json, from_printed_tsv, is_printed_tsv
 from errata.io.scores.published import read_published_scores
