@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from functools import cache
 
@@ -110,3 +111,16 @@ def test_parameters_of_the_metric_are_kept() -> None:
     assert [column.counts_as(found.aspect) for column in found.columns] == ["FP", "TP", "TN", "TN"]
     with pytest.raises(InputError, match="a mixture of several annotators has no alignment"):
         alignments(IMeasure(references="mix"), corpus, went, [0])
+
+
+def test_a_long_sentence_is_aligned_where_it_differs() -> None:
+    source = [f"w{k % 50}" for k in range(3000)]
+    hypothesis, reference = [*source], [*source]
+    hypothesis[700], reference[2000] = "x", "y"
+    start = time.process_time()
+    columns = align_three(source, hypothesis, reference)
+    assert time.process_time() - start < 5  # every column took its own alignment, for minutes
+    assert [column.kind for column in columns if column.kind != "unchanged"] == [
+        "needless",
+        "missed",
+    ]

@@ -71,6 +71,10 @@ def align_three(
     least = _cost(rows, at)
     columns = []
     while any(at):
+        if min(at) and len({row[k - 1] for row, k in zip(rows, at, strict=True)}) == 1:
+            at = (at[0] - 1, at[1] - 1, at[2] - 1)  # equal ends cost nothing, and come first
+            columns.append(AlignedColumn(*[source[at[0]]] * 3))
+            continue
         for step in STEPS:
             before = (at[0] - step[0], at[1] - step[1], at[2] - step[2])
             if min(before) < 0:
