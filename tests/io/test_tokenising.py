@@ -196,8 +196,12 @@ def test_the_command_writes_files_of_the_same_names(folder: Path) -> None:
         ((*cut, "-o", "cut"), "exists"),
         ((*cut[:2], *cut[3:], "-o", "src.txt", "--force"), "is an input of this command"),
         (("tokenise", "gold.m2", "--tokens", "characters"), "errata convert"),
+        ((*cut[:2], *cut[3:], "--json"), "--json goes with --output"),
+        ((*cut[:2], *cut[3:], "--format", "tsv"), "--format goes with --output"),
     ):
         assert said in errata(*arguments, cwd=folder, code=2).stderr
+    errata(*cut[:2], *cut[3:], "-o", "new/", cwd=folder)
+    assert (folder / "new" / "src.txt").is_file()
 
 
 def test_a_refused_output_can_be_scored_all_the_same(tmp_path: Path) -> None:

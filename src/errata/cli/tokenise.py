@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.inputs import tokens_option
+from errata.cli.options import refuse_unless
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 from errata.report.table import Table, signed
@@ -37,8 +38,8 @@ Examples:
     "-o",
     "--output",
     metavar="PATH",
-    help="The file to write, or of several files the folder for files of the same names. "
-    "Default: standard output.",
+    help="The file to write; or a folder (FOLDER/, always of several texts) for files of the same "
+    "names. Default: standard output.",
 )
 @format_option
 def command(texts: tuple[str, ...], tokens: str, output: str | None, form: Form) -> None:
@@ -54,6 +55,7 @@ def command(texts: tuple[str, ...], tokens: str, output: str | None, form: Form)
     from errata.io.text import read_text, write_text
     from errata.io.tokenising import tokeniser
 
+    refuse_unless(output not in (None, "-"), "form json safe_cells", "--output")
     cut = tokeniser(tokens)
     targets = _targets(texts, output)
     made = []
@@ -98,7 +100,8 @@ def _targets(texts: Sequence[str], output: str | None) -> list[str]:
                 path=path,
                 remedy="make texts of it (errata convert), and tokenise those",
             )
-    if len(texts) == 1 and not (output and os.path.isdir(output)):
+    folder = output is not None and (os.path.isdir(output) or output.endswith(("/", os.sep)))
+    if len(texts) == 1 and not folder:
         targets = [output or "-"]
     elif output is None or output == "-":
         raise InputError(
