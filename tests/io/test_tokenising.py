@@ -12,6 +12,7 @@ from command import errata
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
+from errata.io.checks.conventions import check_conventions
 from errata.io.checks.segmentation import check_segmentation
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses
@@ -170,6 +171,24 @@ def test_edits_cannot_be_cut_by_words(tmp_path: Path) -> None:
 )
 def test_text_that_is_not_cut_is_warned_of(lines: list[str], code: str | None) -> None:
     assert [finding.code for finding in check_segmentation(lines, "x")] == [code] * bool(code)
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "told"),
+    [
+        ("我 昨 天 去 了", "我昨天去了", "the sources have spaces between words"),
+        ("我昨天去了", "我 昨天 去 了", "the output has spaces between words"),
+        ("我 昨天 去 了", "我 昨天 去", ""),
+        ("我昨天去了", "我昨天去", ""),
+        ("I saw 了", "I see 昨", ""),
+    ],
+)
+def test_an_output_that_is_not_cut_as_its_source_is_warned_of(
+    source: str, output: str, told: str
+) -> None:
+    found = check_conventions([source] * 5, [output] * 5, "x")
+    assert [finding.problem.partition(",")[0] for finding in found] == [told] * bool(told)
+    assert all("--tokens characters" in (finding.remedy or "") for finding in found)
 
 
 def test_text_that_a_tokeniser_leaves_uncut_is_warned_of(folder: Path) -> None:

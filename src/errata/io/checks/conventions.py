@@ -18,6 +18,13 @@ __all__ = ["check_conventions"]
 # A mark after a word: glued to it as in print, or apart as a tokeniser leaves it.
 GLUED = re.compile(r"\w[.,;:!?](?=\s|$)")
 APART = re.compile(r"\s[.,;:!?](?=\s|$)")
+# Han, kana, Thai, Lao, Burmese, Khmer: words follow each other without a space.
+SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\U00020000-\U0003134f"
+)
+SEGMENTED = re.compile(f"[{SPACELESS}] +[{SPACELESS}]")
+TOGETHER = re.compile(f"[{SPACELESS}]{{4}}")
 CURLY = re.compile("[‘’“”]")
 STRAIGHT = re.compile("['\"`]")
 # So many lines, and this share of those that can show it, must differ before it is said. In the
@@ -32,7 +39,7 @@ LEFT_OVER = (
 )
 
 # How a line goes, by kind: 1 as the first word of `KINDS` says, -1 the other way, 0 neither.
-Style = tuple[int, int, int]
+Style = tuple[int, int, int, int]
 # What is said of the way 1, with its remedy and code; case is asked of the sources' way only.
 KINDS = (
     ("spaces before punctuation", "tokenise both alike; scores compare tokens", "tokenisation"),
@@ -40,6 +47,11 @@ KINDS = (
         "straight quotation marks",
         "write them as the sources do; scores compare characters",
         "quotes",
+    ),
+    (
+        "spaces between words",
+        "segment both alike, or give --tokens characters; scores compare tokens",
+        "segmentation",
     ),
 )
 
@@ -111,6 +123,7 @@ def _style(line: str) -> Style:
     return (
         (APART.search(line) is not None) - (GLUED.search(line) is not None),
         (STRAIGHT.search(line) is not None) - (CURLY.search(line) is not None),
+        1 if SEGMENTED.search(line) else -1 if TOGETHER.search(line) else 0,
         1 if line != line.lower() else -1 if line.strip() else 0,
     )
 

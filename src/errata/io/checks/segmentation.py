@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from errata.io.checks.conventions import APART, GLUED
+from errata.io.checks.conventions import APART, GLUED, SPACELESS
 from errata.io.checks.findings import Finding
 
 __all__ = ["check_segmentation"]
 
-# Han, kana, Thai, Lao, Burmese, Khmer: words follow each other without a space.
-_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-SPACELESS = re.compile(f"[{_SPACELESS}\U00020000-\U0003134f]")
+LETTER = re.compile(f"[{SPACELESS}]")
 # Longer than any word of segmented text, long names in katakana included.
-RUN = re.compile(f"[{_SPACELESS}\U00020000-\U0003134f、。，！？]{{12}}")
+RUN = re.compile(f"[{SPACELESS}、。，！？]{{12}}")
 # More than half of the lines that could show it must; one in a short text says little.
 FEWEST = 3
 
@@ -27,7 +25,7 @@ def check_segmentation(lines: Sequence[str], path: str, *, by: str | None = None
     >>> check_segmentation(["He go home.", "I likes it!", "So do I."], "src.txt")[0].problem
     'punctuation is glued to words in 3 of 3 lines that have some: the text looks untokenised'
     """
-    spaceless = [line for line in lines if SPACELESS.search(line)]
+    spaceless = [line for line in lines if LETTER.search(line)]
     runs = sum(RUN.search(line) is not None for line in spaceless)
     if runs >= FEWEST and 2 * runs > len(lines):
         return [
