@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def test_cutting_loses_nothing_and_cuts_once(text: str) -> None:
     assert CUT(CUT(text)) == CUT(text)
 
 
+@pytest.mark.filterwarnings("ignore:.*none in characters")
 @given(st.data())
 def test_edits_on_tokens_become_edits_on_characters(data: st.DataObject) -> None:
     tokens = data.draw(st.lists(st.text("ab了", min_size=1, max_size=3), max_size=5))
@@ -55,8 +57,26 @@ def test_edits_on_tokens_become_edits_on_characters(data: st.DataObject) -> None
     corpus = tokenised(Corpus((source,), ((Reference(0, (edit,)),),)), CUT)
     reference = corpus.references[0][0]
     assert reference.corrected(corpus.sources[0]) == CUT(" ".join(apply_edits(tokens, [edit])))
-    assert reference.edits is not None
-    assert reference.edits[0].alternatives == (CUT(edit.alternatives[0]),)
+    for found in reference.edits or ():  # also with what else would have been right
+        other = replace(found, replacement=found.alternatives[0])
+        wanted = replace(edit, replacement=edit.alternatives[0])
+        letters = corpus.sources[0].split()
+        assert " ".join(apply_edits(letters, [other])) == CUT(
+            " ".join(apply_edits(tokens, [wanted]))
+        )
+
+
+def test_gold_by_words_lets_a_perfect_output_score_1_by_characters(tmp_path: Path) -> None:
+    """What an edit leaves alone inside a word is no part of it; one of spaces alone is none."""
+    (tmp_path / "gold.m2").write_text(
+        "S He suggested any thing .\nA 1 2|||V|||suggests|||REQUIRED|||-NONE-|||0\n"
+        "A 2 4|||ORTH|||anything|||REQUIRED|||-NONE-|||0\n\n"
+    )
+    (tmp_path / "out.txt").write_text("He suggests anything .\n")
+    with pytest.warns(DataWarning, match="1 edit changes spaces only, and is none in characters"):
+        corpus = read_corpus(gold=tmp_path / "gold.m2", tokens="characters")
+    assert corpus.references[0][0].edits == (Edit(9, 11, "s", "V"),)
+    assert evaluate("m2", corpus, read_hypotheses(tmp_path / "out.txt", corpus=corpus))["out"] == 1
 
 
 def test_spacy_and_moses_cut_as_they_do() -> None:
@@ -151,7 +171,7 @@ def test_edits_cannot_be_cut_by_words(tmp_path: Path) -> None:
         read_corpus(gold=tmp_path / "gold.m2", tokens="spacy:en")
     corpus = read_corpus(gold=tmp_path / "gold.m2", tokens="characters")
     out = read_hypotheses(tmp_path / "out.m2", corpus=corpus)
-    assert out == Hypotheses("out", ("H e g o e s",), ((Edit(2, 4, "g o e s", "V"),),))
+    assert out == Hypotheses("out", ("H e g o e s",), ((Edit(4, 4, "e s", "V"),),))
     assert evaluate("m2", corpus, out)["out"] == 1.0
 
 

@@ -8,6 +8,7 @@ outputs alike. The tokeniser and its version are part of the signature.
 from __future__ import annotations
 
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,7 +17,8 @@ from itertools import accumulate
 from typing import Any
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import InputError, MissingExtraError
+from errata.errors import DataWarning, InputError, MissingExtraError
+from errata.numbers import plural
 from errata.parameters import nearest
 
 __all__ = ["AS_IS", "Tokeniser", "characters", "tokenised", "tokenised_output", "tokeniser"]
@@ -146,22 +148,32 @@ def _moses(name: str, language: str) -> Tokeniser:
 def tokenised(corpus: Corpus, cut: Tokeniser) -> Corpus:
     """A corpus with sources and references cut; what it is cut by is kept with it.
 
-    Edits of an M2 file stand on its tokens. By ``characters`` they are carried over to the
-    characters of those; another tokeniser may join what an edit divides, and is refused.
+    Edits of an M2 file stand on its tokens. By ``characters`` they are carried over to those
+    characters that they change; another tokeniser may join what an edit divides, and is refused.
     """
     if cut.name == AS_IS:
         return corpus
     if any(r.edits is not None for references in corpus.references for r in references):
         _require_characters(cut, "gold edits stand on the tokens of their file")
-    return replace(
-        corpus,
-        sources=tuple(map(cut, corpus.sources)),
-        references=tuple(
-            tuple(_reference(reference, source, cut) for reference in references)
-            for source, references in zip(corpus.sources, corpus.references, strict=True)
-        ),
-        tokens=cut.signature,
+    references = tuple(
+        tuple(_reference(reference, source, cut) for reference in references)
+        for source, references in zip(corpus.sources, corpus.references, strict=True)
     )
+    gone = _number_of_edits(corpus.references) - _number_of_edits(references)
+    if gone:
+        warnings.warn(
+            f"{corpus.name}: {gone} {plural('edit', gone)} {'changes' if gone == 1 else 'change'} "
+            f"spaces only, and {'is' if gone == 1 else 'are'} none in characters",
+            DataWarning,
+            stacklevel=3,
+        )
+    return replace(
+        corpus, sources=tuple(map(cut, corpus.sources)), references=references, tokens=cut.signature
+    )
+
+
+def _number_of_edits(references: Sequence[Sequence[Reference]]) -> int:
+    return sum(len(reference.edits or ()) for several in references for reference in several)
 
 
 def _reference(reference: Reference, source: str, cut: Tokeniser) -> Reference:
@@ -194,15 +206,37 @@ def _require_characters(cut: Tokeniser, why: str) -> None:
 
 
 def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ...]:
-    """Edits on tokens as edits on their characters."""
+    """Edits on tokens as edits on their characters, without those they leave as they were.
+
+    An edit of spaces alone is none on characters, and is left out.
+    """
     starts = (0, *accumulate(len(cut.split(token)) for token in source.split()))
-    return tuple(
-        replace(
-            edit,
-            start=starts[edit.start],
-            end=starts[edit.end],
-            replacement=cut(edit.replacement),
-            alternatives=tuple(map(cut, edit.alternatives)),
+    letters = cut.split(source)
+    found = []
+    for edit in edits:
+        start, end = starts[edit.start], starts[edit.end]
+        old = letters[start:end]
+        new = [cut.split(text) for text in (edit.replacement, *edit.alternatives)]
+        if all(text == old for text in new) and old:
+            continue
+        lead = _shared(old, *new)
+        trail = _shared(*(text[lead:][::-1] for text in (old, *new)))
+        texts = [" ".join(text[lead : len(text) - trail]) for text in new]
+        found.append(
+            replace(
+                edit,
+                start=start + lead,
+                end=end - trail,
+                replacement=texts[0],
+                alternatives=tuple(texts[1:]),
+            )
         )
-        for edit in edits
+    return tuple(found)
+
+
+def _shared(*texts: Sequence[str]) -> int:
+    """How many tokens all of these begin with."""
+    return next(
+        (k for k, column in enumerate(zip(*texts, strict=False)) if len({*column}) > 1),
+        min(map(len, texts)),
     )
