@@ -287,6 +287,8 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
     "benchmark": {
         "--sample": case(GLEU, "--sample"),
         "--metric": case(f"--sample {GLEU}", "-m bleu"),
+        "--base": case(f"judged {GLEU}", "--base 1"),
+        "--skip-sentences": case(f"--sample {GLEU}", "--skip-sentences 3,7-9", "benchmark_sets"),
         "--ranker": case(f"--sample {GLEU}", "--ranker net_wins", "benchmark_pearson"),
         "--contests": case(f"--sample {GLEU}", "--contests"),
         "--figure": case(f"--sample {GLEU}", "--figure accuracy=new.svg"),
@@ -487,6 +489,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(made / file, made / corpus / name)
         output = "odd.txt" if corpus == "odd" else "eager.txt"
         shutil.copy(made / output, made / corpus / "outputs")
+    (made / "judged" / "outputs").mkdir(parents=True)
+    for file in ("gold.m2", "judgments1.jsonl"):
+        shutil.copy(made / file, made / "judged")
+    for system in ("eager", "cautious", "fluent", "noisy", "nothing"):
+        shutil.copy(made / f"{system}.txt", made / "judged" / "outputs")
     run = ("convert", "--source", "source.txt")
     errata(*run, "--refs", "eager.txt", "--refs", "noisy.txt", "-o", "all.m2", cwd=made)
     errata(*run, "--refs", "eager.txt", "-o", "one.m2", cwd=made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ import pytest
 from command import errata
 from errata.cli import benchmark as cli_benchmark
 from errata.data import Judgment, Scores
-from errata.datasets import collections
+from errata.datasets import collections, sample_judgments
 from errata.errors import InputError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.human import compare, rank
 from errata.human.expected_wins import ExpectedWins
 from errata.human.judge_rankings import judge_correlations
+from errata.io.skipping import read_skipped
 from errata.meta.paired import match
 from errata.meta.sentences import calibrated_accuracy, sentence_level
 from errata.meta.systems import system_level
@@ -198,11 +200,71 @@ def test_sets_that_are_not_on_disk_are_named(
     assert "errata data get conll14" in nothing.stderr
     assert not is_here("conll14")
     monkeypatch.setattr(judged_sets, "is_here", lambda name: name == "conll14")
-    monkeypatch.setattr(judged_sets, "read_judged_set", lambda name, progress=None: SAMPLE)
+    monkeypatch.setattr(judged_sets, "read_judged_set", lambda name, progress=None, **more: SAMPLE)
     done = errata(*quick)
     assert "left out: napoles15, gmeg-fce" in done.stderr
-    assert "given twice" in errata(*quick, "conll14", "conll14", code=2).stderr
+    assert "two sets are called" in errata(*quick, "conll14", "conll14", code=2).stderr
     assert "--sample takes no files" in errata(*quick, "--sample", "conll14", code=2).stderr
+
+
+def _folder(place: Path, base: int = 0) -> Path:
+    """The sample as a folder of one's own."""
+    (place / "outputs").mkdir(parents=True)
+    (place / "refs").mkdir()
+    files = resources.files("errata.datasets") / "sample"
+    (place / "source.txt").write_text("\n".join(SAMPLE.corpus.sources) + "\n")
+    for k in range(2):
+        text = (files / f"reference{k}.txt").read_text("utf-8")
+        (place / "refs" / f"{k}.txt").write_text(text)
+    for system in SAMPLE.systems:
+        (place / "outputs" / system.system).write_text("\n".join(system.sentences) + "\n")
+    lines = (files / "judgments.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    moved = [{**row, "sentence": row["sentence"] + base} for row in rows]
+    (place / "judgments.jsonl").write_text("".join(json.dumps(row) + "\n" for row in moved))
+    return place
+
+
+QUICK = ("benchmark", "-m", "gleu", "--resamples", 0, "--json", "-q")
+
+
+def _rows(*line: object) -> list[Any]:
+    return [table["rows"] for table in json.loads(errata(*QUICK, *line).stdout)["tables"]]
+
+
+def test_a_folder_of_ones_own_is_a_set(tmp_path: Path) -> None:
+    sets, *figures = _rows(f"ours={_folder(tmp_path / 'a')}")
+    assert sets[0]["set"] == "ours"
+    assert sets[0]["judges"] == 3
+    assert figures[2][0]["ours"]["value"] == pytest.approx(WHOLE.ceiling["kendall"].value)
+    from_one = _folder(tmp_path / "b", base=1)
+    assert "--base 1" in errata(*QUICK, from_one, code=2).stderr
+    assert _rows(f"ours={from_one}", "--base", 1)[1:] == figures
+    (from_one / "judgments.jsonl").unlink()
+    assert "nobody's word" in errata(*QUICK, from_one, code=2).stderr
+    rng = np.random.default_rng(0)
+    systems = [system.system for system in SAMPLE.systems]
+    rated = [systems, *rng.integers(0, 100, (72, 5)).tolist()]
+    (from_one / "ratings.csv").write_text("".join(",".join(map(str, r)) + "\n" for r in rated))
+    found, pearson, *_ = _rows(from_one)
+    assert found[0]["people"] == "ratings"
+    assert found[0]["judges"] is None
+    assert pearson[0]["b"] is None
+    assert "--base goes with judgments" in errata(*QUICK, from_one, "--base", 1, code=2).stderr
+    assert "two sets are called" in errata(*QUICK, from_one, f"b={from_one}/", code=2).stderr
+
+
+def test_sentences_are_left_out_of_every_side(tmp_path: Path) -> None:
+    place = _folder(tmp_path / "a")
+    assert _rows(place, "--skip-sentences", "2,60-72")[0][0]["sentences"] == 58
+    skipped = read_skipped("2,60-72")
+    fewer = sample_set(skipped)
+    assert len(fewer.corpus) == len(fewer.systems[0]) == 58
+    kept = [j for j in sample_judgments() if not skipped.holds(j.sentence)]
+    assert fewer.comparisons.rankings == len(kept)
+    assert "skip_sentences:2,60-72" in " ".join(fewer.comparisons.facts)
+    whole = _rows("--sample")
+    assert _rows("--sample", "--skip-sentences", "2,60-72")[1:] != whole[1:]
 
 
 def test_a_set_without_judgments_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,16 +10,23 @@ import click
 
 from errata.cli.chosen import are_twins, refuse_twins
 from errata.cli.figures import Figures, figure_option
-from errata.cli.inputs import sample_option
-from errata.cli.options import Bootstrap, bootstrap_options, metric_option, threads_option
+from errata.cli.inputs import read_skip_option, sample_option, skip_option
+from errata.cli.options import (
+    Bootstrap,
+    bootstrap_options,
+    metric_option,
+    refuse_unless,
+    threads_option,
+)
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.people import ranker_option
+from errata.cli.people import base_option, ranker_option
 from errata.cli.running import note
 from errata.errors import InputError
 from errata.studies.benchmark import BENCHMARKED, FIGURES
 
 if TYPE_CHECKING:
     from errata.data import Scores
+    from errata.io.skipping import Skipped
     from errata.metrics import Metric
     from errata.report.table import Form
     from errata.studies.judged_sets import JudgedSet
@@ -30,15 +38,18 @@ DEFAULT = "default"  # as a metric: all that are compared unless somebody says o
 EPILOG = """\b
 Examples:
   errata benchmark
+  errata benchmark ours/ -m gleu -m m2
   errata benchmark seeda-edit seeda-edit-base -m default -m mine.py:MyMetric --figure kendall=b.svg
 """
 
 
 @click.command("benchmark", epilog=EPILOG)
 @writes_files("figures")
-@click.argument("sets", nargs=-1, metavar="[SET...]")
+@click.argument("sets", nargs=-1, metavar="[SET|[NAME=]FOLDER...]")
 @metric_option(*BENCHMARKED)
 @sample_option
+@base_option
+@skip_option
 @ranker_option("How judgments become scores of systems (see errata rank); ratings are averaged.")
 @click.option("--contests", is_flag=True, help="Also print every test that decided a place.")
 @figure_option({figure: f"the table {figure}, a panel for each set" for figure in FIGURES})
@@ -49,6 +60,8 @@ def command(
     sets: tuple[str, ...],
     metrics: tuple[str, ...],
     sample: bool,
+    base: int,
+    skipped: str | None,
     ranker: str,
     contests: bool,
     figures: Figures,
@@ -56,15 +69,19 @@ def command(
     threads: int | None,
     form: Form,
 ) -> None:
-    """Judge metrics on all public data that people judged, in one table.
+    """Judge metrics on all data that people judged, in one table.
 
     A SET is public data with outputs and judgments (see errata data list); the default are all of
-    them that are on disk. Four tables: correlation with people's scores of systems (r, ρ), and with
-    what people said of two outputs of one sentence (τ-b, accuracy with ties), each with an interval
-    and the place of the metric: those in place 1 are not told apart from the best. One judge is
-    what a judge reaches for the others, chance what knowing nothing reaches. A default metric that
-    needs what is not installed is named and left out; -m default -m MINE compares one more with
-    the default ones.
+    them that are on disk. A FOLDER of your own has gold.m2, or source.txt and refs/*.txt; outputs/;
+    and judgments* as errata rank reads them (--base is for these), or ratings* (a row for each
+    sentence, a column for each system).
+
+    Four tables: correlation with people's scores of systems (r, ρ), and with what people said of
+    two outputs of one sentence (τ-b, accuracy with ties), each with an interval and the place of
+    the metric: those in place 1 are not told apart from the best. One judge is what a judge
+    reaches for the others, chance what knowing nothing reaches. A default metric that needs what
+    is not installed is named and left out; -m default -m MINE compares one more with the default
+    ones.
     """
     from errata.human import parse_ranker
     from errata.metrics import parse
@@ -79,7 +96,7 @@ def command(
     usual = [parse(text) for text in BENCHMARKED if whole]
     usual = [metric for metric in usual if not any(are_twins(metric, one) for one in asked)]
     chosen_ranker = parse_ranker(ranker)
-    judged_sets = _sets(sets, sample)
+    judged_sets = _sets(sets, sample, base, read_skip_option(skipped))
     not_run: dict[str, str] = {}
     made: dict[tuple[str, ...], Scores] = {}
     found = []
@@ -103,17 +120,17 @@ def command(
     emit(tables, form)
 
 
-def _sets(names: Sequence[str], sample: bool) -> list[JudgedSet]:
+def _sets(
+    names: Sequence[str], sample: bool, base: int, skipped: Skipped | None
+) -> list[JudgedSet]:
     """The sets that are named, or all that are there; of those that are not, it is said."""
-    from errata.studies.judged_sets import JUDGED, is_here, read_judged_set, sample_set
+    from errata.studies.judged_sets import JUDGED, is_here, sample_set
 
     if sample:
+        refuse_unless(False, "base", "judgments of a folder")
         if names:
             raise InputError("--sample takes no files", remedy="leave out either of them")
-        return [sample_set()]
-    twice = [name for k, name in enumerate(names) if name in names[:k]]
-    if twice:
-        raise InputError(f"the set {twice[0]} is given twice", remedy="give it once")
+        return [sample_set(skipped)]
     chosen = list(names) or [name for name in JUDGED if is_here(name)]
     missing = [] if names else [name for name in JUDGED if name not in chosen]
     if not chosen:
@@ -123,11 +140,34 @@ def _sets(names: Sequence[str], sample: bool) -> list[JudgedSet]:
         )
     if missing:
         note(f"not on disk, and left out: {', '.join(missing)}; fetch them with errata data get")
-    read = []
+    read: list[JudgedSet] = []
     for name in chosen:
-        with ProgressBar(name, after=0.3) as progress:
-            read.append(read_judged_set(name, progress))
+        found = _read(name, base, skipped)
+        if any(found.name == other.name for other in read):
+            raise InputError(
+                f"two sets are called {found.name!r}",
+                remedy="give each once, or name folders apart with NAME=FOLDER",
+            )
+        read.append(found)
+    judged = [
+        _is_folder(name) and each.ratings is None for name, each in zip(chosen, read, strict=True)
+    ]
+    refuse_unless(any(judged), "base", "judgments of a folder")
     return read
+
+
+def _is_folder(place: str) -> bool:
+    """Whether a set is a folder, or meant as one."""
+    return "=" in place or os.sep in place or os.path.isdir(place)
+
+
+def _read(name: str, base: int, skipped: Skipped | None) -> JudgedSet:
+    from errata.studies.judged_sets import read_judged_folder, read_judged_set
+
+    if _is_folder(name):
+        return read_judged_folder(name, base=base, skipped=skipped)
+    with ProgressBar(name, after=0.3) as progress:
+        return read_judged_set(name, progress, skipped=skipped)
 
 
 def _scores(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Chosen",
     "JudgmentInputs",
+    "base_option",
     "choice_options",
     "hide_option",
     "judgment_options",
@@ -128,6 +129,15 @@ class JudgmentInputs:
         )
 
 
+base_option = click.option(
+    "--base",
+    type=click.IntRange(0, 1),
+    default=0,
+    show_default=True,
+    help="The number of the first sentence in the files.",
+)
+
+
 def judgment_options(*leave_out: str) -> Decorator:
     """Add the options that say how rankings are read; the command receives ``judged``.
 
@@ -137,13 +147,7 @@ def judgment_options(*leave_out: str) -> Decorator:
 
     options = {
         "sample": sample_option,
-        "base": click.option(
-            "--base",
-            type=click.IntRange(0, 1),
-            default=0,
-            show_default=True,
-            help="The number of the first sentence in the files.",
-        ),
+        "base": base_option,
         "leave_out": click.option(
             "--leave-out",
             "leave_out",

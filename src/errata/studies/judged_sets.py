@@ -1,15 +1,18 @@
-"""Public data on which people judged systems: a corpus, outputs and what was said of them."""
+"""Data on which people judged systems: a corpus, outputs and what was said of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from errata.data import Corpus, Hypotheses, Scores
+from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.datasets.catalogue import data_set
 from errata.datasets.collections import collection, role_files
+from errata.datasets.evaluation_sets import evaluation_files
 from errata.datasets.fetch import find
 from errata.datasets.loaders import read_collection
 from errata.datasets.transfer import Report
@@ -17,9 +20,11 @@ from errata.errors import InputError
 from errata.human import Comparisons, compare
 from errata.io.judgments import read_judgment_files
 from errata.io.outputs import read_systems
-from errata.io.scores import read_score_files
+from errata.io.scores import read_score_files, skip_scores
+from errata.io.skipping import Skipped, skip_judgments
+from errata.meta.ratings import ratings_as_comparisons
 
-__all__ = ["JUDGED", "JudgedSet", "is_here", "read_judged_set", "sample_set"]
+__all__ = ["JUDGED", "JudgedSet", "is_here", "read_judged_folder", "read_judged_set", "sample_set"]
 
 # The collections with outputs and judgments of them, oldest first; whoever adds one adds it here.
 JUDGED = (
@@ -72,8 +77,13 @@ def is_here(name: str) -> bool:
     )
 
 
-def read_judged_set(name: str, progress: Report | None = None) -> JudgedSet:
-    """A collection by name, fetched first if need be; it must have outputs and judgments."""
+def read_judged_set(
+    name: str, progress: Report | None = None, *, skipped: Skipped | None = None
+) -> JudgedSet:
+    """A collection by name, fetched first if need be; it must have outputs and judgments.
+
+    Sentences that are ``skipped`` are left out of every side.
+    """
     chosen = collection(name)
     if not {"outputs", "judgments"} <= {*chosen.roles}:
         raise InputError(
@@ -87,24 +97,89 @@ def read_judged_set(name: str, progress: Report | None = None) -> JudgedSet:
     judgments = read_judgment_files(
         role_files(chosen, "judgments", progress), base=chosen.base, outputs=texts
     )
-    origin = (f"base:{chosen.base}",) if chosen.base else ()
     human = role_files(chosen, "human", progress)
     files = [file for role in ("gold", "source", "references") for file in role_files(chosen, role)]
-    return JudgedSet(
+    return _judged(
         name,
-        corpus,
-        systems,
-        compare(judgments, origin=origin),
+        (corpus, systems),
+        judgments,
         read_score_files(human)[0] if human else None,
-        (*files, *outputs),
+        skipped,
+        base=chosen.base,
+        outputs=(*files, *outputs),
     )
 
 
-def sample_set() -> JudgedSet:
+def read_judged_folder(place: str, *, base: int = 0, skipped: Skipped | None = None) -> JudgedSet:
+    """A folder of one's own, ``NAME=FOLDER``: a corpus with outputs/, and people's word.
+
+    Corpus and outputs as `errata.datasets.evaluation_sets` reads them; beside them stand
+    ``judgments*``, in any form that `errata.io.judgments` reads, or ``ratings*``, a table with a
+    row for each sentence and a column for each system. ``base`` is the number of the first
+    sentence in the judgments.
+    """
+    (files,) = evaluation_files(place)
+    said, rated = (
+        [str(path) for path in sorted(Path(files.place).glob(f"{word}*")) if path.is_file()]
+        for word in ("judgments", "ratings")
+    )
+    if not (said or rated):
+        raise InputError(
+            "nobody's word in the folder",
+            path=files.place,
+            remedy="put judgments.xml (or .csv, .jsonl, ...) there, or ratings.csv with a row for "
+            "each sentence and a column for each system",
+        )
+    if len(rated) > 1 or (said and rated):
+        raise InputError(
+            f"two words from people: {', '.join(Path(file).name for file in (*said, *rated))}",
+            path=files.place,
+            remedy="keep the judgments, or one table of ratings",
+        )
+    whole = files.read()
+    if not whole.systems:
+        raise InputError("no outputs in the folder", path=files.place, remedy="put outputs/ there")
+    own = (whole.corpus, whole.systems)
+    if rated:
+        return _judged(files.name, own, None, read_score_files(rated)[0], skipped)
+    texts = {system.system: system.sentences for system in whole.systems}
+    judgments = read_judgment_files(said, base=base, outputs=texts)
+    return _judged(files.name, own, judgments, None, skipped, base=base)
+
+
+def sample_set(skipped: Skipped | None = None) -> JudgedSet:
     """The built-in sample.
 
     >>> len(sample_set().systems), sample_set().comparisons.rankings > 0
     (5, True)
     """
-    systems = tuple(sample_systems())
-    return JudgedSet("sample", sample_corpus(), systems, compare(sample_judgments()))
+    own = (sample_corpus(), tuple(sample_systems()))
+    return _judged("sample", own, sample_judgments(), None, skipped)
+
+
+def _judged(
+    name: str,
+    own: tuple[Corpus, tuple[Hypotheses, ...]],
+    judgments: Iterable[Judgment] | None,
+    ratings: Scores | None,
+    skipped: Skipped | None,
+    *,
+    base: int = 0,
+    outputs: tuple[str, ...] = (),
+) -> JudgedSet:
+    """The set without what is left out; without judgments, ratings are compared."""
+    corpus, systems = own
+    origin = (f"base:{base}",) if base else ()
+    if skipped is not None:
+        places = skipped.positions(len(corpus))
+        corpus = corpus.without_sentences(*places)
+        systems = tuple(system.without_sentences(*places) for system in systems)
+        judgments = None if judgments is None else skip_judgments(judgments, skipped)
+        ratings = None if ratings is None else skip_scores(ratings, skipped)
+        origin = (*origin, skipped.fact)
+    if judgments is not None:
+        comparisons = compare(list(judgments), origin=origin)
+    else:
+        assert ratings is not None
+        comparisons = ratings_as_comparisons(ratings)
+    return JudgedSet(name, corpus, systems, comparisons, ratings, outputs)
