@@ -236,7 +236,5 @@ def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ..
 
 def _shared(*texts: Sequence[str]) -> int:
     """How many tokens all of these begin with."""
-    return next(
-        (k for k, column in enumerate(zip(*texts, strict=False)) if len({*column}) > 1),
-        min(map(len, texts)),
-    )
+    shortest = min(map(len, texts))
+    return next((k for k in range(shortest) if len({text[k] for text in texts}) > 1), shortest)
