@@ -257,7 +257,7 @@ def test_what_nobody_foresaw_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     exec(r"def fail(*_, **__): raise RuntimeError('the cat\x1b[2J sat on it')", code)
     monkeypatch.setattr("errata.datasets.sample_corpus", code["fail"])
     done = errata(*SAMPLE_SCORE, code=70)
-    assert done.stderr.startswith("errata: this is a fault of Errata (options.py:")
+    assert done.stderr.startswith("errata: this is a fault of Errata (inputs.py:")
     assert r"RuntimeError: the cat\x1b[2J sat on it; please report it at http" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     for shown in (
