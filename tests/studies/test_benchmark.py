@@ -240,6 +240,10 @@ def test_a_folder_of_ones_own_is_a_set(tmp_path: Path) -> None:
     from_one = _folder(tmp_path / "b", base=1)
     assert "--base 1" in errata(*QUICK, from_one, code=2).stderr
     assert _rows(f"ours={from_one}", "--base", 1)[1:] == figures
+    far = (from_one / "judgments.jsonl").read_text().replace('"sentence": 72', '"sentence": 99')
+    (from_one / "judgments.jsonl").write_text(far)
+    refused = errata(*QUICK, from_one, "--base", 1, code=2).stderr
+    assert "a judgment is on sentence 99, and the corpus has 72" in refused
     (from_one / "judgments.jsonl").unlink()
     assert "nobody's word" in errata(*QUICK, from_one, code=2).stderr
     rng = np.random.default_rng(0)
@@ -250,6 +254,11 @@ def test_a_folder_of_ones_own_is_a_set(tmp_path: Path) -> None:
     assert found[0]["people"] == "ratings"
     assert found[0]["judges"] is None
     assert pearson[0]["b"] is None
+    for many in (71, 73):
+        (from_one / "ratings.csv").write_text("eager,noisy\n" + "1,2\n" * many)
+        refused = errata(*QUICK, from_one, code=2).stderr
+        assert f"ratings of {many} sentences, and the corpus has 72" in refused
+    (from_one / "ratings.csv").write_text("eager,noisy\n" + "1,2\n" * 72)
     assert "--base goes with judgments" in errata(*QUICK, from_one, "--base", 1, code=2).stderr
     assert "two sets are called" in errata(*QUICK, from_one, f"b={from_one}/", code=2).stderr
 

@@ -210,6 +210,12 @@ def test_what_is_no_set_is_refused(sets: str, said: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_annotators_of_no_references_are_asked_for() -> None:
+    done = errata("refs", *TEXTS, "--set", "a=annotator:0", cwd=SAMPLE, code=2)
+    assert "the set 'a' names annotators, and there are none" in done.stderr
+    assert "--gold or --refs" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -159,6 +159,11 @@ def _public(name: str) -> tuple[str, ...]:
 
 
 def _annotators(name: str, parts: Sequence[str], corpus: Corpus) -> list[int]:
+    if not corpus.annotators:
+        raise InputError(
+            f"the set {name!r} names annotators, and there are none",
+            remedy="give their corrections with --gold or --refs",
+        )
     if tuple(parts) == ("all",):
         return list(corpus.annotators)
     if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):

@@ -141,9 +141,24 @@ def read_judged_folder(place: str, *, base: int = 0, skipped: Skipped | None = N
         raise InputError("no outputs in the folder", path=files.place, remedy="put outputs/ there")
     own = (whole.corpus, whole.systems)
     if rated:
-        return _judged(files.name, own, None, read_score_files(rated)[0], skipped)
+        ratings = read_score_files(rated)[0]
+        rows = 0 if ratings.sentences is None else ratings.sentences.shape[1]
+        if rows != len(whole.corpus):
+            raise InputError(
+                f"ratings of {rows} sentences, and the corpus has {len(whole.corpus)}",
+                path=rated[0],
+                remedy="write a row for each sentence; leave cells empty where nobody rated",
+            )
+        return _judged(files.name, own, None, ratings, skipped)
     texts = {system.system: system.sentences for system in whole.systems}
-    judgments = read_judgment_files(said, base=base, outputs=texts)
+    judgments = list(read_judgment_files(said, base=base, outputs=texts))
+    last = max((judgment.sentence for judgment in judgments), default=0)
+    if last >= len(whole.corpus):
+        raise InputError(
+            f"a judgment is on sentence {last + base}, and the corpus has {len(whole.corpus)}",
+            path=", ".join(said),
+            remedy="are these the judgments of this corpus?",
+        )
     return _judged(files.name, own, judgments, None, skipped, base=base)
 
 
