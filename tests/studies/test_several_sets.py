@@ -210,6 +210,12 @@ def test_what_is_no_set_is_refused(sets: str, said: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("sets", [(), ("--set", "a=reference0.txt")])
+def test_no_metric_is_computed_twice(sets: tuple[str, ...]) -> None:
+    line = ("refs", "--gold", "gold.m2", *sets, "eager.txt", "-m", "gleu", "-m", "gleu")
+    assert "gleu is given twice" in errata(*line, cwd=SAMPLE, code=2).stderr
+
+
 def test_annotators_of_no_references_are_asked_for() -> None:
     done = errata("refs", *TEXTS, "--set", "a=annotator:0", cwd=SAMPLE, code=2)
     assert "the set 'a' names annotators, and there are none" in done.stderr

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.chosen import refuse_twins
 from errata.cli.figures import Figures, figure_option
 from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
@@ -90,6 +91,7 @@ def command(
     from errata.metrics import parse
 
     chosen = [parse(text) for text in metrics or METRICS]
+    refuse_twins(chosen)
     if view.sets:
         refuse_unless(False, "worst", "annotators, not --set")
         emit(
