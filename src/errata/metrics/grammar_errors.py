@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal
@@ -17,13 +18,42 @@ from errata.models.languagetool import NAPOLES
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
-__all__ = ["Errors"]
+__all__ = ["CheckerMetric", "Errors"]
 
 FIXED = 2.0**30  # shares are multiples of its inverse, so that sums do not depend on their order
 
 
+class CheckerMetric(Metric):
+    """What metrics share that ask a checker about single sentences, without references."""
+
+    @abstractmethod
+    def opened(self) -> Memo:
+        """The checker, with its cache."""
+
+    @property
+    def columns(self) -> Columns:
+        """None: there are no references."""
+        return "none"
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """Every distinct sentence is checked once, all systems together."""
+        self.opened().rows(distinct(corpus, systems), progress)
+        return count_each(self.count, corpus, systems, threads=threads, progress=progress)
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """The version of the checker."""
+        return (f"checker:{self.opened().revision}",)
+
+
 @metric
-class Errors(Metric):
+class Errors(CheckerMetric):
     """How few errors a rule-based checker finds in the output.
 
     ``measure="per_token"``: the mean over sentences of ``1 - errors / tokens`` (tokens at least 1),
@@ -75,12 +105,8 @@ class Errors(Metric):
         """What `score` returns."""
         return "1 - errors/token" if self.measure == "per_token" else "errors removed"
 
-    @property
-    def columns(self) -> Columns:
-        """None: there are no references."""
-        return "none"
-
-    def _opened(self) -> Memo:
+    def opened(self) -> Memo:
+        """The checker, with its cache."""
         if self.checker == "harper":
             from errata.models.harper import open_harper
 
@@ -89,21 +115,9 @@ class Errors(Metric):
 
         return open_languagetool(self.url, self.language, self.disabled, self.tokenized)
 
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        """Every distinct sentence is checked once, all systems together."""
-        self._opened().rows(distinct(corpus, systems), progress)
-        return count_each(self.count, corpus, systems, threads=threads, progress=progress)
-
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see `statistics`."""
-        checker = self._opened()
+        checker = self.opened()
         sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
         before, after = checker.rows(sources)[:, 0], checker.rows(outputs)[:, 0]
         emptied = np.array([not output for output in outputs], bool)
@@ -133,10 +147,6 @@ class Errors(Metric):
         """Errors before and after, and the tokens of the output."""
         figures = by_name(self.statistics, totals)
         return {name: whole(figures[name]) for name in ("before", "after", "tokens")}
-
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The version of the checker."""
-        return (f"checker:{self._opened().revision}",)
 
 
 DIALECT = {

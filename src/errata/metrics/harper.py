@@ -5,22 +5,21 @@ It has not been validated against people as a metric of correction; it is for lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stacked, whole
-from errata.metrics.fluency import distinct, stripped
+from errata.metrics.base import by_name, metric, stacked, whole
+from errata.metrics.fluency import stripped
+from errata.metrics.grammar_errors import CheckerMetric
 from errata.models import Memo
-from errata.numbers import Floats, Ints, Progress, ratio
+from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
 
 __all__ = ["Harper"]
 
 
 @metric
-class Harper(Metric):
+class Harper(CheckerMetric):
     """Errors that the rule-based checker Harper reports before and after, per sentence.
 
     The score is (before - after) / sentences. Harper knows English spelling and a set of
@@ -45,31 +44,15 @@ class Harper(Metric):
         """What `score` returns."""
         return "errors removed"
 
-    @property
-    def columns(self) -> Columns:
-        """None: there are no references."""
-        return "none"
-
-    def _opened(self) -> Memo:
+    def opened(self) -> Memo:
+        """The checker, with its cache."""
         from errata.models.harper import open_harper
 
         return open_harper(self.dialect, self.tokenized)
 
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        """Every distinct sentence is checked once, all systems together."""
-        self._opened().rows(distinct(corpus, systems), progress)
-        return count_each(self.count, corpus, systems, threads=threads, progress=progress)
-
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, (before, after, 1)]``."""
-        checker = self._opened()
+        checker = self.opened()
         sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
         before, after = checker.rows(sources)[:, 0], checker.rows(outputs)[:, 0]
         emptied = np.array([not output for output in outputs], bool)
@@ -91,7 +74,3 @@ class Harper(Metric):
         """Errors before and after."""
         figures = by_name(self.statistics, totals)
         return {name: whole(figures[name]) for name in ("before", "after")}
-
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The version of the checker."""
-        return (f"checker:{self._opened().revision}",)
