@@ -276,6 +276,14 @@ def test_sentences_are_left_out_of_every_side(tmp_path: Path) -> None:
     assert _rows("--sample", "--skip-sentences", "2,60-72")[1:] != whole[1:]
 
 
+def test_too_few_sentences_are_refused_by_name() -> None:
+    few = sample_set(read_skipped("3-72"))
+    scores = [evaluate(parse("gleu"), few.corpus, few.systems, resamples=0)]
+    with pytest.raises(InputError, match="sample: two different outputs of 2 sentences were") as no:
+        benchmark_set(few, scores)
+    assert "5 or more" in str(no.value)
+
+
 def test_a_set_without_judgments_is_refused() -> None:
     with pytest.raises(InputError, match="jfleg has no judgments; name one of conll14"):
         read_judged_set("jfleg")

@@ -27,13 +27,22 @@ from errata.human.judge_rankings import judge_correlations
 from errata.human.ranking import Ranker
 from errata.meta.marks import swap_test
 from errata.meta.paired import Paired, joint_signature, match, match_comparisons, notes_of_metrics
-from errata.meta.sentences import SentenceLevels, calibrated_marks, sentence_levels
+from errata.meta.sentences import FOLDS, SentenceLevels, calibrated_marks, sentence_levels
 from errata.meta.significance import permutation_tests, williams_test
 from errata.meta.signs import CONVENTIONS
 from errata.meta.standings import Standing, Told, standings
 from errata.meta.systems import system_agreements
 from errata.metrics import Metric
-from errata.numbers import Estimate, Floats, Interval, Progress, Seed, percentiles, seed_name
+from errata.numbers import (
+    Estimate,
+    Floats,
+    Interval,
+    Progress,
+    Seed,
+    percentiles,
+    plural,
+    seed_name,
+)
 from errata.studies.judged_sets import JudgedSet
 
 __all__ = [
@@ -152,8 +161,14 @@ def benchmark_set(
     paired = match(people, results, common=True)
     met = match_comparisons(judged.comparisons, results, common=True)
     met = judged.different(met.hide(*(n for n in met.systems if n not in paired.systems)))
-    if not met.total:
-        raise InputError(f"{judged.name}: no two different outputs were compared")
+    assert met.sentence is not None
+    many = len(np.unique(met.sentence))
+    if many < FOLDS:
+        raise InputError(
+            f"{judged.name}: two different outputs of {many} {plural('sentence', many)} were "
+            "compared",
+            remedy=f"judge {FOLDS} or more, or leave fewer out",
+        )
     by_sentence = sentence_levels(
         met, results, ["tau_b"], resamples=resamples, confidence=confidence, rng=rng
     )
