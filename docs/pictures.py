@@ -10,6 +10,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "pictures"
 FILE = "FILE"  # where a command names it
+RATINGS = str(Path(__file__).parents[1] / "src/errata/datasets/sample/ratings.csv")
 # File -> the command that draws it.
 PICTURES = {
     "corpora.svg": ("corpora", "--sample", "-m", "m2", "-m", "gleu", "--figure", FILE),
@@ -20,6 +21,10 @@ PICTURES = {
     "sentences.svg": (
         *("meta", "--sample", "--level", "sentence", "--figure", f"sentences={FILE}"),
         *("--convention", "noties", "--convention", "accuracy"),
+    ),
+    "ratings.svg": (
+        *("meta", "--sample", "--human", RATINGS, "--level", "sentence"),
+        *("--figure", f"ratings={FILE}"),
     ),
     "ranking.svg": ("rank", "--sample", "--figure", FILE),
     "stress.svg": ("stress", "m2", "gleu", "--sample", "--figure", FILE),

@@ -164,7 +164,7 @@ def test_an_interrupted_download_goes_on(errata: Shell) -> None:
 
 def test_the_sample_has_a_path(errata: Shell) -> None:
     paths = errata("path", "sample", own=False).stdout.splitlines()
-    assert len(paths) == 11
+    assert len(paths) == 12
     assert all(Path(path).is_file() for path in paths)
     assert errata("path", "sample", "gold.m2", own=False).stdout.endswith("sample/gold.m2\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from command import errata
 from errata.data import Scores
+from errata.datasets.sample import sample_file
 from errata.errors import InputError
 from errata.meta.paired import match
 from errata.meta.sentences import AccuracyPair, SentenceLevel, SentenceLevels
@@ -127,3 +129,20 @@ def test_ranked_names_with_control_characters_make_sound_svg(tmp_path: Path) -> 
     ElementTree.fromstring(svg)
     for text in (svg, done.stdout):
         assert r"A\x1b]\x00\n\u202e" in text
+
+
+def test_ratings_are_drawn_with_the_best_metric_on_top(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with sample_file("ratings.csv") as path:
+        ratings = path
+    run = ("meta", "--sample", "--resamples", 20, "--figure", "ratings=r.svg", "--force")
+    done = errata(*run, "--human", ratings, "--level", "sentence", "--json", cwd=tmp_path)
+    (rows,) = (
+        table["rows"] for table in json.loads(done.stdout)["tables"] if table["name"] == "ratings"
+    )
+    within = {row["metric"]: row["r"] for row in rows if row["outputs of"] == "one sentence"}
+    shown = re.findall(r">(m2|gleu|bleu|imeasure)</text>", (tmp_path / "r.svg").read_text("utf-8"))
+    assert shown == sorted(within, key=lambda name: -within[name])
+    for more in ((), ("--human", ratings, "--level", "system")):
+        refused = errata(*run, *more, cwd=tmp_path, code=2).stderr
+        assert "the figure ratings shows agreement with ratings of outputs" in refused

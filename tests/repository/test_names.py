@@ -26,7 +26,7 @@ FLOORS = {
     "matrix": "metric against metric, its tables, its figure",
     "ngrams": "overlaps of n-grams, and the kernel that counts them",
     "rankings": "tables and figures of what people say",
-    "ratings": "metrics against ratings, and their table",
+    "ratings": "metrics against ratings, their table, their figure",
     "reference_sets": "the study, and its tables",
     "several_sets": "the study, its tables, its figures",
     "scores": "score files, and score tables",

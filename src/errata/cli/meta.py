@@ -170,7 +170,7 @@ def command(
             tables += _sentence_tables(found, view.tests)
             _draw_sentences(found, drawn)
     if level != "system" and given.rated is not None:
-        tables += _rating_tables(given.rated, results, selected, bootstrap)
+        tables += _rating_tables(given.rated, results, selected, drawn, bootstrap)
     emit(tables, form)
 
 
@@ -306,10 +306,12 @@ def _draw_sentences(found: SentenceLevels, drawn: Drawn) -> None:
 
 
 def _rating_tables(
-    people: Scores, results: list[Scores], selected: Chosen, bootstrap: Bootstrap
+    people: Scores, results: list[Scores], selected: Chosen, drawn: Drawn, bootstrap: Bootstrap
 ) -> list[Table]:
     from errata.meta.paired import match
     from errata.meta.ratings import rating_levels
+    from errata.report.figures import save_figure
+    from errata.report.figures.ratings import rating_plot
     from errata.report.tables.ratings import rating_table
 
     by_sentence = [scores for scores in results if scores.sentences is not None]
@@ -318,6 +320,9 @@ def _rating_tables(
     resamples, confidence, seed = bootstrap
     paired = match(people, by_sentence, common=selected.common, hide=selected.hide)
     found = rating_levels(paired, resamples=resamples, confidence=confidence, rng=seed)
+    for kind, path in drawn.figures:
+        if kind == "ratings":
+            save_figure(rating_plot(found), path)
     return [rating_table(found)]
 
 

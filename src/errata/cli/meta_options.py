@@ -55,7 +55,7 @@ class Drawn(NamedTuple):
     @property
     def systems(self) -> bool:
         """Whether anything is drawn of whole systems."""
-        return any(kind != "sentences" for kind, _ in self.figures)
+        return any(kind not in ("sentences", "ratings") for kind, _ in self.figures)
 
 
 system_options = gathered(
@@ -100,6 +100,7 @@ drawing_options = gathered(
                 "matrix": "metrics against each other",
                 "significance": "maps of p-values, for r and ρ",
                 "sentences": "values at sentence level, with stars where the best metric leads",
+                "ratings": "agreement with ratings of outputs",
             }
         ),
         "outliers": click.option(
@@ -232,6 +233,12 @@ class Given(NamedTuple):
 
 def check_sentences(given: Given, level: Level, drawn: Drawn) -> None:
     """Refuse to judge sentences of which people said nothing, and scores that would not be read."""
+    rated = any(kind == "ratings" for kind, _ in drawn.figures)
+    if rated and (level == "system" or given.rated is None):
+        raise InputError(
+            "the figure ratings shows agreement with ratings of outputs",
+            remedy="give them with --human, and --level sentence or both",
+        )
     if level != "sentence" or given.rated is not None:
         return
     if given.judgments is None:

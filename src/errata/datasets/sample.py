@@ -35,6 +35,7 @@ SAMPLE_FILES = (
     "reference1.txt",
     *(f"{system}.txt" for system in SAMPLE_SYSTEMS),
     "judgments.jsonl",
+    "ratings.csv",
     "README.md",
 )
 
