@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from errata.metrics import Metric
     from errata.metrics.difficulty import Difficulty
     from errata.metrics.imeasure import IMeasure
+    from errata.metrics.imeasure.three_way import ThreeWay
     from errata.metrics.m2 import M2
     from errata.report.table import Form, Table
+    from errata.studies.alignments import JudgedEdit
+
+    Shown = TypeVar("Shown", ThreeWay, JudgedEdit)  # each knows its sentence
 
 __all__ = ["command"]
 
@@ -122,12 +126,7 @@ def _three_way(
     from errata.report.tables.alignments import three_way_table
 
     signature = _signature(metric, corpus, systems)
-    found = []
-    with ProgressBar(metric.name) as progress:
-        for done, system in enumerate(systems):
-            progress(done, len(systems))
-            found += alignments(metric, corpus, system, shown)
-    found.sort(key=lambda each: each.sentence)
+    found = _in_order(metric, systems, lambda each: alignments(metric, corpus, each, shown))
     return View(
         three_way_table(found, metric.label, corpus.number, signature=signature),
         tuple(
@@ -167,17 +166,24 @@ def _chunks(
     )
 
 
+def _in_order(
+    metric: Metric, systems: Sequence[Hypotheses], find: Callable[[Hypotheses], Sequence[Shown]]
+) -> list[Shown]:
+    """What is found for each system, sentence by sentence."""
+    found: list[Shown] = []
+    with ProgressBar(metric.name) as progress:
+        for done, system in enumerate(systems):
+            progress(done, len(systems))
+            found += find(system)
+    return sorted(found, key=lambda each: each.sentence)
+
+
 def _edits(metric: M2, corpus: Corpus, systems: Sequence[Hypotheses], shown: Sequence[int]) -> View:
     from errata.report.tables.alignments import judged_edit_table
     from errata.studies.alignments import judged_edits
 
     signature = _signature(metric, corpus, systems)
-    found = []
-    with ProgressBar(metric.name) as progress:
-        for done, system in enumerate(systems):
-            progress(done, len(systems))
-            found += judged_edits(metric, corpus, system, shown)
-    found.sort(key=lambda each: each.sentence)
+    found = _in_order(metric, systems, lambda each: judged_edits(metric, corpus, each, shown))
     return View(
         judged_edit_table(found, corpus.sources, metric.label, corpus.number, signature=signature)
     )

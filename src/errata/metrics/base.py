@@ -33,12 +33,15 @@ __all__ = [
     "check_beta",
     "count_each",
     "f_beta",
+    "fixed_point",
     "join_counts",
+    "mean_own_score",
     "metric",
     "precision_recall",
     "scored_alone",
     "stacked",
     "whole",
+    "with_own_score",
 ]
 
 Columns = Literal["annotators", "readings", "none"]
@@ -194,6 +197,33 @@ def stacked(statistics: Sequence[str], columns: Mapping[str, ArrayLike]) -> Floa
     return np.stack([np.asarray(columns[name], np.float64) for name in statistics], axis=-1)[
         :, None, :
     ]
+
+
+def with_own_score(counts: Floats, own: Floats) -> Floats:
+    """Counts with what a mean over sentences needs: the sentence's own score, and one sentence.
+
+    A reference that is missing (NaN) has neither.
+    """
+    there = np.where(np.isnan(own), np.nan, 1.0)
+    return np.concatenate([counts, own[..., None], there[..., None]], axis=-1)
+
+
+def mean_own_score(totals: Floats) -> Floats:
+    """The mean of the sentences' own scores, from sums of what `with_own_score` gives.
+
+    >>> mean_own_score(np.array([7.0, 1.5, 2.0])).item()
+    0.75
+    """
+    return ratio(totals[..., -2], totals[..., -1], 0.0)
+
+
+def fixed_point(values: Floats, bits: int = 30) -> Floats:
+    """Values as multiples of ``2 ** -bits``: their sums do not depend on the order.
+
+    >>> fixed_point(np.array([0.3]), bits=2).tolist()
+    [0.25]
+    """
+    return np.asarray(np.rint(values * 2.0**bits) / 2.0**bits)
 
 
 def whole(count: Floats) -> Ints:

@@ -84,9 +84,9 @@ class Fluency(Metric):
         """Every distinct sentence goes to the models once, all systems together."""
         sentences = distinct(corpus, systems)
         model = self.opened()
-        model.rows(sentences, progress)
+        rows = dict(zip(sentences, model.rows(sentences, progress), strict=True))
         sources = stripped(corpus.sources)
-        warn_of_foreign(self.model, sources, model.rows(sources))
+        warn_of_foreign(self.model, sources, [rows[source] for source in sources])
         embedder = self._embedder()
         if embedder is not None:
             embedder.rows(sentences, progress)

@@ -11,7 +11,16 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stacked, whole
+from errata.metrics.base import (
+    Columns,
+    Metric,
+    by_name,
+    count_each,
+    fixed_point,
+    metric,
+    stacked,
+    whole,
+)
 from errata.metrics.fluency import distinct, stripped
 from errata.models import Memo
 from errata.models.languagetool import NAPOLES
@@ -19,8 +28,6 @@ from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
 __all__ = ["CheckerMetric", "Errors"]
-
-FIXED = 2.0**30  # shares are multiples of its inverse, so that sums do not depend on their order
 
 
 class CheckerMetric(Metric):
@@ -131,7 +138,7 @@ class Errors(CheckerMetric):
                 "before": before,
                 "after": after,
                 "tokens": tokens,
-                "right": np.rint(right * FIXED) / FIXED,
+                "right": fixed_point(right),
                 "sentences": np.ones(len(corpus)),
             },
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses, Tokens
 from errata.errors import InputError
-from errata.metrics.base import Metric, check_beta, metric, whole
+from errata.metrics.base import Metric, check_beta, mean_own_score, metric, whole, with_own_score
 from errata.metrics.ngrams import corrections, overlaps, per_reference, reference_tokens
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
@@ -110,9 +110,7 @@ class GREEN(Metric):
         counts = per_reference(np.concatenate([tp, fp, fn], axis=1), first)
         if self.total == "sum":
             return counts
-        f = self._f(counts, self.n)
-        there = np.where(np.isnan(f), np.nan, 1.0)
-        return np.concatenate([counts, f[..., None], there[..., None]], axis=-1)
+        return with_own_score(counts, self._f(counts, self.n))
 
     def _sizes(self, tokens: Tokens) -> Ints:
         """How many n-grams of each order a text has: ``[sentence, order]``."""
@@ -131,7 +129,7 @@ class GREEN(Metric):
     def score(self, totals: Floats) -> Floats:
         """F of summed counts, or the mean of the sentences' F."""
         if self.total == "mean":
-            return ratio(totals[..., -2], totals[..., -1], 0.0)
+            return mean_own_score(totals)
         return self._f(totals, self.n)
 
     def parts(self, totals: Floats) -> dict[str, Floats | Ints]:

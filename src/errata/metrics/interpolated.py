@@ -10,13 +10,11 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Columns, Metric, by_name, metric, scored_alone, stacked
+from errata.metrics.base import Columns, Metric, by_name, fixed_point, metric, scored_alone, stacked
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
 __all__ = ["Interpolate"]
-
-FIXED = 2.0**30  # sentence scores are multiples of its inverse: sums do not depend on their order
 
 
 @metric
@@ -105,7 +103,7 @@ class Interpolate(Metric):
     def _counts(self, first: Floats, second: Floats) -> Floats:
         there = ~np.isnan(first + second)
         columns = {
-            name: np.where(there, np.rint(values * FIXED) / FIXED, 0.0)
+            name: np.where(there, fixed_point(values), 0.0)
             for name, values in (("first", first), ("second", second))
         }
         return stacked(self.statistics, {**columns, "sentences": there})

@@ -138,9 +138,9 @@ class Scribendi(Metric):
         for hypotheses in systems:
             needed.update(dict.fromkeys(_changed(corpus, hypotheses)))
         model = self.opened()
-        model.rows(list(needed), progress)
+        rows = dict(zip(needed, model.rows(list(needed), progress), strict=True))
         sources = [s for source in corpus.sources if (s := source.rstrip()) in needed]
-        warn_of_foreign(self.model, sources, model.rows(sources))
+        warn_of_foreign(self.model, sources, [rows[source] for source in sources])
         return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:

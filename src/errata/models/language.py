@@ -74,13 +74,15 @@ class Options:
             raise InputError(f"batch_size={self.batch_size} should be 1 or more")
 
 
-def warn_of_foreign(model: str, sentences: Sequence[str], log_probs: Floats) -> None:
+def warn_of_foreign(
+    model: str, sentences: Sequence[str], log_probs: Sequence[Floats] | Floats
+) -> None:
     """Warn where a model knows almost no word of a text, so that its numbers say nothing.
 
     Then it cuts the text into single bytes or gives every word the probability of an unknown one;
     ``log_probs`` are its rows for the sentences.
     """
-    total, tokens = log_probs.sum(axis=0).tolist()
+    total, tokens = np.asarray(log_probs, np.float64).reshape(-1, 2).sum(axis=0).tolist()
     if not tokens:
         return
     size = sum(len(sentence.encode("utf-8", "replace")) for sentence in sentences)

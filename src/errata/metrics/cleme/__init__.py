@@ -16,7 +16,19 @@ from errata.data import Corpus, Hypotheses
 from errata.edits import GoldEditing, split_extractor, with_edits
 from errata.edits.origins import OutputEditing, edits_of, origins
 from errata.errors import InputError
-from errata.metrics.base import Columns, Metric, by_name, check_beta, metric, whole
+from errata.metrics.base import (
+    Columns,
+    Metric,
+    by_name,
+    check_beta,
+    f_beta,
+    fixed_point,
+    mean_own_score,
+    metric,
+    precision_recall,
+    whole,
+    with_own_score,
+)
 from errata.metrics.choice import best_references
 from errata.metrics.cleme.merged import MergedChunk, merged_chunks, spoken_for
 from errata.numbers import Floats, Ints, Progress, ratio
@@ -31,7 +43,7 @@ TP, FP, FN, TN, FPNE = range(5)
 TIES = ((TP, 1), (FP, -1), (FN, -1), (TN, 1))
 # The length weights of the released program: other values that its papers name never take effect.
 SHARPNESS, LIGHTEST, HEAVIEST = 2.0, 0.75, 1.25
-FIXED = 2.0**40  # weights are multiples of its inverse, so that sums do not depend on their order
+BITS = 40  # behind the point of weights: the sum of a corpus keeps the program's six digits
 DIGITS = 4  # to which the program rounds P, R, F and accuracy
 NOISE = 12  # digits beyond which two scores differ by rounding only
 
@@ -209,8 +221,7 @@ class CLEME(_Merging):
         if self.total == "sum":
             return counts
         f = np.where(np.isnan(counts[..., TP]), np.nan, self._figures(counts)[2].round(DIGITS))
-        there = np.where(np.isnan(f), np.nan, 1.0)
-        return np.concatenate([counts, f[..., None], there[..., None]], axis=-1)
+        return with_own_score(counts, f)
 
     def _weights(self, compared: Sequence[_Compared]) -> Callable[[int, int], float]:
         if self.weights == "none":
@@ -232,7 +243,7 @@ class CLEME(_Merging):
             # Far from the middle the exponential is beyond what is clipped anyway.
             steep = float(np.exp(np.clip(away, -50, 50)))
             value = SHARPNESS / (1 + (SHARPNESS - 1) * steep)
-            return round(min(HEAVIEST, max(LIGHTEST, value)) * FIXED) / FIXED
+            return float(fixed_point(np.clip(value, LIGHTEST, HEAVIEST), BITS))
 
         return weight
 
@@ -250,29 +261,21 @@ class CLEME(_Merging):
     def score(self, totals: Floats) -> Floats:
         """F of summed weights, or the mean of the sentences' F."""
         if self.total == "mean":
-            found = by_name(self.statistics, totals)
-            return ratio(found["F"], found["sentences"], 0.0)
+            return mean_own_score(totals)
         return self._figures(totals)[2]
 
     def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, accuracy, and the weights behind them."""
         p, r, _, accuracy = self._figures(totals)
-        counts = by_name(KINDS[:FPNE], totals)
-        if self.weights == "length":
-            return {"P": p, "R": r, "accuracy": accuracy, **counts}
-        return {
-            "P": p,
-            "R": r,
-            "accuracy": accuracy,
-            **{name: whole(count) for name, count in counts.items()},
-        }
+        counts: dict[str, Floats | Ints] = dict(by_name(KINDS[:FPNE], totals))
+        if self.weights == "none":
+            counts = {name: whole(count) for name, count in by_name(KINDS[:FPNE], totals).items()}
+        return {"P": p, "R": r, "accuracy": accuracy, **counts}
 
     def _figures(self, totals: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         tp, fp, fn, tn = (totals[..., k] for k in (TP, FP, FN, TN))
-        p, r = ratio(tp, tp + fp, 1.0), ratio(tp, tp + fn, 1.0)
-        square = self.beta**2
-        f = ratio((1 + square) * p * r, square * p + r, 0.0)
-        return p, r, f, ratio(tp + tn, tp + fp + fn + tn, 0.0)
+        p, r = precision_recall(tp, fp, fn, 1.0)
+        return p, r, f_beta(p, r, self.beta), ratio(tp + tn, tp + fp + fn + tn, 0.0)
 
     def _rounded(self, totals: Sequence[float]) -> list[float]:
         return [round(float(each), DIGITS) for each in self._figures(np.array(totals))]
@@ -348,9 +351,7 @@ class CLEME2(_Merging):
         own = np.where(
             np.isnan(counts[..., TP]), np.nan, self._weighed(counts, self.sentence_factors)
         )
-        own = np.rint(own * FIXED) / FIXED
-        there = np.where(np.isnan(own), np.nan, 1.0)
-        return np.concatenate([counts, own[..., None], there[..., None]], axis=-1)
+        return with_own_score(counts, fixed_point(own, BITS))
 
     def choose(self, counts: Floats) -> Ints:
         """The reference of each sentence (see the class)."""
@@ -375,8 +376,7 @@ class CLEME2(_Merging):
     def score(self, totals: Floats) -> Floats:
         """The weighed shares of summed chunks, or the mean of the sentences' scores."""
         if self.total == "mean":
-            found = by_name(self.statistics, totals)
-            return ratio(found["score"], found["sentences"], 0.0)
+            return mean_own_score(totals)
         return self._weighed(totals, self.factors)
 
     def parts(self, totals: Floats) -> dict[str, Floats | Ints]:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Literal, Self
 
-import numpy as np
-
 from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import GoldEditing, split_extractor, with_edits
 from errata.edits.errant import found_extractor
@@ -15,17 +13,18 @@ from errata.edits.origins import OutputEditing, edits_of, kinds_of, one_inventor
 from errata.errors import InputError
 from errata.metrics.base import (
     Metric,
-    by_name,
     check_beta,
     count_each,
     f_beta,
+    mean_own_score,
     metric,
     precision_recall,
     whole,
+    with_own_score,
 )
 from errata.metrics.choice import best_references
 from errata.metrics.errant.tally import FN, FP, TP, Keyed, Tables, is_kind, keys_of, summed, tally
-from errata.numbers import Floats, Ints, Progress, ratio
+from errata.numbers import Floats, Ints, Progress
 from errata.parameters import About
 
 __all__ = ["Edits", "Errant"]
@@ -137,8 +136,7 @@ class Edits(Metric):
         if self.total == "sum":
             return counts
         f = f_beta(*precision_recall(*self._counted(counts), 1.0), self.beta)
-        there = np.where(np.isnan(f), np.nan, 1.0)
-        return np.concatenate([counts, f[..., None], there[..., None]], axis=-1)
+        return with_own_score(counts, f)
 
     def choose(self, counts: Floats) -> Ints:
         """The annotator with the best F, rounded as ERRANT does, of the sentences so far."""
@@ -153,8 +151,7 @@ class Edits(Metric):
     def score(self, totals: Floats) -> Floats:
         """F of summed counts; P is 1 without false positives (ERRANT's rule)."""
         if self.total == "mean":
-            counts = by_name(self.statistics, totals)
-            return ratio(counts["F"], counts["sentences"], 0.0)
+            return mean_own_score(totals)
         return f_beta(*precision_recall(*self._counted(totals), 1.0), self.beta)
 
     def _counted(self, totals: Floats) -> tuple[Floats, Floats, Floats]:

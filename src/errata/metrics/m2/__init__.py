@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Edit, Hypotheses
 from errata.errors import InputError
 from errata.kernels import m2_counts
-from errata.metrics.base import Metric, by_name, check_beta, f_beta, metric, whole
+from errata.metrics.base import (
+    Metric,
+    by_name,
+    check_beta,
+    f_beta,
+    mean_own_score,
+    metric,
+    whole,
+    with_own_score,
+)
 from errata.metrics.m2.matching import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
@@ -95,8 +104,7 @@ class M2(Metric):
         if self.total == "sum":
             return counts
         f = f_beta(self._precision(counts), self._recall(counts), self.beta)
-        there = np.where(np.isnan(f), np.nan, 1.0)
-        return np.concatenate([counts, f[..., None], there[..., None]], axis=-1)
+        return with_own_score(counts, f)
 
     def _match(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, Matched]:
         gold = gold_edits(corpus, self.duplicates)
@@ -130,7 +138,7 @@ class M2(Metric):
     def score(self, totals: Floats) -> Floats:
         """F of summed counts, or the mean of sentences' F."""
         if self.total == "mean":
-            return ratio(totals[..., 3], totals[..., 4], 0.0)
+            return mean_own_score(totals)
         return f_beta(self._precision(totals), self._recall(totals), self.beta)
 
     def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
