@@ -15,6 +15,7 @@ from errata.cli.options import (
     Bootstrap,
     bootstrap_options,
     metric_option,
+    refuse_beside_sample,
     refuse_unless,
     threads_option,
 )
@@ -128,8 +129,7 @@ def _sets(
 
     if sample:
         refuse_unless(False, "base", "judgments of a folder")
-        if names:
-            raise InputError("--sample takes no files", remedy="leave out either of them")
+        refuse_beside_sample(names)
         return [sample_set(skipped)]
     chosen = list(names) or [name for name in JUDGED if is_here(name)]
     missing = [] if names else [name for name in JUDGED if name not in chosen]

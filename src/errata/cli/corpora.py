@@ -16,6 +16,7 @@ from errata.cli.options import (
     bootstrap_options,
     extract_option,
     metric_option,
+    refuse_beside_sample,
     refuse_unless,
     threads_option,
     tier_option,
@@ -127,8 +128,7 @@ def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
         from errata.datasets import sample_corpora
         from errata.io.tokenising import tokeniser
 
-        if places:
-            raise InputError("--sample takes no files", remedy="leave out either of them")
+        refuse_beside_sample(places)
         refuse_unless(False, "missing compatible no_guard", "files")
         cut = tokeniser(inputs.tokens)
         halves = [

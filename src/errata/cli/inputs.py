@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from errata.cli.options import Decorator, gathered, refuse_unless
+from errata.cli.options import Decorator, gathered, refuse_beside_sample, refuse_unless
 from errata.cli.words import Annotator
 from errata.errors import InputError
 
@@ -114,8 +114,7 @@ class Inputs:
         from errata.io.tokenising import tokenised, tokeniser
 
         if self.sample:
-            if self.named:
-                raise InputError("--sample takes no files", remedy="leave out either of them")
+            refuse_beside_sample(self.named)
             from errata.datasets import sample_corpus
 
             return self.annotated(tokenised(sample_corpus(), tokeniser(self.tokens)))
@@ -140,8 +139,7 @@ class Inputs:
     ) -> list[Hypotheses]:
         """Read the outputs of systems, or those of the sample."""
         if self.sample:
-            if outputs:
-                raise InputError("--sample takes no files", remedy="leave out either of them")
+            refuse_beside_sample(outputs)
             from errata.datasets import sample_corpus, sample_systems
             from errata.io.tokenising import tokenised_output, tokeniser
 

@@ -33,6 +33,7 @@ __all__ = [
     "extract_option",
     "gathered",
     "metric_option",
+    "refuse_beside_sample",
     "refuse_unless",
     "seed_option",
     "sentences_option",
@@ -73,6 +74,12 @@ def refuse_unless(used: bool, options: str, goes_with: str) -> None:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = max(known[name].opts, key=len)
             raise InputError(f"{option} goes with {goes_with}", remedy="leave it out otherwise")
+
+
+def refuse_beside_sample(files: object) -> None:
+    """Refuse files, of which there are some or none, where the built-in sample is asked for."""
+    if files:
+        raise InputError("--sample takes no files", remedy="leave out either of them")
 
 
 def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorator]) -> Decorator:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from errata.cli.inputs import read_skip_option, sample_option, skip_option
-from errata.cli.options import Decorator, Function, choice_of, gathered, refuse_unless
+from errata.cli.options import (
+    Decorator,
+    Function,
+    choice_of,
+    gathered,
+    refuse_beside_sample,
+    refuse_unless,
+)
 from errata.cli.running import note
 from errata.cli.words import also_says
 from errata.errors import InputError
@@ -100,8 +107,7 @@ class JudgmentInputs:
 
     def _read(self, files: tuple[str, ...], systems: Sequence[Hypotheses]) -> Iterator[Judgment]:
         if self.sample:
-            if files:
-                raise InputError("--sample takes no files", remedy="leave out either of them")
+            refuse_beside_sample(files)
             from errata.datasets import sample_judgments
             from errata.io.judgments import without_judges
 
