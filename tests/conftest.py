@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from browser import browser as browser  # a fixture for every test that asks for it
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 WHOLE_DATA = {"conll14", "data_sets", "submissions"}

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser import (
+    assert_accessible,
+    assert_fits,
+    assert_quiet,
+    choose,
+    css,
+    dark,
+    narrow,
+    opened,
+    press,
+    printing,
+    screenshot,
+)
 from errata.data import Corpus, Hypotheses
 from errata.io import read_hypotheses_m2, read_m2
 from errata.metrics.difficulty import Difficulty
@@ -17,29 +28,6 @@ from errata.report.heatmap.page import heat_map
 
 pytestmark = pytest.mark.browser
 NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync "
-    "--window-size=1200,900"
-)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    webdriver = pytest.importorskip("selenium.webdriver")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("needs chromium and chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = webdriver.ChromeService(executable_path=driver)
-    chrome = webdriver.Chrome(options=options, service=service)
-    yield chrome
-    chrome.quit()
 
 
 @pytest.fixture
@@ -62,23 +50,11 @@ def page(browser: Any, tmp_path: Path) -> Any:
     )
     path = tmp_path / "map.html"
     path.write_text(heat_map(found), encoding="utf-8")
-    browser.get(path.as_uri())
-    return browser
-
-
-def css(browser: Any, selector: str) -> list[Any]:
-    found: list[Any] = browser.find_elements("css selector", selector)
-    return found
+    return opened(browser, path)
 
 
 def shown(browser: Any) -> list[str]:
     return [p.get_attribute("id") for p in css(browser, "main p") if p.is_displayed()]
-
-
-def choose(browser: Any, name: str, label: str) -> None:
-    from selenium.webdriver.support.ui import Select
-
-    Select(browser.find_element("id", name)).select_by_visible_text(label)
 
 
 def count(browser: Any) -> str:
@@ -91,7 +67,7 @@ def test_markup_in_a_sentence_is_text(page: Any) -> None:
     assert '<script>document.title="pwned"</script> & "quotes\'' in sentence
     assert "<img src=x onerror=alert(1)>" in sentence
     assert css(page, "main script, main img, main b") == []
-    assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert_quiet(page)
 
 
 def test_a_script_that_is_not_the_page_s_own_is_not_run(page: Any) -> None:
@@ -111,12 +87,19 @@ def test_a_script_that_is_not_the_page_s_own_is_not_run(page: Any) -> None:
 def test_the_policy_lets_the_page_itself_work(page: Any) -> None:
     assert css(page, "#count")[0].text  # written by the script
     assert css(page, ".error u")[0].value_of_css_property("background-color") != "rgba(0, 0, 0, 0)"
-    assert page.get_log("browser") == []
+    assert_quiet(page)
 
 
-def test_nothing_is_fetched(page: Any) -> None:
-    asked = page.execute_script("return performance.getEntriesByType('resource').length")
-    assert asked == 0
+def test_everybody_can_use_it(page: Any) -> None:
+    screenshot(page, "heatmap")
+    assert_accessible(page)
+    with narrow(page):
+        screenshot(page, "heatmap-narrow")
+        assert_fits(page)
+        assert_accessible(page)
+    with dark(page):
+        screenshot(page, "heatmap-dark")
+        assert_accessible(page)
 
 
 def test_pointing_shows_the_details(page: Any) -> None:
@@ -199,7 +182,7 @@ def test_a_link_to_a_sentence_shows_it_below_the_filters(browser: Any, tmp_path:
     gold = Corpus.from_texts(["He go home"] * 60, [["He goes home"] * 60])
     found = map_difficulty(gold, [Hypotheses("A", gold.sources)])
     (tmp_path / "long.html").write_text(heat_map(found), encoding="utf-8")
-    browser.get((tmp_path / "long.html").as_uri() + "#s30")
+    opened(browser, tmp_path / "long.html", "s30")
     top, bottom = browser.execute_script(
         "return [document.getElementById('s30').getBoundingClientRect().top,"
         " document.querySelector('header').getBoundingClientRect().bottom]"
@@ -211,7 +194,7 @@ def test_weights_above_one_are_shown(browser: Any, tmp_path: Path) -> None:
     gold = Corpus.from_texts(["He go home"], [["He goes home"]])
     found = map_difficulty(gold, [Hypotheses("A", gold.sources)], Difficulty(a=2.5))
     (tmp_path / "a.html").write_text(heat_map(found), encoding="utf-8")
-    browser.get((tmp_path / "a.html").as_uri())
+    opened(browser, tmp_path / "a.html")
     assert count(browser) == "1 error, 0 false alarms in 1 sentence"
 
 
@@ -219,7 +202,7 @@ def test_what_is_concealed_at_first_can_be_shown(browser: Any, tmp_path: Path) -
     gold = Corpus.from_texts(["He go home", "I am here"], [["He goes to home", "I am here"]])
     found = map_difficulty(gold, [Hypotheses("A", ("He goes home", "I was here"))])
     (tmp_path / "c.html").write_text(heat_map(found, conceal=["omissions", "alarms"]), "utf-8")
-    browser.get((tmp_path / "c.html").as_uri())
+    opened(browser, tmp_path / "c.html")
     assert count(browser) == "1 error, 0 false alarms in 2 sentences"
     omission, alarm = css(browser, "main .error.ins")[0], css(browser, "main .alarm u")[0]
     assert not omission.is_displayed()
@@ -246,34 +229,31 @@ def test_false_alarms_corrections_and_weights_can_be_switched(page: Any) -> None
 
 
 def test_the_keyboard_reaches_every_mark(page: Any) -> None:
-    from selenium.webdriver import ActionChains, Keys
+    from selenium.webdriver import Keys
 
-    def press(key: str) -> str:
-        ActionChains(page).send_keys(key).perform()
+    def after(key: str) -> str:
+        press(page, key)
         return str(page.execute_script("return document.activeElement.dataset.i"))
 
     page.find_element("tag name", "body").click()
-    assert [press(Keys.ARROW_RIGHT) for _ in range(6)] == ["0", "1", "2", "3", "4", "5"]
+    assert [after(Keys.ARROW_RIGHT) for _ in range(6)] == ["0", "1", "2", "3", "4", "5"]
     assert page.find_element("id", "tip").is_displayed()
-    assert press(Keys.ARROW_LEFT) == "4"
-    assert press(Keys.ARROW_UP) == "3"  # the sentence before
-    assert press(Keys.ARROW_DOWN) == "4"
-    press(Keys.ESCAPE)
+    assert after(Keys.ARROW_LEFT) == "4"
+    assert after(Keys.ARROW_UP) == "3"  # the sentence before
+    assert after(Keys.ARROW_DOWN) == "4"
+    after(Keys.ESCAPE)
     assert not page.find_element("id", "tip").is_displayed()
-    press("/")
+    after("/")
     assert page.execute_script("return document.activeElement.id") == "text"
     # Tab from the last control goes to one mark only, not through thousands.
     assert len(css(page, 'main .m[tabindex="0"]')) == 1
 
 
 def test_print_shows_weights_and_corrections_without_controls(page: Any) -> None:
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
+    with printing(page):
         assert not page.find_element("id", "filters").is_displayed()
         assert css(page, "#s1 sup")[0].is_displayed()
         assert css(page, "#s1 i")[0].is_displayed()
-    finally:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_a_whole_test_set_stays_quick(
@@ -282,10 +262,10 @@ def test_a_whole_test_set_stays_quick(
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
     systems = read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz")
     (tmp_path / "map.html").write_text(heat_map(map_difficulty(corpus, systems)), "utf-8")
-    browser.get((tmp_path / "map.html").as_uri())
+    opened(browser, tmp_path / "map.html")
     assert count(browser) == "2,379 errors, 5,612 false alarms in 1,312 sentences"
     assert len(css(browser, "main p")) == 1312
-    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+    assert_quiet(browser)
     # Milliseconds of script for one filter over everything, and per frame of scrolling.
     filtering = browser.execute_script(
         "const t = performance.now(); apply(); return performance.now() - t"
