@@ -1,0 +1,99 @@
+"""Stored runs: written, read again, and compared as if the output were still there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from errata.data import Corpus, Edit, Hypotheses
+from errata.errors import InputError
+from errata.evaluation import evaluate
+from errata.io.runs import read_run, read_runs, run_of, utc_time, write_run
+
+WHEN = "2026-01-02T03:04:05Z"
+texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc",)), max_size=12)
+
+
+@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
+def test_a_run_gives_back_the_output_it_was_made_of(pairs: list[tuple[str, str]]) -> None:
+    from tempfile import TemporaryDirectory
+
+    corpus = Corpus.from_texts([source for source, _ in pairs], [[s for s, _ in pairs]])
+    out = Hypotheses("ours", tuple(text for _, text in pairs))
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "run.json")
+        run = run_of(corpus, out, (), when=WHEN, remark="commit 1")
+        write_run(path, run)
+        again = read_run(path)
+    assert again == run
+    assert again.output(corpus) == out
+    assert len(again.changed) == sum(s != t for s, t in pairs)
+
+
+def test_figures_and_edits_survive(tmp_path: Path) -> None:
+    corpus = Corpus(
+        ("He go home", "Fine ."),
+        Corpus.from_texts(["He go home", "Fine ."], [["He goes home", "Fine ."]]).references,
+    )
+    edits = ((Edit(1, 2, "goes", "R:VERB"),), ())
+    out = Hypotheses("ours", ("He goes home", "Fine ."), edits)
+    scores = evaluate("gleu", corpus, [out], resamples=20)
+    write_run(tmp_path / "b.json", run_of(corpus, out, [scores], when=WHEN))
+    run = read_run(tmp_path / "b.json")
+    assert run.output(corpus) == out
+    (figure,) = run.figures
+    assert (figure.value, figure.signature) == (scores["ours"], scores.signature)
+    assert (figure.low, figure.high) == tuple(scores.interval()[0])
+    write_run(tmp_path / "a.json", run_of(corpus, out, [], when="2026-02-02T00:00:00Z"))
+    assert [r.when for r in read_runs(tmp_path)] == [WHEN, "2026-02-02T00:00:00Z"]
+
+
+def test_another_corpus_is_refused(tmp_path: Path) -> None:
+    corpus = Corpus.from_texts(["a b", "c"], [["a b", "c"]])
+    run = run_of(corpus, Hypotheses("x", ("a", "c")), (), when=WHEN)
+    other = Corpus.from_texts(["a b", "d"], [["a b", "c"]])
+    with pytest.raises(InputError, match="other sources"):
+        run.output(other)
+    relabelled = Corpus.from_texts(["a b", "c"], [["a b", "c c"]])
+    assert run.output(relabelled).sentences == ("a", "c")
+    with pytest.raises(InputError, match="other references"):
+        run.check(relabelled)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("errata run", 2, 'no "errata run": 1'),
+        ("sentences", -1, "sentences is -1"),
+        ("changed", {"7": "x"}, "no sentence '7' of 2"),
+        ("changed", {"1": 3}, "is no text"),
+        ("changed", {"²": "x"}, "no sentence"),
+        ("figures", [{"label": "m2"}], "missing"),
+        ("figures", [{"label": "m", "headline": "F", "signature": "s", "value": "1"}], "m is '1'"),
+        ("edits", {"1": [[2, 1, "a", "b"]]}, "0 <= start <= end"),
+        ("system", None, "system is no text"),
+        ("corpus", [], "corpus|attribute"),
+    ],
+)
+def test_what_is_no_run_is_said(tmp_path: Path, key: str, value: object, said: str) -> None:
+    path = tmp_path / "run.json"
+    corpus = Corpus.from_texts(["a b", "c"], [["a b", "c"]])
+    write_run(path, run_of(corpus, Hypotheses("x", ("a", "c")), (), when=WHEN))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    with pytest.raises(InputError, match=said) as caught:
+        read_run(path)
+    assert caught.value.path == str(path)
+
+
+def test_a_folder_without_runs_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no stored run here"):
+        read_runs(tmp_path)
+
+
+def test_the_time_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert utc_time() == "1970-01-02T00:00:00Z"
