@@ -16,7 +16,7 @@ from errata.metrics.difficulty.map import map_difficulty
 from errata.metrics.m2 import M2
 from errata.report.alignments import chunk_text, lined_up
 from errata.report.cells import display_width
-from errata.studies.alignments import chunked, judged_edits
+from errata.studies.alignments import chunked, m2_verdicts
 
 SOURCE = "We discussing about its ."
 GOLD = (Edit(1, 1, "have been"), Edit(2, 3, ""), Edit(3, 4, "it"))
@@ -82,7 +82,7 @@ def test_long_lines_go_on_below(width: int) -> None:
 
 def test_edits_of_m2_are_those_it_counts() -> None:
     corpus, system = sample_corpus(), sample_systems()[3]
-    every = judged_edits(M2(), corpus, system, range(len(corpus)))
+    every = m2_verdicts(M2(), corpus, system, range(len(corpus)))
     verdicts = [each.verdict for each in every]
     from errata.evaluation import evaluate
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from errata.metrics.imeasure.three_way import ThreeWay
     from errata.metrics.m2 import M2
     from errata.report.table import Form, Table
-    from errata.studies.alignments import JudgedEdit
+    from errata.studies.alignments import M2Verdict
 
-    Shown = TypeVar("Shown", ThreeWay, JudgedEdit)  # each knows its sentence
+    Shown = TypeVar("Shown", ThreeWay, M2Verdict)  # each knows its sentence
 
 __all__ = ["command"]
 
@@ -180,10 +180,10 @@ def _in_order(
 
 def _edits(metric: M2, corpus: Corpus, systems: Sequence[Hypotheses], shown: Sequence[int]) -> View:
     from errata.report.tables.alignments import judged_edit_table
-    from errata.studies.alignments import judged_edits
+    from errata.studies.alignments import m2_verdicts
 
     signature = _signature(metric, corpus, systems)
-    found = _in_order(metric, systems, lambda each: judged_edits(metric, corpus, each, shown))
+    found = _in_order(metric, systems, lambda each: m2_verdicts(metric, corpus, each, shown))
     return View(
         judged_edit_table(found, corpus.sources, metric.label, corpus.number, signature=signature)
     )

@@ -14,7 +14,7 @@ from errata.metrics.difficulty.chunks import MODIFIED
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.metrics.m2 import M2
 
-__all__ = ["Chunk", "ChunkedSentence", "EditVerdict", "JudgedEdit", "chunked", "judged_edits"]
+__all__ = ["Chunk", "ChunkedSentence", "EditVerdict", "M2Verdict", "chunked", "m2_verdicts"]
 
 EditVerdict = Literal["correct", "missed", "wrong"]
 
@@ -111,7 +111,7 @@ def _at(edit: Edit, start: int, end: int) -> bool:
     return inserted or (edit.start < end and start < edit.end)
 
 
-class JudgedEdit(NamedTuple):
+class M2Verdict(NamedTuple):
     """An edit of a sentence (from 0) of a system: gold and made, gold and missed, or made only."""
 
     sentence: int
@@ -121,13 +121,13 @@ class JudgedEdit(NamedTuple):
     verdict: EditVerdict
 
 
-def judged_edits(
+def m2_verdicts(
     metric: M2, corpus: Corpus, hypotheses: Hypotheses, sentences: Sequence[int]
-) -> list[JudgedEdit]:
+) -> list[M2Verdict]:
     """The edits that M2 chose for some sentences, beside those of the annotator it took.
 
     >>> gold = Corpus.from_texts(["He go home ."], [["He goes home ."]])
-    >>> found = judged_edits(M2(), gold, Hypotheses("A", ("He goes to home .",)), [0])
+    >>> found = m2_verdicts(M2(), gold, Hypotheses("A", ("He goes to home .",)), [0])
     >>> [(each.edit.replacement, each.verdict) for each in found]
     [('goes', 'correct'), ('to', 'wrong')]
     """
@@ -141,7 +141,7 @@ def judged_edits(
             *((edit, "wrong") for edit in of.wrong),
         ]
         result += [
-            JudgedEdit(i, hypotheses.system, of.annotator, edit, verdict)
+            M2Verdict(i, hypotheses.system, of.annotator, edit, verdict)
             for edit, verdict in sorted(marked, key=lambda each: (each[0].start, each[0].end))
         ]
     return result

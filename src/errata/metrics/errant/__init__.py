@@ -231,17 +231,15 @@ class Edits(Metric):
 
     def compare(self, gold: Corpus, hypotheses: Hypotheses) -> Tables:
         """[TP, FP, FN] by kind, for every sentence and reference; edits must be there."""
-        any_of = self.alternatives == "any"
         result: Tables = []
         for edits, references in zip(hypotheses.edits or (), gold.references, strict=True):
-            mine = self._keyed(edits, alternatives=False)
-            result.append(
-                [tally(mine, self._keyed(r.edits or (), alternatives=any_of)) for r in references]
-            )
+            mine = self.keyed(edits)
+            result.append([tally(mine, self.keyed(r.edits or (), gold=True)) for r in references])
         return result
 
-    def _keyed(self, edits: Sequence[Edit], *, alternatives: bool) -> Keyed:
-        """What is compared of each edit, with the kinds of the edits it stands for."""
+    def keyed(self, edits: Sequence[Edit], *, gold: bool = False) -> Keyed:
+        """The edits that count, proposed or ``gold``, by what is compared of them."""
+        alternatives = gold and self.alternatives == "any"
         keyed: Keyed = {}
         seen: set[tuple[int, int, str]] = set()
         for edit in edits:
@@ -253,7 +251,7 @@ class Edits(Metric):
             seen.add((edit.start, edit.end, text))
             kind = (edit.kind,) if self.types else ()
             for key in keys_of(edit, text, self.mode, alternatives=alternatives):
-                keyed.setdefault((*key, *kind), []).append(edit.kind)
+                keyed.setdefault((*key, *kind), []).append(edit)
         return keyed
 
     def _kept(self, edit: Edit, text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,9 +15,11 @@ from errata.edits.origins import retyped_for
 from errata.metrics.base import f_beta, precision_recall
 from errata.metrics.errant import Edits
 from errata.metrics.errant.tally import FN, FP, TP, summed
-from errata.numbers import Floats
+from errata.numbers import Floats, Progress
 
-__all__ = ["TypeScores", "scores_by_type"]
+__all__ = ["Kinds", "TypeScores", "comparable", "scores_by_type"]
+
+Kinds = Literal["comparable", "as_is"]
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,32 @@ class TypeScores:
     retyped: bool = False
 
 
+def comparable(
+    metric: Edits,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    kinds: Kinds = "comparable",
+    *,
+    progress: Progress | None = None,
+) -> tuple[Corpus, list[Hypotheses], bool]:
+    """The corpus and the outputs with edits whose kinds can be compared, and whether they could be.
+
+    Gold edits whose kinds are of another inventory than the systems' are the same edits under the
+    kinds that the extractor gives them.
+    """
+    gold, found = metric.prepared(corpus, systems, progress)
+    each_alike = [kinds == "as_is" or metric.kinds_alike(gold, each) for each in systems]
+    alike = all(each_alike)
+    return gold if alike else retyped_for(gold, metric.extractor), found, alike
+
+
 def scores_by_type(
     metric: Edits,
     corpus: Corpus,
     hypotheses: Hypotheses,
     *,
     tier: int = 3,
-    kinds: Literal["comparable", "as_is"] = "comparable",
+    kinds: Kinds = "comparable",
 ) -> TypeScores:
     """Counts, P, R and F for each kind of edit, with the references the corpus score takes.
 
@@ -53,9 +75,8 @@ def scores_by_type(
     refused where the system's kinds were given; ``kinds="as_is"`` leaves them as they are, as
     ``errant_compare`` does.
     """
-    gold, (system,) = metric.prepared(corpus, [hypotheses])
-    alike = kinds == "as_is" or metric.kinds_alike(gold, hypotheses)
-    compared = metric.compare(gold if alike else retyped_for(gold, metric.extractor), system)
+    gold, (system,), alike = comparable(metric, corpus, [hypotheses], kinds)
+    compared = metric.compare(gold, system)
     choice = metric.choose(metric.with_sentence_f(summed(compared)))[0]
     totals: dict[str, Counter[int]] = {}
     for tables, chosen in zip(compared, choice, strict=True):

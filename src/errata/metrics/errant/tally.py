@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
 from errata.data import Edit
 from errata.numbers import Floats
 
-__all__ = ["FN", "FP", "TP", "Keyed", "Tables", "is_kind", "keys_of", "summed", "tally"]
+__all__ = ["FN", "FP", "TP", "Keyed", "Tables", "is_kind", "keys_of", "matched", "summed", "tally"]
 
 TP, FP, FN = range(3)  # where the statistics stand
-Keyed = dict[Hashable, list[str]]
+Keyed = dict[Hashable, list[Edit]]  # edits by what is compared of them
 Tables = list[list[dict[str, list[int]]]]  # [TP, FP, FN] by kind, of every sentence and reference
 
 
@@ -41,29 +41,35 @@ def summed(tables: Sequence[Sequence[dict[str, list[int]]]]) -> Floats:
     return counts
 
 
-def tally(proposed: Keyed, gold: Keyed) -> dict[str, list[int]]:
-    """[TP, FP, FN] by kind: the gold kind where an edit is right, its own elsewhere."""
+def matched(proposed: Keyed, gold: Keyed) -> tuple[list[tuple[Edit, Edit | None]], list[Edit]]:
+    """Every gold edit with the proposed one that is the same, or None; and the proposed others.
+
+    Gold edits come in the order of the file, whatever was proposed. One proposal meets one gold
+    edit (or those that stand for it twice in the file); of two for one the second is needless.
+    """
     several = {
         (k[0], k[1], text, *k[3:]): k
         for k in gold
         if isinstance(k, tuple) and len(k) > 2 and isinstance(k[2], frozenset)
         for text in k[2]
     }
-    table: dict[str, list[int]] = {}
-
-    def add(kinds: Iterable[str], column: int) -> None:
-        for kind in kinds:
-            table.setdefault(kind, [0, 0, 0])[column] += 1
-
-    hit = set()
-    for key, kinds in proposed.items():
+    met: dict[Hashable, Edit] = {}
+    needless: list[Edit] = []
+    for key, edits in proposed.items():
         match = several.get(key, key)  # type: ignore[call-overload]
-        if match in gold and match not in hit:
-            add(gold[match], TP)
-            hit.add(match)
+        if match in gold and match not in met:
+            met[match] = edits[0]
         else:
-            add(kinds, FP)
-    for key, kinds in gold.items():
-        if key not in hit:
-            add(kinds, FN)
+            needless += edits
+    return [(edit, met.get(key)) for key, edits in gold.items() for edit in edits], needless
+
+
+def tally(proposed: Keyed, gold: Keyed) -> dict[str, list[int]]:
+    """[TP, FP, FN] by kind: the gold kind where an edit is right, its own elsewhere."""
+    table: dict[str, list[int]] = {}
+    asked, needless = matched(proposed, gold)
+    for edit, made in asked:
+        table.setdefault(edit.kind, [0, 0, 0])[FN if made is None else TP] += 1
+    for edit in needless:
+        table.setdefault(edit.kind, [0, 0, 0])[FP] += 1
     return table

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from errata.metrics.imeasure.three_way import ThreeWay
 from errata.report.table import Cell, Table
-from errata.studies.alignments import ChunkedSentence, JudgedEdit
+from errata.studies.alignments import ChunkedSentence, M2Verdict
 
 __all__ = ["chunk_table", "judged_edit_table", "three_way_table"]
 
@@ -81,7 +81,7 @@ def chunk_table(
 
 
 def judged_edit_table(
-    several: Sequence[JudgedEdit],
+    several: Sequence[M2Verdict],
     sources: Sequence[str],
     label: str,
     number: Number,
