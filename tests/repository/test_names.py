@@ -25,6 +25,7 @@ FLOORS = {
     "m2": "the file format, and the metric it was made for",
     "matrix": "metric against metric, its tables, its figure",
     "ngrams": "overlaps of n-grams, and the kernel that counts them",
+    "page": "of the heat map, and of reports",
     "rankings": "tables and figures of what people say",
     "ratings": "metrics against ratings, their table, their figure",
     "reference_sets": "the study, and its tables",

@@ -5,7 +5,6 @@ Numbers keep their full precision in JSON and TSV; the other forms round as ``fo
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import textwrap
@@ -361,19 +360,6 @@ def _markdown(table: Table) -> str:
 
 
 def _html(table: Table) -> str:
-    """A table element for a notebook or a page; every text is escaped."""
+    from errata.report.page.table_view import table_html
 
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-    lines = (visible(table.title), *table.remarks())
-    caption = "<br>".join(html.escape(line) for line in lines if line)
-    return "\n".join(
-        [
-            f'<table><caption style="caption-side:bottom">{caption}</caption>',
-            f"<thead>{row('th', table.heads())}</thead>",
-            "<tbody>",
-            *(row("td", cells) for cells in table.texts()),
-            "</tbody></table>",
-        ]
-    )
+    return table_html(table, interactive=False)

@@ -8,10 +8,7 @@ written ``{{name}}``.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -29,6 +26,7 @@ from errata.report.heatmap.pieces import (
     shade,
     weights_from,
 )
+from errata.report.page.inline import content_policy, script_json
 
 __all__ = ["heat_map"]
 
@@ -70,13 +68,12 @@ def heat_map(
         _file("html"),
         {
             "style": style,
-            "style hash": _hash(style),
             "script": script,
-            "script hash": _hash(script),
+            "policy": content_policy([style], [script]),
             "title": html.escape(visible(title)),
             "signature": html.escape(visible(signature)),
             "body": body,
-            "data": _script_json(data),
+            "data": script_json(data),
             "legend": _legend(),
             **{kind: "" if kind in conceal else "checked" for kind in get_args(Concealed)},
             "low": str(min(0, math.floor(min(weights, default=0)))),
@@ -103,12 +100,6 @@ def _counted(several: list[MarkedSentence], annotators: int) -> str:
     return f"{n:,} {plural('sentence', n)}" + (f", {annotators} annotators" * (annotators > 1))
 
 
-def _hash(text: str) -> str:
-    """What the page's policy knows its own style and script by; nothing else is run."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
 def _fill(page: str, parts: dict[str, str]) -> str:
     """Put parts into ``{{name}}`` places in one pass, so that no part is read as a template."""
     pieces = page.split("{{")
@@ -117,14 +108,6 @@ def _fill(page: str, parts: dict[str, str]) -> str:
         name, _, rest = piece.partition("}}")
         done += [parts[name], rest]
     return "".join(done)
-
-
-def _script_json(data: object) -> str:
-    """JSON that may stand in a script element whatever it holds."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def _sentence(

@@ -1,0 +1,205 @@
+"""The one HTML of a table: for pages that sort and copy it, and plain for notebooks and files."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Collection
+
+from errata.errors import visible
+from errata.numbers import Estimate
+from errata.report.cells import Cell, Graded, Marked, Places, is_empty, is_number
+from errata.report.page.glossary import term_of
+from errata.report.page.inline import script_json
+from errata.report.table import Table, render
+
+__all__ = ["table_html", "term_html"]
+
+LONG = 24  # characters from which on a cell is a text to be wrapped
+RULE = ' class="rule"'
+
+
+def term_html(text: str, heading: str = "") -> str:
+    """A word in running text, with its explanation where the glossary has one.
+
+    >>> term_html("rank range")[:60]
+    '<span class="term" tabindex="0" data-term="rank-range" aria-'
+    """
+    term = term_of(heading or text)
+    shown = html.escape(visible(text))
+    if term is None:
+        return shown
+    return (
+        f'<span class="term" tabindex="0" data-term="{term.key}" '
+        f'aria-describedby="term-{term.key}">{shown}</span>'
+    )
+
+
+def table_html(
+    table: Table,
+    key: str = "",
+    *,
+    interactive: bool = True,
+    best: Collection[str] = (),
+    folded: bool = False,
+) -> str:
+    """A table as HTML, every text escaped.
+
+    With ``interactive`` it has buttons that sort its rows, copy it and save it (as TSV and as
+    LaTeX, the same as `render` writes), explanations of its headings, and its signature folded;
+    ``key`` tells it from the other tables of a page. Without, it is a plain table element for
+    notebooks and files. The largest value of the columns ``best`` stands out; ``folded`` shows the
+    title alone until it is opened.
+
+    >>> shown = table_html(Table(("system", "P"), (("<A>", 0.5),), title="m2"), "m2")
+    >>> '<th scope="row" dir="auto">&lt;A&gt;</th><td class="n" data-v="0.5">0.5000</td>' in shown
+    True
+    """
+    if not interactive:
+        return _plain(table)
+    return _figure(table, key or table.name or "table", best, folded)
+
+
+def _plain(table: Table) -> str:
+    def row(tag: str, cells: list[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    lines = (visible(table.title), *table.remarks())
+    caption = "<br>".join(html.escape(line) for line in lines if line)
+    return "\n".join(
+        [
+            f'<table><caption style="caption-side:bottom">{caption}</caption>',
+            f"<thead>{row('th', table.heads())}</thead>",
+            "<tbody>",
+            *(row("td", cells) for cells in table.texts()),
+            "</tbody></table>",
+        ]
+    )
+
+
+def _figure(table: Table, key: str, best: Collection[str], folded: bool) -> str:
+    name = "t-" + "".join(c if c.isascii() and c.isalnum() else "-" for c in key.lower())
+    title = html.escape(visible(table.title) or visible(table.name) or "Table")
+    copies = {
+        "name": visible(table.name or key),
+        "tsv": render(table, "tsv"),
+        "latex": render(table, "latex"),
+    }
+    notes, signatures = _remarks(table)
+    head = f'<figcaption id="{name}-title">{title}</figcaption>'
+    inside = "\n".join(
+        [
+            f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}-title">',
+            f'<table><caption class="unseen">{title}</caption>',
+            f"<thead><tr>{''.join(_heads(table))}</tr></thead>",
+            "<tbody>",
+            *_rows(table, best),
+            "</tbody></table></div>",
+            *(f'<p class="note">{html.escape(note)}</p>' for note in notes),
+            '<div class="tools">',
+            *_signature(signatures),
+            f'<details class="copies"><summary>Copy or save<span class="unseen"> {title}</span>'
+            '</summary><span class="choices">',
+            *_buttons(title),
+            "</span></details></div>",
+            f'<script type="application/json" class="data">{script_json(copies)}</script>',
+        ]
+    )
+    if folded:
+        inside = f'<details class="fold"><summary>{title}</summary>\n{inside}\n</details>'
+        head = f'<figcaption id="{name}-title" class="unseen">{title}</figcaption>'
+    return f'<figure class="table" id="{name}">\n{head}\n{inside}\n</figure>'
+
+
+def _remarks(table: Table) -> tuple[list[str], list[str]]:
+    """The lines below a table, and its signatures apart from them."""
+    signatures = [visible(line) for line in table.signature.split("\n") if line]
+    lines = [line for line in table.remarks() if not line.startswith("signature: ")]
+    said = [
+        line.removeprefix("signature: ")
+        for line in table.remarks()
+        if line.startswith("signature: ")
+    ]
+    return [line for line in lines if line not in signatures], signatures or said
+
+
+def _signature(lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    said = "\n".join(lines)
+    return [
+        '<details class="signature"><summary>'
+        + ("Signature" if len(lines) == 1 else "Signatures")
+        + f"</summary><code>{html.escape(said)}</code> "
+        '<button type="button" data-copy="signature">Copy</button></details>'
+    ]
+
+
+def _buttons(title: str) -> list[str]:
+    return [
+        f'<button type="button" data-{verb.lower()}="{form}">{verb} '
+        f'{shown}<span class="unseen"> of {title}</span></button>'
+        for form, shown in (("tsv", "TSV"), ("latex", "LaTeX"))
+        for verb in ("Copy", "Save")
+    ]
+
+
+def _heads(table: Table) -> list[str]:
+    found = []
+    for name, right in zip(table.heads(), table.numeric(), strict=True):
+        place = ' class="n"' if right else ""
+        if not name:
+            found.append(f'<td{place}><span class="unseen">row</span></td>')
+            continue
+        term = term_of(name)
+        about = (
+            f' data-term="{term.key}" aria-describedby="term-{term.key}"'
+            if term is not None
+            else ""
+        )
+        found.append(
+            f'<th scope="col"{place} aria-sort="none"><button type="button" class="sort"{about}>'
+            f'<span dir="auto">{html.escape(name)}</span></button></th>'
+        )
+    return found
+
+
+def _rows(table: Table, best: Collection[str]) -> list[str]:
+    right = table.numeric()
+    header = next((c for c, number in enumerate(right) if not number), 0)
+    tops = {c: _top(table, c) for c, name in enumerate(table.columns) if name in best}
+    lines = []
+    for position, (row, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):
+        cells = "".join(
+            _cell(cell, text, number=right[c], header=c == header, top=tops.get(c))
+            for c, (cell, text) in enumerate(zip(row, texts, strict=True))
+        )
+        ruled = position in table.rules and position + 1 < len(table.rows)
+        lines.append(f"<tr{RULE if ruled else ''}>{cells}</tr>")
+    return lines
+
+
+def _top(table: Table, column: int) -> float | None:
+    known = [value for row in table.rows if (value := _value(row[column])) is not None]
+    return max(known) if len(known) > 1 else None
+
+
+def _value(cell: Cell) -> float | None:
+    """What a cell is sorted by, where that is a number."""
+    if is_empty(cell) or isinstance(cell, str | bool):
+        return None
+    number = cell[0] if isinstance(cell, tuple) else cell
+    return float(number) if isinstance(number, int | float) and math.isfinite(number) else None
+
+
+def _cell(cell: Cell, text: str, *, number: bool, header: bool, top: float | None) -> str:
+    value = _value(cell)
+    exact = cell[0] if isinstance(cell, Estimate | Graded | Marked | Places) else cell
+    kept = f' data-v="{exact if is_number(exact) else value!r}"' if value is not None else ""
+    classes = ["n"] if number or value is not None else []
+    classes += ["long"] if len(text) > LONG and value is None else []
+    classes += ["best"] if top is not None and value == top else []
+    about = f' class="{" ".join(classes)}"' if classes else ""
+    about += kept or ' dir="auto"'
+    tag = 'th scope="row"' if header else "td"
+    return f"<{tag}{about}>{html.escape(text)}</{tag[:2]}>"
