@@ -105,6 +105,7 @@ MORE = {
     "refs": (f"eager.txt {GLEU}", f"odd.txt {GLEU}"),
     "difficulty": ("eager.txt noisy.txt --resamples 0", "odd.txt --resamples 0"),
     "stress": (GLEU, GLEU),
+    "verify": ("gleu=0 noisy.txt", "gleu=0 odd.txt"),
     "align": ("eager.txt -m difficulty --sentences 1-72", "odd.txt -m difficulty"),
     "meta": (
         f"eager.txt cautious.txt fluent.txt noisy.txt nothing.txt {GLEU} "
@@ -144,6 +145,12 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--seed": case(f"--sample {GLEU} --compare", "--seed 1", "gleu", "gleu_p_values"),
         "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
         "--safe-cells": case(f"--gold gold.m2 @A=eager.txt {GLEU} --format tsv", "--safe-cells"),
+    },
+    "verify": {
+        "--sample": case("gleu=0.64 --for eager", "--sample"),
+        "--for": case("m2=0.8165 --sample", "--for eager"),
+        "--confidence": case("m2=0.8±0.04 --sample --for eager", "--confidence 0.5"),
+        "--format": case("m2=0.8165 --sample --for eager", "--format tsv", text=True),
     },
     "metrics": {"--format": case("gleu", "--format tsv", text=True)},
     "cache show": {"--format": case("", "--format tsv", text=True)},

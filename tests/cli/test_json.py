@@ -21,6 +21,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "score": ("score", "--sample", "--compare", "--resamples", 40),
     "score --sentences": ("score", "--sample", "-m", "m2", "--by-sentence", "--resamples", 0),
     "score --by-type": ("score", "--sample", "--by-type", "-m", "errant(extractor=aligned)"),
+    "verify": ("verify", "m2=0.8165 ± 0.044", "--sample", "--for", "eager"),
     "rank": ("rank", "--sample", "--head-to-head", "--resamples", 40),
     "agree": ("agree", "--sample"),
     "plan": ("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 50),

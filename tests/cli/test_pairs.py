@@ -52,6 +52,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "data.json": (NOTHING, ("data", "list", "--json")),
     "metrics.json": (NOTHING, ("metrics", "--json")),
     "rankers.json": (NOTHING, ("rankers", "--json")),
+    "verify.json": (NOTHING, ("verify", "m2=0.8165", "--sample", "--for", "eager", "--json")),
     "check.json": (NOTHING, ("check", "--gold", "gold.m2", "eager.txt", "--json")),
     "reproduce.json": (NOTHING, ("reproduce", "--json")),
 }
@@ -117,6 +118,8 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
         )
         for command in ("score", "check", "difficulty", "stress", "align")
     },
+    "verify --gold": ({GOLD}, lambda f: ("verify", "gleu=1", "--gold", f, "eager.txt")),
+    "verify": ({SCORES}, lambda f: ("verify", f, "--sample")),
     "convert": ({GOLD}, lambda f: ("convert", f, "--only-source")),
     "score --refs": (
         {TEXT},

@@ -16,6 +16,7 @@ FLOORS = {
     "alignments": "what is shown, its text and its tables",
     "benchmark": "the study, its tables, its figure",
     "chunks": "difficulty's units, and the kernel that cuts and compares them",
+    "claims": "a pasted score computed again, and its table",
     "corpora": "the study, its tables, its figure",
     "correlations": "tables and figures of how metrics agree with people",
     "difficulty": "the metric, and its tables",

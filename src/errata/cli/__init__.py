@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 # Name -> one line of help. The command object stands in errata.cli.NAME as `command`.
 COMMANDS = {
     "score": "Score systems with M2, I-measure, GLEU, BLEU and more.",
+    "verify": "Recompute a pasted score: 'SIGNATURE = VALUE'.",
     "metrics": "List the metrics, or the parameters of one.",
     "check": "Look for mistakes in a gold set and its hypotheses.",
     "convert": "Convert between M2 and parallel text.",

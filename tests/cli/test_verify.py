@@ -1,0 +1,146 @@
+"""``errata verify``: what ``errata score`` printed holds, and what it did not does not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import errata
+from errata.datasets.sample import sample_file
+
+with sample_file("gold.m2") as path:
+    FOLDER = path.parent
+FILES = ("--gold", FOLDER / "gold.m2", FOLDER / "eager.txt")
+
+
+def printed(*arguments: object) -> tuple[str, float, list[float]]:
+    """Signature, score and interval of the first system, as score prints them for programs."""
+    done = errata("score", *arguments, "--json")
+    table = json.loads(done.stdout)["tables"][0]
+    row = table["rows"][0]
+    interval = next((row[key] for key in row if "interval" in key), [0.0, 0.0])
+    return table["signature"], row[table["columns"][2]], interval
+
+
+def verified(claim: str, *arguments: object, code: int = 0, **more: Any) -> dict[str, Any]:
+    done = errata("verify", claim, *arguments, "--json", code=code, **more)
+    row: dict[str, Any] = json.loads(done.stdout)["tables"][0]["rows"][0]
+    assert row["holds"] is (code == 0)
+    return row
+
+
+@pytest.fixture(scope="module")
+def m2() -> tuple[str, float, list[float]]:
+    return printed(*FILES, "-m", "m2", "--resamples", 50, "--seed", 3)
+
+
+def test_every_precision_holds_and_a_wrong_digit_does_not(m2: Any) -> None:
+    signature, value, (low, high) = m2
+    assert round(value, 4) == 0.8165
+    for said in ("0.8165", ".816", "81.65", "81.6 %", "82%", "0.8", f"{value!r}", "+0.8165"):
+        verified(f"{signature} = {said}", *FILES)
+    verified(f"signature: {signature} = {value:.3f} [{low:.3f}, {high:.3f}]", *FILES)
+    verified(f"{signature} = {value * 100:.1f} ± {(high - low) * 50:.1f} %", *FILES)
+    for said in ("0.8166", "81.7", "0.8165 %", "0.008", "8.165", "-0.8165"):
+        row = verified(f"{signature} = {said}", *FILES, code=1)
+        scale = 100 if said in ("81.7", "0.8165 %", "8.165") else 1
+        assert row["recomputed"]["value"] == value * scale
+    assert verified(f"{signature} = 0.8165 ± 0.9", *FILES, code=1)["differs"] is None
+    claim = f"{signature} = 0.8165 [{low:.3f}, {high:.3f}]"
+    wider = verified(claim, *FILES, "--confidence", 0.5, code=1)["recomputed"]
+    assert low < wider["low"] < wider["high"] < high
+
+
+def test_what_differs_is_named(m2: Any, tmp_path: Path) -> None:
+    signature, value, _ = m2
+    other = signature.replace("sentences:72", "sentences:71").replace("errata:", "errata:9.")
+    row = verified(f"{other} = {value:.4f}", *FILES, code=1)
+    assert row["differs"] == "sentences: 71 in the signature, 72 in the files"
+    done = errata("verify", f"{other} = {value:.4f}", *FILES, code=1)
+    assert "computed by errata 9." in done.stdout
+    row = verified(f"{signature} | blessed = {value:.4f}", *FILES, code=1)
+    assert row["differs"] == "blessed: yes in the signature, not in the files"
+    assert verified(f"m2(beta=1) = {value:.4f}", *FILES, code=1)["recomputed"] != row["recomputed"]
+
+
+def test_the_signature_says_how_files_are_read() -> None:
+    options = ("--tokens", "characters", "--skip-sentences", "3,7-9", "--annotator", 1)
+    signature, value, _ = printed(*FILES, "-m", "m2", "--resamples", 0, *options)
+    assert verified(f"{signature} = {value:.4f}", *FILES)["differs"] is None
+    assert verified(f"{signature} = {value:.4f}", *FILES, *options)["differs"] is None
+    row = verified(f"{signature} = {value:.4f}", *FILES, "--skip-sentences", "3", code=1)
+    assert "skip_sentences: 3,7-9 in the signature, 3 in the files" in row["differs"]
+
+
+def test_short_signatures() -> None:
+    for resamples in (0, 1000):
+        signature, value, _ = printed(*FILES, "-m", "m2(beta=1)", "--resamples", resamples)
+        digest = hashlib.sha256(signature.encode()).hexdigest()[:8]
+        verified(f"m2(beta=1)#{digest} = {value:.4f}", *FILES)
+    row = verified(f"m2(beta=1)#{digest} = {value:.4f}", *FILES, "--skip-sentences", 5, code=1)
+    assert f"#{digest} is not that of these files" in row["differs"]
+
+
+def test_several_claims_and_systems(m2: Any, tmp_path: Path) -> None:
+    signature, value, _ = m2
+    lines = [
+        "# what the paper says",
+        "",
+        f"eager\t{signature} = {value:.4f}",
+        "nothing\tm2 = 0.0",
+        "gleu = 64.1",
+    ]
+    claims = tmp_path / "claims.txt"
+    claims.write_text("\n".join(lines), encoding="utf-8")
+    shown = errata("verify", claims, "--sample", "--for", "eager").stdout
+    assert shown.count(" yes") == 3
+    assert (
+        errata("verify", "-", "--sample", "--for", "eager", stdin="\n".join(lines)).stdout == shown
+    )
+    failing = errata("verify", claims, "--sample", "--for", "noisy", code=1).stdout
+    assert failing.count(" yes") == 2
+    several = errata("verify", "m2 = 1.0", "--sample", code=2)
+    assert "of which of 5 systems" in several.stderr
+    assert (
+        "there is no system 'us'"
+        in errata("verify", "m2 = 1", "--sample", "--for", "us", code=2).stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("m2 = high", "is not a signature and a value"),
+        ("m3() | sentences:72 = 0.4", "there is no metric 'm3'"),
+        ("trueskill() | sentences:72 = 0.4", "errata rank ranks judgments again"),
+        ("m2() | resamples:many | seed:0 = 0.4 ± 0.1", "no interval can be drawn again"),
+        ("nowhere.txt", "nowhere.txt"),
+    ],
+)
+def test_what_cannot_be_read(claim: str, said: str) -> None:
+    done = errata("verify", claim, *FILES, code=2)
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    claims = tmp_path / "claims.txt"
+    claims.write_text("m2 = 0.5\nm2 is good\n", encoding="utf-8")
+    assert "claims.txt:2" in errata("verify", claims, *FILES, code=2).stderr
+    claims.write_text("# none\n", encoding="utf-8")
+    assert "there is no claim" in errata("verify", claims, *FILES, code=2).stderr
+
+
+@pytest.mark.parametrize("form", ["json", "tsv"])
+def test_scores_that_were_printed_hold(form: str, tmp_path: Path) -> None:
+    done = errata("score", "--sample", "-m", "gleu", "--resamples", 0, "--format", form)
+    file = tmp_path / f"scores.{form}"
+    file.write_text(done.stdout, encoding="utf-8")
+    assert errata("verify", file, "--sample").stdout.count(" yes") == 5
+    changed = done.stdout.replace("0.64146", "0.64147")
+    file.write_text(changed, encoding="utf-8")
+    assert errata("verify", file, "--sample", code=1).stdout.count(" yes") == 4
