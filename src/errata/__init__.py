@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Edit, Hypotheses, Judgment, Reference, Scores
@@ -52,9 +51,18 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'errata' has no attribute {name!r}")
-    if "IPython" in sys.modules:
-        import_module("errata.report.notebook").register_scores()
     return getattr(import_module(_WHERE[name]), name)
+
+
+def _shown(result: Any, form: Literal["html", "pandas", "polars"], **how: Any) -> Any:
+    """A result as its table shows it: the one door from the nouns up to the reports.
+
+    The package stands above all layers; nothing is loaded before something is to be shown.
+    """
+    frames = import_module("errata.report.frames")
+    if form == "html":
+        return frames.html_of(result)
+    return getattr(frames, f"{form}_frame")(frames.table_of(result, **how))
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,17 @@ __all__ = [
     "namesakes",
     "number_beside",
     "short_names",
+    "signature_id",
 ]
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 T = TypeVar("T")
 Members = Literal["all", "sample", "expected"]
 MemberOrder = Literal["name", "given"]
+SIGNATURE_DIGITS = 8
 BATCH = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
 
 
@@ -807,6 +813,40 @@ class Scores:
             a, b = drawn[start : start + step, :, None], drawn[start : start + step, None, :]
             worse += (a < b).sum(0) + 0.5 * (a == b).sum(0)
         return np.asarray((worse + 1) / (len(drawn) + 1), np.float64)
+
+    def to_pandas(self, *, by_sentence: bool = False) -> pandas.DataFrame:
+        """The table of the scores, best first, as a data frame; or a row for every sentence.
+
+        >>> scores = Scores("m2()", ("A", "B"), np.array([0.3, 0.4]))
+        >>> scores.to_pandas()[["rank", "system", "score"]].values.tolist()
+        [[1, 'B', 0.4], [2, 'A', 0.3]]
+        """
+        import errata
+
+        frame: pandas.DataFrame = errata._shown(self, "pandas", by_sentence=by_sentence)
+        return frame
+
+    def to_polars(self, *, by_sentence: bool = False) -> polars.DataFrame:
+        """The same as a frame of polars."""
+        import errata
+
+        frame: polars.DataFrame = errata._shown(self, "polars", by_sentence=by_sentence)
+        return frame
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table of a report."""
+        import errata
+
+        return str(errata._shown(self, "html"))
+
+
+def signature_id(signature: str) -> str:
+    """Eight hexadecimal digits that stand for a whole signature: the start of its SHA-256.
+
+    >>> signature_id("m2(beta=0.5) | sentences:1312")
+    '3576ab54'
+    """
+    return hashlib.sha256(signature.encode("utf-8", "surrogatepass")).hexdigest()[:SIGNATURE_DIGITS]
 
 
 def short_names(scorers: Sequence[Scores]) -> tuple[str, ...]:

@@ -1,85 +1,107 @@
-"""Scores in a notebook."""
+"""Results in a notebook and as data frames: the same table as everywhere."""
 
 from __future__ import annotations
 
+import io
 import sys
-from collections.abc import Callable
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-import errata
 from command import python_process
-from errata.data import Scores
-from errata.report.notebook import register_scores, scores_html
+from errata.data import Judgment, Scores
+from errata.datasets import sample_corpus, sample_systems
+from errata.errors import MissingExtraError
+from errata.evaluation import evaluate
+from errata.human import compare, parse_ranker
+from errata.human.clusters import Ranking, cluster
+from errata.human.ranking import rank
+from errata.report.frames import pandas_frame, table_of
+from errata.report.page import table_html
+from errata.report.table import Table, render
 
 
-class Formatter:
-    """What IPython's formatter of HTML does with types that are named."""
-
-    def __init__(self) -> None:
-        self.known: dict[tuple[str, str], Callable[[object], str]] = {}
-
-    def for_type_by_name(self, module: str, name: str, show: Callable[[object], str]) -> None:
-        self.known[module, name] = show
-
-    def __call__(self, thing: object) -> str:
-        return self.known[type(thing).__module__, type(thing).__name__](thing)
+@pytest.fixture(scope="module")
+def ranking() -> Ranking:
+    judged = [Judgment("ann", i, (("A",), ("B",)), (1, 1 + (i > 0))) for i in range(9)]
+    return cluster(rank(parse_ranker("net_wins"), compare(judged), resamples=40))
 
 
-@pytest.fixture
-def html(monkeypatch: pytest.MonkeyPatch) -> Formatter:
-    """The formatter of a running IPython."""
-    formatter = Formatter()
-    shell = SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": formatter}))
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    return formatter
+@pytest.fixture(scope="module")
+def gleu() -> Scores:
+    return evaluate("gleu", sample_corpus(), sample_systems(), resamples=40)
 
 
-def test_scores_in_a_notebook_are_escaped(html: Formatter) -> None:
-    assert errata.Scores is Scores  # the first use of a name tells IPython
-    scores = html(
-        Scores(
-            "m2()",
-            ("A", "B"),
-            np.array([0.5, 0.5]),
-            notes=("look <here>",),
-            parts={"P": np.array([1.0, 2 / 3]), "gold": np.array([12, 1234567])},
-        )
-    )
-    assert scores.count("<td>1</td>") == 2  # equal scores share a rank
+def test_scores_in_a_notebook_are_escaped() -> None:
+    shown = Scores(
+        "m2()",
+        ("A", "B"),
+        np.array([0.5, 0.5]),
+        notes=("look <here>",),
+        parts={"P": np.array([1.0, 2 / 3]), "gold": np.array([12, 1234567])},
+    )._repr_html_()
+    assert shown.count("<td>1</td>") == 2  # equal scores share a rank
     for cell in ("1.0000", "0.6667", "12", "1234567"):
-        assert f"<td>{cell}</td>" in scores
-    assert scores.index("<caption") < scores.index("<thead>")
-    assert "look &lt;here&gt;" in scores
-    page = html(Scores("m<b>", ("<script>",), np.array([0.5])))
+        assert f"<td>{cell}</td>" in shown
+    assert shown.index("<caption") < shown.index("<thead>")
+    assert "look &lt;here&gt;" in shown
+    page = Scores("m<b>", ("<script>",), np.array([0.5]))._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "0.5000" in page
 
 
-def test_the_interval_is_shown_where_there_is_one() -> None:
-    scores = Scores("m2()", ("A",), np.array([0.5]), resampled=np.full((9, 1), 0.25))
-    assert "<td>0.2500 – 0.2500</td>" in scores_html(scores)
+def test_notebooks_show_the_table_of_the_report(gleu: Scores, ranking: Ranking) -> None:
+    for result in (gleu, ranking):
+        assert result._repr_html_() == table_html(table_of(result), interactive=False)
+    assert "interval</th>" in gleu._repr_html_()
+    assert "<th>cluster</th>" in ranking._repr_html_()
 
 
-def test_without_a_shell_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "IPython", raising=False)
-    assert not register_scores()
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    assert not register_scores()
+@pytest.mark.parametrize("what", ["scores", "sentences", "ranking"])
+def test_frames_are_what_pandas_reads_from_tsv(what: str, gleu: Scores, ranking: Ranking) -> None:
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    how = {"by_sentence": True} if what == "sentences" else {}
+    result = ranking if what == "ranking" else gleu
+    table = table_of(result, **how)
+    read = pandas.read_csv(io.StringIO(render(table, "tsv")), sep="\t")
+    frame = result.to_pandas(**how)
+    pandas.testing.assert_frame_equal(frame, read, check_exact=True)
+    other = result.to_polars(**how)
+    assert other.columns == list(frame.columns)
+    assert other.schema["system"] == polars.String
+    assert other.rows() == [tuple(row) for row in frame.astype(object).values.tolist()]
+    assert set(frame["signature"]) == {table.signature}
 
 
-@pytest.mark.parametrize("running", [False, True])
-def test_telling_costs_nothing(running: bool) -> None:
-    """No report is loaded in a program; in a notebook the door is, and nothing behind it."""
+def test_no_value_and_two_columns_of_one_name() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = Table(("a", "a", "n"), ((1, None, None), (2, float("nan"), 3)))
+    frame = pandas_frame(table)
+    assert list(frame.columns) == ["a", "a_2", "n"]
+    assert frame["a"].dtype.kind == "i"
+    assert pandas.isna(frame["n"][0])
+    assert frame["n"][1] == 3
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_what_is_missing_is_named(
+    package: str, gleu: Scores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'errata\[{package}\]'"):
+        getattr(gleu, f"to_{package}")()
+
+
+def test_what_has_no_table_says_so() -> None:
+    with pytest.raises(TypeError, match="no table of a int"):
+        table_of(3)
+
+
+def test_nouns_load_no_report() -> None:
     program = (
-        "import sys, types\n"
-        f"shell = types.SimpleNamespace(get_ipython=lambda: None)\n"
-        f"if {running}: sys.modules['IPython'] = shell\n"
-        "import errata; errata.InputError\n"
-        "print(sorted(m for m in sys.modules if m.startswith('errata.report') or m == 'numpy'))"
+        "import sys, errata; errata.Scores; import errata.human.clusters\n"
+        "print([m for m in sys.modules if m.startswith('errata.report') or m == 'pandas'])"
     )
-    shown = python_process(program).stdout
-    assert shown == f"{['errata.report', 'errata.report.notebook'] if running else []}\n"
+    assert python_process(program).stdout == "[]\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ from errata.numbers import BLOCK, Floats, settled
 from errata.parameters import require
 
 __all__ = ["SOLVED", "Ranking", "RankingOrder", "cluster", "places", "rank_ranges", "trimmed"]
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 RankingOrder = Literal["score", "mean_rank"]
 SOLVED = 1e-9  # scores closer than this differ by what iterative solvers leave
@@ -53,6 +57,26 @@ class Ranking:
             f"{a}" if a == b else f"{a}-{b}"
             for a, b in zip(self.low.tolist(), self.high.tolist(), strict=True)
         )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The ranking as a data frame: clusters, rank ranges, scores with intervals."""
+        import errata
+
+        frame: pandas.DataFrame = errata._shown(self, "pandas")
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The same as a frame of polars."""
+        import errata
+
+        frame: polars.DataFrame = errata._shown(self, "polars")
+        return frame
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table of a report."""
+        import errata
+
+        return str(errata._shown(self, "html"))
 
 
 def trimmed(resamples: int, confidence: float) -> int:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 
+from errata.data import signature_id
 from errata.errors import InputError
 from errata.parameters import parameters_of, parse_arguments
 
 __all__ = ["short_signature", "short_signatures", "signature_id"]
-
-DIGITS = 8
-
-
-def signature_id(signature: str) -> str:
-    """Eight hexadecimal digits that stand for a whole signature: the start of its SHA-256.
-
-    >>> signature_id("m2(beta=0.5) | sentences:1312")
-    '3576ab54'
-    """
-    return hashlib.sha256(signature.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
 
 
 def short_signature(signature: str) -> str:

@@ -27,7 +27,7 @@ from errata.report.cells import (
     is_number,
 )
 
-__all__ = ["Cell", "Form", "Table", "joined_signatures", "render", "signed"]
+__all__ = ["Cell", "Form", "Table", "joined_signatures", "render", "signed", "told_apart_names"]
 
 Form = Literal["table", "json", "tsv", "latex", "markdown", "html"]
 
@@ -84,6 +84,28 @@ class Table:
             for row in self.rows
         ]
 
+    def flat(self) -> tuple[list[str], list[list[Cell]]]:
+        """Names and rows of plain values, for programs: an interval is two columns.
+
+        The signature is the last column, where there is one; no value is None.
+
+        >>> from errata.numbers import Interval
+        >>> Table(("system", "F0.5"), (("A", Interval(0.25, 0.5)),), signature="m2()").flat()
+        (['system', 'F0.5 low', 'F0.5 high', 'signature'], [['A', 0.25, 0.5, 'm2()']])
+        """
+        head: list[str] = []
+        lines: list[list[Cell]] = [[] for _ in self.rows]
+        for c, name in enumerate(self.columns):
+            endings, values = as_columns(row[c] for row in self.rows)
+            head += [name + ending for ending in endings]
+            for line, more in zip(lines, values, strict=True):
+                line += (None if is_empty(cell) else cell for cell in more)
+        if self.signature:
+            head.append("signature")
+            for line in lines:
+                line.append(" ".join(self.signature.split("\n")))
+        return head, lines
+
     def heads(self) -> list[str]:
         """The names of the columns as people read them."""
         return [visible(name) for name in self.columns]
@@ -134,7 +156,7 @@ def render(
     if isinstance(tables, Table):
         tables = [tables]
     if form == "json":
-        data = {"tables": list(map(_as_data, tables, _told_apart(t.name for t in tables)))}
+        data = {"tables": list(map(_as_data, tables, told_apart_names(t.name for t in tables)))}
         text = json.dumps(data, ensure_ascii=False, indent=1)
         return escaped_json(text, _JSON_CONTROL)
     if form == "tsv":
@@ -182,10 +204,10 @@ def escaped_json(text: str, characters: re.Pattern[str]) -> str:
     return characters.sub(code, text)
 
 
-def _told_apart(names: Iterable[str]) -> Iterator[str]:
+def told_apart_names(names: Iterable[str]) -> Iterator[str]:
     """Names by which every table, or column, is found: the second of a name gets a number.
 
-    >>> list(_told_apart(["m2", "gleu", "m2"]))
+    >>> list(told_apart_names(["m2", "gleu", "m2"]))
     ['m2', 'gleu', 'm2_2']
     """
     given = list(names)
@@ -208,7 +230,7 @@ def _as_data(table: Table, name: str) -> dict[str, Any]:
         "caption": table.caption,
         "signature": table.signature,
     }
-    columns = list(_told_apart(table.columns))
+    columns = list(told_apart_names(table.columns))
     return {key: value for key, value in data.items() if value} | {
         "columns": columns,
         "rows": [dict(zip(columns, map(as_data, row), strict=True)) for row in table.rows],
@@ -259,18 +281,9 @@ def _tsv(table: Table, safe: bool) -> str:
         text = "" if is_empty(value) else visible(str(value))
         return f"'{text}" if safe and isinstance(value, str) and text[:1] in FORMULAS else text
 
-    head: list[Cell] = []
-    lines: list[list[Cell]] = [[] for _ in table.rows]
-    for c, name in enumerate(table.columns):
-        endings, values = as_columns(row[c] for row in table.rows)
-        head += [name + ending for ending in endings]
-        for line, more in zip(lines, values, strict=True):
-            line += more
-    if table.signature:
-        head.append("signature")
-        for line in lines:
-            line.append(" ".join(table.signature.split("\n")))
-    return "\n".join("\t".join(map(clean, line)) for line in [head, *lines])
+    head, lines = table.flat()
+    rows: list[Sequence[Cell]] = [head, *lines]
+    return "\n".join("\t".join(map(clean, line)) for line in rows)
 
 
 # What JSON allows in strings and a terminal obeys; line feeds stand between the strings only.

@@ -9,7 +9,6 @@ differs.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from errata import __version__
-from errata.data import Corpus, Hypotheses, Scores
+from errata.data import Corpus, Hypotheses, Scores, signature_id
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.scores import MEAN
@@ -318,7 +317,7 @@ def _by_digest(claim: ScoreClaim, scores: Scores) -> tuple[tuple[str, ...], tupl
     for resamples in _USUAL_RESAMPLES:
         drawn = (f"resamples:{resamples}", "seed:0") if resamples else ()
         signature = " | ".join((scores.scorer, *plain, *drawn, f"errata:{__version__}"))
-        if hashlib.sha256(signature.encode()).hexdigest().startswith(claim.digest):
+        if signature_id(signature) == claim.digest:
             return (), ()
     return (
         f"the short signature #{claim.digest} is not that of these files: sentences, references, "
