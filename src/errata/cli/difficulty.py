@@ -31,10 +31,10 @@ from errata.metrics.difficulty.chunks import Matching
 from errata.report.heatmap.pieces import Concealed
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses
+    from errata.data import Corpus
     from errata.metrics.difficulty import Difficulty
     from errata.metrics.difficulty.map import DifficultyMap
-    from errata.report.table import Form, Table
+    from errata.report.table import Form
 
 __all__ = ["command"]
 
@@ -195,6 +195,7 @@ def command(
     """
     from errata.edits import retyped, with_edits
     from errata.metrics.difficulty.map import map_difficulty
+    from errata.report.tables.difficulty import difficulty_tables
 
     refuse_unless(
         bool(view.figures or view.terminal), "sentences conceal", "--figure or --terminal"
@@ -212,33 +213,29 @@ def command(
         _write_weights(found, write_weights)
     _draw(found, view)
     if not view.terminal:
-        emit(
-            _tables(found, corpus, systems, remark, types, tier, examples, chosen, bootstrap), form
+        resamples, confidence, seed = bootstrap
+        tables = difficulty_tables(
+            found,
+            corpus,
+            systems,
+            remark=remark,
+            types=types,
+            tier=tier,
+            top=examples,
+            chosen=chosen,
+            resamples=resamples,
+            confidence=confidence,
+            rng=seed,
         )
+        emit(tables, form)
 
 
 def _annotated(inputs: Inputs) -> tuple[Corpus, str]:
     """The corpus with the annotators asked for, or the first, and a remark on who they are."""
-    from errata.io.corpus import keep_annotators
+    from errata.studies.hard_errors import with_annotators
 
     corpus = replace(inputs, annotators=()).corpus()
-    known = corpus.annotators
-    if not known:
-        raise InputError("the corpus has no references", remedy="give --gold or --refs")
-    chosen = inputs.chosen
-    if not inputs.annotators:
-        if not all(any(r.annotator == known[0] for r in refs) for refs in corpus.references):
-            return corpus, (
-                f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
-                "corrected every sentence"
-            )
-        chosen = known[:1]
-    names = ", ".join(map(str, chosen or known))
-    if len(chosen or known) > 1:
-        remark = f"annotators {names}, the best for each sentence"
-    else:
-        remark = f"annotator {names} of {len(known)}" if len(known) > 1 else ""
-    return keep_annotators(corpus, chosen) if chosen else corpus, remark
+    return with_annotators(corpus, inputs.chosen, every=bool(inputs.annotators))
 
 
 def _names(names: str | None, outputs: tuple[str, ...]) -> list[str] | None:
@@ -304,62 +301,3 @@ def _draw(found: DifficultyMap, view: MapView) -> None:
                 conceal=conceal,
             )
         )
-
-
-def _tables(
-    found: DifficultyMap,
-    corpus: Corpus,
-    systems: list[Hypotheses],
-    remark: str,
-    types: str,
-    tier: int,
-    top: int,
-    chosen: tuple[str, ...],
-    bootstrap: Bootstrap,
-) -> list[Table]:
-    from errata.evaluation import corpus_facts, scores_of
-    from errata.report.heatmap.pieces import weights_from
-    from errata.report.table import signed
-    from errata.report.tables import difficulty as tables
-    from errata.report.tables.scores import score_table
-    from errata.studies.hard_errors import by_kind, weight_intervals
-
-    metric = found.metric
-    resamples, confidence, seed = bootstrap
-    shown = []
-    signature = signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
-    if systems:
-        counts = [found.counts(s) for s in range(len(systems))]
-        scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=seed)
-        signature = scores.signature
-        shown.append(score_table(scores, confidence=confidence))
-    signature += f" | types:{types} | tier:{tier}"
-    many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
-    shown.append(
-        tables.kind_table(
-            by_kind(found, tier=tier, resamples=many, rng=seed, confidence=confidence),
-            caption="; ".join(filter(None, (weights_from(found), remark))),
-            signature=signature,
-        )
-    )
-    for title, name, several in tables.hardest_and_easiest(found, top):
-        intervals = (
-            weight_intervals(
-                found, [e.chunk for e in several], resamples=many, rng=seed, confidence=confidence
-            )
-            if many
-            else None
-        )
-        shown.append(
-            tables.error_table(
-                found, several, title=title, name=name, intervals=intervals, signature=signature
-            )
-        )
-    if len(systems) > 1:
-        shown += [
-            tables.uniqueness_table(found, signature=signature),
-            tables.agreement_table(found, signature=signature),
-        ]
-    for system in chosen:
-        shown += tables.system_errors(found, system, top, signature=signature)
-    return shown

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from errata.data import Edit
+from errata.data import Corpus, Edit
 from errata.edits import kind_at
 from errata.errors import InputError
+from errata.io.corpus import keep_annotators
 from errata.metrics.difficulty.map import DifficultyMap, weight
 from errata.numbers import Floats, percentiles
 
@@ -23,6 +24,7 @@ __all__ = [
     "missed",
     "only",
     "weight_intervals",
+    "with_annotators",
 ]
 
 
@@ -212,3 +214,29 @@ def correction_agreement(found: DifficultyMap) -> tuple[Floats, Floats]:
         kappa = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
         kappa = np.where(np.abs(kappa) < 1e-12, 0.0, kappa)  # no minus nought
     return kappa, jaccard
+
+
+def with_annotators(
+    corpus: Corpus, chosen: Sequence[int] = (), *, every: bool = False
+) -> tuple[Corpus, str]:
+    """A corpus with these annotators, and a remark on who they are.
+
+    Where none is chosen, the first one's corrections count, as in the released scorer, if there are
+    some for all sentences; with ``every``, all annotators do.
+    """
+    known = corpus.annotators
+    if not known:
+        raise InputError("the corpus has no references", remedy="give --gold or --refs")
+    if not chosen and not every:
+        if not all(any(r.annotator == known[0] for r in refs) for refs in corpus.references):
+            return corpus, (
+                f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
+                "corrected every sentence"
+            )
+        chosen = known[:1]
+    names = ", ".join(map(str, chosen or known))
+    if len(chosen or known) > 1:
+        remark = f"annotators {names}, the best for each sentence"
+    else:
+        remark = f"annotator {names} of {len(known)}" if len(known) > 1 else ""
+    return keep_annotators(corpus, tuple(chosen)) if chosen else corpus, remark

@@ -7,22 +7,29 @@ from typing import Literal
 
 import numpy as np
 
+from errata.data import Corpus, Hypotheses
+from errata.evaluation import corpus_facts, scores_of
 from errata.metrics.difficulty.map import DifficultyMap
-from errata.numbers import Floats, Interval
+from errata.numbers import Floats, Interval, Seed
 from errata.parameters import require
-from errata.report.table import Cell, Table
+from errata.report.heatmap.pieces import weights_from
+from errata.report.table import Cell, Table, signed
+from errata.report.tables.scores import score_table
 from errata.studies.hard_errors import (
     Error,
     KindDifficulty,
+    by_kind,
     correction_agreement,
     errors,
     everyone_but,
     missed,
     only,
+    weight_intervals,
 )
 
 __all__ = [
     "agreement_table",
+    "difficulty_tables",
     "error_table",
     "hardest_and_easiest",
     "kind_table",
@@ -31,6 +38,64 @@ __all__ = [
 ]
 
 CONTEXT = 6  # tokens shown on either side of an error
+
+
+def difficulty_tables(
+    found: DifficultyMap,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    remark: str = "",
+    types: str = "as_is",
+    tier: int = 3,
+    top: int = 5,
+    chosen: Sequence[str] = (),
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: Seed = 0,
+) -> list[Table]:
+    """Scores, kinds, the ``top`` hardest and easiest errors, and how alike the systems are.
+
+    ``corpus`` and ``systems`` are those of the map, ``remark`` says who annotated; the errors of
+    the ``chosen`` systems follow.
+    """
+    metric = found.metric
+    shown = []
+    signature = signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
+    if systems:
+        counts = [found.counts(s) for s in range(len(systems))]
+        scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
+        signature = scores.signature
+        shown.append(score_table(scores, confidence=confidence))
+    signature += f" | types:{types} | tier:{tier}"
+    many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
+    shown.append(
+        kind_table(
+            by_kind(found, tier=tier, resamples=many, rng=rng, confidence=confidence),
+            caption="; ".join(filter(None, (weights_from(found), remark))),
+            signature=signature,
+        )
+    )
+    for title, name, several in hardest_and_easiest(found, top):
+        intervals = None
+        if many:
+            chunks = [error.chunk for error in several]
+            intervals = weight_intervals(
+                found, chunks, resamples=many, rng=rng, confidence=confidence
+            )
+        shown.append(
+            error_table(
+                found, several, title=title, name=name, intervals=intervals, signature=signature
+            )
+        )
+    if len(systems) > 1:
+        shown += [
+            uniqueness_table(found, signature=signature),
+            agreement_table(found, signature=signature),
+        ]
+    for system in chosen:
+        shown += system_errors(found, system, top, signature=signature)
+    return shown
 
 
 def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "", signature: str = "") -> Table:
