@@ -26,12 +26,15 @@ from errata.plugins import attributed, blamed, fault, origin
 
 __all__ = [
     "bootstrap",
+    "checked_counts",
     "chosen_counts",
     "corpus_facts",
     "draw_totals",
     "evaluate",
+    "resample_weights",
     "scores_of",
     "sentence_scores",
+    "systems_in",
 ]
 
 # Multiplications in a product of matrices that BLAS makes in one thread: in several, which wait for
@@ -69,17 +72,34 @@ def evaluate(
     """
     if isinstance(metric, str):
         metric = parse(metric)
-    systems = _systems_in(systems)
+    systems = systems_in(systems)
+    counts = checked_counts(
+        metric, corpus, systems, guard=guard, threads=threads, progress=progress
+    )
+    with blamed(metric):
+        return _scores_of(metric, corpus, systems, counts, resamples, rng)
+
+
+def checked_counts(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    guard: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Floats]:
+    """The counts ``[sentence, reference, k]`` of every system, checked; for `scores_of`."""
     check_inputs(metric, corpus, systems)
     for hypotheses in systems if guard else ():
         check_once(corpus, hypotheses)
     with blamed(metric):
         counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
         _check_counts(metric, corpus, systems, counts, fault)
-        return _scores_of(metric, corpus, systems, counts, resamples, rng)
+    return counts
 
 
-def _systems_in(given: object) -> list[Hypotheses]:
+def systems_in(given: object) -> list[Hypotheses]:
     """Outputs as people have them: with names or without, as sentences or as `Hypotheses`."""
     if isinstance(given, Hypotheses):
         return [given]
@@ -164,7 +184,7 @@ def _scores_of(
         values=np.array(values),
         sentences=np.stack([scores for scores, _ in alone]),
         parts=_gather(parts),
-        resampled=bootstrap(metric, picked, _weights(corpus, resamples, rng))
+        resampled=bootstrap(metric, picked, resample_weights(corpus, resamples, rng))
         if resamples
         else None,
         sentence_parts=_gather([more for _, more in alone]),
@@ -357,7 +377,7 @@ def _annotators(corpus: Corpus, chosen: Ints) -> Floats | Ints:
     return np.array(named, np.int64)
 
 
-def _weights(corpus: Corpus, resamples: int, rng: Seed) -> Iterable[Floats]:
+def resample_weights(corpus: Corpus, resamples: int, rng: Seed) -> Iterable[Floats]:
     """Bootstrap weights of the sentences; every metric with one seed sees the same, drawn once."""
     n = len(corpus)
     if not isinstance(rng, int) or n * resamples > BLOCK:

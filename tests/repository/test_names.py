@@ -8,8 +8,9 @@ from pathlib import Path
 
 SRC = Path(__file__).resolve().parents[2] / "src" / "errata"
 MODULES = sorted(SRC.rglob("*.py"))
+# Systems are compared by errata.compare, judgments are made comparisons by errata.human.compare.
 # Every command is `command` in a module of its own: the group imports it under that name.
-SHARED = {"command"}
+SHARED = {"command", "compare"}
 # Two floors of one house: the same subject in another layer. Whoever adds a row says which.
 # (A command's module is named after the command.)
 FLOORS = {

@@ -13,6 +13,7 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.metrics.difficulty.chunks import MODIFIED
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.metrics.m2 import M2
+from errata.studies.edit_states import touches
 
 __all__ = ["Chunk", "ChunkedSentence", "EditVerdict", "M2Verdict", "chunked", "m2_verdicts"]
 
@@ -82,7 +83,7 @@ def _chunk(found: DifficultyMap, sentence: int, c: int) -> Chunk:
     source = " ".join(found.corpus.sources[sentence].split()[start:end])
     edit = found.edit(c)
     written = tuple(
-        " … ".join(e.replacement for e in found.edits[s][sentence] if _at(e, start, end))
+        " … ".join(e.replacement for e in found.edits[s][sentence] if touches(e, start, end))
         if found.flags[s, c] & MODIFIED
         else source
         for s in range(len(found.systems))
@@ -99,16 +100,6 @@ def _chunk(found: DifficultyMap, sentence: int, c: int) -> Chunk:
         float(found.tally.solved[c]),
         float(found.weights[c]),
     )
-
-
-def _at(edit: Edit, start: int, end: int) -> bool:
-    """Whether an edit changes something of a chunk: overlaps it, or is inserted at its empty place.
-
-    >>> _at(Edit(1, 2, "goes"), 2, 2), _at(Edit(2, 2, "to"), 2, 2), _at(Edit(2, 2, "to"), 2, 3)
-    (False, True, False)
-    """
-    inserted = edit.start == edit.end == start == end
-    return inserted or (edit.start < end and start < edit.end)
 
 
 class M2Verdict(NamedTuple):

@@ -18,7 +18,7 @@ from errata.metrics.errant.by_type import comparable
 from errata.metrics.errant.tally import matched, summed
 from errata.numbers import Ints, Progress
 
-__all__ = ["EditState", "JudgedEdit", "JudgedSentence", "judged_edits"]
+__all__ = ["EditState", "JudgedEdit", "JudgedSentence", "judged_edits", "touches"]
 
 EditState = Literal["right", "wrong", "missed"]
 
@@ -103,7 +103,7 @@ def _judged(
     ):
         reference = references[at]
         asked, needless = matched(
-            metric.keyed(edits), metric.keyed(reference.edits or (), gold=True)
+            metric.keyed(edits, gold=False), metric.keyed(reference.edits or (), gold=True)
         )
         judged = [
             JudgedEdit(wanted, wanted.kind, "missed", wanted)
@@ -121,3 +121,15 @@ def _place(judged: JudgedEdit) -> tuple[int, int]:
     """Where an edit stands, the annotator's where there is one, so that systems sort alike."""
     edit = judged.gold or judged.edit
     return edit.start, edit.end
+
+
+def touches(edit: Edit, start: int, end: int) -> bool:
+    """Whether an edit changes something of a place: overlaps it, or inserts where it is empty.
+
+    >>> touches(Edit(1, 2, "goes"), 2, 2), touches(Edit(2, 2, "to"), 2, 2)
+    (False, True)
+    >>> touches(Edit(2, 2, "to"), 2, 3)
+    False
+    """
+    inserted = edit.start == edit.end == start == end
+    return inserted or (edit.start < end and start < edit.end)

@@ -233,11 +233,11 @@ class Edits(Metric):
         """[TP, FP, FN] by kind, for every sentence and reference; edits must be there."""
         result: Tables = []
         for edits, references in zip(hypotheses.edits or (), gold.references, strict=True):
-            mine = self.keyed(edits)
+            mine = self.keyed(edits, gold=False)
             result.append([tally(mine, self.keyed(r.edits or (), gold=True)) for r in references])
         return result
 
-    def keyed(self, edits: Sequence[Edit], *, gold: bool = False) -> Keyed:
+    def keyed(self, edits: Sequence[Edit], *, gold: bool) -> Keyed:
         """The edits that count, proposed or ``gold``, by what is compared of them."""
         alternatives = gold and self.alternatives == "any"
         keyed: Keyed = {}

@@ -1,0 +1,243 @@
+"""Measures aimed at one kind of edit: does a system mend these errors, and what else does it touch?
+
+F by kind of `errata.metrics.errant.by_type` reads the annotators that the score over all edits
+takes, so that a system's other edits decide in part whom its articles are held against. Here both
+sides are restricted to the kind first, as in GECLens (Gautam et al. 2026, ``type_only``), and
+beside F stand the share of sentences in which the errors of the kind were all mended, and the
+false alarms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from errata.data import Corpus, Edit, Hypotheses
+from errata.edits import kind_at
+from errata.metrics.base import f_beta, precision_recall
+from errata.metrics.errant import Edits
+from errata.metrics.errant.by_type import comparable
+from errata.metrics.errant.tally import FN, FP, TP, matched
+from errata.numbers import Bools, Floats, Ints, ratio
+
+__all__ = [
+    "AIMED",
+    "PER_WORDS",
+    "AimedScores",
+    "KindCounts",
+    "aimed_figures",
+    "aimed_scores",
+    "changed_sentences",
+    "clean_sentences",
+    "counts_by_kind",
+    "source_words",
+]
+
+PER_WORDS = 1000  # false alarms are counted per so many words of the source
+# The statistics of one kind and sentence, in this order.
+AIMED = ("TP", "FP", "FN", "asked", "solved", "words")
+ASKED, SOLVED, WORDS = 3, 4, 5
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"})
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, eq=False)
+class KindCounts:
+    """The counts of one kind in one system's output, where anything of the kind is.
+
+    Row k belongs to the sentence ``sentences[k]`` and holds TP, FP and FN with both sides
+    restricted to the kind, of the annotator best for it; whether some annotator asks for edits of
+    the kind; and whether the system made all that one of those asks for. Elsewhere all are 0.
+    """
+
+    kind: str
+    sentences: Ints
+    rows: Floats
+
+    def statistics(self, words: Floats) -> Floats:
+        """The counts of every sentence, ``[sentence, AIMED]``, beside the words of its source."""
+        table = np.zeros((len(words), len(AIMED)))
+        table[self.sentences, :WORDS] = self.rows
+        table[:, WORDS] = words
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class AimedScores:
+    """One system's measures by kind, each with both sides restricted to the kind.
+
+    ``counts`` are TP, FP and FN; ``success`` is the share of the ``asked`` sentences, in which some
+    annotator asks for edits of the kind, where all those of one such annotator were made (NaN
+    without any); ``alarms`` are wrong edits of the kind per 1,000 words of the source. ``macro`` is
+    the mean F over the kinds. ``overcorrected`` is the share of clean sentences, which no annotator
+    changed, that the system changed; ``changed`` that of all sentences.
+    """
+
+    system: str
+    kinds: tuple[str, ...]
+    counts: Ints
+    precision: Floats
+    recall: Floats
+    f: Floats
+    asked: Ints
+    solved: Ints
+    success: Floats
+    alarms: Floats
+    clean: int
+    overcorrected: float
+    changed: float
+
+    @property
+    def macro(self) -> float:
+        """The mean F over the kinds, each counting alike; 0 without any."""
+        return float(self.f.mean()) if len(self.f) else 0.0
+
+
+def source_words(corpus: Corpus) -> Floats:
+    """How many words each source has."""
+    return corpus.source_tokens.lengths.astype(np.float64)
+
+
+def clean_sentences(gold: Corpus) -> Bools:
+    """Which sentences no annotator changed: any change of them is one too many."""
+    return np.array(
+        [bool(refs) and not any(r.edits for r in refs) for refs in gold.references], np.bool_
+    )
+
+
+def changed_sentences(corpus: Corpus, hypotheses: Hypotheses) -> Bools:
+    """Which sentences a system changed, but for spaces and the form of quotation marks.
+
+    Those change where a text is tokenised anew, which nobody takes for a correction.
+
+    >>> corpus = Corpus.from_texts(["He said `` go ''", "He go"])
+    >>> changed_sentences(corpus, Hypotheses("A", ('He said " go "', "He goes"))).tolist()
+    [False, True]
+    """
+    return np.array(
+        [
+            s != t and _bare(s) != _bare(t)
+            for s, t in zip(corpus.sources, hypotheses.sentences, strict=True)
+        ],
+        np.bool_,
+    )
+
+
+def _bare(text: str) -> str:
+    """A text without what tokenising changes."""
+    return _SPACES.sub("", text.replace("``", '"').replace("''", '"').translate(_QUOTES))
+
+
+def counts_by_kind(
+    metric: Edits, gold: Corpus, hypotheses: Hypotheses, *, tier: int = 3
+) -> dict[str, KindCounts]:
+    """The counts of every kind that stands in the gold or in the output, which must have edits.
+
+    For each kind the annotators are chosen anew, by its edits alone.
+    """
+    kept: dict[str, tuple[list[int], list[list[list[float]]], list[list[float]]]] = {}
+    most = max(1, gold.most_references)
+    nothing: list[float] = [np.nan] * 3
+    for i, (edits, references) in enumerate(
+        zip(hypotheses.edits or (), gold.references, strict=True)
+    ):
+        mine = _by_kind(edits, tier)
+        theirs = [_by_kind(r.edits or (), tier) for r in references]
+        for kind in dict.fromkeys((*mine, *(k for each in theirs for k in each))):
+            rows = [_counted(metric, mine.get(kind, ()), each.get(kind, ())) for each in theirs]
+            sentences, counts, success = kept.setdefault(kind, ([], [], []))
+            sentences.append(i)
+            counts.append([*rows, *[nothing] * (most - len(rows))])
+            success.append(_success(metric, edits, [each.get(kind, ()) for each in theirs]))
+    found = {}
+    for kind in sorted(kept):
+        sentences, counts, success = kept[kind]
+        table = np.array(counts, np.float64)
+        # Sentences without the kind add nothing to the running sums that decide.
+        choice = metric.choose(metric.with_sentence_f(table))[0]
+        chosen = table[np.arange(len(table)), choice]
+        rows_of_kind = np.concatenate([chosen, np.array(success, np.float64)], axis=1)
+        found[kind] = KindCounts(kind, np.array(sentences, np.int64), rows_of_kind)
+    return found
+
+
+def _by_kind(edits: Sequence[Edit], tier: int) -> dict[str, list[Edit]]:
+    several: dict[str, list[Edit]] = {}
+    for edit in edits:
+        several.setdefault(kind_at(edit.kind, tier), []).append(edit)
+    return several
+
+
+def _counted(metric: Edits, mine: Sequence[Edit], theirs: Sequence[Edit]) -> list[float]:
+    asked, needless = matched(metric.keyed(mine, gold=False), metric.keyed(theirs, gold=True))
+    right = sum(made is not None for _, made in asked)
+    return [float(right), float(len(needless)), float(len(asked) - right)]
+
+
+def _success(metric: Edits, mine: Sequence[Edit], theirs: Sequence[Sequence[Edit]]) -> list[float]:
+    """Whether some annotator asks for edits of the kind, and all those of one were made.
+
+    The system's edits may be of any kind: what counts is what was made.
+    """
+    wanted = [keyed for edits in theirs if (keyed := metric.keyed(edits, gold=True))]
+    made = metric.keyed(mine, gold=False)
+    solved = any(all(edit is not None for _, edit in matched(made, keyed)[0]) for keyed in wanted)
+    return [float(bool(wanted)), float(solved)]
+
+
+def aimed_figures(totals: Floats, beta: float) -> dict[str, Floats]:
+    """What summed statistics (`AIMED`) of a kind say: P, R, F, success and false alarms.
+
+    >>> figures = aimed_figures(np.array([3.0, 1.0, 1.0, 4.0, 2.0, 500.0]), 0.5)
+    >>> {name: float(value) for name, value in figures.items()}
+    {'P': 0.75, 'R': 0.75, 'F0.5': 0.75, 'success': 0.5, 'false alarms': 2.0}
+    """
+    precision, recall = precision_recall(totals[..., TP], totals[..., FP], totals[..., FN], 1.0)
+    return {
+        "P": precision,
+        "R": recall,
+        f"F{beta:g}": f_beta(precision, recall, beta),
+        "success": ratio(totals[..., SOLVED], totals[..., ASKED]),
+        "false alarms": PER_WORDS * ratio(totals[..., FP], totals[..., WORDS]),
+    }
+
+
+def aimed_scores(
+    metric: Edits, corpus: Corpus, hypotheses: Hypotheses, *, tier: int = 3
+) -> AimedScores:
+    """Measures of every kind of edit by itself, and how much was changed that needed no change.
+
+    ``tier`` groups kinds as in `errata.metrics.errant.by_type.scores_by_type`.
+
+    >>> corpus = Corpus.from_texts(["He go home", "Fine ."], [["He goes home", "Fine ."]])
+    >>> found = aimed_scores(Edits(), corpus, Hypotheses("A", ("He goes home", "Very fine .")))
+    >>> dict(zip(found.kinds, found.f.tolist())), found.overcorrected
+    ({'M:OTHER': 0.0, 'R:INFL': 1.0, 'R:ORTH': 0.0}, 1.0)
+    """
+    gold, (system,), _ = comparable(metric, corpus, [hypotheses])
+    by_kind = counts_by_kind(metric, gold, system, tier=tier)
+    words = source_words(corpus)
+    totals = np.array(
+        [[*each.rows.sum(axis=0), words.sum()] for each in by_kind.values()], np.float64
+    ).reshape(-1, len(AIMED))
+    figures = aimed_figures(totals, metric.beta)
+    clean, changed = clean_sentences(gold), changed_sentences(corpus, system)
+    whole = np.rint(totals).astype(np.int64)
+    return AimedScores(
+        hypotheses.system,
+        tuple(by_kind),
+        whole[:, [TP, FP, FN]],
+        figures["P"],
+        figures["R"],
+        figures[f"F{metric.beta:g}"],
+        whole[:, ASKED],
+        whole[:, SOLVED],
+        figures["success"],
+        figures["false alarms"],
+        int(clean.sum()),
+        float(ratio((clean & changed).sum(), clean.sum())),
+        float(changed.mean()),
+    )
