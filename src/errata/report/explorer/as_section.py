@@ -1,0 +1,163 @@
+"""The sentence explorer as a section of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from errata.data import Corpus, Hypotheses, Scores
+from errata.errors import InputError, visible
+from errata.metrics.difficulty.map import DifficultyMap
+from errata.metrics.errant import Edits
+from errata.report.explorer.blocks import compact_json, compressed, in_blocks, packed_columns
+from errata.report.explorer.index import SentenceIndex, sentence_index
+from errata.report.explorer.laid_out import STATES, LaidOut, ShownEdit, ShownRow, laid_out
+from errata.report.page import Section, filled, packaged, script_json
+from errata.studies.edit_states import JudgedSentence
+
+__all__ = ["explorer_section"]
+
+HOME = "errata.report.explorer"
+SCRIPTS = ("store.js", "cards.js", "explorer.js")
+BLOCK = 200  # sentences: unpacked in a few milliseconds
+MOST_PRINTED = 100  # sentences
+DIGITS = 4  # of scores, as tables show them
+ORDERS = {
+    "number": "number",
+    "score": "score",
+    "difference": "difference to the base",
+    "disagreement": "disagreement of metrics",
+    "length": "length",
+}
+
+
+def explorer_section(
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    results: Sequence[Scores] = (),
+    *,
+    states: Sequence[Sequence[JudgedSentence]] | None = None,
+    judge: Edits | None = None,
+    difficulty: DifficultyMap | None = None,
+    base: str | None = None,
+    slices: Mapping[str, Sequence[str]] | None = None,
+    key: str = "sentences",
+    title: str = "Sentence by sentence",
+) -> Section:
+    """Every source, reference and output of a corpus, to be filtered, searched and linked to.
+
+    ``results`` are the scores of the metrics to show beside each output, the first one chosen at
+    first; those without scores of single sentences are left out. ``states`` are the judged edits,
+    ``judged_edits(judge.single, corpus, systems)``: judged by the annotator best for the sentence,
+    as sentence scores are; without them outputs show what they changed. ``difficulty`` weighs the
+    errors, ``base`` is the system that others are compared with at first, ``slices`` are columns
+    (a name, one value per sentence) to filter by.
+
+    The texts stand in the section in compressed blocks; a browser unpacks what it shows. It works
+    with gold edits, with references, and without any.
+    """
+    names = [h.system for h in systems]
+    if base is not None and base not in names:
+        raise InputError(f"the base {base!r} is none of the systems", remedy="name one of them")
+    scored = [each.select(names) for each in results if each.sentences is not None]
+    sentences = laid_out(corpus, systems, states=states, judge=judge, difficulty=difficulty)
+    index = sentence_index(sentences, len(systems), scored, slices)
+    manifest, columns = packed_columns(index.columns)
+    references = len(corpus.annotators)
+    settings = {
+        "sentences": len(sentences),
+        "size": BLOCK,
+        "blocks": -(-len(sentences) // BLOCK),
+        "printed": MOST_PRINTED,
+        "digits": DIGITS,
+        "systems": [visible(name) for name in names],
+        "metrics": [{"label": each.label, "signature": each.scorer} for each in scored],
+        "kinds": [{"name": kind} for kind in index.kinds],
+        "states": STATES,
+        "pairs": index.pairs,
+        "references": references,
+        "slices": [{"name": name, "values": values} for name, values in index.slices.items()],
+        "columns": {name: asdict(column) for name, column in manifest.items()},
+    }
+    body = filled(
+        HOME,
+        "explorer.html.j2",
+        settings=script_json(settings),
+        index=compressed(columns),
+        blocks=_text_blocks(sentences, index),
+        judged=states is not None,
+        references=references,
+        base="" if base is None else visible(base),
+        **_choices(index, names, scored, states is not None),
+    )
+    return Section(
+        key,
+        title,
+        body,
+        lead="Source, references and outputs, with what was right, missed and wrong."
+        if states is not None
+        else "Source and outputs, with what they changed.",
+        styles=(packaged(HOME, "explorer.css"),),
+        scripts=tuple(packaged(HOME, name) for name in SCRIPTS),
+        wide=True,
+    )
+
+
+def _choices(
+    index: SentenceIndex, names: Sequence[str], scored: Sequence[Scores], judged: bool
+) -> dict[str, Any]:
+    """What the lists of the form offer."""
+    labels = [visible(each.label) for each in scored]
+    systems = [visible(name) for name in names]
+    several = len(systems) > 1 and bool(scored)
+    disagree = len(systems) > 1 and len(scored) > 1
+    left_out = {"score": not scored, "difference": not several, "disagreement": not disagree}
+    states = [("right", "right"), ("missed", "missed"), ("wrong", "wrong")] if judged else []
+    return {
+        "orders": [row for row in ORDERS.items() if not left_out.get(row[0])],
+        "metrics": [(label, label) for label in labels],
+        "systems": [(name, name) for name in systems],
+        "states": [*states, ("made", "right or wrong" if judged else "changed")],
+        "kinds": [
+            (kind, f"{kind} ({n:,})")
+            for kind, n in zip(index.kinds, index.sentences_by_kind, strict=True)
+        ],
+        "difficulty": [f"{index.weights[0]:.2g}", f"{index.weights[-1]:.2g}"]
+        if index.weights
+        else [],
+        "bases": [(name, name) for name in systems] if several else [],
+        "disagreements": [
+            ("some", "some two"),
+            *((f"{labels[a]} and {labels[b]}",) * 2 for a, b in index.pairs),
+        ]
+        if disagree
+        else [],
+        "slices": list(index.slices.items()),
+    }
+
+
+def _text_blocks(sentences: list[LaidOut], index: SentenceIndex) -> Iterable[str]:
+    """The sentences in compressed blocks of JSON; what repeats is numbered."""
+    kinds = {kind: code for code, kind in enumerate(index.kinds)}
+    weights = {weight: code for code, weight in enumerate(index.weights, 1)}
+    states = {state: code for code, state in enumerate(STATES)}
+
+    def edit(each: ShownEdit) -> list[int | str | tuple[str, ...]]:
+        weight = 0 if each.weight is None else weights[each.weight]
+        kind, state = kinds[each.kind], states[each.state]
+        others = [each.others] if each.others else []
+        return [each.start, each.end, each.replacement, kind, state, weight, *others]
+
+    def row(each: ShownRow) -> list[Any]:
+        return [each.whose, [edit(one) for one in each.edits], each.annotator, each.text]
+
+    for block in in_blocks(sentences, BLOCK):
+        yield compressed(
+            compact_json(
+                [
+                    [one.number, one.source, [*map(row, one.references)], [*map(row, one.outputs)]]
+                    for one in block
+                ]
+            )
+        )
