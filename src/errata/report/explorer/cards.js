@@ -27,7 +27,7 @@ const explorerCards = (() => {
     const name = states[state], before = tokens.slice(start, end).join(" ");
     const made = element("span", `x-edit x-${name}`);
     const facts = [SPOKEN[name], settings.kinds[kind].name];
-    if (weight) facts.push(`difficulty ${digits(explorerStore.weight(weight))}`);
+    if (weight) facts.push(`difficulty ${explorerStore.weight(weight).toFixed(3)}`);
     made.title = facts.join(", ");
     if (SIGNS[name]) {
       const sign = aside("span", "x-sign", SIGNS[name]);
@@ -46,7 +46,7 @@ const explorerCards = (() => {
     for (const other of others) made.append(" ", aside("span", "x-or", "or"), " ", element("span", "x-other", other || "∅"));
     made.append(aside("span", "unseen", "] "));
     made.append(aside("span", "x-kind", settings.kinds[kind].name));
-    if (weight) made.append(aside("span", "x-weight", digits(explorerStore.weight(weight))));
+    if (weight) made.append(aside("span", "x-weight", explorerStore.weight(weight).toFixed(2)));
     return made;
   }
 

@@ -51,6 +51,8 @@
     if (!found) store.load(Math.floor(i / store.size)).then(() => soon());
     if (known && found && known.ariaBusy === "true") fill(known, i, found, f);
     const shown = known ?? card(i, found, f, k, order.length);
+    // What is still packed takes the room that was guessed, or what follows would be out of place.
+    shown.style.height = found ? "" : `${heights.get(i) ?? guessed(i)}px`;
     shown.classList.toggle("x-current", i === current);
     made.set(i, shown);
     return shown;
@@ -59,7 +61,8 @@
   // Make what is in sight, measure it, and keep the sentence at the top where it is.
   function draw(again = true) {
     if (!order.length) { rows.replaceChildren(); made.clear(); return; }
-    const top = scroller.scrollTop * scale, anchor = placeAt(top), into = top - offsets[anchor];
+    // Browsers round where they scroll to: a sentence that is a hair above the edge is not the one.
+    const top = scroller.scrollTop * scale, anchor = placeAt(top + 1), into = top - offsets[anchor];
     const first = placeAt(top - MARGIN), last = placeAt(top + scroller.clientHeight + MARGIN);
     const wanted = [];
     for (let k = first; k <= last; k++) wanted.push(article(k));
@@ -260,7 +263,7 @@
 
   function step(by) {
     const k = order.indexOf(current);
-    const next = k < 0 ? placeAt(scroller.scrollTop * scale) : k + by;
+    const next = k < 0 ? placeAt(scroller.scrollTop * scale + 1) : k + by;
     goTo(Math.max(0, Math.min(order.length - 1, next))).then(() => remember(false));
   }
 
@@ -306,16 +309,20 @@
 
   async function changed(push) {
     await apply();
+    if (!order.includes(current)) current = -1;
     remember(push);
     later(prepare);
   }
 
   let typed = 0;
+  const isText = field => field.type === "search" || field.type === "number";
   form.addEventListener("input", event => {
-    if (event.target === $("x-keys")) return;
+    if (!isText(event.target)) return;
     clearTimeout(typed);
-    if (event.target.options || event.target.type === "checkbox") changed(true);
-    else typed = setTimeout(changed, 200, true);
+    typed = setTimeout(changed, 200, true);
+  });
+  form.addEventListener("change", event => {
+    if (!isText(event.target) || link() !== pushed) changed(true); // text is not searched twice
   });
   form.addEventListener("submit", event => event.preventDefault());
   form.addEventListener("reset", () => {
@@ -335,9 +342,15 @@
   $("x-ask").addEventListener("click", () => $("x-help").showModal());
   $("x-close").addEventListener("click", () => $("x-help").close());
   scroller.addEventListener("scroll", soon, {passive: true});
-  let width = 0;
+  let width = scroller.clientWidth;
   new ResizeObserver(() => {
-    if (scroller.clientWidth !== width) { width = scroller.clientWidth; heights.clear(); lay(); }
+    if (scroller.clientWidth !== width) { // every line may break elsewhere; the reader stays in place
+      const top = scroller.scrollTop * scale, k = placeAt(top + 1), into = top - offsets[k];
+      width = scroller.clientWidth;
+      heights.clear();
+      lay();
+      scroller.scrollTop = (offsets[k] + into) / scale;
+    }
     soon();
   }).observe(scroller);
   addEventListener("keydown", pressed);
@@ -347,7 +360,7 @@
 
   (async () => {
     await Promise.all([store.ready(), store.load(0)]);
-    if (await follow()) home.scrollIntoView(); else await apply();
+    if (await follow()) home.scrollIntoView({behavior: "instant"}); else await apply();
     const narrowed = fields().some(each => $("x-more").contains(each) && !asUsual(each));
     if (matchMedia("(max-width: 44rem)").matches && !narrowed) $("x-more").open = false;
     home.dataset.ready = "true"; // for tests and benches: the first rows stand

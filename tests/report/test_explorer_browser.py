@@ -1,0 +1,462 @@
+"""The sentence explorer in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import (
+    assert_accessible,
+    assert_fits,
+    assert_quiet,
+    choose,
+    css,
+    dark,
+    narrow,
+    opened,
+    press,
+    printing,
+    screenshot,
+)
+from errata.data import Corpus, Hypotheses
+from errata.evaluation import evaluate
+from errata.metrics.difficulty.map import map_difficulty
+from errata.metrics.errant import Edits
+from errata.report.explorer import as_section, explorer_section
+from errata.report.page import Section, page
+from errata.studies.edit_states import judged_edits
+
+pytestmark = pytest.mark.browser
+NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
+LONG = "w" * 1000
+MANY = 60
+PATIENCE = 60  # seconds: no test fails by the clock
+SOURCES = (
+    "He go home .",
+    "She like a tea .",
+    NASTY,
+    "هو ذهب إلى بيت .",
+    f"{LONG} are long .",
+    "All is well .",
+    *(f"They was here {k} times ." for k in range(MANY)),
+)
+CORRECT = (
+    "He goes home .",
+    "She likes tea .",
+    NASTY.replace("write", "writes"),
+    "هو ذهب إلى البيت .",
+    f"{LONG} is long .",
+    "All is well .",
+    *(f"They were here {k} times ." for k in range(MANY)),
+)
+WILD = (
+    "He went to home .",
+    "She likes a tea with so very much milk in it .",  # better by its edits, worse by its n-grams
+    *SOURCES[2:5],
+    "All is very well .",
+    *SOURCES[6:],
+)
+SYSTEMS = (
+    Hypotheses("perfect", CORRECT),
+    Hypotheses("silent", SOURCES),
+    Hypotheses("wild", WILD),
+    Hypotheses("<b>bold</b>", CORRECT),
+)
+LEVELS = ["A1" if i % 2 else "B2" for i in range(len(SOURCES))]
+
+
+def made() -> Section:
+    corpus = Corpus.from_texts(SOURCES, [CORRECT])
+    judge = Edits()
+    return explorer_section(
+        corpus,
+        SYSTEMS,
+        [evaluate(metric, corpus, list(SYSTEMS), resamples=0) for metric in ("edits", "gleu")],
+        states=judged_edits(judge.single, corpus, SYSTEMS),
+        difficulty=map_difficulty(corpus, SYSTEMS),
+        base="silent",
+        slices={"level": LEVELS},
+    )
+
+
+@pytest.fixture(scope="module")
+def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page, with texts in four blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(as_section, "BLOCK", 20)
+        text = page("Explorer", [Section("before", "Before", "<p>text</p>"), made()])
+    path = tmp_path_factory.mktemp("explorer") / "page.html"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def until(browser: Any, script: str, *given: object) -> Any:
+    """Wait until a script returns something true, and give that."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, PATIENCE, 0.02).until(
+        lambda driver: driver.execute_script(f"return {script}", *given)
+    )
+
+
+def ready(browser: Any, path: Path, fragment: str = "sentences") -> Any:
+    opened(browser, path, fragment)
+    until(browser, "document.querySelector('[data-ready] .x-card table')")
+    return browser
+
+
+@pytest.fixture
+def at(browser: Any, explorer: Path) -> Any:
+    return ready(browser, explorer)
+
+
+def said(browser: Any, count: str) -> None:
+    """The live region says this, at last."""
+    from selenium.common.exceptions import TimeoutException
+
+    with suppress(TimeoutException):
+        until(browser, "document.getElementById('x-count').textContent === arguments[0]", count)
+    assert browser.find_element("id", "x-count").text == count
+
+
+def numbers(browser: Any) -> list[int]:
+    """The sentences that are in the page, from the top."""
+    found = browser.execute_script(
+        "return [...document.querySelectorAll('#x-rows h3')].map(h => h.textContent)"
+    )
+    return [int(title.split()[1]) for title in found]
+
+
+def row(browser: Any, number: int, name: str) -> Any:
+    """The row of a system (or source, reference) of a sentence."""
+    found = browser.execute_script(
+        "const card = document.getElementById(`x-title-${arguments[0]}`).closest('article');"
+        "return [...card.querySelectorAll('tbody tr')]"
+        ".find(row => row.cells[0].textContent.includes(arguments[1]))",
+        number,
+        name,
+    )
+    assert found is not None
+    return found
+
+
+def marks(browser: Any, element: Any) -> list[tuple[str, str]]:
+    """The edits that are marked in a row: class, and what is read aloud."""
+    found = browser.execute_script(
+        "return [...arguments[0].querySelectorAll('.x-edit')]"
+        ".map(e => [e.className, e.textContent])",
+        element,
+    )
+    return [(classes.split("x-")[-1], re.sub(r"\s+", " ", text)) for classes, text in found]
+
+
+def fragment(browser: Any) -> str:
+    return str(browser.execute_script("return decodeURIComponent(location.hash)"))
+
+
+def test_texts_are_aligned_and_edits_are_told_apart(at: Any) -> None:
+    assert_quiet(at)
+    assert at.title == "Explorer"
+    assert css(at, "#x-rows script, #x-rows img, #x-rows b") == []
+    nasty = row(at, 3, "source").text
+    assert '<script>document.title="pwned"</script> & "quotes\'' in nasty
+    assert "<img src=x onerror=alert(1)>" in nasty
+    both = row(at, 1, "perfect")
+    assert "perfect, <b>bold</b>" in both.text  # one row: their outputs are the same
+    ((state, spoken),) = marks(at, both)
+    assert state == "right"
+    assert "[right, R:INFL, difficulty 0.500: go goes]" in spoken
+    assert [state for state, _ in marks(at, row(at, 1, "silent"))] == ["missed"]
+    wild = marks(at, row(at, 1, "wild"))
+    assert sorted(state for state, _ in wild) == ["missed", "wrong"]
+    assert [state for state, _ in marks(at, row(at, 1, "reference"))] == ["asked"]
+    signs = {
+        state: at.execute_script(
+            "const e = document.querySelector(`#x-rows .x-${arguments[0]}`);"
+            "return [e.querySelector('.x-sign').textContent, getComputedStyle("
+            "e.querySelector('ins, .x-kept')).textDecorationStyle]",
+            state,
+        )
+        for state in ("right", "missed", "wrong")
+    }
+    assert signs == {"right": ["✓", "solid"], "missed": ["○", "dotted"], "wrong": ["✗", "wavy"]}
+    scores = [cell.text for cell in row(at, 1, "silent").find_elements("class name", "x-score")]
+    exact = [
+        evaluate(metric, Corpus.from_texts(SOURCES, [CORRECT]), [SYSTEMS[1]], resamples=0)
+        for metric in ("edits", "gleu")
+    ]
+    assert scores == [f"{found.sentences[0, 0]:.4f}" for found in exact]  # type: ignore[index]
+    # Right-to-left sentences run from the right although what is said of edits is English.
+    until(at, "document.getElementById('x-title-4')")
+    cell = row(at, 4, "perfect").find_element("class name", "x-text")
+    assert cell.value_of_css_property("direction") == "rtl"
+    assert_fits(at)  # the word of 1,000 characters wraps
+    assert_quiet(at)
+
+
+def test_filters(at: Any) -> None:
+    everything = len(SOURCES)
+    said(at, f"{everything} sentences")
+    choose(at, "x-state", "wrong")
+    said(at, f"3 of {everything} sentences")
+    assert numbers(at) == [1, 2, 6]
+    choose(at, "x-system", "perfect")
+    said(at, f"0 of {everything} sentences")
+    assert css(at, "#x-none")[0].is_displayed()
+    choose(at, "x-state", "right")
+    said(at, f"{everything - 1} of {everything} sentences")
+    choose(at, "x-system", "any system")
+    choose(at, "x-state", "any state")
+    choose(at, "x-kind", "U:OTHER (1)")
+    said(at, f"1 of {everything} sentences")
+    assert numbers(at) == [2]
+    at.find_element("css selector", "#x-filters [type=reset]").click()
+    low, high = at.find_element("id", "x-from"), at.find_element("id", "x-to")
+    low.send_keys("0.2")
+    high.send_keys("0.3")
+    said(at, f"1 of {everything} sentences")  # "likes": three of four systems have it
+    assert numbers(at) == [2]
+    at.find_element("css selector", "#x-filters [type=reset]").click()
+    said(at, f"{everything} sentences")
+    choose(at, "x-slice0", "A1")
+    said(at, f"{everything // 2} of {everything} sentences")
+    assert numbers(at)[:3] == [2, 4, 6]
+    choose(at, "x-slice0", "any")
+    choose(at, "x-system", "wild")
+    choose(at, "x-change", "worse")
+    said(at, f"1 of {everything} sentences")
+    assert numbers(at) == [6]
+    choose(at, "x-change", "equal")
+    said(at, f"{everything - 2} of {everything} sentences")
+    at.find_element("id", "x-others").click()
+    until(at, "!document.querySelector('#x-rows').textContent.includes('perfect')")
+    assert "silent" in css(at, "#x-rows")[0].text  # the base stays
+    assert_quiet(at)
+
+
+def test_metrics_that_disagree_and_orders(at: Any) -> None:
+    choose(at, "x-disagree", "edits and gleu")
+    count = until(
+        at,
+        "document.getElementById('x-count').textContent.includes(' of ')"
+        " && document.getElementById('x-count').textContent",
+    )
+    assert count == f"1 of {len(SOURCES)} sentences"
+    (only,) = numbers(at)
+    assert "pairs of systems in opposite ways" in css(at, ".x-facts")[0].text
+    at.find_element("css selector", "#x-filters [type=reset]").click()
+    said(at, f"{len(SOURCES)} sentences")
+    choose(at, "x-sort", "disagreement of metrics")
+    choose(at, "x-way", "largest")
+    assert numbers(at)[0] == only
+    choose(at, "x-sort", "length")
+    assert numbers(at)[0] == 5
+    choose(at, "x-sort", "difference to the base")
+    choose(at, "x-way", "smallest")
+    assert numbers(at)[0] == 6  # where "wild" spoils a sentence that was right
+    choose(at, "x-sort", "number")
+    choose(at, "x-way", "largest")
+    assert numbers(at)[0] == len(SOURCES)
+    choose(at, "x-base", "no base")
+    assert not at.find_element("id", "x-change").is_enabled()
+
+
+def test_search_reads_every_text_of_every_block(at: Any) -> None:
+    search = at.find_element("id", "x-q")
+    for words, count, first in (
+        ("WAS  here 59", 1, 66),  # the last block, as the learner wrote it
+        ("were here 3 t", 1, 10),
+        ("very well", 1, 6),
+        ("going", 0, None),
+        ("البيت", 1, 4),
+    ):
+        search.clear()
+        said(at, f"{len(SOURCES)} sentences")
+        search.send_keys(words)
+        said(at, f"{count} of {len(SOURCES)} sentences")
+        assert numbers(at)[:1] == ([first] if first else [])
+    assert_quiet(at)
+
+
+def test_links_carry_everything_and_the_browser_goes_back(browser: Any, explorer: Path) -> None:
+    at = ready(browser, explorer, "sentences?system=wild&state=wrong&n=6")
+    said(at, f"3 of {len(SOURCES)} sentences")
+    assert at.find_element("id", "x-system").get_attribute("value") == "wild"
+    current = css(at, ".x-current h3")
+    assert [each.text for each in current] == ["Sentence 6"]
+    assert at.execute_script("return document.activeElement.className").startswith("x-card")
+    choose(at, "x-state", "missed")
+    said(at, f"{len(SOURCES) - 1} of {len(SOURCES)} sentences")
+    until(at, "location.hash.includes('state=missed')")
+    choose(at, "x-kind", "R:INFL (4)")
+    until(at, "location.hash.includes('kind=R')")
+    assert "kind=R:INFL" in fragment(at)
+    at.back()
+    said(at, f"{len(SOURCES) - 1} of {len(SOURCES)} sentences")
+    assert at.find_element("id", "x-kind").get_attribute("value") == ""
+    at.back()
+    until(at, "location.hash.includes('state=wrong')")
+    until(at, "document.querySelector('.x-current h3')?.textContent === 'Sentence 6'")
+    at.forward()
+    until(at, "location.hash.includes('state=missed')")
+    said(at, f"{len(SOURCES) - 1} of {len(SOURCES)} sentences")
+    # A link that was copied opens the same in another window.
+    at.execute_script("navigator.clipboard.writeText = async text => { window.copied = text; };")
+    at.execute_script("document.querySelectorAll('#x-rows .x-link')[1].click()")
+    copied = until(at, "window.copied")
+    number = numbers(at)[1]
+    assert copied.endswith(f"&n={number}")
+    again = ready(browser, explorer, copied.partition("#")[2])
+    assert [each.text for each in css(again, ".x-current h3")] == [f"Sentence {number}"]
+    said(again, f"{len(SOURCES) - 1} of {len(SOURCES)} sentences")
+    # What this page does not have is said and does no harm.
+    ready(browser, explorer, "sentences?n=999&system=nobody&sort=nothing&state=wrong")
+    said(again, f"sentence 999 is not among those shown: 3 of {len(SOURCES)} sentences")
+    assert_quiet(again)
+
+
+def test_a_sentence_far_below_is_made_when_it_is_asked_for(browser: Any, explorer: Path) -> None:
+    at = ready(browser, explorer, "sentences?n=61")
+    assert [each.text for each in css(at, ".x-current h3")] == ["Sentence 61"]
+    top, box = at.execute_script(
+        "return [document.querySelector('.x-current').getBoundingClientRect().top,"
+        " document.getElementById('x-list').getBoundingClientRect().top]"
+    )
+    assert abs(top - box) < 3
+    assert 1 not in numbers(at)
+    assert len(numbers(at)) < 20
+    # Scrolling makes rows without holes, and the last one is reached.
+    at.execute_script("document.getElementById('x-list').scrollTop = 1e9")
+    until(at, "document.getElementById('x-title-66')")
+    gaps = at.execute_script(
+        "const boxes = [...document.querySelectorAll('#x-rows article')]"
+        ".map(a => a.getBoundingClientRect());"
+        "return boxes.slice(1).map((box, k) => Math.abs(box.top - boxes[k].bottom))"
+    )
+    assert max(gaps) < 1
+    list_end, end = at.execute_script(
+        "return [document.getElementById('x-list').getBoundingClientRect().bottom,"
+        " [...document.querySelectorAll('#x-rows article')].at(-1).getBoundingClientRect().bottom]"
+    )
+    assert abs(end - list_end) < 40
+
+
+def test_keys_alone_are_enough(at: Any) -> None:
+    from selenium.webdriver import Keys
+
+    def focused() -> str:
+        return str(
+            at.execute_script(
+                "const e = document.activeElement;return e.id || e.querySelector('h3')?.textContent"
+            )
+        )
+
+    press(at, "j")
+    until(at, "document.activeElement.querySelector('h3')?.textContent === 'Sentence 1'")
+    for _ in range(3):
+        press(at, "j")
+    until(at, "document.activeElement.querySelector('h3')?.textContent === 'Sentence 4'")
+    press(at, Keys.ARROW_UP)
+    until(at, "document.activeElement.querySelector('h3')?.textContent === 'Sentence 3'")
+    press(at, "k")
+    until(at, "document.activeElement.querySelector('h3')?.textContent === 'Sentence 2'")
+    until(at, "location.hash.endsWith('n=2')")
+    press(at, Keys.TAB)
+    assert at.execute_script("return document.activeElement.className") == "x-link"
+    press(at, "/")
+    assert focused() == "x-q"
+    press(at, *"tea?")  # keys of one character are letters there
+    said(at, f"0 of {len(SOURCES)} sentences")
+    press(at, Keys.BACKSPACE)
+    said(at, f"1 of {len(SOURCES)} sentences")
+    press(at, Keys.ESCAPE)
+    assert focused() == "x-list"
+    press(at, "?")
+    assert css(at, "#x-help")[0].is_displayed()
+    assert_accessible(at)
+    at.find_element("id", "x-keys").click()
+    press(at, Keys.ESCAPE)
+    assert not css(at, "#x-help")[0].is_displayed()
+    press(at, "/")  # turned off
+    assert focused() != "x-q"
+    assert_quiet(at)
+
+
+def test_everybody_can_use_it(at: Any) -> None:
+    feed = at.find_element("id", "x-list")
+    assert feed.get_attribute("role") == "feed"
+    first = css(at, "#x-rows article")[0]
+    assert first.get_attribute("aria-posinset") == "1"
+    assert first.get_attribute("aria-setsize") == str(len(SOURCES))
+    assert first.accessible_name == "Sentence 1"
+    for name in ("x-kinds", "x-weights"):
+        at.find_element("id", name).click()
+    until(at, "getComputedStyle(document.querySelector('#x-rows .x-kind')).display === 'inline'")
+    screenshot(at, "explorer")
+    assert_accessible(at)
+    with dark(at):
+        screenshot(at, "explorer-dark")
+        assert_accessible(at)
+    with narrow(at):
+        at.execute_script("document.getElementById('x-list').scrollIntoView({behavior: 'instant'})")
+        until(at, "document.querySelector('#x-rows .x-card table')")
+        screenshot(at, "explorer-narrow")
+        assert_fits(at)
+        assert_accessible(at)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(as_section, "MOST_PRINTED", 7)
+
+
+def test_print_takes_what_is_filtered_up_to_a_bound(
+    browser: Any, tmp_path: Path, few: None
+) -> None:
+    (tmp_path / "page.html").write_text(page("Explorer", [made()]), encoding="utf-8")
+    at = ready(browser, tmp_path / "page.html")
+    titles = "[...document.querySelectorAll('#x-printed h3')].map(h => h.textContent)"
+
+    def printed() -> list[str]:
+        at.execute_script("dispatchEvent(new Event('beforeprint'))")
+        return list(at.execute_script(f"return {titles}"))
+
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(at, PATIENCE, 0.02).until(lambda _: len(printed()) == 7)
+    note = "document.querySelector('#x-printed .note').textContent"
+    assert f"first 7 of {len(SOURCES)} sentences are printed" in at.execute_script(f"return {note}")
+    with printing(at):
+        screenshot(at, "explorer-print", whole=True)
+        assert not at.find_element("id", "x-list").is_displayed()
+        assert not at.find_element("id", "x-filters").is_displayed()
+        assert css(at, "#x-printed .x-text")[0].is_displayed()
+    at.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert at.execute_script(f"return {titles}") == []
+    choose(at, "x-state", "wrong")
+    WebDriverWait(at, PATIENCE, 0.02).until(
+        lambda _: printed() == ["Sentence 1", "Sentence 2", "Sentence 6"]
+    )
+    at.execute_script("dispatchEvent(new Event('afterprint'))")
+    # The real thing: the browser says beforeprint by itself.
+    pdf = base64.b64decode(at.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    assert pdf.startswith(b"%PDF")
+    assert_quiet(at)
+
+
+def test_one_system_without_references(browser: Any, tmp_path: Path) -> None:
+    section = explorer_section(Corpus.from_texts(SOURCES), SYSTEMS[2:3])
+    bare = tmp_path / "bare.html"
+    bare.write_text(page("Bare", [section]), encoding="utf-8")
+    at = ready(browser, bare)
+    assert css(at, "#x-system, #x-base, #x-metric, #x-disagree, #x-from, .x-reference") == []
+    choose(at, "x-state", "changed")
+    said(at, f"3 of {len(SOURCES)} sentences")
+    assert [state for state, _ in marks(at, row(at, 6, "wild"))] == ["changed"]
+    assert_accessible(at)
+    assert_quiet(at)
