@@ -19,7 +19,6 @@ whatever is not given; ``skip`` leaves sentences out by number::
 from __future__ import annotations
 
 import re
-import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,14 +32,20 @@ from errata.datasets.collections import Collection, collections, role_files
 from errata.datasets.transfer import Report
 from errata.errors import DataWarning, InputError
 from errata.io.corpus import read_corpus
-from errata.io.files import decode, read_bytes
 from errata.io.opened import plain_name
 from errata.io.outputs import read_systems, split_name
 from errata.io.skipping import Skipped, read_skipped
 from errata.io.tokenising import AS_IS, Tokeniser, tokenised, tokenised_output
+from errata.io.toml_files import read_toml
 from errata.parameters import nearest
 
-__all__ = ["EvaluationFiles", "EvaluationSet", "evaluation_files", "read_evaluation_sets"]
+__all__ = [
+    "EvaluationFiles",
+    "EvaluationSet",
+    "evaluation_files",
+    "listed_files",
+    "read_evaluation_sets",
+]
 
 CorpusRole = Literal["gold", "source", "references", "outputs"]
 KNOWN: tuple[str, ...] = (*get_args(CorpusRole), "data", "skip", "title")
@@ -265,14 +270,7 @@ def _in_numbers(path: Path) -> list[tuple[int, str]]:
 
 
 def _listed(where: str, name: str | None, progress: Report | None) -> list[EvaluationFiles]:
-    text = decode(read_bytes(where), where)
-    try:
-        tables = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        at = re.search(r"at line (\d+)", str(error))
-        raise InputError(
-            f"not TOML: {error}", path=where, line=int(at[1]) if at else None
-        ) from None
+    tables, text = read_toml(where)
     if not tables or name is not None:
         raise InputError(
             "no corpus in the file" if not tables else f"{name!r} would name every corpus of it",
@@ -281,12 +279,14 @@ def _listed(where: str, name: str | None, progress: Report | None) -> list[Evalu
             if not tables
             else "the corpora have the names of their tables",
         )
-    return [_one_listed(each, entry, where, text, progress) for each, entry in tables.items()]
+    return [listed_files(each, entry, where, text, progress) for each, entry in tables.items()]
 
 
-def _one_listed(
+def listed_files(
     name: str, entry: Any, where: str, text: str, progress: Report | None
 ) -> EvaluationFiles:
+    """The corpus that a table of a TOML file names; ``text`` is that file's, for line numbers."""
+
     def wrong(problem: str, key: str = "", remedy: str = "") -> InputError:
         return InputError(
             f"{name}: {problem}",

@@ -1,0 +1,294 @@
+"""A leaderboard: submissions checked by the guard, each scored once, and ranked in clusters.
+
+What takes time is counting; scores, intervals and clusters follow from counts. So the counts of
+each output are kept by a digest of output, corpus and metric, and a second run counts only what is
+new. A metric that weighs by what all systems do (difficulty) is counted anew when any is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from errata import __version__
+from errata.cache import BlobCache
+from errata.data import Corpus, Hypotheses, Scores, namesakes
+from errata.datasets.boards import Board, Submission, card_of, submission_folders
+from errata.datasets.evaluation_sets import EvaluationFiles
+from errata.errors import InputError
+from errata.evaluation import check_inputs, scores_of
+from errata.human.clusters import Ranking, cluster
+from errata.io.checks.findings import Finding
+from errata.io.linter import check_files
+from errata.io.outputs import read_hypotheses
+from errata.io.runs import corpus_digests
+from errata.metrics import parse
+from errata.metrics.base import Metric
+from errata.numbers import Floats, Progress
+from errata.plugins import blamed, origin
+
+__all__ = [
+    "CheckedSubmission",
+    "RankedSet",
+    "Standing",
+    "check_submission",
+    "checked_submissions",
+    "rank_set",
+    "read_standing",
+]
+
+REVISION = "board counts 1"
+
+
+@dataclass(frozen=True)
+class CheckedSubmission:
+    """A submission, or what is left of one, and what was found in it."""
+
+    name: str
+    findings: tuple[Finding, ...]
+    submission: Submission | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be scored: there is a card, and no finding is an error."""
+        return self.submission is not None and not any(
+            finding.severity == "error" for finding in self.findings
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RankedSet:
+    """A test set with its systems, what each metric says of them, and which had to be counted."""
+
+    name: str
+    corpus: Corpus
+    systems: tuple[Hypotheses, ...]
+    results: tuple[Scores, ...]
+    rankings: tuple[Ranking, ...]
+    new: tuple[str, ...]
+    submissions: Mapping[str, Submission] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where a board stands: every submission as it was checked, every test set ranked."""
+
+    board: Board
+    checked: tuple[CheckedSubmission, ...]
+    sets: tuple[RankedSet, ...]
+
+    @property
+    def refused(self) -> tuple[CheckedSubmission, ...]:
+        """The submissions that were not scored."""
+        return tuple(each for each in self.checked if not each.fits)
+
+    @property
+    def new(self) -> tuple[str, ...]:
+        """The systems that were scored in this run, and not taken from an earlier one."""
+        return tuple(dict.fromkeys(name for each in self.sets for name in each.new))
+
+
+def check_submission(board: Board, folder: Path) -> CheckedSubmission:
+    """A submission with all that the guard finds: card, lengths, lines out of place, characters."""
+    name = folder.resolve().name
+    try:
+        submission = card_of(board, folder)
+    except InputError as error:
+        return CheckedSubmission(name, (_finding(error, folder),))
+    findings: list[Finding] = []
+    for each in board.sets:
+        output = submission.outputs.get(each.name)
+        if output is None:
+            findings.append(
+                Finding(
+                    "note",
+                    str(folder),
+                    None,
+                    f"there is no output on {each.name}",
+                    f"put {each.name}.txt beside the card to be ranked there",
+                    "no-output",
+                )
+            )
+            continue
+        findings += _found(each, output)
+    return CheckedSubmission(name, tuple(findings), submission)
+
+
+def _found(files: EvaluationFiles, output: Path) -> list[Finding]:
+    """What is wrong with an output, and not with the test set."""
+    checked = check_files(
+        [f"output={output}"],
+        gold=files.gold,
+        source=files.source if files.gold is None else None,
+        references=files.references if files.gold is None else (),
+        skipped=files.skipped,
+    )
+    return [finding for finding in checked.findings if finding.path == str(output)]
+
+
+def _finding(error: InputError, folder: Path) -> Finding:
+    return Finding(
+        "error", error.path or str(folder), error.line, error.problem, error.remedy or "", "card"
+    )
+
+
+def checked_submissions(board: Board) -> tuple[CheckedSubmission, ...]:
+    """All submissions as they were checked; the second of one system's name is refused."""
+    found, taken = [], dict[str, str]()
+    for folder in submission_folders(board):
+        checked = check_submission(board, folder)
+        if checked.submission is not None:
+            system = checked.submission.card.system
+            if system in taken:
+                twin = Finding(
+                    "error",
+                    str(folder / "card.toml"),
+                    None,
+                    f"{taken[system]} has a system {system!r} too",
+                    "name them apart",
+                    "namesake",
+                )
+                checked = replace(checked, findings=(twin, *checked.findings))
+            taken.setdefault(system, folder.name)
+        found.append(checked)
+    return tuple(found)
+
+
+def read_standing(
+    board: Board,
+    kept: BlobCache,
+    *,
+    threads: int | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> Standing:
+    """Check every submission, count what is new, and rank what fits on every test set."""
+    metrics = [parse(text) for text in board.metrics]
+    checked = checked_submissions(board)
+    fit = [each.submission for each in checked if each.fits and each.submission is not None]
+    sets = []
+    for files in board.sets:
+        corpus = files.read(tokens=board.tokens).corpus
+        there = [each for each in fit if files.name in each.outputs]
+        if not there:
+            continue
+        systems = [
+            read_hypotheses(str(each.outputs[files.name]), name=each.card.system, corpus=corpus)
+            for each in there
+        ]
+        ranked = rank_set(
+            files.name, metrics, corpus, systems, board, kept, threads=threads, progress=progress
+        )
+        sets.append(replace(ranked, submissions={each.card.system: each for each in there}))
+    if not sets:
+        raise InputError(
+            f"no submission can be scored: {sum(not each.fits for each in checked)} of "
+            f"{len(checked)} were refused",
+            path=str(board.folder / "submissions"),
+            remedy="errata board FOLDER --check SUBMISSION says why",
+        )
+    return Standing(board, checked, tuple(sets))
+
+
+def rank_set(
+    name: str,
+    metrics: Sequence[Metric],
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    board: Board,
+    kept: BlobCache,
+    *,
+    threads: int | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> RankedSet:
+    """Score systems with each metric, from kept counts where there are any, and cluster them."""
+    for error in namesakes([each.system for each in systems]):
+        raise error
+    results, new = [], set[str]()
+    for metric in metrics:
+        check_inputs(metric, corpus, systems)
+        counts, counted = _counts(
+            metric, corpus, systems, kept, threads, progress(metric.name) if progress else None
+        )
+        new |= counted
+        results.append(
+            scores_of(metric, corpus, systems, counts, resamples=board.resamples, rng=board.seed)
+        )
+    return RankedSet(
+        name,
+        corpus,
+        tuple(systems),
+        tuple(results),
+        tuple(cluster(scores, confidence=board.confidence) for scores in results),
+        tuple(each.system for each in systems if each.system in new),
+    )
+
+
+def _counts(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    kept: BlobCache,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[list[Floats], set[str]]:
+    """The counts of every system, and the names of those that had to be counted."""
+    keys = _keys(metric, corpus, systems)
+    found = {key: _array(data) for key, data in kept.get(REVISION, keys).items()}
+    missing = [s for s, key in zip(systems, keys, strict=True) if found.get(key) is None]
+    if missing:
+        # What weighs by all systems has keys that are all new together.
+        with blamed(metric):
+            counted = metric.count_all(corpus, missing, threads=threads, progress=progress)
+        fresh = dict(zip([k for k in keys if found.get(k) is None], counted, strict=True))
+        kept.put(REVISION, {key: _blob(array) for key, array in fresh.items()})
+        found.update(fresh)
+    arrays = [array for key in keys if (array := found[key]) is not None]
+    return arrays, {each.system for each in missing}
+
+
+def _keys(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[str]:
+    """What the counts of each system follow from: output, corpus, metric and version.
+
+    Where the metric says of one system alone something else than of all together, all count.
+    """
+    together = metric.context(corpus, systems)
+    digests = [_digest(repr((each.sentences, each.edits))) for each in systems]
+    keys = []
+    for system, own in zip(systems, digests, strict=True):
+        alone = metric.context(corpus, [system]) == together
+        said = (
+            repr(metric),
+            origin(type(metric)),
+            together,
+            sorted(corpus_digests(corpus).items()),
+            corpus.tokens,
+            own,
+            () if alone else tuple(digests),
+            __version__,
+        )
+        keys.append(repr(said))
+    return keys
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _blob(array: Floats) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _array(data: bytes) -> Floats | None:
+    """Counts as they were kept; None where the file was damaged."""
+    try:
+        found: Floats = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        return None
+    return found if found.dtype == np.float64 and found.ndim == 3 else None
