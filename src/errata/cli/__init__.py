@@ -23,6 +23,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 COMMANDS = {
     "score": "Score systems with M2, I-measure, GLEU, BLEU and more.",
     "verify": "Recompute a pasted score: 'SIGNATURE = VALUE'.",
+    "board": "Make a leaderboard of a folder of submissions.",
     "metrics": "List the metrics, or the parameters of one.",
     "check": "Look for mistakes in a gold set and its hypotheses.",
     "convert": "Convert between M2 and parallel text.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from errata.errors import visible
 from errata.numbers import Estimate
@@ -42,6 +42,7 @@ def table_html(
     interactive: bool = True,
     best: Collection[str] = (),
     folded: bool = False,
+    links: Mapping[str, str] | None = None,
 ) -> str:
     """A table as HTML, every text escaped.
 
@@ -49,7 +50,7 @@ def table_html(
     LaTeX, the same as `render` writes), explanations of its headings, and its signature folded;
     ``key`` tells it from the other tables of a page. Without, it is a plain table element for
     notebooks and files. The largest value of the columns ``best`` stands out; ``folded`` shows the
-    title alone until it is opened.
+    title alone until it is opened; ``links`` are addresses of other pages, by what heads a row.
 
     >>> shown = table_html(Table(("system", "P"), (("<A>", 0.5),), title="m2"), "m2")
     >>> '<th scope="row" dir="auto">&lt;A&gt;</th><td class="n" data-v="0.5">0.5000</td>' in shown
@@ -57,7 +58,7 @@ def table_html(
     """
     if not interactive:
         return _plain(table)
-    return _figure(table, key or table.name or "table", best, folded)
+    return _figure(table, key or table.name or "table", best, folded, links or {})
 
 
 def _plain(table: Table) -> str:
@@ -77,7 +78,9 @@ def _plain(table: Table) -> str:
     )
 
 
-def _figure(table: Table, key: str, best: Collection[str], folded: bool) -> str:
+def _figure(
+    table: Table, key: str, best: Collection[str], folded: bool, links: Mapping[str, str]
+) -> str:
     name = "t-" + "".join(c if c.isascii() and c.isalnum() else "-" for c in key.lower())
     title = html.escape(visible(table.title) or visible(table.name) or "Table")
     copies = {
@@ -93,7 +96,7 @@ def _figure(table: Table, key: str, best: Collection[str], folded: bool) -> str:
             f'<table><caption class="unseen">{title}</caption>',
             f"<thead><tr>{''.join(_heads(table))}</tr></thead>",
             "<tbody>",
-            *_rows(table, best),
+            *_rows(table, best, links),
             "</tbody></table></div>",
             *(f'<p class="note">{html.escape(note)}</p>' for note in notes),
             '<div class="tools">',
@@ -164,14 +167,21 @@ def _heads(table: Table) -> list[str]:
     return found
 
 
-def _rows(table: Table, best: Collection[str]) -> list[str]:
+def _rows(table: Table, best: Collection[str], links: Mapping[str, str]) -> list[str]:
     right = table.numeric()
     header = next((c for c, number in enumerate(right) if not number), 0)
     tops = {c: _top(table, c) for c, name in enumerate(table.columns) if name in best}
     lines = []
     for position, (row, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):
         cells = "".join(
-            _cell(cell, text, number=right[c], header=c == header, top=tops.get(c))
+            _cell(
+                cell,
+                text,
+                number=right[c],
+                header=c == header,
+                top=tops.get(c),
+                link=links.get(str(cell), "") if c == header else "",
+            )
             for c, (cell, text) in enumerate(zip(row, texts, strict=True))
         )
         ruled = position in table.rules and position + 1 < len(table.rows)
@@ -192,7 +202,9 @@ def _value(cell: Cell) -> float | None:
     return float(number) if isinstance(number, int | float) and math.isfinite(number) else None
 
 
-def _cell(cell: Cell, text: str, *, number: bool, header: bool, top: float | None) -> str:
+def _cell(
+    cell: Cell, text: str, *, number: bool, header: bool, top: float | None, link: str
+) -> str:
     value = _value(cell)
     exact = cell[0] if isinstance(cell, Estimate | Graded | Marked | Places) else cell
     kept = f' data-v="{exact if is_number(exact) else value!r}"' if value is not None else ""
@@ -202,4 +214,7 @@ def _cell(cell: Cell, text: str, *, number: bool, header: bool, top: float | Non
     about = f' class="{" ".join(classes)}"' if classes else ""
     about += kept or ' dir="auto"'
     tag = 'th scope="row"' if header else "td"
-    return f"<{tag}{about}>{html.escape(text)}</{tag[:2]}>"
+    shown = html.escape(text)
+    if link:
+        shown = f'<a href="{html.escape(link)}">{shown}</a>'
+    return f"<{tag}{about}>{shown}</{tag[:2]}>"

@@ -12,6 +12,7 @@ from errata.report.table import Cell, Table, joined_signatures
 
 __all__ = [
     "comparison_table",
+    "metric_heading",
     "score_table",
     "score_tables",
     "sentence_score_table",
@@ -74,7 +75,7 @@ def summary_table(
     results: Sequence[Scores], *, confidence: float = 0.95, signatures: bool = False
 ) -> Table:
     """Every metric side by side: score and interval, in the order of the first metric."""
-    columns = ("system", *map(_heading, told_apart(results)))
+    columns = ("system", *map(metric_heading, told_apart(results)))
     intervals = [scores.interval(confidence) for scores in results]
     rows: list[tuple[Cell, ...]] = [
         (
@@ -98,7 +99,7 @@ def summary_table(
     )
 
 
-def _heading(scores: Scores) -> str:
+def metric_heading(scores: Scores) -> str:
     """Metric and what its score is called, once where both are the same word."""
     if scores.name.rpartition(":")[2].lower() == scores.headline.lower():  # file.py:overlap
         return scores.headline + scores.label.removeprefix(scores.name)

@@ -1,0 +1,119 @@
+"""``errata board``: a folder of submissions as a leaderboard."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from errata.cli.options import threads_option
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.running import note
+from errata.errors import InputError
+
+if TYPE_CHECKING:
+    from errata.datasets.boards import Board
+    from errata.report.table import Form
+
+__all__ = ["command"]
+
+
+@click.command("board", epilog="Example:  errata board essays/ --site public/")
+@writes_files("bundle")
+@click.argument("folder", metavar="FOLDER")
+@click.option(
+    "--check",
+    "submissions",
+    multiple=True,
+    metavar="SUBMISSION",
+    help="Only check this submission (a folder with card.toml); may be repeated.",
+)
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option(
+    "--site", metavar="FOLDER", help="Where the pages go. Default: site in the board's folder."
+)
+@click.option(
+    "--codabench", "bundle", metavar="FILE.zip", help="Write a bundle for Codabench as well."
+)
+@threads_option
+@format_option
+def command(
+    folder: str,
+    submissions: tuple[str, ...],
+    strict: bool,
+    site: str | None,
+    bundle: str | None,
+    threads: int | None,
+    form: Form,
+) -> None:
+    """Make a leaderboard of a folder of submissions.
+
+    FOLDER has board.toml (title, metrics, test sets) and submissions/NAME with card.toml and the
+    output. Each submission is checked, scored once, and shown on static pages with clusters and
+    history; a second run scores only what is new. The exit code is 1 where a submission is refused.
+    """
+    from errata.datasets.boards import read_board
+
+    board = read_board(folder)
+    if submissions:
+        _check(board, submissions, strict, form)
+        return
+    from errata.cache import BlobCache
+    from errata.io.site import write_site
+    from errata.io.writing import write_bytes
+    from errata.report.board import board_pages, codabench_bundle
+    from errata.report.tables.leaderboard import board_table, finding_table, submission_table
+    from errata.studies.board_history import board_runs, store_runs
+    from errata.studies.leaderboard import read_standing
+
+    if bundle is not None:
+        write_bytes(codabench_bundle(board), bundle)
+    with ProgressBar("submissions") as progress:
+        standing = read_standing(
+            board,
+            BlobCache(board.folder / "kept.sqlite"),
+            threads=threads,
+            progress=lambda _: progress,
+        )
+    store_runs(standing)
+    place = Path(site) if site is not None else board.folder / "site"
+    removed = write_site(place, board_pages(standing, board_runs(standing)))
+    for address in removed:
+        note(f"{place / address}: removed, its system is not on the board any more")
+    tables = [board_table(each, groups=bool(board.groups)) for each in standing.sets]
+    tables.append(submission_table(standing))
+    if any(each.findings for each in standing.checked):
+        tables.append(finding_table(standing.checked))
+    emit(tables, form)
+    note(
+        f"{place / 'index.html'}: scored {len(standing.new)} new of "
+        f"{sum(each.fits for each in standing.checked)}, refused {len(standing.refused)}"
+    )
+    warned = any(f.severity == "warning" for each in standing.checked for f in each.findings)
+    if standing.refused or (strict and warned):
+        sys.exit(1)
+
+
+def _check(board: Board, submissions: tuple[str, ...], strict: bool, form: Form) -> None:
+    """The findings of submissions, and the code that continuous integration goes by."""
+    from errata.report.tables.leaderboard import finding_table
+    from errata.studies.leaderboard import check_submission
+
+    checked = []
+    for given in submissions:
+        place = Path(given)
+        if not place.is_dir() and (board.folder / "submissions" / given).is_dir():
+            place = board.folder / "submissions" / given
+        if not place.is_dir():
+            raise InputError(
+                "there is no such folder",
+                path=given,
+                remedy="a submission is a folder with card.toml and an output",
+            )
+        checked.append(check_submission(board, place))
+    emit(finding_table(checked), form)
+    bad = {"error", "warning"} if strict else {"error"}
+    if any(finding.severity in bad for each in checked for finding in each.findings):
+        sys.exit(1)
