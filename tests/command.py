@@ -107,9 +107,9 @@ def errata_process(
     return _checked(done, code)
 
 
-def python_process(program: str) -> Done:
+def python_process(program: str, *, code: int = 0) -> Done:
     """Run a program in a Python of its own."""
-    return _checked(_python("-c", program, stdin="", cwd=None, env=_environment(None)), 0)
+    return _checked(_python("-c", program, stdin="", cwd=None, env=_environment(None)), code)
 
 
 def _python(

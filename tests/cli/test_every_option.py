@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import click
 import pytest
 
+from board_sample import sample_board, submit
 from command import errata
 from data_server import make_folder
 from errata.cli import COMMANDS, cli
@@ -151,6 +152,13 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--for": case("m2=0.8165 --sample", "--for eager"),
         "--confidence": case("m2=0.8±0.04 --sample --for eager", "--confidence 0.5"),
         "--format": case("m2=0.8165 --sample --for eager", "--format tsv", text=True),
+    },
+    "board": {
+        "--check": case("board", "--check oddly"),
+        "--strict": case("board --check oddly", "--strict"),
+        "--site": case("board", "--site new"),
+        "--codabench": case("board", "--codabench new.zip"),
+        "--format": case("board", "--format tsv", text=True),
     },
     "metrics": {"--format": case("gleu", "--format tsv", text=True)},
     "cache show": {"--format": case("", "--format tsv", text=True)},
@@ -511,6 +519,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "wide" / "outputs").mkdir(parents=True)
     shutil.copy(made / "gold.m2", made / "wide")
     shutil.copy(made / "wide.m2", made / "wide" / "outputs")
+    sample_board(made / "board")
+    eager = (made / "eager.txt").read_text("utf-8").split("\n")
+    submit(made / "board", "oddly", "\n".join(["", *eager[1:]]))
     make_folder(made / "origin").rename(made / "catalogue.toml")
     return made
 
@@ -590,6 +601,10 @@ def run(folder: Path, name: str, line: str, text: bool) -> Outcome:
     files = {}
     for path in folder.iterdir():
         if path.name not in before and path.name != "cache":
+            if path.is_dir():
+                files[path.name] = b"a folder"
+                shutil.rmtree(path)
+                continue
             files[path.name] = path.read_bytes()
             path.unlink()
     tables: dict[str, Any] = {}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from board_sample import sample_board
 from command import errata, errata_in_forms
 from errata.cli import COMMANDS
 from errata.datasets.sample import SAMPLE_SYSTEMS
@@ -22,6 +23,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     "score --sentences": ("score", "--sample", "-m", "m2", "--by-sentence", "--resamples", 0),
     "score --by-type": ("score", "--sample", "--by-type", "-m", "errant(extractor=aligned)"),
     "verify": ("verify", "m2=0.8165 ± 0.044", "--sample", "--for", "eager"),
+    "board": ("board", "board"),
     "rank": ("rank", "--sample", "--head-to-head", "--resamples", 40),
     "agree": ("agree", "--sample"),
     "plan": ("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 50),
@@ -62,6 +64,8 @@ def printed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """The name of a run, and what it prints in each form but that of terminals."""
     folder = tmp_path_factory.mktemp("run")
     (folder / "small.toml").write_text(SMALL, encoding="utf-8")
+    if request.param == "board":
+        sample_board(folder / "board")
     arguments = RUNS[request.param]
     if request.param in {"convert", "tokenise"}:
         arguments += (folder / "out",)
@@ -129,7 +133,7 @@ def test_every_form_says_what_made_it(
     run, found = tables
     if form != "table":
         text = printed[1][form].stdout
-    elif run in {"convert", "reproduce, run", "tokenise"}:
+    elif run in {"board", "convert", "reproduce, run", "tokenise"}:
         pytest.skip("writes files, or takes long")
     else:
         text = errata(*RUNS[run], "--format", form, cwd=tmp_path).stdout

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from board_sample import sample_board
 from command import Done, errata
 from errata.cli import COMMANDS
 from errata.datasets import sample_judgments
@@ -53,6 +54,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "metrics.json": (NOTHING, ("metrics", "--json")),
     "rankers.json": (NOTHING, ("rankers", "--json")),
     "verify.json": (NOTHING, ("verify", "m2=0.8165", "--sample", "--for", "eager", "--json")),
+    "board.json": (NOTHING, ("board", "board", "--json")),
     "check.json": (NOTHING, ("check", "--gold", "gold.m2", "eager.txt", "--json")),
     "reproduce.json": (NOTHING, ("reproduce", "--json")),
 }
@@ -147,6 +149,7 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
 REFUSED = {("several.json", "meta --human")}
 # Commands that read no files, or whose files are not of these kinds.
 OWN_FILES = {
+    "board",
     "benchmark",
     "corpora",
     "data",
@@ -167,6 +170,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with sample_file(name) as path:
             target = "human.jsonl" if name == "judgments.jsonl" else name
             (folder / target).write_bytes(path.read_bytes())
+    sample_board(folder / "board")
     for name, (_, arguments) in PRINTED.items():
         (folder / name).write_text(errata(*arguments, cwd=folder).stdout, "utf-8")
     for _, arguments in WRITTEN.values():

@@ -24,6 +24,7 @@ FLOORS = {
     "ensembles": "metrics combined, and their table",
     "errant": "ERRANT's edits, and the F over them",
     "harper": "the checker, and the metric that counts its findings",
+    "leaderboard": "the study, and its tables",
     "m2": "the file format, and the metric it was made for",
     "matrix": "metric against metric, its tables, its figure",
     "ngrams": "overlaps of n-grams, and the kernel that counts them",

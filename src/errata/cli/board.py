@@ -61,7 +61,7 @@ def command(
         _check(board, submissions, strict, form)
         return
     from errata.cache import BlobCache
-    from errata.io.site import write_site
+    from errata.io.page_files import write_site
     from errata.io.writing import write_bytes
     from errata.report.board import board_pages, codabench_bundle
     from errata.report.tables.leaderboard import board_table, finding_table, submission_table

@@ -269,7 +269,7 @@ def card_of(board: Board, folder: PathLike) -> Submission:
             remedy='write one with system = "...", authors = ["..."] and date = 2026-11-16',
         )
     reader = _Reader(place / CARD, CARD_KEYS, ("system", "authors", "date"))
-    given = reader.fields
+    given, authors = reader.fields, reader.words("authors")
     for key in ("link", "paper"):
         if given.get(key) and not given[key].startswith(("https://", "http://")):
             reader.wrong(f"{key} is no address", key, "write it with https://")
@@ -288,9 +288,7 @@ def card_of(board: Board, folder: PathLike) -> Submission:
     names = _output_names(board, reader)
     texts = {key: given.get(key, "").strip() for key, kind in CARD_KEYS.items() if kind is str}
     texts = {key: text for key, text in texts.items() if key != "output"}
-    card = Card(
-        authors=reader.words("authors"), date=str(given["date"])[:10], outputs=names, **texts
-    )
+    card = Card(authors=authors, date=str(given["date"])[:10], outputs=names, **texts)
     found = {name: place / file for name, file in names.items()}
     return Submission(place.resolve().name, place, card, found)
 

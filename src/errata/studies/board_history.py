@@ -7,12 +7,12 @@ from pathlib import Path
 
 from errata.io.runs import StoredRun, read_runs, run_of, write_run
 from errata.io.writing import file_set
-from errata.studies.leaderboard import RankedSet, Standing
+from errata.studies.leaderboard import BoardStanding, RankedSet
 
 __all__ = ["board_runs", "store_runs"]
 
 
-def board_runs(standing: Standing) -> dict[str, tuple[StoredRun, ...]]:
+def board_runs(standing: BoardStanding) -> dict[str, tuple[StoredRun, ...]]:
     """The stored runs of every test set, oldest first."""
     found = {}
     for ranked in standing.sets:
@@ -22,7 +22,7 @@ def board_runs(standing: Standing) -> dict[str, tuple[StoredRun, ...]]:
     return found
 
 
-def store_runs(standing: Standing, *, when: str | None = None) -> tuple[str, ...]:
+def store_runs(standing: BoardStanding, *, when: str | None = None) -> tuple[str, ...]:
     """Store a run for every output, test set or metric that no run has yet; their names."""
     before = board_runs(standing)
     stored = []
@@ -47,7 +47,7 @@ def store_runs(standing: Standing, *, when: str | None = None) -> tuple[str, ...
     return tuple(dict.fromkeys(stored))
 
 
-def _folder(standing: Standing, ranked: RankedSet) -> Path:
+def _folder(standing: BoardStanding, ranked: RankedSet) -> Path:
     return standing.board.folder / "runs" / ranked.name
 
 

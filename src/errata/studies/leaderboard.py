@@ -33,9 +33,9 @@ from errata.numbers import Floats, Progress
 from errata.plugins import blamed, origin
 
 __all__ = [
+    "BoardStanding",
     "CheckedSubmission",
     "RankedSet",
-    "Standing",
     "check_submission",
     "checked_submissions",
     "rank_set",
@@ -75,7 +75,7 @@ class RankedSet:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class BoardStanding:
     """Where a board stands: every submission as it was checked, every test set ranked."""
 
     board: Board
@@ -165,7 +165,7 @@ def read_standing(
     *,
     threads: int | None = None,
     progress: Callable[[str], Progress] | None = None,
-) -> Standing:
+) -> BoardStanding:
     """Check every submission, count what is new, and rank what fits on every test set."""
     metrics = [parse(text) for text in board.metrics]
     checked = checked_submissions(board)
@@ -191,7 +191,7 @@ def read_standing(
             path=str(board.folder / "submissions"),
             remedy="errata board FOLDER --check SUBMISSION says why",
         )
-    return Standing(board, checked, tuple(sets))
+    return BoardStanding(board, checked, tuple(sets))
 
 
 def rank_set(

@@ -22,7 +22,7 @@ from errata.report.tables.leaderboard import (
 )
 from errata.report.tables.rankings import ranking_table
 from errata.report.tables.scores import metric_heading, told_apart
-from errata.studies.leaderboard import RankedSet, Standing
+from errata.studies.leaderboard import BoardStanding, RankedSet
 
 __all__ = [
     "answer_section",
@@ -73,7 +73,7 @@ def card_html(card: Card) -> str:
     )
 
 
-def answer_section(standing: Standing) -> Section:
+def answer_section(standing: BoardStanding) -> Section:
     """Who leads on each test set, by which metric, and who cannot be told from the leader."""
     said = []
     for ranked in standing.sets:
@@ -179,7 +179,7 @@ def _last(values: Sequence[Estimate | None]) -> float:
     return next((v.value for v in reversed(values) if v is not None), float("-inf"))
 
 
-def system_section(standing: Standing) -> Section:
+def system_section(standing: BoardStanding) -> Section:
     """Every system that was scored: its card, and the way to its page."""
     items = []
     for each in standing.checked:
@@ -193,7 +193,7 @@ def system_section(standing: Standing) -> Section:
     return Section("systems", "Systems", f'<ul class="systems">{"".join(items)}</ul>')
 
 
-def check_section(standing: Standing) -> Section:
+def check_section(standing: BoardStanding) -> Section:
     """What the guard said of every submission."""
     tables = [submission_table(standing)]
     if any(each.findings for each in standing.checked):

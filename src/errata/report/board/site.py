@@ -20,14 +20,14 @@ from errata.report.board.sections import (
 )
 from errata.report.page import Section, page, table_html
 from errata.report.tables.scores import score_table, told_apart
-from errata.studies.leaderboard import RankedSet, Standing
+from errata.studies.leaderboard import BoardStanding, RankedSet
 
 __all__ = ["board_pages"]
 
 FRONT = "index.html"
 
 
-def board_pages(standing: Standing, runs: Mapping[str, Sequence[StoredRun]]) -> dict[str, str]:
+def board_pages(standing: BoardStanding, runs: Mapping[str, Sequence[StoredRun]]) -> dict[str, str]:
     """Every page by its address in the site; ``runs`` are those of each test set, oldest first."""
     board = standing.board
     sections = [answer_section(standing)]
@@ -46,7 +46,7 @@ def board_pages(standing: Standing, runs: Mapping[str, Sequence[StoredRun]]) -> 
     return pages
 
 
-def _system_page(standing: Standing, system: str, sets: Sequence[RankedSet]) -> str:
+def _system_page(standing: BoardStanding, system: str, sets: Sequence[RankedSet]) -> str:
     card = sets[0].submissions[system].card
     back = f'<p><a href="../{FRONT}">Back to {html.escape(visible(standing.board.title))}</a></p>\n'
     sections = [Section("card", "Submission", back + card_html(card), styles=(style(),))]

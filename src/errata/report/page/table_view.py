@@ -169,7 +169,9 @@ def _heads(table: Table) -> list[str]:
 
 def _rows(table: Table, best: Collection[str], links: Mapping[str, str]) -> list[str]:
     right = table.numeric()
+    named = [c for c, name in enumerate(table.columns) if name == "system"]
     header = next((c for c, number in enumerate(right) if not number), 0)
+    header = named[0] if named else header
     tops = {c: _top(table, c) for c, name in enumerate(table.columns) if name in best}
     lines = []
     for position, (row, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):

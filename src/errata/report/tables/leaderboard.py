@@ -10,7 +10,7 @@ from errata.numbers import Estimate
 from errata.report.cells import Ranks
 from errata.report.table import Cell, Table, joined_signatures, signed
 from errata.report.tables.scores import metric_heading, told_apart
-from errata.studies.leaderboard import CheckedSubmission, RankedSet, Standing
+from errata.studies.leaderboard import BoardStanding, CheckedSubmission, RankedSet
 
 __all__ = ["board_table", "finding_table", "history_table", "submission_table"]
 
@@ -56,7 +56,7 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
     )
 
 
-def submission_table(standing: Standing) -> Table:
+def submission_table(standing: BoardStanding) -> Table:
     """Every submission: whether it was scored, in this run or before, and what was found in it."""
     new = standing.new
     rows: list[tuple[Cell, ...]] = []

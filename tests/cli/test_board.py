@@ -1,0 +1,261 @@
+"""``errata board``: submissions are checked, scored once and ranked; Codabench agrees."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from board_sample import BOARD, sample_board, submit
+from command import errata, python_process
+from errata.datasets.sample import SAMPLE_SYSTEMS
+from errata.io.runs import read_runs
+
+pytest.importorskip("jinja2")
+RUN = {"SOURCE_DATE_EPOCH": "1763300000"}
+
+
+def tables(*arguments: object, code: int = 0, **more: Any) -> dict[str, dict[str, Any]]:
+    done = errata("board", *arguments, "--json", code=code, env=RUN, **more)
+    return {table["name"]: table for table in json.loads(done.stdout)["tables"]}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A board that was made once; tests that change it take a copy."""
+    folder = sample_board(tmp_path_factory.mktemp("board"))
+    tables(folder)
+    return folder
+
+
+@pytest.fixture
+def board(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / "board")
+
+
+def test_the_numbers_are_those_of_score(board: Path) -> None:
+    ranked = tables(board)["board_sample"]
+    outputs = [f"{name}={board}/submissions/{name}/output.txt" for name in SAMPLE_SYSTEMS]
+    run = ("-m", "m2", "-m", "gleu", "--resamples", 100, "--json")
+    done = errata("score", "--gold", board / "gold.m2", *run, *outputs)
+    overview = json.loads(done.stdout)["tables"][0]
+    assert overview["name"] == "overview"
+    by_system = {row["system"]: row for row in overview["rows"]}
+    assert len(ranked["rows"]) == len(by_system) == 5
+    for row in ranked["rows"]:
+        for metric in ("m2 F0.5", "GLEU"):
+            assert row[metric] == by_system[row["system"]][metric]
+    assert ranked["signature"] == overview["signature"]
+
+
+def test_a_second_run_scores_only_what_is_new(board: Path) -> None:
+    before = tables(board)
+    assert {row["state"] for row in before["submissions"]["rows"]} == {"as before"}
+    assert "scored 0 new of 5" in errata("board", board, env=RUN).stderr
+    text = (board / "submissions/eager/output.txt").read_text("utf-8")
+    submit(board, "newcomer", text.replace(" a ", " the "))
+    states = {row["system"]: row["state"] for row in tables(board)["submissions"]["rows"]}
+    assert states.pop("newcomer") == "scored now"
+    assert {*states.values()} == {"as before"}
+    (board / "kept.sqlite").unlink()  # only saves time: the numbers are the same without
+    anew = tables(board)
+    assert {row["state"] for row in anew["submissions"]["rows"]} == {"scored now"}
+    old = [row for row in anew["board_sample"]["rows"] if row["system"] != "newcomer"]
+    for row, same in zip(old, before["board_sample"]["rows"], strict=True):
+        assert {**row, "range": 0, "cluster": 0} == {**same, "range": 0, "cluster": 0}
+
+
+def test_a_metric_of_all_systems_is_counted_anew_with_a_newcomer(board: Path) -> None:
+    text = BOARD.replace('"gleu"', '"difficulty"')
+    (board / "board.toml").write_text(text, encoding="utf-8")
+    tables(board)
+    assert {row["state"] for row in tables(board)["submissions"]["rows"]} == {"as before"}
+    submit(board, "newcomer", (board / "submissions/noisy/output.txt").read_text("utf-8"))
+    found = tables(board)
+    assert {row["state"] for row in found["submissions"]["rows"]} == {"scored now"}
+    outputs = [f"{p.name}={p}/output.txt" for p in sorted((board / "submissions").iterdir())]
+    run = ("-m", "difficulty", "--resamples", 0, "--json")
+    done = errata("score", "--gold", board / "gold.m2", *run, *outputs)
+    for row in json.loads(done.stdout)["tables"][0]["rows"]:
+        (own,) = [r for r in found["board_sample"]["rows"] if r["system"] == row["system"]]
+        name = next(key for key in own if key.startswith("difficulty"))
+        assert own[name]["value"] == row[name.removeprefix("difficulty ")]
+
+
+def test_history_has_a_run_for_every_new_output(board: Path) -> None:
+    assert len(read_runs(board / "runs" / "sample")) == 5
+    tables(board)
+    assert len(read_runs(board / "runs" / "sample")) == 5
+    better = (board / "submissions/eager/output.txt").read_text("utf-8")
+    submit(board, "noisy", better)
+    errata("board", board, env={"SOURCE_DATE_EPOCH": "1763400000"})
+    runs = [run for run in read_runs(board / "runs" / "sample") if run.system == "noisy"]
+    assert [run.when[:10] for run in runs] == ["2025-11-16", "2025-11-17"]
+    assert (runs[0].figures[0].value or 0) < (runs[1].figures[0].value or 0)
+    assert "2025-11-17" in (board / "site/index.html").read_text("utf-8")
+
+
+def test_what_does_not_fit_is_refused_and_the_rest_is_ranked(board: Path) -> None:
+    short = "\n".join((board / "submissions/eager/output.txt").read_text("utf-8").split("\n")[:9])
+    submit(board, "short", short)
+    (submit(board, "nameless", short) / "card.toml").write_text('authors = ["A"]\n')
+    twin = submit(board, "twin", (board / "submissions/fluent/output.txt").read_text("utf-8"))
+    (twin / "card.toml").write_text((board / "submissions/eager/card.toml").read_text("utf-8"))
+    found = tables(board, code=1)
+    states = {row["submission"]: row["state"] for row in found["submissions"]["rows"]}
+    assert [name for name, state in states.items() if state == "refused"] == [
+        "nameless",
+        "short",
+        "twin",
+    ]
+    problems = {row["submission"]: row["problem"] for row in found["findings"]["rows"]}
+    assert "there is no system" in problems["nameless"]
+    assert "eager has a system 'eager' too" in problems["twin"]
+    assert len(found["board_sample"]["rows"]) == 5
+    assert "3 of 8 submissions were refused" in (board / "site/index.html").read_text("utf-8")
+
+
+def test_a_check_of_a_submission(board: Path) -> None:
+    assert errata("board", board, "--check", board / "submissions/eager").returncode == 0
+    assert errata("board", board, "--check", "eager").returncode == 0  # by its name
+    lines = (board / "submissions/eager/output.txt").read_text("utf-8").split("\n")
+    shifted = submit(board, "shifted", "\n".join([lines[-2], *lines[:-2], ""]))
+    found = tables(board, "--check", shifted, code=1)["findings"]["rows"]
+    assert found[0]["severity"] == "error"
+    empty = submit(board, "empty", "\n".join(["", *lines[1:]]))
+    assert tables(board, "--check", empty)["findings"]["rows"][0]["severity"] == "warning"
+    tables(board, "--check", empty, "--strict", code=1)
+    assert not (board / "site/systems/empty.html").exists()
+    assert "no such folder" in errata("board", board, "--check", "nobody", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("card", "line", "said"),
+    [
+        ("system = 'A'\nauthors = ['B']\ndate = 2026-13-01\n", 3, "not TOML"),
+        ("system = 'A'\nauthors = ['B']\ndate = 'soon'\n", 3, "'soon' is no date"),
+        ("system = 'A'\nautors = ['B']\n", 2, "did you mean 'authors'"),
+        ("system = 'A'\nauthors = [3]\ndate = 2026-01-01\n", 2, "authors should be"),
+        ("system = 3\n", 1, "system should be a text in quotes"),
+        ("system = 'A'\nauthors = ['B']\n", None, "there is no date"),
+        ("system='A'\nauthors='B'\ndate=2026-01-01\nlink='x.org'\n", 4, "link is no address"),
+        ("system='A'\nauthors='B'\ndate=2026-01-01\n", None, "there is no group"),
+        ("system='A'\nauthors='B'\ndate=2026-01-01\ngroup='opn'\n", 4, "did you mean 'open'"),
+        (
+            "system='A'\nauthors='B'\ndate=2026-01-01\ngroup='open'\noutput='../../gold.m2'\n",
+            5,
+            "outside the folder",
+        ),
+        ("system='A'\nauthors='B'\ndate=2026-01-01\ngroup='open'\noutput='x'\n", 5, "no file 'x'"),
+        (
+            "system='A'\nauthors='B'\ndate=2026-01-01\ngroup='open'\n[outputs]\nx='x'\n",
+            6,
+            "no test set 'x'",
+        ),
+    ],
+)
+def test_a_bad_card_is_named(board: Path, card: str, line: int | None, said: str) -> None:
+    folder = submit(board, "bad", "")
+    (folder / "card.toml").write_text(card, encoding="utf-8")
+    (row,) = tables(board, "--check", folder, code=1)["findings"]["rows"]
+    assert said.casefold() in f"{row['problem']}; {row['remedy']}".casefold()
+    assert row["line"] == line
+    assert row["file"] == "card.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("metrics = ['m2']\n", "board.toml: there is no title"),
+        ("title = 'T'\n", "there is no test set"),
+        ("title = 'T'\nsample = true\n[sets.a]\ngold = 'gold.m2'\n", "both given"),
+        ("title = 'T'\nsample = true\nmetrics = 'm2(beta=-1)'\n", "metrics should be"),
+        ("title = 'T'\nsample = true\nmetrics = ['m9']\n", "there is no metric 'm9'"),
+        ("title = 'T'\nsample = true\nresamples = 5\n", "clusters need resamples"),
+        ("title = 'T'\nsample = true\nconfidence = 2\n", "board.toml:3: confidence lies"),
+        ("title = 'T'\nsample = true\n[codabench]\nimage = 'x'\n", "codabench has no 'image'"),
+        ("title = 'T'\n[sets.a]\ngold = 'nowhere.m2'\n", "nowhere.m2"),
+        ("title = 'T'\n[sets.a]\ngold = 'gold.m2'\noutputs = 'x'\n", "a lists outputs"),
+    ],
+)
+def test_a_bad_board_is_named(board: Path, text: str, said: str) -> None:
+    (board / "board.toml").write_text(text, encoding="utf-8")
+    done = errata("board", board, code=2)
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_folders_that_are_no_boards(tmp_path: Path) -> None:
+    assert "there is no board.toml here" in errata("board", tmp_path, code=2).stderr
+    (tmp_path / "board.toml").write_text("title = 'T'\nsample = true\n")
+    assert "no folder submissions" in errata("board", tmp_path, code=2).stderr
+    submit(tmp_path, "none", "one line\n")
+    assert "1 of 1 were refused" in errata("board", tmp_path, code=2).stderr
+
+
+def test_several_sets_and_pages_that_go(board: Path) -> None:
+    shutil.copy(board / "gold.m2", board / "second.m2")
+    text = BOARD.replace("[sets.sample]", '[sets.other]\ngold = "second.m2"\n[sets.sample]')
+    (board / "board.toml").write_text(text, encoding="utf-8")
+    for system in SAMPLE_SYSTEMS[:3]:
+        folder = board / "submissions" / system
+        (folder / "output.txt").rename(folder / "other.txt")
+    shutil.copy(board / "submissions/eager/other.txt", board / "submissions/eager/sample.txt")
+    for system in SAMPLE_SYSTEMS[3:]:
+        shutil.rmtree(board / "submissions" / system)
+    found = tables(board)
+    assert len(found["board_other"]["rows"]) == 3
+    assert [row["system"] for row in found["board_sample"]["rows"]] == ["eager"]
+    pages = {path.stem for path in (board / "site/systems").iterdir()}
+    assert pages == {*SAMPLE_SYSTEMS[:3]}
+    (board / "site/index.html").write_text("<p>mine")
+    assert "not made by Errata" in errata("board", board, code=2).stderr
+    tables(board, "--site", board / "elsewhere")
+    assert (board / "elsewhere/index.html").is_file()
+
+
+def unpacked(data: bytes, folder: Path) -> Path:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path) -> None:
+    """/app/program, /app/input/ref, /app/input/res and /app/output, as folders in tmp."""
+    yaml = pytest.importorskip("yaml")
+    ranked = tables(board, "--codabench", tmp_path / "bundle.zip")["board_sample"]
+    first = (tmp_path / "bundle.zip").read_bytes()
+    tables(board, "--codabench", tmp_path / "bundle.zip", "--force")
+    assert (tmp_path / "bundle.zip").read_bytes() == first
+    bundle = unpacked(first, tmp_path / "bundle")
+    competition = yaml.safe_load((bundle / "competition.yaml").read_text("utf-8"))
+    assert competition["version"] == 2
+    named = [competition["image"], competition["terms"], *(p["file"] for p in competition["pages"])]
+    (task,), (phase,) = competition["tasks"], competition["phases"]
+    named += [task["reference_data"], task["scoring_program"], phase["public_data"]]
+    assert sorted(named) == sorted(p.name for p in bundle.iterdir() if p.name != "competition.yaml")
+    assert phase["tasks"] == [task["index"]]
+    app = tmp_path / "app"
+    unpacked((bundle / task["reference_data"]).read_bytes(), app / "input/ref")
+    program = unpacked((bundle / task["scoring_program"]).read_bytes(), app / "program")
+    sources = unpacked((bundle / phase["public_data"]).read_bytes(), app / "public")
+    assert len((sources / "sample.txt").read_text("utf-8").splitlines()) == 72
+    (app / "input/res").mkdir()
+    shutil.copy(board / "submissions/fluent/output.txt", app / "input/res")
+    command = yaml.safe_load((program / "metadata.yaml").read_text("utf-8"))["command"]
+    assert command == "python3 /app/program/scoring.py /app/input /app/output"
+    run = f"import runpy, sys; sys.argv = {command.replace('/app', str(app)).split()[1:]!r}; "
+    python_process(run + "runpy.run_path(sys.argv[0], run_name='__main__')")
+    scores = json.loads((app / "output/scores.json").read_text("utf-8"))
+    assert list(scores) == [column["key"] for column in competition["leaderboards"][0]["columns"]]
+    (row,) = [row for row in ranked["rows"] if row["system"] == "fluent"]
+    assert scores == {"m2": row["m2 F0.5"]["value"], "gleu": row["GLEU"]["value"]}
+    (app / "input/res/output.txt").write_text("too short\n")
+    done = python_process(run + "runpy.run_path(sys.argv[0], run_name='__main__')", code=1)
+    assert "1 line" in done.stderr or "72" in done.stderr
+    assert done.stderr.count("\n") == 1
