@@ -56,6 +56,7 @@ def case(base: str, added: str, *tables: str, text: bool = False) -> Case:
 
 
 GLEU = "-m gleu --resamples 30"
+FAST = f"{GLEU} --trials 30 --show 2"
 TEXTS = "--source source.txt --refs reference0.txt"
 RATED = "--sample --resamples 40"
 JUDGED = "--source source.txt --refs reference0.txt -m gleu --resamples 30 " + " ".join(
@@ -106,6 +107,7 @@ MORE = {
     "refs": (f"eager.txt {GLEU}", f"odd.txt {GLEU}"),
     "difficulty": ("eager.txt noisy.txt --resamples 0", "odd.txt --resamples 0"),
     "stress": (GLEU, GLEU),
+    "compare": (f"eager.txt noisy.txt {FAST}", f"odd.txt x=odd.txt {FAST}"),
     "verify": ("gleu=0 noisy.txt", "gleu=0 odd.txt"),
     "align": ("eager.txt -m difficulty --sentences 1-72", "odd.txt -m difficulty"),
     "meta": (
@@ -146,6 +148,21 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--seed": case(f"--sample {GLEU} --compare", "--seed 1", "gleu", "gleu_p_values"),
         "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
         "--safe-cells": case(f"--gold gold.m2 @A=eager.txt {GLEU} --format tsv", "--safe-cells"),
+    },
+    "compare": {
+        "--sample": case(FAST, "--sample"),
+        "--metric": case(f"--sample {FAST}", "-m bleu"),
+        "--old": case(f"--sample {FAST}", "--old fluent"),
+        "--slices": case(f"--sample {FAST}", "--slices levels.tsv"),
+        "--extract": case(f"--gold gold.m2 wide.m2 x=wide.m2 {FAST}", "--extract aligned"),
+        "--tier": case(f"--sample {FAST}", "--tier 1"),
+        "--show": case(f"--sample {FAST}", "--show 3"),
+        "--by-edit": case(f"--sample {FAST}", "--by-edit"),
+        "--resamples": case(f"--sample {FAST}", "--resamples 31"),
+        "--confidence": case(f"--sample {FAST}", "--confidence 0.5"),
+        "--seed": case(f"--sample {FAST}", "--seed 1", "eager_metrics", "eager_kinds"),
+        "--trials": case(f"--sample {FAST}", "--trials 31"),
+        "--format": case(f"--sample {FAST}", "--format tsv", text=True),
     },
     "verify": {
         "--sample": case("gleu=0.64 --for eager", "--sample"),
@@ -522,6 +539,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sample_board(made / "board")
     eager = (made / "eager.txt").read_text("utf-8").split("\n")
     submit(made / "board", "oddly", "\n".join(["", *eager[1:]]))
+    rows = "".join(f"{'AB'[i % 2]}\tC\n" for i in range(72))
+    (made / "levels.tsv").write_text(f"level\tdomain\n{rows}")
     make_folder(made / "origin").rename(made / "catalogue.toml")
     return made
 

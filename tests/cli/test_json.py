@@ -22,6 +22,8 @@ RUNS: dict[str, tuple[object, ...]] = {
     "score": ("score", "--sample", "--compare", "--resamples", 40),
     "score --sentences": ("score", "--sample", "-m", "m2", "--by-sentence", "--resamples", 0),
     "score --by-type": ("score", "--sample", "--by-type", "-m", "errant(extractor=aligned)"),
+    "compare": ("compare", "--sample", "-m", "gleu", "-m", "edits", "--resamples", 40),
+    "compare --by-edit": ("compare", "--sample", "--by-edit", "--resamples", 0, "--trials", 0),
     "verify": ("verify", "m2=0.8165 ± 0.044", "--sample", "--for", "eager"),
     "board": ("board", "board"),
     "rank": ("rank", "--sample", "--head-to-head", "--resamples", 40),
@@ -50,9 +52,9 @@ FORMS = ("json", "tsv", "latex", "markdown", "html")
 # What is listed and not computed has nothing that made it.
 LISTED = {"cache", "convert", "data", "metrics", "rankers", "reproduce"}
 # Names, which may be made of digits, and what a paper prints.
-NAMES = {"annotator", "first", "second", "printed", "published"}
+NAMES = {"annotator", "value", "first", "second", "printed", "published"}
 # Words of sentences, which may be numbers.
-WORDS = {"source", "gold", "hypothesis", "reference", "correction", *SAMPLE_SYSTEMS}
+WORDS = {"source", "gold", "hypothesis", "reference", "correction", "old to new", *SAMPLE_SYSTEMS}
 NUMBER = r"[+\-−]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?\s?%?"
 NUMBER_OR_INTERVAL = re.compile(
     rf"\s*[(\[]?{NUMBER}(\s*(–|-|\.\.|,|to|±)\s*{NUMBER})?[)\]]?[*+#]?\s*"

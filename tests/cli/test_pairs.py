@@ -42,6 +42,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "rank.json": (RANKING, ("rank", "--sample", "--head-to-head", *FEW, "--json")),
     "rank.tsv": (RANKING, ("rank", "--sample", *FEW, "--format", "tsv")),
     "kinds.json": (NOTHING, ("score", "--sample", "-m", "errant", "--by-type", "--json")),
+    "compare.json": (NOTHING, ("compare", "--sample", "-m", "gleu", *FEW, "--json")),
     "agree.json": (NOTHING, ("agree", "--sample", "--json")),
     "plan.json": (NOTHING, ("plan", "--sample", "--systems", "eager", "fluent", "--json")),
     "meta.json": (NOTHING, ("meta", "--sample", "-m", "gleu", *FEW, "--json")),
@@ -114,11 +115,11 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
             lambda f, command=command: (  # type: ignore[misc]
                 command, *(("gleu",) if command == "stress" else ()), "--gold", f,
                 *(("eager.txt", "fluent.txt") if command != "stress" else ()),
-                *(("-m", "gleu") if command == "score" else ()),
+                *(("-m", "gleu") if command in ("score", "compare") else ()),
                 *(FEW if command not in ("check", "align") else ()),
             ),
         )
-        for command in ("score", "check", "difficulty", "stress", "align")
+        for command in ("score", "compare", "check", "difficulty", "stress", "align")
     },
     "verify --gold": ({GOLD}, lambda f: ("verify", "gleu=1", "--gold", f, "eager.txt")),
     "verify": ({SCORES}, lambda f: ("verify", f, "--sample")),
@@ -137,11 +138,11 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
             {TEXT, GOLD},
             lambda f, command=command: (  # type: ignore[misc]
                 command, *OF_TEXTS, f, "eager.txt",
-                *(("-m", "gleu") if command == "score" else ()),
-                *(("--extract", "aligned") if command == "difficulty" else ()),
+                *(("-m", "gleu") if command in ("score", "compare") else ()),
+                *(("--extract", "aligned") if command in ("difficulty", "compare") else ()),
             ),
         )
-        for command in ("score", "check", "difficulty")
+        for command in ("score", "compare", "check", "difficulty")
     },
     "stress --damage": ({TEXT, GOLD}, lambda f: ("stress", "gleu", *OF_TEXTS, "--damage", f, *FEW)),
 }  # fmt: skip

@@ -18,6 +18,7 @@ FLOORS = {
     "benchmark": "the study, its tables, its figure",
     "chunks": "difficulty's units, and the kernel that cuts and compares them",
     "claims": "a pasted score computed again, and its table",
+    "comparison": "the study, and its tables",
     "corpora": "the study, its tables, its figure",
     "correlations": "tables and figures of how metrics agree with people",
     "difficulty": "the metric, and its tables",

@@ -24,6 +24,7 @@ COMMANDS = {
     "score": "Score systems with M2, I-measure, GLEU, BLEU and more.",
     "verify": "Recompute a pasted score: 'SIGNATURE = VALUE'.",
     "board": "Make a leaderboard of a folder of submissions.",
+    "compare": "Say what changed between an old system and a new one.",
     "metrics": "List the metrics, or the parameters of one.",
     "check": "Look for mistakes in a gold set and its hypotheses.",
     "convert": "Convert between M2 and parallel text.",

@@ -5,6 +5,7 @@ Everything that concerns one system alone is counted once, whichever system it i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,8 +15,7 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import kind_at
 from errata.edits.origins import edits_of, origins
 from errata.evaluation import check_inputs, corpus_facts
-from errata.metrics.difficulty import Difficulty
-from errata.metrics.difficulty.map import map_difficulty
+from errata.metrics.difficulty.map import weight
 from errata.metrics.errant import Edits
 from errata.metrics.errant.aimed import (
     AIMED,
@@ -28,11 +28,10 @@ from errata.metrics.errant.aimed import (
     source_words,
 )
 from errata.metrics.errant.by_type import comparable
-from errata.metrics.errant.tally import FN, FP, TP
+from errata.metrics.errant.tally import FN, FP, TP, matched
 from errata.numbers import Bools, Floats, Progress, ratio
 from errata.studies.edit_changes import Weigh
 from errata.studies.edit_states import JudgedSentence, judged_edits
-from errata.studies.hard_errors import errors
 from errata.studies.paired_tests import TwoSystems
 
 __all__ = ["EditFacts", "edits_alone", "edits_judged"]
@@ -173,7 +172,7 @@ def edits_judged(
         tuple(picked),
         by_kind,
         tuple(sorted(asked)),
-        _difficulty(metric, corpus, systems),
+        _difficulty(metric, gold, found),
         True,
         (*metric.context(corpus, systems), *corpus_facts(corpus), *retyped, f"tier:{tier}"),
         (*notes, *metric.notes(corpus, systems)),
@@ -181,18 +180,26 @@ def edits_judged(
     )
 
 
-def _difficulty(metric: Edits, corpus: Corpus, systems: Sequence[Hypotheses]) -> Weigh:
-    """The weight of every gold edit by its place: the share of systems that have it not right."""
-    measure = Difficulty(gold=metric.gold, extractor=metric.extractor, outputs=metric.outputs)
-    known = {
-        _place(error.sentence, error.annotator, error.edit): error.weight
-        for error in errors(map_difficulty(corpus, systems, measure))
-    }
-    return lambda i, annotator, edit: known.get(_place(i, annotator, edit), float("nan"))
+def _difficulty(metric: Edits, gold: Corpus, systems: Sequence[Hypotheses]) -> Weigh:
+    """How hard every gold edit is, by its place: the share of systems that have it not right."""
+    solved: Counter[tuple[object, ...]] = Counter()
+    for i, references in enumerate(gold.references):
+        made = [metric.keyed((each.edits or ())[i], gold=False) for each in systems]
+        for reference in references:
+            asked = metric.keyed(reference.edits or (), gold=True)
+            for proposed in made:
+                for edit, by in matched(proposed, asked)[0]:
+                    solved[_place(i, reference.annotator, edit)] += by is not None
+
+    def weigh(sentence: int, annotator: int | None, edit: Edit) -> float:
+        right = solved[_place(sentence, annotator, edit)]
+        return float(weight(np.array(float(right)), len(systems)))
+
+    return weigh
 
 
 def _place(sentence: int, annotator: int | None, edit: Edit) -> tuple[object, ...]:
-    return sentence, annotator, edit.start, edit.end, edit.replacement
+    return sentence, annotator, edit.start, edit.end, edit.replacements
 
 
 def edits_alone(

@@ -1,0 +1,274 @@
+"""Comparisons against a slow count, sacrebleu's tests, and what must hold of any two systems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import errata
+import slow_comparison as slow
+from errata.data import Corpus, Hypotheses
+from errata.datasets import sample_corpus, sample_systems
+from errata.errors import InputError
+from errata.io import read_m2
+from errata.io.outputs import read_systems
+from errata.metrics import parse
+from errata.studies.comparison import Comparison, compare
+from errata.studies.paired_tests import TwoSystems, swap_p_values, swaps
+
+WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
+
+
+def moves(found: Comparison) -> Counter[tuple[str | None, str | None]]:
+    return Counter((change.before, change.after) for change in found.changes)
+
+
+def check_against_slow(corpus: Corpus, old: Hypotheses, new: Hypotheses) -> None:
+    (found,) = compare((), corpus, old, [new], resamples=0, trials=0)
+    expected = slow.compared(corpus, old, new)
+    assert moves(found) == expected.states
+    assert sum(found.counts) == sum(expected.states.values()) == len(found.changes)
+    by_kind = Counter((change.kind, change.before, change.after) for change in found.changes)
+    assert by_kind == expected.by_kind
+    assert {each.kind: each.errors for each in found.kinds if each.errors} == expected.errors
+    for part in found.slices:
+        assert part.column == "length"
+        mine = {k[1:]: n for k, n in expected.by_length.items() if k[0] == part.value}
+        assert sum(part.changes) == sum(mine.values())
+        assert part.changes.gained == sum(n for k, n in mine.items() if k[1] == "right")
+    assert {each.sentence: each.gain for each in found.sentences} == expected.gains
+    assert [abs(each.gain) for each in found.sentences] == sorted(
+        map(abs, expected.gains.values()), reverse=True
+    )
+    for kind in found.kinds:
+        for system, side in ((old, "old"), (new, "new")):
+            (tp, fp, fn), success, positive = slow.alone(corpus, system, kind.kind)
+            figures = {name: getattr(each, side) for name, each in kind.figures.items()}
+            assert figures["P"] == (tp / (tp + fp) if tp + fp else 1.0)
+            assert figures["R"] == (tp / (tp + fn) if tp + fn else 1.0)
+            assert figures["success"] == pytest.approx(
+                success / positive if positive else np.nan, nan_ok=True, abs=1e-15
+            )
+            words = sum(len(source.split()) for source in corpus.sources)
+            assert figures["false alarms"] == pytest.approx(1000 * fp / words, rel=1e-12)
+    touched = sum(new.sentences[i] != corpus.sources[i] for i in expected.clean)
+    rates = {each.label: each.new for each in found.rates}
+    if expected.clean:
+        assert rates["clean sentences touched"] == touched / len(expected.clean)
+
+
+def test_sample_equals_a_slow_count() -> None:
+    systems = sample_systems()
+    for new in systems[1:3]:
+        check_against_slow(sample_corpus(), systems[0], new)
+
+
+def test_two_conll14_systems_equal_a_slow_count(conll14: Path, submissions: Path) -> None:
+    gold = read_m2(conll14 / "conll14st-test.m2")
+    old, new = read_systems([str(submissions / name) for name in ("AMU", "CAMB")], corpus=gold)
+    check_against_slow(gold, old, new)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.data())
+def test_any_two_systems(data: st.DataObject) -> None:
+    """Nothing changes against oneself; old and new swapped turn every sign."""
+    sources = data.draw(st.lists(WORDS, min_size=1, max_size=4))
+    texts = st.lists(WORDS, min_size=len(sources), max_size=len(sources))
+    corpus = Corpus.from_texts(sources, data.draw(st.lists(texts, min_size=1, max_size=3)))
+    a, b = (Hypotheses(name, tuple(data.draw(texts))) for name in "AB")
+    drawn = {"resamples": 20, "trials": 40, "guard": False}
+    twin = Hypotheses("twin", a.sentences)
+    (same,) = compare(["edits", "gleu"], corpus, a, [twin], **drawn)
+    every = [*same.differences, *same.rates, *(f for k in same.kinds for f in k.figures.values())]
+    assert {each.p for each in every if not np.isnan(each.difference.value)} <= {1.0}
+    assert {each.difference.value for each in every if each.old == each.old} <= {0.0}
+    assert same.changes == same.sentences == ()
+    assert not any(same.counts)
+    (one,) = compare(["edits", "gleu"], corpus, a, [b], **drawn)
+    (other,) = compare(["edits", "gleu"], corpus, b, [a], **drawn)
+    turned = Counter({(after, before): n for (before, after), n in moves(one).items()})
+    assert turned == moves(other)
+    for mine, theirs in zip(
+        one.differences + one.rates, other.differences + other.rates, strict=True
+    ):
+        low, high = mine.difference[1:]
+        assert np.allclose(
+            (mine.difference.value, low, high, mine.p),
+            (-theirs.difference.value, -theirs.difference.high, -theirs.difference.low, theirs.p),
+            equal_nan=True,
+        )
+    assert {s.sentence: s.gain for s in one.sentences} == {
+        s.sentence: -s.gain for s in other.sentences
+    }
+
+
+def test_bleu_p_values_are_those_of_sacrebleu_on_the_same_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Approximate randomisation digit for digit; and its bootstrap p of our resamples."""
+    from sacrebleu.metrics.bleu import BLEU as SacreBLEU
+    from sacrebleu.significance import PairedTest
+
+    corpus, systems = sample_corpus(), sample_systems()
+    # sacrebleu wants as many references of every sentence.
+    refs = [
+        [r.corrected(s) for r in rs[:2]]
+        for s, rs in zip(corpus.sources, corpus.references, strict=False)
+    ]
+    corpus = Corpus.from_texts(corpus.sources, zip(*refs, strict=True))
+    monkeypatch.setenv("SACREBLEU_SEED", "7")
+    names = [(each.system, each.sentences) for each in systems[:3]]
+    texts = [list(column) for column in zip(*refs, strict=True)]
+
+    def theirs(test: str, trials: int) -> list[float]:
+        scorer = {"BLEU": SacreBLEU(tokenize="none", references=texts)}
+        _, scores = PairedTest(names, scorer, None, test_type=test, n_samples=trials)()
+        return [each.p_value for each in scores["BLEU"][1:]]
+
+    found = compare("bleu", corpus, systems[0], systems[1:3], trials=999, rng=7)
+    assert [each.differences[0].p for each in found] == theirs("ar", 999)
+    scores = errata.evaluate("bleu", corpus, systems[:3], resamples=400, rng=7)
+    assert scores.resampled is not None
+    for s, p in enumerate(theirs("bs", 400), start=1):
+        apart = np.abs(scores.resampled[:, s] - scores.resampled[:, 0])
+        larger = (apart - apart.mean() > abs(scores.values[s] - scores.values[0])).sum()
+        assert (1 + larger) / (1 + 400) == p
+
+
+def test_swaps_in_blocks_are_one_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.random.default_rng(3).integers(2, size=(100, 7), dtype=bool)
+    monkeypatch.setattr("errata.studies.paired_tests.BLOCK", 7 * 40)
+    blocks = list(swaps(7, 100, 3))
+    assert len(blocks) == 4
+    assert (np.concatenate(blocks) == whole).all()
+
+
+def test_p_values_by_hand() -> None:
+    """All swaps of all sentences: the share that differs at least as much, each with +1."""
+    rng = np.random.default_rng(0)
+    old, new = rng.integers(0, 3, (5, 3)).astype(float), rng.integers(0, 3, (5, 3)).astype(float)
+    metric = parse("edits")
+    pair = TwoSystems(lambda totals: {"F": metric.score(totals)}, old, new)
+    found = swap_p_values({"pair": pair}, 5, trials=200, rng=1)["pair"]["F"]
+    seen = abs(metric.score(new.sum(0)) - metric.score(old.sum(0)))
+    hits = 0
+    for coins in np.random.default_rng(1).integers(2, size=(200, 5), dtype=bool):
+        a = sum(new[i] if coin else old[i] for i, coin in enumerate(coins))
+        b = sum(old[i] if coin else new[i] for i, coin in enumerate(coins))
+        hits += abs(metric.score(b) - metric.score(a)) >= seen - 1e-12
+    assert found == (1 + hits) / 201
+
+
+def test_holm_over_metrics_and_over_kinds() -> None:
+    """Step by step: the smallest p times how many there are, and never less than the one before."""
+
+    def holm(p: list[float]) -> list[float]:
+        left = {k: value for k, value in enumerate(p) if value == value}
+        found, most = [float("nan")] * len(p), 0.0
+        while left:
+            k = min(left, key=lambda j: (left[j], j))
+            most = max(most, min(1.0, left[k] * len(left)))
+            found[k] = most
+            del left[k]
+        return found
+
+    systems = sample_systems()
+    for found in compare(
+        ["m2", "gleu", "bleu", "edits"], sample_corpus(), systems[0], systems[1:3]
+    ):
+        families = [found.differences, found.rates]
+        families += [[k.figures[name] for k in found.kinds] for name in ("F0.5", "R", "success")]
+        families.append([s.figures["F0.5"] for s in found.slices])
+        for family in families:
+            expected = holm([each.p for each in family])
+            assert np.allclose([each.p_holm for each in family], expected, equal_nan=True)
+        assert any(each.p_holm > each.p for each in found.differences)
+
+
+def test_figures_and_intervals_are_those_of_the_scores() -> None:
+    corpus, systems = sample_corpus(), sample_systems()
+    (_, found, *_) = compare(["m2", "gleu"], corpus, systems[0], systems[1:], rng=5, trials=10)
+    for name, each in zip(("m2", "gleu"), found.differences, strict=True):
+        scores = errata.evaluate(name, corpus, [systems[0], systems[2]], rng=5)
+        assert scores.resampled is not None
+        assert (each.old, each.new) == tuple(scores.values)
+        assert each.old_interval == pytest.approx(scores.interval()[0].tolist(), rel=1e-12)
+        gap = scores.resampled[:, 1] - scores.resampled[:, 0]
+        bounds = np.quantile(gap, [0.025, 0.975])
+        assert each.difference[1:] == pytest.approx(bounds.tolist(), rel=1e-12)
+        assert each.signature.startswith(scores.scorer)
+        assert "trials:10" in each.signature
+
+
+def test_without_references_edits_are_counted() -> None:
+    whole, systems = sample_corpus(), sample_systems()
+    corpus = Corpus.from_texts(whole.sources)
+    (found,) = compare((), corpus, systems[0], [systems[1]], trials=50, resamples=50)
+    assert not found.judged
+    assert found.changes == found.bands == ()
+    words = sum(len(source.split()) for source in corpus.sources)
+    made = [
+        sum(
+            len(slow.triples(slow.extract(s, t)))
+            for s, t in zip(corpus.sources, each.sentences, strict=True)
+        )
+        for each in systems[:2]
+    ]
+    rates = {each.label: (each.old, each.new) for each in found.rates}
+    assert rates["edits"] == pytest.approx([1000 * n / words for n in made])
+    assert sum(kind.figures["edits"].new for kind in found.kinds) == pytest.approx(
+        rates["edits"][1]
+    )
+    apart = [i for i in range(len(corpus)) if systems[0].sentences[i] != systems[1].sentences[i]]
+    assert sorted(each.sentence for each in found.sentences) == apart
+    assert found.differing == len(apart)
+    sizes = [each.size for each in found.sentences]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] > 0
+
+
+def test_slices_and_difficulty() -> None:
+    corpus, systems = sample_corpus(), sample_systems()
+    level = ["low" if i % 3 else "high" for i in range(len(corpus))]
+    found = compare((), corpus, systems[0], systems[1:], slices={"level": level}, trials=20)[0]
+    parts = {(each.column, each.value): each for each in found.slices}
+    assert {key for key in parts if key[0] == "level"} == {("level", "high"), ("level", "low")}
+    low = [i for i, name in enumerate(level) if name == "low"]
+    assert parts["level", "low"].sentences == len(low)
+    inside = [change for change in found.changes if level[change.sentence] == "low"]
+    assert sum(parts["level", "low"].changes) == len(inside)
+    total = Counter(change.name for change in found.changes)
+    both = [parts["level", name].changes for name in ("low", "high")]
+    assert sum(each.new_alarms for each in both) == total["new false alarm"]
+    for change in found.changes:
+        if change.before is None or change.after is None:
+            assert np.isnan(change.difficulty)
+        else:
+            right = sum(
+                (change.edit.start, change.edit.end, "||".join(change.edit.replacements))
+                in slow.triples(
+                    slow.extract(corpus.sources[change.sentence], each.sentences[change.sentence])
+                )
+                for each in systems
+            )
+            assert change.difficulty == pytest.approx(1 - right / len(systems))
+    assert [band.name for band in found.bands] == ["easy", "medium", "hard"]
+    assert sum(band.changes.gained for band in found.bands) == found.counts.gained
+
+
+def test_what_is_refused() -> None:
+    corpus, systems = sample_corpus(), sample_systems()
+    with pytest.raises(InputError, match="two systems are called"):
+        compare("m2", corpus, systems[0], [systems[0]])
+    with pytest.raises(InputError, match="one system, not 2"):
+        compare("m2", corpus, systems[:2], systems[2])
+    with pytest.raises(InputError, match="known of 1 sentences"):
+        compare("m2", corpus, systems[0], systems[1], slices={"level": ["low"]})
+    with pytest.raises(InputError, match="no system to compare"):
+        compare("m2", corpus, systems[0], [])
