@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from errata.errors import DataWarning, ErrataError, InputError, MissingExtraError
     from errata.evaluation import evaluate
     from errata.metrics import Metric, parse
+    from errata.report.story.whole_report import report
 
 # The one place of the version; pyproject.toml reads it here, `errata --version` without NumPy.
 __version__ = "0.1.0"
@@ -45,10 +46,13 @@ __all__ = [
     "__version__",
     "evaluate",
     "parse",
+    "report",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "report":  # the package, which can be called
+        return import_module("errata.report")
     if name not in _WHERE:
         raise AttributeError(f"module 'errata' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)

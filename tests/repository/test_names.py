@@ -16,6 +16,7 @@ SHARED = {"command", "compare"}
 FLOORS = {
     "alignments": "what is shown, its text and its tables",
     "benchmark": "the study, its tables, its figure",
+    "checks": "of files, and their tables",
     "chunks": "difficulty's units, and the kernel that cuts and compares them",
     "claims": "a pasted score computed again, and its table",
     "comparison": "the study, and its tables",

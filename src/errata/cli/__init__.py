@@ -25,6 +25,7 @@ COMMANDS = {
     "verify": "Recompute a pasted score: 'SIGNATURE = VALUE'.",
     "board": "Make a leaderboard of a folder of submissions.",
     "compare": "Say what changed between an old system and a new one.",
+    "report": "Make one page of everything that is known of systems.",
     "metrics": "List the metrics, or the parameters of one.",
     "check": "Look for mistakes in a gold set and its hypotheses.",
     "convert": "Convert between M2 and parallel text.",
@@ -68,6 +69,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        ctx.meta["errata.arguments"] = tuple(args)  # for what says how it was made
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"No such command {args[0][:60]!r}. {nearest(args[0], COMMANDS)}".rstrip())
         name, command, rest = super().resolve_command(ctx, args)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,12 +11,9 @@ from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.output import emit, format_option
 from errata.errors import shortened, visible
-from errata.io.checks.findings import Severity
-from errata.numbers import plural
-from errata.report.table import Table, signed
+from errata.report.table import signed
 
 if TYPE_CHECKING:
-    from errata.io import Checked, Finding
     from errata.report.table import Form
 
 __all__ = ["command"]
@@ -48,6 +44,7 @@ def command(
         raise click.UsageError("nothing to check; name some files")
     from errata.io import check_files
     from errata.io.checks.findings import summarise
+    from errata.report.tables.checks import files_table, findings_table, severities
 
     checked = check_files(
         files,
@@ -69,39 +66,10 @@ def command(
                 f"    {visible(shortened(finding.problem))}\n"
                 f"    → {visible(shortened(finding.remedy))}"
             )
-        click.echo(f"{_counts(checked)}\n")
-        emit(_files(checked, signature), form)
+        click.echo(f"{severities(checked)}\n")
+        emit(files_table(checked, signature=signature), form)
     else:
-        emit([_findings(checked, shown, signature), _files(checked, signature)], form)
+        findings = findings_table(checked, shown, signature=signature)
+        emit([findings, files_table(checked, signature=signature)], form)
     if checked.count("error") or (strict and checked.count("warning")):
         sys.exit(2)
-
-
-def _counts(checked: Checked) -> str:
-    counts = [(severity, checked.count(severity)) for severity in get_args(Severity)]
-    return ", ".join(f"{count} {plural(severity, count)}" for severity, count in counts)
-
-
-def _findings(checked: Checked, shown: Sequence[Finding], signature: str) -> Table:
-    return Table(
-        ("severity", "file", "line", "code", "problem", "remedy"),
-        tuple((f.severity, f.path, f.line, f.code, shortened(f.problem), f.remedy) for f in shown),
-        title="Findings",
-        caption=_counts(checked),
-        name="findings",
-        signature=signature,
-    )
-
-
-def _files(checked: Checked, signature: str) -> Table:
-    return Table(
-        ("file", "role", "sentences", "tokens", "annotators", "edits", "changed"),
-        tuple(
-            (s.path, s.role, s.sentences, s.tokens, s.annotators, s.edits, s.changed)
-            for s in checked.statistics
-        ),
-        title="Files",
-        name="files",
-        signature=signature,
-        formats={"changed": ".1%"},
-    )

@@ -16,6 +16,7 @@ from errata.cli.options import (
     bootstrap_options,
     extract_option,
     metric_option,
+    old_option,
     threads_option,
     tier_option,
 )
@@ -43,11 +44,7 @@ Examples:
 @click.argument("outputs", nargs=-1, metavar="[NAME=]OLD [NAME=]NEW...")
 @corpus_options()
 @metric_option(*DEFAULT_METRICS, "edits")
-@click.option(
-    "--old",
-    metavar="NAME",
-    help="The system that the others are compared with. Default: the first.",
-)
+@old_option("The system that the others are compared with. Default: the first.")
 @click.option(
     "--slices",
     metavar="FILE",

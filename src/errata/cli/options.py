@@ -17,6 +17,7 @@ from click.core import ParameterSource
 
 from errata.cli.words import choice_of
 from errata.errors import DataWarning, InputError
+from errata.metrics import DEFAULT_METRICS
 from errata.numbers import plural
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = [
     "extract_option",
     "gathered",
     "metric_option",
+    "old_option",
     "refuse_beside_sample",
     "refuse_unless",
     "seed_option",
@@ -46,7 +48,6 @@ Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
 MOST_RESAMPLES = 1_000_000
 DRAWN = "--resamples above 0"  # what options need that say how resamples are drawn or shown
-DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 
 
 class FiniteRange(click.FloatRange):
@@ -215,6 +216,11 @@ def metric_option(*default: str) -> Decorator:
         help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated."
         + (f" Default: {', '.join(default)}." if default else ""),
     )
+
+
+def old_option(help: str) -> Decorator:
+    """Add ``--old``: the system that others are compared with, by its name."""
+    return click.option("--old", metavar="NAME", help=help)
 
 
 def extract_option(what: str) -> Decorator:

@@ -26,6 +26,7 @@ __all__ = [
     "extractor_version",
     "kind_at",
     "retyped",
+    "share_extracted",
     "with_edits",
     "without_texts",
 ]
@@ -255,6 +256,11 @@ def extract_systems(
         )
         for h in systems
     ]
+
+
+def share_extracted(corpus: Corpus, other: Corpus, extractor: str) -> None:
+    """Let a corpus know the edits that were found in outputs on another with the same sources."""
+    other.derived(("extracted", extractor), lambda: corpus.derived(("extracted", extractor), dict))
 
 
 def kind_at(kind: str, tier: int) -> str:

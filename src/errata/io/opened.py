@@ -92,23 +92,27 @@ class _FilesRead:
     """Which files were read, while somebody wants to know: they must not be overwritten."""
 
     def __init__(self) -> None:
-        self._known: ContextVar[set[FileId] | None] = ContextVar("files_read", default=None)
+        self._known: ContextVar[dict[FileId, str] | None] = ContextVar("files_read", default=None)
 
     def __call__(self) -> frozenset[FileId]:
         """The files read since recording began."""
         return frozenset(self._known.get() or ())
 
-    def add(self, file: IO[bytes]) -> None:
-        """Remember an open file."""
+    def names(self) -> tuple[str, ...]:
+        """The files read since recording began, as they were called, in the order of reading."""
+        return tuple((self._known.get() or {}).values())
+
+    def add(self, file: IO[bytes], name: str) -> None:
+        """Remember an open file, and by which name it was opened first."""
         known = self._known.get()
         if known is not None:
             with suppress(OSError, ValueError):  # a stream without a file behind it
-                known.add(file_id(os.fstat(file.fileno())))
+                known.setdefault(file_id(os.fstat(file.fileno())), name)
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
         """Remember what is read within."""
-        token = self._known.set(set())
+        token = self._known.set({})
         try:
             yield
         finally:
@@ -245,7 +249,7 @@ def opened(path: PathLike) -> Iterator[BufferedReader]:
     found = ""
     try:
         with _source(path, name) as file:
-            files_read.add(file)
+            files_read.add(file, name)
             JOURNAL.info("reading %s", name)
             buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
             start = buffered.peek(10)

@@ -9,8 +9,10 @@ from errata.metrics.base import Metric
 from errata.parameters import class_of
 from errata.plugins import Registry
 
-__all__ = ["METRICS", "Metric", "parse"]
+__all__ = ["DEFAULT_METRICS", "METRICS", "Metric", "parse"]
 
+# What is computed where nobody names a metric.
+DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 
 METRICS: Registry[type[Metric]] = Registry(
     what="metric",

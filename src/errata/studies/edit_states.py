@@ -98,13 +98,15 @@ def _judged(
     metric: Edits, gold: Corpus, hypotheses: Hypotheses, choice: Ints
 ) -> tuple[JudgedSentence, ...]:
     sentences = []
-    for edits, references, at in zip(
-        hypotheses.edits or (), gold.references, choice.tolist(), strict=True
+    for edits, references, keyed, at in zip(
+        hypotheses.edits or (),
+        gold.references,
+        metric.keyed_gold(gold),
+        choice.tolist(),
+        strict=True,
     ):
         reference = references[at]
-        asked, needless = matched(
-            metric.keyed(edits, gold=False), metric.keyed(reference.edits or (), gold=True)
-        )
+        asked, needless = matched(metric.keyed(edits, gold=False), keyed[at])
         judged = [
             JudgedEdit(wanted, wanted.kind, "missed", wanted)
             if made is None

@@ -232,10 +232,23 @@ class Edits(Metric):
     def compare(self, gold: Corpus, hypotheses: Hypotheses) -> Tables:
         """[TP, FP, FN] by kind, for every sentence and reference; edits must be there."""
         result: Tables = []
-        for edits, references in zip(hypotheses.edits or (), gold.references, strict=True):
+        for edits, asked in zip(hypotheses.edits or (), self.keyed_gold(gold), strict=True):
             mine = self.keyed(edits, gold=False)
-            result.append([tally(mine, self.keyed(r.edits or (), gold=True)) for r in references])
+            result.append([tally(mine, each) for each in asked])
         return result
+
+    def keyed_gold(self, gold: Corpus) -> list[list[Keyed]]:
+        """The gold edits that count, by what is compared of them, for every reference."""
+
+        def keyed() -> list[list[Keyed]]:
+            return [
+                [self.keyed(r.edits or (), gold=True) for r in references]
+                for references in gold.references
+            ]
+
+        # The same for all systems, and whatever is then made of the counts.
+        alike = replace(self, beta=0.5, choice="sequential", total="sum")
+        return gold.derived(("keyed", alike), keyed)
 
     def keyed(self, edits: Sequence[Edit], *, gold: bool) -> Keyed:
         """The edits that count, proposed or ``gold``, by what is compared of them."""

@@ -37,7 +37,7 @@ def summed(tables: Sequence[Sequence[dict[str, list[int]]]]) -> Floats:
     counts = np.full((len(tables), max([1, *map(len, tables)]), 3), np.nan)
     for i, several in enumerate(tables):
         for r, table in enumerate(several):
-            counts[i, r] = np.sum(list(table.values()), axis=0) if table else 0.0
+            counts[i, r] = [sum(column) for column in zip(*table.values(), strict=True)] or 0.0
     return counts
 
 

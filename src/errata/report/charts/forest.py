@@ -20,7 +20,7 @@ from errata.report.charts.drawing import (
 
 __all__ = ["ForestRow", "forest_plot"]
 
-STEP, TOP, BOTTOM, RIGHT = 24, 14, 40, 70
+STEP, TOP, BOTTOM, RIGHT = 22, 14, 40, 66
 
 
 class ForestRow(NamedTuple):
@@ -58,7 +58,7 @@ def forest_plot(
     margin = (high - low) * 0.04 or abs(high) * 0.1 or 1
     low, high = low - margin, high + margin
     widest = max((min(display_width(row.name), LONGEST_LABEL) for row in rows), default=4)
-    left, width = 14 + widest * LETTER, 640
+    left, width = 14 + widest * LETTER, 480
     bottom = TOP + STEP * len(rows)
     scale = linear(low, high, left, width - RIGHT)
     parts = []

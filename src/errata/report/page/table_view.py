@@ -111,7 +111,8 @@ def _figure(
     if folded:
         inside = f'<details class="fold"><summary>{title}</summary>\n{inside}\n</details>'
         head = f'<figcaption id="{name}-title" class="unseen">{title}</figcaption>'
-    return f'<figure class="table" id="{name}">\n{head}\n{inside}\n</figure>'
+    kind = "table folded" if folded else "table"
+    return f'<figure class="{kind}" id="{name}">\n{head}\n{inside}\n</figure>'
 
 
 def _remarks(table: Table) -> tuple[list[str], list[str]]:
@@ -169,9 +170,7 @@ def _heads(table: Table) -> list[str]:
 
 def _rows(table: Table, best: Collection[str], links: Mapping[str, str]) -> list[str]:
     right = table.numeric()
-    named = [c for c, name in enumerate(table.columns) if name == "system"]
-    header = next((c for c, number in enumerate(right) if not number), 0)
-    header = named[0] if named else header
+    header = next((c for c, _ in enumerate(right) if _named(table, c)), None)
     tops = {c: _top(table, c) for c, name in enumerate(table.columns) if name in best}
     lines = []
     for position, (row, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):
@@ -189,6 +188,14 @@ def _rows(table: Table, best: Collection[str], links: Mapping[str, str]) -> list
         ruled = position in table.rules and position + 1 < len(table.rows)
         lines.append(f"<tr{RULE if ruled else ''}>{cells}</tr>")
     return lines
+
+
+def _named(table: Table, column: int) -> bool:
+    """Whether a column holds names, by which a row is known."""
+    cells = [row[column] for row in table.rows]
+    return any(isinstance(cell, str) for cell in cells) and all(
+        cell is None or isinstance(cell, str) for cell in cells
+    )
 
 
 def _top(table: Table, column: int) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -188,18 +189,15 @@ def _context(found: DifficultyMap, error: Error) -> str:
 def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
     """Per system: errors corrected, corrected by it alone, and by everyone but it."""
     every = errors(found)
-    rows = tuple(
-        (
-            s,
-            sum(s in e.corrected_by for e in every),
-            len(only(found, s)),
-            len(everyone_but(found, s)),
-        )
-        for s in found.systems
-    )
+    by = Counter(error.corrected_by for error in every)  # the systems, in their order
+    rows: list[tuple[Cell, ...]] = []
+    for s in found.systems:
+        others = tuple(name for name in found.systems if name != s)
+        corrected = sum(many for who, many in by.items() if s in who)
+        rows.append((s, corrected, by[(s,)], by[others] if others else 0))
     return Table(
         ("system", "corrected", "only you", "everyone but you"),
-        rows,
+        tuple(rows),
         title=f"Who corrects what ({len(every)} errors)",
         name="uniqueness",
         signature=signature,

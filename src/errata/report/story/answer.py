@@ -1,0 +1,158 @@
+"""The answer in three sentences: who is best, how sure that is, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from errata.data import Scores
+from errata.human.clusters import Ranking
+from errata.metrics.errant.by_type import TypeScores
+from errata.numbers import plural
+from errata.report.page.section import Section
+from errata.report.page.table_view import term_html
+from errata.report.story.building import told
+from errata.report.story.error_kinds import weakest_kind
+from errata.report.story.results import Results
+
+__all__ = ["three_sentences"]
+
+FEW_SENTENCES = 300  # below, intervals are too wide for most differences between systems
+
+
+def three_sentences(results: Results, kinds: Sequence[TypeScores]) -> Section | None:
+    """Three sentences of HTML, written from the numbers."""
+    if results.leader() is None:
+        return None
+    said = [_who(results), _how_sure(results), _what_next(results, kinds)]
+    listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
+    return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
+
+
+def _name(system: str) -> str:
+    return f"<strong><bdi>{told(system)}</bdi></strong>"
+
+
+def _names(systems: Sequence[str], most: int = 4) -> str:
+    shown = [f"<bdi>{told(system)}</bdi>" for system in systems[:most]]
+    if len(systems) > most:
+        left = len(systems) - most
+        shown.append(f"{left} {plural('other', left)}")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _first(scores: Scores) -> list[str]:
+    """The system, or those that share the first place."""
+    return [scores.systems[s] for s in scores.order if scores.ranks[s] == 1]
+
+
+def _who(results: Results) -> str:
+    people, found = results.people, results.scores
+    main = found[0] if found else people
+    assert main is not None
+    first, n = _first(main), len(main)
+    value = f"{main.values[main.order[0]]:.4f}"
+    by = "people" if main is people else told(main.label)
+    figure = f"{term_html(main.headline)} {value}"
+    if n == 1:
+        return f"{_name(first[0])} scores {figure} by {by}."
+    if len(first) > 1:
+        return f"{_names(first)} share the first place of {n} systems by {by} ({figure})."
+    said = f"{_name(first[0])} is best of {n} systems by {by} ({figure})"
+    others = [scores for scores in found[1:] if len(scores) > 1]
+    differ = [scores for scores in others if _first(scores) != first]
+    if others and not differ:
+        said += (
+            ", and by every other metric" if len(others) > 1 else f" and {told(others[0].label)}"
+        )
+    elif differ:
+        said += "; " + "; ".join(
+            f"{told(scores.label)} puts {_names(_first(scores))} first" for scores in differ
+        )
+    if main is not people and people is not None and len(people) > 1:
+        same = _first(people) == first
+        said += "; people agree" if same else f"; people put {_names(_first(people))} first"
+    return said + "."
+
+
+def _how_sure(results: Results) -> str:
+    people = results.people
+    main = results.scores[0] if results.scores else people
+    assert main is not None
+    by = "the judgments" if main is people else told(main.label)
+    ranking = results.people_ranked if main is people else results.rankings.get(main.label)
+    if ranking is None:
+        return "How sure that is cannot be said: nothing was resampled."
+    level = told(results.material.level)
+    if len(main) == 1:
+        low, high = main.interval(results.material.confidence)[0]
+        what = "judgments" if main is people else "sentences"
+        return (
+            f"Drawn anew, the {what} would put it between {low:.4f} and {high:.4f} "
+            f"({level} {term_html('interval')})."
+        )
+    return _told_apart(main, ranking, by, level)
+
+
+def _told_apart(main: Scores, ranking: Ranking, by: str, level: str) -> str:
+    groups = ranking.cluster.tolist()
+    beside = [name for name, group in zip(ranking.systems, groups, strict=True) if group == 1][1:]
+    a, b = ranking.order[0], ranking.order[1]
+    lead = float(main.values[a] - main.values[b])
+    p = float(main.p_values()[a, b])
+    ahead = (
+        f"it is ahead of <bdi>{told(main.systems[b])}</bdi> by {lead:.4f}, "
+        f"{term_html('p', 'p-value')} = {p:.3f}"
+    )
+    if not beside:
+        return f"That is sure at the {level} level: {ahead}, and no {_ranges()} overlap."
+    return (
+        f"That is not sure: at the {level} level {by} cannot tell it from {_names(beside)} "
+        f"({_ranges()} overlap); {ahead}."
+    )
+
+
+def _ranges() -> str:
+    return term_html("rank ranges", "rank range")
+
+
+def _what_next(results: Results, kinds: Sequence[TypeScores]) -> str:
+    given = results.material
+    advice = [*_mend_first(results)]
+    ranking = results.people_ranked
+    main = results.scores[0] if results.scores else None
+    if main is None and ranking is not None:
+        if int((ranking.cluster == 1).sum()) > 1:
+            advice.append("collect more judgments of the systems at the top before naming a winner")
+    elif main is not None and main.label in results.rankings:
+        together = int((results.rankings[main.label].cluster == 1).sum()) > 1
+        few = given.corpus is not None and len(given.corpus) < FEW_SENTENCES
+        if len(main) > 1 and together:
+            advice.append(
+                "score more sentences before naming a winner"
+                if few
+                else "name the cluster and not a winner"
+            )
+    weak = weakest_kind(kinds, results.leader())
+    if weak is not None:
+        kind, asked, recall = weak
+        advice.append(
+            f"most is to be gained at {told(kind)}, of which {recall:.0%} of {asked:,} are made"
+        )
+    if not advice:
+        return "Next: read the sentences below before you publish the numbers."
+    joined = "; ".join(advice[:2])
+    return f"Next: {joined}."
+
+
+def _mend_first(results: Results) -> list[str]:
+    given = results.material
+    advice = []
+    checked = given.checked
+    if checked is not None and (checked.count("error") or checked.count("warning")):
+        many = checked.count("error") + checked.count("warning")
+        advice.append(
+            f'look at the <a href="#findings">{many} findings of the file check</a> first'
+        )
+    if given.gate is not None and not given.gate.passed:
+        advice.append('mend what <a href="#gate">fails its threshold</a>')
+    return advice

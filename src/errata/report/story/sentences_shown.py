@@ -1,0 +1,31 @@
+"""The sentence explorer in a report."""
+
+from __future__ import annotations
+
+from errata.report.explorer.as_section import explorer_section
+from errata.report.page.section import Section
+from errata.report.story.results import Results
+from errata.studies.edit_states import judged_edits
+
+__all__ = ["sentences_section"]
+
+
+def sentences_section(results: Results) -> Section | None:
+    """Every sentence with every output, where there are outputs."""
+    given = results.material
+    if given.corpus is None or not given.systems:
+        return None
+    judge = results.edits.single if results.references is not None else None
+    states = None
+    if judge is not None:
+        states = judged_edits(judge, given.corpus, given.systems)
+    names = {system.system for system in given.systems}
+    return explorer_section(
+        given.corpus,
+        given.systems,
+        [scores for scores in results.scores if names <= {*scores.systems}],
+        states=states,
+        judge=judge,
+        difficulty=None if results.difficulty is None else results.difficulty[0],
+        base=given.base,
+    )
