@@ -650,7 +650,8 @@ class Scores:
     ranker, ``name`` its bare name and ``label`` that with the parameters that are not as usual;
     ``context`` is what else decided the numbers (sentences, references, seed, version);
     ``notes`` what the user should know; ``skipped`` are the sentences of the whole text that are
-    not among ``sentences`` because they were left out, by their place in it.
+    not among ``sentences`` because they were left out, by their place in it; ``shares`` names the
+    figures (``headline`` and parts) that are shares of one, which people read in percent.
 
     >>> Scores("m2()", ("A", "B"), np.array([0.3, 0.4])).order
     (1, 0)
@@ -671,6 +672,7 @@ class Scores:
     name: str = ""
     label: str = ""
     skipped: tuple[int, ...] = ()
+    shares: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.systems)

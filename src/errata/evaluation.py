@@ -177,13 +177,14 @@ def _scores_of(
         if resamples:
             picked.append(chosen_counts(each, choice))
     alone = [sentence_scores(metric, corpus, each) for each in counts]
+    gathered = _gather(parts)
     drawn = (f"resamples:{resamples}", f"seed:{seed_name(rng)}") if resamples else ()
     return Scores(
         scorer=repr(metric),
         systems=tuple(h.system for h in systems),
         values=np.array(values),
         sentences=np.stack([scores for scores, _ in alone]),
-        parts=_gather(parts),
+        parts=gathered,
         resampled=bootstrap(metric, picked, resample_weights(corpus, resamples, rng))
         if resamples
         else None,
@@ -200,7 +201,16 @@ def _scores_of(
         name=metric.name,
         label=metric.label,
         skipped=corpus.skipped,
+        shares=_shares(metric, gathered),
     )
+
+
+def _shares(metric: Metric, parts: Mapping[str, Floats | Ints]) -> tuple[str, ...]:
+    """Which figures are shares of one: the score and its fractions, but for what are sums."""
+    if not metric.about.share:
+        return ()
+    fractions = (name for name, part in parts.items() if part.dtype.kind == "f")
+    return metric.headline, *(name for name in fractions if name not in metric.about.amounts)
 
 
 def _undefined(systems: Sequence[Hypotheses], values: Sequence[float]) -> tuple[str, ...]:

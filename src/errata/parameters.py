@@ -50,11 +50,20 @@ def parameterised(cls: type[T]) -> type[T]:
 
 @dataclass(frozen=True)
 class About:
-    """What a list of metrics or rankers says of one: its paper, its range, what it needs."""
+    """What a list of metrics or rankers says of one: its paper, its range, what it needs.
+
+    ``amounts`` are those of its further figures that are sums, where the others are shares.
+    """
 
     paper: str = ""
     range: str = ""
     needs: tuple[str, ...] = ()
+    amounts: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> bool:
+        """Whether the score is a share of one, which people read in percent."""
+        return self.range in ("from 0 to 1", "from -1 to 1", "up to 1")
 
 
 class Parameterised:

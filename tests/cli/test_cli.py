@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from command import errata, python_process
 from errata.cli import COMMANDS
+from errata.report.signatures import short_signature
 from errata.report.table import Form
 
 HEAVY = (
@@ -84,7 +86,9 @@ def test_unknown_command() -> None:
 
 def test_scores_of_the_sample() -> None:
     tables = json.loads(errata("score", "--sample", "--json").stdout)["tables"]
-    assert [t["name"] for t in tables] == ["overview", "m2", "imeasure", "gleu", "bleu"]
+    assert [t["name"] for t in tables] == [
+        *("overview", "m2", "imeasure", "gleu", "bleu", "verdicts")
+    ]
     assert {row["system"] for row in tables[0]["rows"]} >= {"cautious", "eager", "nothing"}
     m2 = {row["system"]: row for row in tables[1]["rows"]}
     assert m2["nothing"]["F0.5"] == 0.0
@@ -95,7 +99,7 @@ def test_scores_of_the_sample() -> None:
 def test_every_form(form: str) -> None:
     text = errata("score", "--sample", "-m", "m2", "--format", form, "--resamples", "50").stdout
     assert "cautious" in text
-    assert "F0.5" in text
+    assert {"latex": "$F_{0.5}$"}.get(form, "F0.5") in text
 
 
 def test_from_files(tmp_path: Path) -> None:
@@ -120,16 +124,58 @@ def test_from_files(tmp_path: Path) -> None:
     assert rows[0]["m2 F0.5"]["value"] == rows[0]["m2(beta=1.0) F1"]["value"] == 1.0
 
 
+def test_signatures_are_short_unless_asked_for() -> None:
+    run = ("score", "--sample", "-m", "m2(beta=1)", "-m", "gleu", "--resamples", "40")
+    whole = json.loads(errata(*run, "--json").stdout)["tables"][0]["signature"].split("\n")
+    short = " ".join(map(short_signature, whole))
+    assert short.startswith("m2(beta=1.0)#")
+    assert f"\nsignature: {short}\n" in errata(*run).stdout
+    for long in (
+        errata(*run, "--signature", "full"),
+        errata(*run, env={"ERRATA_SIGNATURE": "full"}),
+    ):
+        assert [f"signature: {line}" for line in whole] == [
+            line for line in long.stdout.splitlines() if line.startswith("signature")
+        ]
+
+
+def test_digits_can_be_chosen() -> None:
+    run = ("score", "--sample", "-m", "m2", "-m", "bleu", "--resamples", "0")
+    assert re.search(r"eager +82 \* +85 \*", errata(*run, "--digits", 0).stdout)
+    latex = errata(*run, "--digits", 3, "--format", "latex").stdout
+    assert r"eager & \textbf{81.646} & \textbf{84.745} \\" in latex
+    assert r"\label{tab:overview}" in latex
+
+
+def test_alone_it_says_what_to_type() -> None:
+    lines = errata().stdout.splitlines()
+    typed = [line.split("  ")[0].split() for line in lines if line.startswith("errata ")]
+    assert [name for _, name, *_ in typed[:3]] == ["score", "score", "report"]
+    assert {name for _, name, *_ in typed[:3]} <= {*COMMANDS, "report"}
+    errata(*typed[0][1:])
+
+
+@pytest.mark.parametrize("columns", [80, 60, 200])
+def test_tables_keep_to_the_terminal(columns: int) -> None:
+    metrics = [word for name in ("m2", "gleu", "bleu", "ter", "green") for word in ("-m", name)]
+    run = ("score", "--sample", "--resamples", "40", *metrics)
+    shown = errata(*run, "--compare", env={"COLUMNS": str(columns)}).stdout
+    lines = [x for x in shown.splitlines() if not x.startswith(("signature:", "next:"))]
+    assert max(map(len, lines)) <= columns
+    assert ("note: not shown in" in shown) == (columns < 80)
+
+
 def test_the_overview_fits_a_terminal() -> None:
     text = errata("score", "--sample").stdout
-    table = [line for line in text.splitlines() if not line.startswith(("signature", "note"))]
-    assert len(table) == 8
+    table = [line for line in text.splitlines() if not line.startswith("note")]
+    assert len(table) == 15  # title, heads, rule, systems, marks, verdicts, signature, next
     assert max(map(len, table)) <= 80
 
 
 def test_numbers_are_numbers_for_programs() -> None:
     arguments = ("score", "--sample", "-m", "m2", "--resamples", "50")
-    [table] = json.loads(errata(*arguments, "--json").stdout)["tables"]
+    table, verdicts = json.loads(errata(*arguments, "--json").stdout)["tables"]
+    assert verdicts["rows"][0]["better"] == "eager"
     best = table["rows"][0]
     low, high = best["95 % interval"]
     assert low < best["F0.5"] < high
@@ -166,11 +212,16 @@ def test_counts_are_shown_whole_and_no_empty_interval(tmp_path: Path) -> None:
         "proposed",
         "gold",
     ]
-    assert text.splitlines()[3].split() == ["1", "x", "1.0000", "1.0000", "1.0000", "1", "1", "1"]
+    assert text.splitlines()[3].split() == ["1", "x", "100.00", "100.00", "100.00", "1", "1", "1"]
 
 
 def test_the_signature_names_the_annotator() -> None:
-    assert "of annotator 1 |" in errata("score", "--sample", "-m", "m2", "--annotator", "1").stdout
+    assert (
+        "of annotator 1 |"
+        in errata(
+            *("score", "--sample", "-m", "m2", "--annotator", "1", "--signature", "full")
+        ).stdout
+    )
 
 
 def test_references_as_text_say_so(tmp_path: Path) -> None:
@@ -183,11 +234,10 @@ def test_references_as_text_say_so(tmp_path: Path) -> None:
         "--refs",
         str(tmp_path / "r"),
         str(tmp_path / "r"),
-        "-m",
-        "m2",
+        *("-m", "m2", "--signature", "full"),
     )
     assert "edits:aligned" in result.stdout
-    assert "1.0000" in result.stdout
+    assert "100.00" in result.stdout
 
 
 def test_standard_input(tmp_path: Path) -> None:
@@ -216,8 +266,7 @@ def test_missing_references_are_marked(tmp_path: Path) -> None:
         "--missing",
         "<none>",
         str(tmp_path / "r0"),
-        "-m",
-        "m2",
+        *("-m", "m2", "--signature", "full"),
     )
     assert "references:1-2" in result.stdout
 

@@ -17,6 +17,7 @@ from errata.data import Corpus, Reference
 from errata.edits import extract_all
 from errata.io import read_m2, write_m2
 
+FULL = ("--signature", "full")
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
 
 
@@ -116,8 +117,8 @@ def test_weight_files_go_out_and_in(files: Path) -> None:
     assert (files / "w.txt").read_text() == "3\n" + "".join(
         " ".join(map(str, row)) + "\n" for row in GOLDEN["n_correct"]
     )
-    done = run("difficulty", "--gold", "gold.m2", "one.txt", "--weights", "w.txt", cwd=files)
-    assert "0.8000" in done.stdout
+    done = run("difficulty", "--gold", "gold.m2", "one.txt", "--weights", "w.txt", *FULL, cwd=files)
+    assert "80.00" in done.stdout
     assert "weights:3 systems of w.txt@" in done.stdout
     alone = run("difficulty", "--gold", "gold.m2", "--weights", "w.txt", cwd=files)
     assert "U:NOUN" in alone.stdout
@@ -317,10 +318,10 @@ def test_texts_and_edits_are_not_scored_side_by_side(files: Path) -> None:
         refused = run(*mixed, cwd=files, code=2)
         assert "edits of own came with the file (M2), those of two have" in refused.stderr
         assert "--extract NAME" in refused.stderr
-        found = run(*mixed, "--extract", "aligned", cwd=files)
+        found = run(*mixed, "--extract", "aligned", *FULL, cwd=files)
         assert "outputs='reextracted'" in found.stdout
         assert "edits:extracted" in found.stdout
-    both = run(*mixed, "--mixed", cwd=files)
+    both = run(*mixed, "--mixed", *FULL, cwd=files)
     assert "edits:extracted (two), given (own)" in both.stdout
     none = run(
         "score",

@@ -39,6 +39,8 @@ WITHOUT_TRACE = {
     "--verbose": "concerns standard error; tests/cli/test_endings.py",
     "--no-limits": "concerns millions of resamples only; tests/cli/test_limits.py",
     "--safe-cells": "the same in all commands: `emit` does it; held for score below",
+    "--signature": "only what is said below tables; tests/cli/test_cli.py",
+    "--digits": "the same in all commands: `emit` does it; held for score below",
 }
 
 
@@ -148,6 +150,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--seed": case(f"--sample {GLEU} --compare", "--seed 1", "gleu", "gleu_p_values"),
         "--format": case(f"--sample {GLEU}", "--format tsv", text=True),
         "--safe-cells": case(f"--gold gold.m2 @A=eager.txt {GLEU} --format tsv", "--safe-cells"),
+        "--digits": case(f"--gold gold.m2 eager.txt {GLEU}", "--digits 3", text=True),
     },
     "compare": {
         "--sample": case(FAST, "--sample"),

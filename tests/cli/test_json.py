@@ -14,6 +14,7 @@ from board_sample import sample_board
 from command import errata, errata_in_forms
 from errata.cli import COMMANDS
 from errata.datasets.sample import SAMPLE_SYSTEMS
+from errata.report.signatures import signature_id
 from errata.report.table import Form
 from small_experiment import SMALL
 
@@ -143,7 +144,9 @@ def test_every_form_says_what_made_it(
     flat = re.sub(r"\\textbar\{\}|\\\|", "|", html.unescape(text)).replace("\\", "")
     for line in set(lines):
         wanted = 1 if form == "table" else lines.count(line)
-        assert flat.count(line.replace("\\", "")) >= wanted, (run, line)
+        short = form in ("table", "markdown")
+        shown = f"#{signature_id(line)}" if short else line.replace("\\", "")
+        assert flat.count(shown) >= wanted, (run, line)
 
 
 def test_every_table_has_a_name_of_its_own(tables: Any) -> None:

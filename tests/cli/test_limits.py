@@ -29,7 +29,7 @@ def test_the_bound_can_be_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "MOST_RESAMPLES", 50)
     errata("rank", "--sample", "--resamples", "51", code=2)
     for order in (("--no-limits", "--resamples", "51"), ("--resamples", "51", "--no-limits")):
-        assert "resamples:51" in errata("rank", "--sample", *order).stdout
+        assert "resamples:51" in errata(*("rank", "--sample", "--signature", "full"), *order).stdout
 
 
 @pytest.mark.parametrize("command", ["score", "meta"])

@@ -315,7 +315,7 @@ def test_the_sample_takes_no_files(folder: Path) -> None:
 
 
 def test_one_annotator_everywhere() -> None:
-    done = errata("stress", "m2", "--annotator", 1, "--resamples", 0)
+    done = errata("stress", "m2", "--annotator", 1, "--resamples", 0, "--signature", "full")
     assert "references:1 of annotator 1" in done.stdout
     done = errata("refs", "--sample", "-m", "gleu", "--annotator", 0, "--annotator", 1, "--json")
     first = json.loads(done.stdout)["tables"][0]

@@ -14,6 +14,8 @@ from errata.data import Judgment
 from errata.io.judgments import write_judgments
 from human_data import grundkiewicz_file, sakaguchi_file
 
+FULL = ("--signature", "full")
+
 
 def tables(*arguments: str | Path) -> dict[str, list[dict[str, object]]]:
     found = json.loads(errata(*arguments, "--json").stdout)
@@ -58,7 +60,16 @@ def test_rank_the_sample(method: str) -> None:
 
 def test_rank_balanced() -> None:
     text = errata(
-        "rank", "--sample", "--balanced", "--value", "mean", "--unit", "pairs", "--resamples", "200"
+        "rank",
+        "--sample",
+        "--balanced",
+        "--value",
+        "mean",
+        "--unit",
+        "pairs",
+        "--resamples",
+        "200",
+        *FULL,
     ).stdout
     assert "value:mean | unit:pairs | resamples:200 | balanced | seed:0" in text
     message = errata(
@@ -114,7 +125,7 @@ def test_what_is_drawn_goes_with_resamples(option: str, said: str) -> None:
 
 
 def test_rank_prints_cluster_lines_and_the_signature() -> None:
-    text = errata("rank", "--sample", "--resamples", "200").stdout
+    text = errata("rank", "--sample", "--resamples", "200", *FULL).stdout
     assert text.count("┄┄┄") >= 1
     assert "signature: expected_wins(denominator='all', ties='ignored') | members:all" in text
     assert "unit:sentences | resamples:200 | seed:0" in text
@@ -164,7 +175,9 @@ def test_rank_refuses_shifted_labels() -> None:
     file = sakaguchi_file("Ctrl_merged.csv")
     assert "off by one" in errata("rank", file, "--outputs", outputs, code=2).stderr
     assert "under two labels" in errata("rank", file, "--resamples", "40").stderr
-    relabelled = errata("rank", file, "--outputs", outputs, "--labels", "text", "--resamples", "40")
+    relabelled = errata(
+        "rank", file, "--outputs", outputs, "--labels", "text", "--resamples", "40", *FULL
+    )
     assert "corrected" in relabelled.stderr
     assert "comparisons:26052" in relabelled.stdout
 
@@ -218,10 +231,10 @@ def test_rank_reads_standard_input_and_several_files(tmp_path: Path) -> None:
     write_judgments([Judgment("ann", i, (("A",), ("B",)), (1, 1 + i % 2)) for i in range(9)], path)
     more = tmp_path / "b.jsonl"
     more.write_text(path.read_text("utf-8").replace("ann", "bob"), "utf-8")
-    assert "rankings:18" in errata("rank", path, more, "--resamples", "40").stdout
+    assert "rankings:18" in errata("rank", path, more, "--resamples", "40", *FULL).stdout
     assert "given twice" in errata("rank", path, path, code=2).stderr
     copy = tmp_path / "c.jsonl"
     copy.write_bytes(path.read_bytes())
     assert "9 of 9 judgments" in errata("rank", path, copy, code=2).stderr
-    piped = errata("rank", "-", stdin=path.read_text("utf-8"))
+    piped = errata("rank", "-", *FULL, stdin=path.read_text("utf-8"))
     assert "rankings:9" in piped.stdout

@@ -253,7 +253,7 @@ def test_commands_take_the_columns(tmp_path: Path) -> None:
         )
     )
     options = ("--columns", "judge=Who,sentence=Nr,score=Note", "--base", 1)
-    done = errata("rank", tmp_path / "j.csv", *options, "--resamples", 20)
+    done = errata("rank", tmp_path / "j.csv", *options, "--resamples", 20, "--signature", "full")
     assert "columns:judge=Who,sentence=Nr,score=Note" in done.stdout
     assert "base:1" in done.stdout
     errata("agree", tmp_path / "j.csv", *options)

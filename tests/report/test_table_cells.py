@@ -17,7 +17,7 @@ from errata.meta.sentences import sentence_levels
 from errata.meta.systems import leave_one_out, system_level, windows
 from errata.metrics import parse
 from errata.numbers import Interval
-from errata.report.cells import Estimate, Marked, Ranks
+from errata.report.cells import Leading, Marked, Ranks
 from errata.report.tables import correlations, rankings, scores, stress
 from errata.studies.stress import stress as stress_card
 
@@ -55,8 +55,8 @@ def test_the_summary_follows_the_first_metric() -> None:
     assert table.columns == ("system", "m F", "N")
     assert [row[0] for row in table.rows] == ["B", "A", "C", "D"]
     first, second = table.rows[2][1:]
-    assert isinstance(first, Estimate)
-    assert isinstance(second, Estimate)
+    assert isinstance(first, Leading)
+    assert isinstance(second, Leading)
     assert first.value == 0.4
     assert (first.low, first.high) == tuple(np.percentile(DRAWN[:, 2], [25, 75]))
     assert second.value == 3.0

@@ -146,7 +146,7 @@ def test_which_sentences_and_which_metrics() -> None:
 def test_a_terminal_has_lines_of_its_width() -> None:
     run = ("align", "--sample", "--sentences", "1", "-m", "imeasure", "-m", "m2")
     lines = errata(*run, terminal=60).stdout.split("\n")
-    end = next(k for k, line in enumerate(lines) if line.startswith("signature"))
+    end = next(k for k, line in enumerate(lines) if "signature: " in line)
     rows = [line for line in lines[:end] if line.startswith(("source", "hyp", "ref", "   "))]
     assert len(rows) > 5 * 5  # five systems, and lines that go on below
     assert max(map(display_width, rows)) <= 60

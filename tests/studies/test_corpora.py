@@ -143,7 +143,7 @@ def test_scores_are_those_of_errata_score(tmp_path: Path) -> None:
     (tmp_path / "d").symlink_to(tmp_path / "c")
     table = _tables(tmp_path / "c", f"d={tmp_path / 'd'}", *few)["gleu"]
     run = errata("score", "--gold", tmp_path / "c" / "gold.m2", outputs, *few, "--json").stdout
-    (score,) = json.loads(run)["tables"]
+    score, _ = json.loads(run)["tables"]
     low, high = score["rows"][0]["95 % interval"]
     expected = {"value": score["rows"][0]["GLEU"], "low": low, "high": high}
     assert table["rows"][0]["c"] == table["rows"][0]["d"] == expected

@@ -113,7 +113,20 @@ EPILOG = "\b\nExit codes:\n" + "\n".join(
 )
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+FIRST = """\
+errata score --sample                       what it looks like, on a small sample
+errata score --gold gold.m2 out/*.txt       your systems, scored
+errata report --gold gold.m2 out/*.txt      the same as one page (report.html)
+
+errata --help lists the other commands."""
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EPILOG,
+    invoke_without_command=True,
+)
 @click.version_option(__version__, "-V", "--version", prog_name="errata")
 @click.option(
     "--traceback",
@@ -122,11 +135,14 @@ EPILOG = "\b\nExit codes:\n" + "\n".join(
     callback=lambda ctx, parameter, value: show_traceback.set(True) if value else None,
     help="Show where in the program a failure comes from (as ERRATA_TRACEBACK=1 does).",
 )
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """How good is this grammatical error correction system, and how do we know?
 
     Start with:  errata score --sample
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(FIRST)
 
 
 cli.params += _loudness_options()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,8 @@ from errata.cli.options import gathered
 from errata.cli.running import loudness
 from errata.cli.words import Command, choice_of
 from errata.errors import InputError, visible
-from errata.report.table import Form, Table, escaped_json, render
+from errata.report.printed_table import dim
+from errata.report.table import Form, SignatureForm, Table, escaped_json, render
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -40,6 +42,23 @@ def format_option(command: Command) -> Command:
         expose_value=False,
         callback=_remember,
         help="TSV: put ' before texts that a spreadsheet would take for formulas.",
+    )(command)
+    command = click.option(
+        "--signature",
+        type=choice_of(SignatureForm),
+        default="short",
+        show_default=True,
+        envvar="ERRATA_SIGNATURE",
+        expose_value=False,
+        callback=_remember,
+        help="What people read under a table: a name to paste, or all that made the numbers.",
+    )(command)
+    command = click.option(
+        "--digits",
+        type=click.IntRange(0, 15),
+        expose_value=False,
+        callback=_remember,
+        help="Decimals that people are shown; JSON and TSV have all.",
     )(command)
     options = {
         "form": click.option(
@@ -130,14 +149,26 @@ def _named_files(value: Any) -> Iterator[tuple[int, int]]:
                     yield file_id(os.stat(path))
 
 
-def emit(tables: Table | Sequence[Table], form: Form) -> None:
-    """Print tables to standard output, after writing the files they may speak of."""
+def emit(tables: Table | Sequence[Table], form: Form, *, after: str = "") -> None:
+    """Print tables to standard output, after writing the files they may speak of.
+
+    ``after`` is what a user may do next, said below tables in a terminal.
+    """
     from errata.io.writing import write_pending
 
     write_pending()
-    ctx = click.get_current_context(silent=True)
-    safe = ctx is not None and ctx.meta.get("errata.safe_cells", False)
-    text = render(tables, form, colour=sys.stdout.isatty(), safe_cells=safe)
+    colour = sys.stdout.isatty()
+    text = render(
+        tables,
+        form,
+        colour=colour,
+        safe_cells=_remembered("safe_cells", False),
+        signature=_remembered("signature", "short"),
+        digits=_remembered("digits", None),
+        width=_columns(),
+    )
+    if after and form == "table" and loudness.get() >= 0:
+        text += "\n" + dim(after, colour)
     click.echo(_encodable(text, form, sys.stdout.encoding or "utf-8"))
 
 
@@ -147,15 +178,29 @@ def emit_texts(shown: Sequence[tuple[Table, Sequence[str]]]) -> None:
     For what is easier to read than its table, in a terminal.
     """
     colour = sys.stdout.isatty()
+    signature: SignatureForm = _remembered("signature", "short")
     parts = []
     for table, texts in shown:
         if texts:
             title = visible(table.title)
             parts += [f"\x1b[1m{title}\x1b[0m" if colour else title, *texts]
-            parts.append(f"signature: {visible(table.signature)}")
+            parts += [dim(line, colour) for line in table.signature_lines(signature)]
         else:
-            parts.append(render(table, "table", colour=colour))
+            parts.append(
+                render(table, "table", colour=colour, signature=signature, width=_columns())
+            )
     click.echo(_encodable("\n\n".join(parts), "table", sys.stdout.encoding or "utf-8"))
+
+
+def _remembered(name: str, default: Any) -> Any:
+    """How results are to be printed, as the user said (`_remember`)."""
+    ctx = click.get_current_context(silent=True)
+    return default if ctx is None else ctx.meta.get(f"errata.{name}", default)
+
+
+def _columns() -> int:
+    """The places of a line: those of the terminal, what COLUMNS says, or 80."""
+    return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
 def _encodable(text: str, form: Form, encoding: str) -> str:

@@ -98,6 +98,7 @@ def run(command: click.Command, arguments: list[str] | None) -> int:
     try:
         result = command.main(arguments, prog_name="errata", standalone_mode=False)
         sys.stdout.flush()
+        _say_uncompiled()
         return result if isinstance(result, int) else 0
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
@@ -109,6 +110,17 @@ def run(command: click.Command, arguments: list[str] | None) -> int:
         if loudness.get() > 0:
             _say(f"{_versions()}; {time.monotonic() - began:.1f} s")
         _journal(logging.NOTSET, [])
+
+
+def _say_uncompiled() -> None:
+    """Say once, at the end, that the inner loops ran as plain Python, if they did."""
+    kernels = [
+        module
+        for name, module in sys.modules.items()
+        if name.startswith("errata.kernels.") and not name.endswith("._doors")
+    ]
+    if any((getattr(module, "__file__", "") or "").endswith(".py") for module in kernels):
+        note("the kernels run uncompiled, slowly; with a C compiler, pip install builds them")
 
 
 def _failed(error: BaseException) -> int:

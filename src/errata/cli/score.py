@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+NEXT = "next: errata report (the same files as a page), errata compare, --details"
 FILES = f"Everywhere, files may be compressed ({', '.join(COMPRESSIONS)}), and - is standard input."
 
 
@@ -103,15 +104,25 @@ def command(
             )
     results = tables.told_apart(results)
     if sentences:
-        emit([tables.sentence_score_table(scores) for scores in results], form)
+        shown = [tables.sentence_score_table(scores) for scores in results]
+        emit(tables.long_table(shown, results) if form == "tsv" and len(shown) > 1 else shown, form)
         return
     confidence = bootstrap.confidence
-    shown = tables.score_tables(results, confidence=confidence)
-    if len(results) > 1 and form == "table" and not details:
-        shown = [tables.summary_table(results, confidence=confidence, signatures=True)]
+    several = len(results) > 1
+    if several and not details and form not in ("json", "tsv"):
+        shown = [tables.summary_table(results, confidence=confidence, notes=True)]
+    else:
+        shown = tables.score_tables(results, confidence=confidence)
+        if form == "tsv" and several:  # one table: what the overview has, the others have too
+            shown = [tables.long_table(shown[1:], results)]
+    verdicts = tables.lead_table(results, confidence=confidence)
+    if form == "table":
+        shown = [tables.with_verdicts(shown[0], verdicts), *shown[1:]]
+    elif form == "json" and verdicts.rows:
+        shown.append(verdicts)
     if compare:
         shown += [tables.comparison_table(scores) for scores in results]
-    emit(shown, form)
+    emit(shown, form, after=NEXT)
 
 
 def _by_type(

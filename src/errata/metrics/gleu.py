@@ -7,7 +7,6 @@ translation that only shares the name.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, Self
@@ -187,15 +186,6 @@ class GLEU(Metric):
         if self.references != "expected":
             error = spread / np.sqrt(scores.shape[-1] if scores.ndim else 1)
         return {"SD over references": spread, "error": error}
-
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Which of the two spreads is which."""
-        if corpus.most_references < 2:
-            return ()
-        return (
-            "gleu: intervals are for other sentences (bootstrap); SD over references is for "
-            "another choice of reference in each sentence",
-        )
 
 
 def _counted(n: int) -> int:

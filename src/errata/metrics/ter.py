@@ -31,7 +31,9 @@ class TER(Metric):
     """
 
     name = "ter"
-    about = About(paper="Snover et al. 2006", range="up to 1", needs=("references",))
+    about = About(
+        paper="Snover et al. 2006", range="up to 1", needs=("references",), amounts=("TER",)
+    )
 
     cased: bool = False
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from errata.numbers import Estimate, Interval
 
 __all__ = [
     "Cell",
     "Graded",
+    "Leading",
     "Marked",
     "Places",
     "Ranks",
@@ -55,7 +56,29 @@ class Graded(NamedTuple):
     place: int | None = None
 
 
-Cell = str | int | float | bool | Interval | Estimate | Ranks | Marked | Places | Graded | None
+class Leading(NamedTuple):
+    """A score with its interval; ``lead`` says whether it is the best or not told apart from it."""
+
+    value: float
+    low: float
+    high: float
+    lead: Literal["best", "tie", ""] = ""
+
+
+Cell = (
+    str
+    | int
+    | float
+    | bool
+    | Interval
+    | Estimate
+    | Ranks
+    | Marked
+    | Places
+    | Graded
+    | Leading
+    | None
+)
 ENDINGS: tuple[str, ...] = ("", " low", " high", " p", " place")
 MARKS = ((0.01, "#"), (0.05, "+"), (0.1, "*"))
 
@@ -68,11 +91,13 @@ def is_empty(cell: Cell) -> bool:
 
 def is_number(cell: Cell) -> bool:
     """Whether a cell is read as a single number, and so stands at the right of its column."""
-    return isinstance(cell, int | float | Estimate) and not isinstance(cell, bool)
+    return isinstance(cell, int | float | Estimate | Leading) and not isinstance(cell, bool)
 
 
 def as_text(cell: Cell, spec: str = "") -> str:
     """A cell as people read it; ``spec`` formats each of its numbers (``.4f`` where not whole).
+
+    A ``spec`` that ends in ``p`` shows shares in percent, without the sign: ``.1p``.
 
     >>> as_text(Interval(0.25, 0.5)), as_text(Interval(-math.inf, 19), ".0f")
     ('0.2500 – 0.5000', '19 or fewer')
@@ -82,6 +107,10 @@ def as_text(cell: Cell, spec: str = "") -> str:
     ('↑1', '↓2', '—')
     >>> as_text(Graded(0.75, 0.5, 0.8125, 1), ".2f"), as_text(Graded(0.75, math.nan, math.nan))
     ('0.75 (1) [0.50,0.81]', '0.7500')
+    >>> as_text(Leading(0.375, 0.35, 0.4, "best"), ".1p"), as_text(0.5, ".0p")
+    ('37.5 ± 2.5 *', '50')
+    >>> as_text(-0.0004, ".1p")
+    '0.0'
     """
     if is_empty(cell):
         return ""
@@ -97,21 +126,37 @@ def as_text(cell: Cell, spec: str = "") -> str:
         spec = ".4f"
     if isinstance(cell, Interval):
         if math.isinf(cell.high):
-            return f"more than {cell.low:{spec}}"
+            return f"more than {_digits(cell.low, spec)}"
         if math.isinf(cell.low):
-            return f"{cell.high:{spec}} or fewer"
-        return f"{cell.low:{spec}} – {cell.high:{spec}}"
+            return f"{_digits(cell.high, spec)} or fewer"
+        return f"{_digits(cell.low, spec)} – {_digits(cell.high, spec)}"
     if isinstance(cell, Estimate):
         half = (cell.high - cell.low) / 2
-        return f"{cell.value:{spec}}" + ("" if math.isnan(half) else f" ± {half:{spec}}")
+        return f"{_digits(cell.value, spec)}" + (
+            "" if math.isnan(half) else f" ± {_digits(half, spec)}"
+        )
+    if isinstance(cell, Leading):
+        mark = {"best": " *", "tie": " =", "": "  "}[cell.lead]
+        return as_text(Estimate(*cell[:3]), spec) + mark
     if isinstance(cell, Marked):
         mark = next((mark for level, mark in MARKS if cell.p <= level), "")
-        return f"{cell.value:{spec}}{mark}"
+        return f"{_digits(cell.value, spec)}{mark}"
     if isinstance(cell, Graded):
         place = "" if cell.place is None else f" ({cell.place})"
-        spread = "" if math.isnan(cell.low) else f" [{cell.low:{spec}},{cell.high:{spec}}]"
-        return f"{cell.value:{spec}}{place}{spread}"
-    return format(cell, spec)
+        spread = (
+            ""
+            if math.isnan(cell.low)
+            else f" [{_digits(cell.low, spec)},{_digits(cell.high, spec)}]"
+        )
+        return f"{_digits(cell.value, spec)}{place}{spread}"
+    return _digits(cell, spec)
+
+
+def _digits(number: Any, spec: str) -> str:
+    if spec.endswith("p"):
+        number, spec = 100 * number, f"{spec[:-1]}f"
+    text = format(number, spec)
+    return text[1:] if text[:1] == "-" and not text.strip("-0.") else text  # no -0.0
 
 
 def as_data(cell: Cell) -> Any:
@@ -122,7 +167,7 @@ def as_data(cell: Cell) -> Any:
     """
     if isinstance(cell, Interval | Ranks):
         return None if is_empty(cell) else [as_data(number) for number in cell]
-    if isinstance(cell, Estimate | Marked | Graded):
+    if isinstance(cell, Estimate | Marked | Graded | Leading):
         return {key: as_data(number) for key, number in cell._asdict().items()}
     if isinstance(cell, Places):
         return cell.up
@@ -157,7 +202,7 @@ def as_columns(cells: Iterable[Cell]) -> tuple[list[str], list[list[Cell]]]:
 def _by_ending(cell: Cell) -> dict[str, Cell]:
     if isinstance(cell, Interval | Ranks):
         return {" low": cell[0], " high": cell[1]}
-    if isinstance(cell, Estimate):
+    if isinstance(cell, Estimate | Leading):
         return {"": cell.value, " low": cell.low, " high": cell.high}
     if isinstance(cell, Marked):
         return {"": cell.value, " p": cell.p}

@@ -7,29 +7,32 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import Any, Literal
 
 from errata import __version__
 from errata.errors import CONTROLS, FORMULAS, InputError, visible
 from errata.parameters import require
-from errata.report.cells import (
-    Cell,
-    as_columns,
-    as_data,
-    as_text,
-    display_width,
-    is_empty,
-    is_number,
-)
+from errata.report.cells import Cell, as_columns, as_data, as_text, is_empty, is_number
+from errata.report.signatures import short_signatures
 
-__all__ = ["Cell", "Form", "Table", "joined_signatures", "render", "signed", "told_apart_names"]
+__all__ = [
+    "SIGNATURE",
+    "Cell",
+    "Form",
+    "SignatureForm",
+    "Table",
+    "joined_signatures",
+    "render",
+    "signed",
+    "told_apart_names",
+]
 
 Form = Literal["table", "json", "tsv", "latex", "markdown", "html"]
+SignatureForm = Literal["short", "full"]
+SIGNATURE = "signature: "
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Table:
     in a terminal, where longer texts go on below; ``rules`` holds the positions of rows after
     which a line is drawn (clusters); ``caption`` is the signature or remark below; ``name`` is
     how JSON readers find the table. ``signature`` is what made the numbers, one line per scorer,
-    for forms that programs read: a key in JSON, the last column in TSV.
+    for forms that programs read: a key in JSON, the last column in TSV. ``digits`` overrules how
+    many decimals the formats say.
     """
 
     columns: tuple[str, ...]
@@ -54,6 +58,7 @@ class Table:
     signature: str = ""
     row_formats: Mapping[str, str] = field(default_factory=dict)
     widths: Mapping[str, int] = field(default_factory=dict)
+    digits: int | None = None
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -76,13 +81,19 @@ class Table:
         """The cells as people read them, without control characters."""
         return [
             [
-                visible(
-                    as_text(cell, self.formats.get(name) or self.row_formats.get(str(row[0]), ""))
-                )
+                visible(as_text(cell, self._format(name, row, cell)))
                 for name, cell in zip(self.columns, row, strict=True)
             ]
             for row in self.rows
         ]
+
+    def _format(self, column: str, row: tuple[Cell, ...], cell: Cell) -> str:
+        spec = self.formats.get(column) or self.row_formats.get(str(row[0]), "")
+        if self.digits is None:
+            return spec
+        if not spec and isinstance(cell, float | tuple):
+            spec = "f"
+        return f".{self.digits}{spec[-1]}" if spec[-1:] in ("f", "p") else spec
 
     def flat(self) -> tuple[list[str], list[list[Cell]]]:
         """Names and rows of plain values, for programs: an interval is two columns.
@@ -111,8 +122,19 @@ class Table:
         return [visible(name) for name in self.columns]
 
     def remarks(self) -> list[str]:
-        """The lines below the table as people read them."""
-        return [visible(line) for line in self.caption.split("\n")] if self.caption else []
+        """The lines below the table as people read them, but for the signatures."""
+        lines = self.caption.split("\n") if self.caption else []
+        return [visible(line) for line in lines if not line.startswith(SIGNATURE)]
+
+    def signature_lines(self, form: SignatureForm = "full") -> tuple[str, ...]:
+        """What made the numbers, as a line for each scorer or, in short, one for all of them."""
+        whole = self.signature.split("\n") if self.signature else []
+        if not whole:
+            lines = self.caption.split("\n")
+            whole = [line.removeprefix(SIGNATURE) for line in lines if line.startswith(SIGNATURE)]
+        if form == "short" and whole:
+            whole = [short_signatures(whole)]
+        return tuple(SIGNATURE + visible(line) for line in whole)
 
     def numeric(self) -> list[bool]:
         """Which columns hold numbers only, and so stand at the right."""
@@ -140,11 +162,16 @@ def render(
     *,
     colour: bool = False,
     safe_cells: bool = False,
+    signature: SignatureForm = "short",
+    width: int | None = None,
+    digits: int | None = None,
 ) -> str:
     """Render one or more tables; ``colour`` sets headings bold in a terminal.
 
     No form lets a control character of the data through: they are written out (``\\x1b``, ``\\n``).
     ``safe_cells`` puts ``'`` before texts in TSV that a spreadsheet would take for formulas.
+    Where people read, ``signature`` shows the short form or the whole; a terminal table keeps to
+    ``width`` places, and names the columns it leaves out for it; ``digits`` decimals are shown.
 
     >>> print(render(Table(("system", "F0.5"), (("A", 0.35006), ("B", None)))))
     system    F0.5
@@ -160,34 +187,27 @@ def render(
         text = json.dumps(data, ensure_ascii=False, indent=1)
         return escaped_json(text, _JSON_CONTROL)
     if form == "tsv":
-        return "\n\n".join(_tsv(table, safe_cells) for table in tables)
-    tables = _with_signatures(tables, once=form == "table")
-    if form == "table":
-        return "\n\n".join(_terminal(table, colour) for table in tables)
-    one = {"latex": _latex, "markdown": _markdown, "html": _html}[form]
-    return "\n\n".join(one(table) for table in tables)
+        return _tsv(tables, safe_cells)
+    if digits is not None:
+        tables = [replace(table, digits=digits) for table in tables]
+    if form == "html":
+        return "\n\n".join(map(_html, tables))
+    if form == "latex":
+        from errata.report.latex import latex
 
+        return "\n\n".join(latex(table, signature) for table in tables)
+    if form == "markdown":
+        return "\n\n".join(_markdown(table, signature) for table in tables)
+    from errata.report.printed_table import printed_table
 
-def _with_signatures(tables: Sequence[Table], *, once: bool) -> list[Table]:
-    """Tables that say below them what made them, where they do not yet.
-
-    With ``once``, a table that shares the signature of the one before it refers to that.
-    """
-
-    def shows(table: Table) -> bool:
-        return all(line in table.caption for line in table.signature.split("\n"))
-
-    above = ""
-    found = []
+    shown: list[str] = []
+    above: tuple[str, ...] = ()
     for table in tables:
-        if not shows(table):
-            same = once and table.signature == above
-            lines = ["as above"] if same else table.signature.split("\n")
-            signed_lines = (f"signature: {line}" for line in lines)
-            table = replace(table, caption="\n".join(filter(None, (table.caption, *signed_lines))))
-        above = table.signature
-        found.append(table)
-    return found
+        lines = table.signature_lines(signature)
+        new = () if lines == above else lines  # said once for tables that share it
+        shown.append(printed_table(table, new, colour=colour, width=width))
+        above = lines
+    return "\n\n".join(shown)
 
 
 def escaped_json(text: str, characters: re.Pattern[str]) -> str:
@@ -237,91 +257,29 @@ def _as_data(table: Table, name: str) -> dict[str, Any]:
     }
 
 
-def _wrapped(table: Table) -> list[list[list[str]]]:
-    """The lines that each row takes in a terminal, as cells."""
-    most = [table.widths.get(name) for name in table.columns]
+def _tsv(tables: Sequence[Table], safe: bool) -> str:
+    """One table, whatever there is: of several, the rows of each, its name in the first column."""
 
-    def lines(text: str, width: int | None) -> list[str]:
-        return [text] if width is None else textwrap.wrap(text, width, break_on_hyphens=False)
-
-    return [
-        [list(line) for line in zip_longest(*map(lines, row, most), fillvalue="")]
-        for row in table.texts()
-    ]
-
-
-def _terminal(table: Table, colour: bool) -> str:
-    rows, heads = _wrapped(table), table.heads()
-    widths = [
-        max([display_width(name), *(display_width(cells[c]) for row in rows for cells in row)])
-        for c, name in enumerate(heads)
-    ]
-    right = table.numeric()
-
-    def line(cells: Sequence[str]) -> str:
-        padded = []
-        for cell, width, at_right in zip(cells, widths, right, strict=True):
-            blanks = " " * (width - display_width(cell))
-            padded.append(blanks + cell if at_right else cell + blanks)
-        return "  ".join(padded).rstrip()
-
-    rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
-    bold = (lambda text: f"\x1b[1m{text}\x1b[0m") if colour else (lambda text: text)
-    lines = [bold(visible(table.title))] if table.title else []
-    lines += [bold(line(heads)), rule]
-    for position, row in enumerate(rows):
-        lines += map(line, row)
-        if position in table.rules and position + 1 < len(rows):
-            lines.append("┄" * len(rule))
-    return "\n".join([*lines, *table.remarks()])
-
-
-def _tsv(table: Table, safe: bool) -> str:
     def clean(value: Cell) -> str:
         text = "" if is_empty(value) else visible(str(value))
         return f"'{text}" if safe and isinstance(value, str) and text[:1] in FORMULAS else text
 
-    head, lines = table.flat()
-    rows: list[Sequence[Cell]] = [head, *lines]
-    return "\n".join("\t".join(map(clean, line)) for line in rows)
+    names = told_apart_names(table.name or table.title for table in tables)
+    several = ["table"] * (len(tables) > 1)
+    rows: list[dict[str, Cell]] = []
+    columns = dict.fromkeys(several)
+    for name, table in zip(names, tables, strict=True):
+        head, lines = table.flat()
+        own = list(told_apart_names(head))
+        columns |= dict.fromkeys(own)
+        rows += ({"table": name, **dict(zip(own, line, strict=True))} for line in lines)
+    shown = sorted(columns, key="signature".__eq__)  # the longest stands last
+    printed: list[list[Cell]] = [[*shown], *([row.get(name) for name in shown] for row in rows)]
+    return "\n".join("\t".join(map(clean, line)) for line in printed)
 
 
 # What JSON allows in strings and a terminal obeys; line feeds stand between the strings only.
 _JSON_CONTROL = re.compile(f"(?!\n)[{CONTROLS}]")
-
-_LATEX = {
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-    "−": "$-$",
-    "±": r"$\pm$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "κ": r"$\kappa$",
-    "ρ": r"$\rho$",
-    "σ": r"$\sigma$",
-    "τ": r"$\tau$",
-    "λ": r"$\lambda$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "→": r"$\to$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "—": "---",
-    "–": "--",
-    "…": r"\ldots{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}
-
 
 # What Markdown would take as markup; an underscore inside a word is none.
 _MARKUP = re.compile(r"[\\`*<|\[\]~$]|\b_|_\b|(?<=http):|(?<=https):|(?<=ftp):|(?<=www)\.|@", re.I)
@@ -329,34 +287,7 @@ _MARKUP = re.compile(r"[\\`*<|\[\]~$]|\b_|_\b|(?<=http):|(?<=https):|(?<=ftp):|(
 _BLOCK = re.compile(r"^[#>+=-]|(?<=^[0-9])[.)]|(?<=^[0-9]{2})[.)]")
 
 
-def _latex(table: Table) -> str:
-    def clean(text: str) -> str:
-        return "".join(_LATEX.get(c, c) for c in text)
-
-    def line(cells: Sequence[str]) -> str:
-        text = " & ".join(map(clean, cells)) + r" \\"
-        return f"{{}}{text}" if text[0] in "[*" else text  # no argument of what stands before it
-
-    spec = "".join("r" if right else "l" for right in table.numeric())
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\begin{{tabular}}{{{spec}}}",
-        r"\toprule",
-        line(table.heads()),
-        r"\midrule",
-    ]
-    for position, row in enumerate(table.texts()):
-        lines.append(line(row))
-        if position in table.rules and position + 1 < len(table.rows):
-            lines.append(r"\midrule")
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    caption = ". ".join(filter(None, (visible(table.title), " ".join(table.remarks()))))
-    lines += [rf"\caption{{{clean(caption)}}}"] if caption else []
-    return "\n".join([*lines, r"\end{table}"])
-
-
-def _markdown(table: Table) -> str:
+def _markdown(table: Table, signature: SignatureForm) -> str:
     def clean(text: str) -> str:
         return _MARKUP.sub(r"\\\g<0>", text)
 
@@ -367,7 +298,7 @@ def _markdown(table: Table) -> str:
     lines = [f"**{clean(visible(table.title))}**", ""] if table.title else []
     lines += [line(table.heads()), "| " + " | ".join(marks) + " |"]
     lines += map(line, table.texts())
-    for remark in table.remarks():
+    for remark in (*table.remarks(), *table.signature_lines(signature)):
         lines += ["", _BLOCK.sub(r"\\\g<0>", clean(remark))]
     return "\n".join(lines)
 

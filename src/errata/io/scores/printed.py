@@ -1,8 +1,11 @@
 """Scores as our commands print them: the tables of ``errata score`` and ``errata rank``.
 
-In JSON they stand under ``tables``, in TSV one below the other. A table of scores has the columns
-``rank, system, SCORE``, a ranking ``cluster, range, system, SCORE``, and a table of sentences
-``system, sentence, SCORE`` with sentences counted from 1. Other tables hold no scores of systems.
+In JSON they stand under ``tables``; TSV is one table, with the name of each in the first column,
+``metric`` or ``table``, where there are several (older versions printed them one below the other).
+A table of scores has the columns ``rank, system, SCORE``, a ranking ``cluster, range, system,
+SCORE``, and a table of sentences ``system, sentence, SCORE`` with sentences counted from 1; where
+several metrics share a table, ``figure`` says what is under ``score``. Other tables hold no scores
+of systems.
 """
 
 from __future__ import annotations
@@ -47,7 +50,7 @@ def _is_table(table: Any) -> bool:
 def is_printed_tsv(line: str) -> bool:
     """Whether a line is the heading of a table that a command printed."""
     head = line.rstrip("\r\n").split("\t")
-    return "system" in head[:4] and head[-1] == "signature"
+    return "system" in head[:5] and head[-1] == "signature"
 
 
 def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
@@ -67,7 +70,25 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
             tables[-1].setdefault("signature", row.get("signature", ""))
             tables[-1]["rows"].append(row)
             tables[-1]["lines"].append(number)
-    return _scores_among(tables, name)
+    return _scores_among([part for table in tables for part in _parts(table)], name)
+
+
+def _parts(table: Printed) -> list[Printed]:
+    """The tables that share one, by the name in the first column; each with its own columns."""
+    by = table["columns"][0]
+    if by not in ("table", "metric"):
+        return [table]
+    parts: dict[str, Printed] = {}
+    for row, line in zip(table["rows"], table["lines"], strict=True):
+        headline = row.get("figure") or "score"
+        new = {"rows": [], "lines": [], "signature": row.get("signature", ""), "score": headline}
+        part = parts.setdefault(row[by], new)
+        part["rows"].append({**row, part["score"]: row.get("score", row.get(headline, ""))})
+        part["lines"].append(line)
+    for part in parts.values():
+        own = [part["score"] if c == "score" else c for c in table["columns"][1:] if c != "figure"]
+        part["columns"] = [c for c in own if any(row[c] for row in part["rows"])]
+    return [*parts.values()]
 
 
 def _unsafe(cell: str) -> str:

@@ -90,6 +90,8 @@ def _as_json(scores: Scores) -> list[str]:
     }
     if scores.skipped:  # a file of all sentences is as it was
         data["skipped"] = list(scores.skipped)
+    if scores.shares:
+        data["shares"] = list(scores.shares)
     return [
         "{",
         *(
@@ -135,6 +137,7 @@ def from_stored_json(data: Any, name: str) -> Scores:
             name=_string(data["name"]),
             label=_string(data["label"]),
             skipped=_positions(data.get("skipped", [])),
+            shares=_strings(data.get("shares", [])),
         )
     except InputError as error:
         raise InputError(error.problem, path=name, remedy=error.remedy) from None

@@ -189,7 +189,12 @@ class CLEME(_Merging):
     """
 
     name = "cleme"
-    about = About(paper="Ye et al. 2023", range="from 0 to 1", needs=("gold edits or references",))
+    about = About(
+        paper="Ye et al. 2023",
+        range="from 0 to 1",
+        needs=("gold edits or references",),
+        amounts=("TP", "FP", "FN", "TN"),
+    )
 
     mode: Mode = "dependent"
     weights: Literal["length", "none"] = "length"

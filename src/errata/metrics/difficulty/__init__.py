@@ -50,6 +50,7 @@ class Difficulty(Metric):
     about = About(
         paper="Gotou et al. 2020",
         range="from 0 to 1",
+        amounts=("TP", "TN", "FP", "FN", "wrong"),
         needs=("gold edits or references", "several systems, or a weight file"),
     )
     weights: str = "systems"

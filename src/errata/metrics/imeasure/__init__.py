@@ -211,25 +211,22 @@ class IMeasure(Metric):
         }
 
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether the gold had edits or only text."""
-        return ("gold:edits" if corpus.has_gold_edits else "gold:text",)
+        """Whether the gold had edits or only text, and how many corrections were split.
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """How many gold corrections were split as the official converter splits them."""
-        if self.tokenise == "none":
-            return ()
+        ``tokenise='official'`` splits them as the official converter does; a fact of the
+        signature, since it is no mistake of anybody.
+        """
         split = {
             edit.replacement
             for references in corpus.references
             for reference in references
             for edit in reference.edits or ()
-            if treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
+            if self.tokenise != "none"
+            and treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
         }
-        if not split:
-            return ()
         return (
-            f"{len(split)} different gold corrections were tokenised anew, as the official "
-            f"converter does ({min(split)!r}...); imeasure(tokenise=none) leaves them alone",
+            "gold:edits" if corpus.has_gold_edits else "gold:text",
+            *([f"corrections tokenised anew:{len(split)}"] if split else []),
         )
 
 

@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping
 
 from errata.errors import visible
 from errata.numbers import Estimate
-from errata.report.cells import Cell, Graded, Marked, Places, is_empty, is_number
+from errata.report.cells import Cell, Graded, Leading, Marked, Places, is_empty, is_number
 from errata.report.page.glossary import term_of
 from errata.report.page.inline import script_json
-from errata.report.table import Table, render
+from errata.report.table import SIGNATURE, Table, render
 
 __all__ = ["table_html", "term_html"]
 
@@ -65,7 +65,7 @@ def _plain(table: Table) -> str:
     def row(tag: str, cells: list[str]) -> str:
         return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    lines = (visible(table.title), *table.remarks())
+    lines = (visible(table.title), *table.remarks(), *table.signature_lines())
     caption = "<br>".join(html.escape(line) for line in lines if line)
     return "\n".join(
         [
@@ -117,14 +117,8 @@ def _figure(
 
 def _remarks(table: Table) -> tuple[list[str], list[str]]:
     """The lines below a table, and its signatures apart from them."""
-    signatures = [visible(line) for line in table.signature.split("\n") if line]
-    lines = [line for line in table.remarks() if not line.startswith("signature: ")]
-    said = [
-        line.removeprefix("signature: ")
-        for line in table.remarks()
-        if line.startswith("signature: ")
-    ]
-    return [line for line in lines if line not in signatures], signatures or said
+    signatures = [line.removeprefix(SIGNATURE) for line in table.signature_lines()]
+    return table.remarks(), signatures
 
 
 def _signature(lines: list[str]) -> list[str]:
@@ -215,7 +209,7 @@ def _cell(
     cell: Cell, text: str, *, number: bool, header: bool, top: float | None, link: str
 ) -> str:
     value = _value(cell)
-    exact = cell[0] if isinstance(cell, Estimate | Graded | Marked | Places) else cell
+    exact = cell[0] if isinstance(cell, Estimate | Graded | Leading | Marked | Places) else cell
     kept = f' data-v="{exact if is_number(exact) else value!r}"' if value is not None else ""
     classes = ["n"] if number or value is not None else []
     classes += ["long"] if len(text) > LONG and value is None else []

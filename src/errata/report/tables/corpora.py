@@ -9,6 +9,7 @@ import numpy as np
 from errata.numbers import Interval, plural
 from errata.report.cells import Places, Ranks
 from errata.report.table import Cell, Table, joined_signatures
+from errata.report.tables.formats import score_format, unit
 from errata.studies.corpora import AcrossCorpora, CorpusFacts, Stability, rank_changes, stability
 
 __all__ = ["across_table", "corpus_kind_table", "corpus_table", "stability_table"]
@@ -128,8 +129,9 @@ def across_table(
     return Table(
         tuple(columns),
         tuple(rows),
-        title=f"{across.label}: {headline}{half}, and rank",
+        title=f"{across.label}: {headline}{unit(across.scores)}{half}, and rank",
         name=across.label,
+        formats=dict.fromkeys(across.corpora, score_format(across.scores[0], headline)),
         caption="\n".join(caption),
         signature=joined_signatures(side.signature for side in (across, base) if side is not None),
     )

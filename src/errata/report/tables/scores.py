@@ -7,17 +7,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from errata.data import Scores, number_beside
-from errata.numbers import Estimate, Interval
+from errata.meta.leads import first_lead, not_told_apart
+from errata.numbers import Interval
+from errata.report.cells import Leading
 from errata.report.table import Cell, Table, joined_signatures
+from errata.report.tables.formats import score_format, score_formats, unit
+from errata.report.verdicts import verdict
 
 __all__ = [
     "comparison_table",
+    "lead_table",
+    "long_table",
     "metric_heading",
     "score_table",
     "score_tables",
     "sentence_score_table",
     "summary_table",
     "told_apart",
+    "with_verdicts",
 ]
 
 
@@ -39,7 +46,7 @@ def told_apart(results: Sequence[Scores]) -> list[Scores]:
 
 
 def _caption(scores: Scores) -> str:
-    return "\n".join((f"signature: {scores.signature}", *(f"note: {n}" for n in scores.notes)))
+    return "\n".join(f"note: {note}" for note in scores.notes)
 
 
 def score_table(scores: Scores, *, confidence: float = 0.95) -> Table:
@@ -61,42 +68,113 @@ def score_table(scores: Scores, *, confidence: float = 0.95) -> Table:
         )
     shown = (f"{confidence * 100:g} % interval",) if sampled else ()
     label = scores.label
+    formats = score_formats(scores, (scores.headline, *scores.parts), 2)
     return Table(
         ("rank", "system", scores.headline, *shown, *scores.parts),
         tuple(rows),
-        title=label,
+        title=label + unit([scores]),
         name=label,
         caption=_caption(scores),
         signature=scores.signature,
+        formats=formats | dict.fromkeys(shown, formats[scores.headline]),
     )
 
 
 def summary_table(
-    results: Sequence[Scores], *, confidence: float = 0.95, signatures: bool = False
+    results: Sequence[Scores], *, confidence: float = 0.95, notes: bool = False
 ) -> Table:
-    """Every metric side by side: score and interval, in the order of the first metric."""
-    columns = ("system", *map(metric_heading, told_apart(results)))
-    intervals = [scores.interval(confidence) for scores in results]
+    """Every metric side by side: score and interval, in the order of the first metric.
+
+    The best of each is marked, and what is not told apart from it (`not_told_apart`). With
+    ``notes`` the table says below it what the marks mean, and what the metrics have to say.
+    """
+    apart = told_apart(results)
+    columns = ("system", *map(metric_heading, apart))
+    cells = [_leading(scores, confidence) for scores in results]
     rows: list[tuple[Cell, ...]] = [
-        (
-            results[0].systems[s],
-            *(
-                Estimate(float(scores.values[s]), *interval[s].tolist())
-                for scores, interval in zip(results, intervals, strict=True)
-            ),
-        )
-        for s in results[0].order
+        (results[0].systems[s], *(column[s] for column in cells)) for s in results[0].order
     ]
     sampled = any(scores.resampled is not None for scores in results)
-    what = f": score ± half the width of its {confidence * 100:g} % interval" if sampled else ""
+    level = f"{confidence * 100:g} %"
+    what = f": score ± half the width of its {level} interval" if sampled else ""
+    said = [f"note: {note}" for scores in results for note in scores.notes]
+    if len(results[0]) > 1:
+        alike = f"not told apart from it (paired bootstrap, {level})" if sampled else "as good"
+        said.insert(0, f"* best   = {alike}")
     return Table(
         columns,
         tuple(rows),
-        title=f"Overview{what}",
+        title=f"Overview{what}{unit(results)}",
         name="overview",
-        caption="\n".join(map(_caption, results)) if signatures else "",
+        caption="\n".join(said) if notes else "",
+        signature=joined_signatures(scores.signature for scores in results),
+        formats={
+            name: score_format(scores, scores.headline)
+            for name, scores in zip(columns[1:], results, strict=True)
+        },
+    )
+
+
+def _leading(scores: Scores, confidence: float) -> list[Leading]:
+    """The score of each system, marked where it is the best or not told apart from it."""
+    bounds = scores.interval(confidence)
+    alike = not_told_apart(scores, confidence)
+    marked = len(scores) > 1
+    return [
+        Leading(
+            float(scores.values[s]),
+            float(bounds[s, 0]),
+            float(bounds[s, 1]),
+            "" if not (marked and alike[s]) else "best" if scores.ranks[s] == 1 else "tie",
+        )
+        for s in range(len(scores))
+    ]
+
+
+def lead_table(results: Sequence[Scores], *, confidence: float = 0.95) -> Table:
+    """The best system of each metric against the next one; what it says stands in ``verdict``."""
+    rows: list[tuple[Cell, ...]] = []
+    for scores in told_apart(results):
+        lead = first_lead(scores, confidence)
+        if lead is not None:
+            said = verdict(scores, confidence)
+            rows.append((scores.label, lead.better, lead.worse, lead.by, lead.p, said))
+    return Table(
+        ("metric", "better", "worse", "by", "p", "verdict"),
+        tuple(rows),
+        title="The best system against the next",
+        name="verdicts",
         signature=joined_signatures(scores.signature for scores in results),
     )
+
+
+def long_table(tables: Sequence[Table], results: Sequence[Scores]) -> Table:
+    """The tables of several metrics as one, for programs: ``figure`` says what ``score`` is."""
+    heads = [
+        tuple("score" if c == r.headline else c for c in t.columns)
+        for t, r in zip(tables, results, strict=True)
+    ]
+    first = ("figure", "score")
+    before = [c for c in heads[0] if heads[0].index(c) < heads[0].index("score")]
+    rest = dict.fromkeys(c for head in heads for c in head if c not in {*before, *first})
+    columns = ("metric", *before, *first, *rest, "signature")
+    rows = []
+    for table, head, scores in zip(tables, heads, results, strict=True):
+        own: dict[str, Cell] = {
+            "metric": scores.label,
+            "figure": scores.headline,
+            "signature": scores.signature,
+        }
+        for row in table.rows:
+            cells = own | dict(zip(head, row, strict=True))
+            rows.append(tuple(cells.get(name) for name in columns))
+    return Table(columns, tuple(rows), name=tables[0].name)
+
+
+def with_verdicts(table: Table, verdicts: Table) -> Table:
+    """A table of scores with a sentence below it for each metric."""
+    said = [str(row[-1]) for row in verdicts.rows]
+    return replace(table, caption="\n".join(filter(None, (table.caption, *said))))
 
 
 def metric_heading(scores: Scores) -> str:
@@ -147,6 +225,5 @@ def comparison_table(scores: Scores) -> Table:
         rows,
         title=f"{scores.label}: one-sided p-values of the paired bootstrap",
         name=f"{scores.label}_p_values",
-        caption=f"signature: {scores.signature}",
         signature=scores.signature,
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from errata.data import Scores, short_names
 from errata.numbers import Estimate
 from errata.report.table import Cell, Table
+from errata.report.tables.formats import score_format, unit
 from errata.studies.several_sets import SetAgreements, SetCurve, SetOperations, SetScores
 
 __all__ = [
@@ -71,8 +72,9 @@ def set_score_table(found: SetScores, name: str, *, confidence: float = 0.95) ->
     return Table(
         ("system", *(each.name for each in found.sets)),
         tuple(rows),
-        title=f"{name}: {first.headline} by reference set{what}",
+        title=f"{name}: {first.headline} by reference set{unit(found.scores)}{what}",
         name=f"{name}_by_set",
+        formats={each.name: score_format(first, first.headline) for each in found.sets},
         signature=found.signature,
     )
 

@@ -1,0 +1,164 @@
+"""Tables in a terminal: aligned, within its width, the signature dim below."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from errata.errors import visible
+from errata.numbers import Estimate
+from errata.report.cells import Cell, Leading, display_width
+from errata.report.table import SIGNATURE, Table
+
+__all__ = ["dim", "printed_table"]
+
+GAP = 2  # places between two columns
+FEWEST = 24  # places of a text that is worth reading in lines
+REMEDY = "a wider terminal, COLUMNS=200 or --format tsv shows all"
+Lines = list[list[list[str]]]
+
+
+def dim(text: str, colour: bool) -> str:
+    """Text that steps back, where there are colours."""
+    return f"\x1b[2m{text}\x1b[0m" if colour else text
+
+
+def printed_table(
+    table: Table, signatures: Sequence[str] = (), *, colour: bool = False, width: int | None = None
+) -> str:
+    """A table as lines of text; too wide a one loses columns, and says which."""
+    bold = (lambda text: f"\x1b[1m{text}\x1b[0m") if colour else (lambda text: text)
+    lines = [bold(line) for line in _filled(visible(table.title), width)] if table.title else []
+    parts, left_out = _fitting(table, width)
+    for k, part in enumerate(parts):
+        lines += ([""] if k else []) + _grid(part, bold)
+    remarks = table.remarks()
+    if left_out:
+        names = ", ".join(map(visible, left_out))
+        remarks.insert(0, f"note: not shown in {width} columns: {names}; {REMEDY}")
+    for remark in remarks:
+        lines += _filled(remark, width)
+    for signature in signatures:
+        lines += (dim(line, colour) for line in _filled(signature, width))
+    return "\n".join(lines)
+
+
+def _filled(text: str, width: int | None) -> list[str]:
+    """A remark in lines of the width; a blank is never lost, so that it can be copied."""
+    if width is None or display_width(text) <= width or text.startswith(SIGNATURE):
+        return [text]
+    return textwrap.wrap(
+        text, width, break_on_hyphens=False, break_long_words=False, subsequent_indent="  "
+    )
+
+
+def _fitting(table: Table, width: int | None) -> tuple[list[Table], list[str]]:
+    """The table within so many places, and what it lost for that.
+
+    A long text goes on below; then half widths go; then a square of numbers is cut in parts, and
+    any other table loses its last columns.
+    """
+    if width is None or _width(table) <= width:
+        return [table], []
+    table = _narrowed(table, width)
+    if _width(table) <= width:
+        return [table], []
+    bare = replace(table, rows=tuple(tuple(map(_without_spread, row)) for row in table.rows))
+    lost = ["intervals"] if bare.rows != table.rows else []
+    if _width(bare) <= width:
+        return [bare], lost
+    if set(table.columns[1:]) <= {str(row[0]) for row in table.rows}:  # everything by everything
+        return _in_parts(bare, width), lost
+    keep = list(range(len(table.columns)))
+    while len(keep) > 2 and _width(_columns(bare, keep)) > width:
+        keep.pop()
+    return [_columns(bare, keep)], [*lost, *table.columns[len(keep) :]]
+
+
+def _narrowed(table: Table, width: int) -> Table:
+    """The table with its longest text in lines, as far as that helps and leaves some words."""
+    widths = _widths(table.heads(), _wrapped(table))
+    texts = [
+        c
+        for c, name in enumerate(table.columns)
+        if any(isinstance(row[c], str) for row in table.rows) and name not in table.widths
+    ]
+    if not texts:
+        return table
+    widest = max(texts, key=widths.__getitem__)
+    room = widths[widest] - (_width(table) - width)
+    if room < max(FEWEST, display_width(table.columns[widest])):
+        return table
+    return replace(table, widths={**table.widths, table.columns[widest]: room})
+
+
+def _in_parts(table: Table, width: int) -> list[Table]:
+    """A wide square of numbers, some columns at a time."""
+    parts: list[list[int]] = [[]]
+    for c in range(1, len(table.columns)):
+        if parts[-1] and _width(_columns(table, [0, *parts[-1], c])) > width:
+            parts.append([])
+        parts[-1].append(c)
+    return [_columns(table, [0, *columns]) for columns in parts]
+
+
+def _columns(table: Table, keep: Sequence[int]) -> Table:
+    return replace(
+        table,
+        columns=tuple(table.columns[c] for c in keep),
+        rows=tuple(tuple(row[c] for c in keep) for row in table.rows),
+    )
+
+
+def _without_spread(cell: Cell) -> Cell:
+    """The same without its half width, which its interval still has in every other form."""
+    if isinstance(cell, Leading | Estimate):
+        return cell._replace(low=float("nan"), high=float("nan"))
+    return cell
+
+
+def _wrapped(table: Table) -> Lines:
+    """The lines that each row takes in a terminal, as cells."""
+    most = [table.widths.get(name) for name in table.columns]
+
+    def lines(text: str, width: int | None) -> list[str]:
+        return [text] if width is None else textwrap.wrap(text, width, break_on_hyphens=False)
+
+    return [
+        [list(line) for line in zip_longest(*map(lines, row, most), fillvalue="")]
+        for row in table.texts()
+    ]
+
+
+def _widths(heads: Sequence[str], rows: Lines) -> list[int]:
+    return [
+        max([display_width(name), *(display_width(cells[c]) for row in rows for cells in row)])
+        for c, name in enumerate(heads)
+    ]
+
+
+def _width(table: Table) -> int:
+    widths = _widths(table.heads(), _wrapped(table))
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _grid(table: Table, bold: Callable[[str], str]) -> list[str]:
+    rows, heads = _wrapped(table), table.heads()
+    widths, right = _widths(heads, rows), table.numeric()
+
+    def line(cells: Sequence[str]) -> str:
+        padded = []
+        for cell, width, at_right in zip(cells, widths, right, strict=True):
+            blanks = " " * (width - display_width(cell))
+            padded.append(blanks + cell if at_right else cell + blanks)
+        return (" " * GAP).join(padded).rstrip()
+
+    rule = "─" * (sum(widths) + GAP * (len(widths) - 1))
+    lines = [bold(line(heads)), rule]
+    for position, row in enumerate(rows):
+        lines += map(line, row)
+        if position in table.rules and position + 1 < len(rows):
+            lines.append("┄" * len(rule))
+    return lines
