@@ -22,6 +22,7 @@ HOME = "errata.report.explorer"
 SCRIPTS = ("store.js", "cards.js", "explorer.js")
 BLOCK = 200  # sentences: unpacked in a few milliseconds
 MOST_PRINTED = 100  # sentences
+TALL = 15_000_000  # pixels of the list; some browsers lose their way a little above
 DIGITS = 4  # of scores, as tables show them
 ORDERS = {
     "number": "number",
@@ -70,6 +71,7 @@ def explorer_section(
         "size": BLOCK,
         "blocks": -(-len(sentences) // BLOCK),
         "printed": MOST_PRINTED,
+        "tallest": TALL,
         "digits": DIGITS,
         "systems": [visible(name) for name in names],
         "metrics": [{"label": each.label, "signature": each.scorer} for each in scored],

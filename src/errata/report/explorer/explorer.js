@@ -6,8 +6,7 @@
   const form = $("x-filters"), scroller = $("x-list"), tall = $("x-tall"), rows = $("x-rows");
   const home = scroller.closest("section"), key = home.id;
   const MARGIN = 600; // pixels made beyond what is in sight
-  const TALLEST = 15e6; // pixels; browsers lose their way a little above
-  const PRINTED = store.settings.printed;
+  const {tallest: TALLEST, printed: PRINTED} = store.settings;
   const count = n => n.toLocaleString("en");
 
   let f = {}; // what the form asks for, as numbers
@@ -31,9 +30,9 @@
     for (let k = 0; k < order.length; k++) {
       offsets[k + 1] = offsets[k] + (heights.get(order[k]) ?? guessed(order[k]));
     }
-    const total = offsets[order.length];
-    scale = Math.max(1, total / TALLEST);
-    tall.style.height = `${Math.ceil(total / scale)}px`;
+    const total = offsets[order.length], seen = scroller.clientHeight;
+    scale = total > TALLEST ? (total - seen) / (TALLEST - seen) : 1; // the last pixel is the last one
+    tall.style.height = `${Math.min(total, TALLEST)}px`;
   }
 
   // The place in the order that stands at so many pixels.
@@ -261,9 +260,14 @@
     return home.contains(document.activeElement) || (box.top < innerHeight * .7 && box.bottom > innerHeight * .3);
   };
 
+  function isSeen(i) {
+    const box = made.get(i)?.getBoundingClientRect(), frame = scroller.getBoundingClientRect();
+    return box && box.bottom > frame.top && box.top < frame.bottom;
+  }
+
+  // From the sentence that is named, unless the reader has scrolled away from it.
   function step(by) {
-    const k = order.indexOf(current);
-    const next = k < 0 ? placeAt(scroller.scrollTop * scale + 1) : k + by;
+    const next = isSeen(current) ? order.indexOf(current) + by : placeAt(scroller.scrollTop * scale + 1);
     goTo(Math.max(0, Math.min(order.length - 1, next))).then(() => remember(false));
   }
 
@@ -358,7 +362,7 @@
   addEventListener("beforeprint", toPrint);
   addEventListener("afterprint", () => $("x-printed").replaceChildren());
 
-  (async () => {
+  async function start() {
     await Promise.all([store.ready(), store.load(0)]);
     if (await follow()) home.scrollIntoView({behavior: "instant"}); else await apply();
     const narrowed = fields().some(each => $("x-more").contains(each) && !asUsual(each));
@@ -369,5 +373,6 @@
       await store.load(block);
     }
     later(prepare);
-  })();
+  }
+  start().catch(error => say(`The sentences cannot be unpacked in this browser (${error.message}).`));
 })();

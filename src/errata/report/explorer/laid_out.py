@@ -198,11 +198,9 @@ def _judged_row(
         if each.state != "missed" and each.edit not in made:
             made.append(each.edit)
     text = None
-    if carried_out(tokens, made) != output.split():
+    if (source, output) in changes and carried_out(tokens, made) != output.split():
         others = [
-            edit
-            for edit in changes.get((source, output), ())
-            if not any(_touch(edit, mine) for mine in made)
+            edit for edit in changes[source, output] if not any(_touch(edit, mine) for mine in made)
         ]
         shown |= dict.fromkeys(_changed(others))
         text = _left(tokens, [*made, *others], output)
