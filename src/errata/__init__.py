@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from errata.evaluation import evaluate
     from errata.metrics import Metric, parse
     from errata.report.story.whole_report import report
+    from errata.studies.comparison import compare
 
 # The one place of the version; pyproject.toml reads it here, `errata --version` without NumPy.
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ _WHERE = {
     "Metric": "errata.metrics",
     "parse": "errata.metrics",
     "evaluate": "errata.evaluation",
+    "compare": "errata.studies.comparison",
 }
 __all__ = [
     "Corpus",
@@ -44,6 +46,7 @@ __all__ = [
     "Reference",
     "Scores",
     "__version__",
+    "compare",
     "evaluate",
     "parse",
     "report",

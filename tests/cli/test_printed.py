@@ -26,6 +26,8 @@ from small_experiment import SMALL
 GOLDEN = Path(__file__).parents[1] / "golden" / "printed"
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 EDITS = ("-m", "edits")
+TWO = ("cautious.txt", "eager.txt")
+TRIALS = ("--resamples", 50, "--trials", 200)
 QUICK = ("--resamples", 40)
 CONVENTIONS = (
     *("noties", "hties", "wmt12", "wmt13", "wmt14", "kendall_like", "tau_b", "tau_c", "tau_23"),
@@ -42,6 +44,13 @@ RUNS: dict[str, tuple[object, ...]] = {
     "score-no-intervals": ("score", "--sample", "--resamples", 0, "-m", "m2", "-m", "bleu"),
     "score-confidence": ("score", "--sample", *QUICK, "--confidence", 0.5, "-m", "gleu"),
     "score-compare": ("score", "--sample", *QUICK, "--compare", "-m", "m2", "-m", "gleu"),
+    "compare": ("compare", "--sample", "--old", "nothing", "--show", 1, *TRIALS, *EDITS),
+    "compare-two": ("compare", "--gold", "gold.m2", *TWO, "--show", 3, *TRIALS),
+    "compare-source": ("compare", "--source", "source.txt", *TWO, *TRIALS),
+    "compare-by-edit": (
+        *("compare", "--gold", "gold.m2", *TWO, *EDITS, "--by-edit"),
+        *("--resamples", 0, "--trials", 0),
+    ),
     "score-by-type": ("score", "--sample", "--by-type", *EDITS),
     "score-by-type-1": ("score", "--sample", "--by-type", "--tier", 1, *EDITS),
     "score-by-type-2": ("score", "--sample", "--by-type", "--tier", 2, *EDITS),
@@ -128,7 +137,7 @@ RUNS: dict[str, tuple[object, ...]] = {
 }
 FORMS = ("json", "tsv", "latex", "markdown", "html")
 IN_ALL_FORMS = {
-    *("score", "score-details", "score-compare", "score-by-type", "score-one"),
+    *("score", "score-details", "score-compare", "score-by-type", "score-one", "compare-two"),
     *("rank-head-to-head", "agree", "plan", "refs", "stress", "difficulty-system", "meta"),
     *("meta-system", "check-shifted", "reproduce-small", "data-list", "metrics-m2", "rankers"),
     *("plan-pairs", "meta-top", "meta-alone", "corpora", "align", "benchmark"),

@@ -203,7 +203,7 @@ def test_figures_and_intervals_are_those_of_the_scores() -> None:
         bounds = np.quantile(gap, [0.025, 0.975])
         assert each.difference[1:] == pytest.approx(bounds.tolist(), rel=1e-12)
         assert each.signature.startswith(scores.scorer)
-        assert "trials:10" in each.signature
+    assert "trials:10 | seed:5" in found.tests
 
 
 def test_without_references_edits_are_counted() -> None:

@@ -42,7 +42,9 @@ FILES = f"Everywhere, files may be compressed ({', '.join(COMPRESSIONS)}), and -
 @metric_option(*DEFAULT_METRICS)
 @click.option("--by-sentence", "sentences", is_flag=True, help="Print a row for every sentence.")
 @click.option("--compare", is_flag=True, help="Add paired-bootstrap p-values between systems.")
-@click.option("--by-type", is_flag=True, help="A table of F by kind of edit (errant, edits).")
+@click.option(
+    "--by-type", is_flag=True, help="F, success and false alarms by kind of edit (errant, edits)."
+)
 @extract_option("errant, edits and difficulty: find the edits of all outputs alike")
 @tier_option
 @click.option("--details", is_flag=True, help="With several metrics: a table for each of them.")
@@ -130,9 +132,10 @@ def _by_type(
 ) -> list[Table]:
     from errata.evaluation import check_inputs, corpus_facts
     from errata.metrics.errant import Edits
+    from errata.metrics.errant.aimed import aimed_scores
     from errata.metrics.errant.by_type import scores_by_type
     from errata.report.table import signed
-    from errata.report.tables.kinds import type_table
+    from errata.report.tables.kinds import aimed_table, touched_table, type_table
 
     tables = []
     for metric in metrics:
@@ -145,7 +148,8 @@ def _by_type(
         with ProgressBar(metric.name) as progress:
             metric.prepared(corpus, systems, progress)  # of all systems in one go
         scored = [scores_by_type(metric, corpus, system, tier=tier) for system in systems]
-        for each in scored:
+        aimed = [aimed_scores(metric, corpus, system, tier=tier) for system in systems]
+        for each, alone in zip(scored, aimed, strict=True):
             signature = signed(
                 repr(metric),
                 *metric.context(corpus, systems),
@@ -155,4 +159,6 @@ def _by_type(
             )
             notes = metric.notes(corpus, systems)
             tables.append(type_table(each, metric.headline, notes=notes, signature=signature))
+            tables.append(aimed_table(alone, metric.headline, signature=signature))
+        tables.append(touched_table(aimed, signature=signature))
     return tables

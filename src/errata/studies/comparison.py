@@ -64,7 +64,8 @@ class Comparison:
     references edits per 1,000 words and sentences changed. ``changes`` lists every error and false
     alarm whose state changed, ``counts`` how many in which way. ``kinds``, ``bands`` of difficulty
     and ``slices`` say where. ``sentences`` are those that got better or worse, the largest change
-    first, or without references those that differ. ``edits`` is the signature behind the edits.
+    first, or without references those that differ. ``edits`` is the signature behind the edits,
+    ``tests`` that of what was swapped for p-values; empty where nothing was.
     """
 
     base: str
@@ -80,6 +81,7 @@ class Comparison:
     slices: tuple[SliceChange, ...]
     sentences: tuple[SentenceChange, ...]
     edits: str
+    tests: str
     judged: bool
     confidence: float
     skipped: tuple[int, ...] = ()
@@ -300,6 +302,7 @@ def _compared(
         if judged
         else sentences_apart(corpus, pair, by_label),
         signature,
+        _tests(drawn, len(corpus)),
         facts.judged,
         drawn.confidence,
         corpus.skipped,
@@ -326,7 +329,7 @@ def _metric_difference(
     resampled = scores.resampled
     return difference_of(
         scores.label,
-        f"{scores.signature} | trials:{drawn.trials}",
+        scores.signature,
         float(scores.values[0]),
         float(scores.values[s]),
         [] if resampled is None else [(resampled[:, 0], resampled[:, s])],
@@ -343,3 +346,11 @@ def _signature(facts: EditFacts, drawn: _Drawn) -> str:
     seed = (f"seed:{drawn.seed_name}",) if drawn.resamples or drawn.trials else ()
     parts = (repr(facts.metric), *facts.context, *shared, *resampled, *swapped, *seed)
     return " | ".join((*parts, f"errata:{__version__}"))
+
+
+def _tests(drawn: _Drawn, sentences: int) -> str:
+    """What decided the p-values, beside the scores; nothing where none was asked for."""
+    if not drawn.trials:
+        return ""
+    facts = (f"sentences:{sentences}", f"trials:{drawn.trials}", f"seed:{drawn.seed_name}")
+    return " | ".join(("approximate randomisation", *facts, f"errata:{__version__}"))

@@ -20,7 +20,7 @@ from errata.edits import kind_at
 from errata.metrics.base import f_beta, precision_recall
 from errata.metrics.errant import Edits
 from errata.metrics.errant.by_type import comparable
-from errata.metrics.errant.tally import FN, FP, TP, matched
+from errata.metrics.errant.tally import FN, FP, TP, matched, summed
 from errata.numbers import Bools, Floats, Ints, ratio
 
 __all__ = [
@@ -71,9 +71,10 @@ class AimedScores:
 
     ``counts`` are TP, FP and FN; ``success`` is the share of the ``asked`` sentences, in which some
     annotator asks for edits of the kind, where all those of one such annotator were made (NaN
-    without any); ``alarms`` are wrong edits of the kind per 1,000 words of the source. ``macro`` is
-    the mean F over the kinds. ``overcorrected`` is the share of clean sentences, which no annotator
-    changed, that the system changed; ``changed`` that of all sentences.
+    without any); ``alarms`` are wrong edits of the kind per 1,000 words of the source.
+    ``overcorrected`` is the share of the ``clean`` sentences, which no annotator changed, that the
+    system changed; ``changed`` that of all sentences; ``all_alarms`` are the false alarms of the
+    score over all kinds.
     """
 
     system: str
@@ -89,11 +90,15 @@ class AimedScores:
     clean: int
     overcorrected: float
     changed: float
+    all_alarms: float
 
-    @property
-    def macro(self) -> float:
-        """The mean F over the kinds, each counting alike; 0 without any."""
-        return float(self.f.mean()) if len(self.f) else 0.0
+    def macro(self, figure: Floats) -> float:
+        """The mean of a figure over the kinds that some annotator asks for, each counting alike.
+
+        What a system alone has is no kind to be good at; its false alarms are counted elsewhere.
+        """
+        known = figure[self.asked > 0]
+        return float(known.mean()) if len(known) else float("nan")
 
 
 def source_words(corpus: Corpus) -> Floats:
@@ -240,4 +245,12 @@ def aimed_scores(
         int(clean.sum()),
         float(ratio((clean & changed).sum(), clean.sum())),
         float(changed.mean()),
+        float(PER_WORDS * ratio(_wrong_edits(metric, gold, system), words.sum())),
     )
+
+
+def _wrong_edits(metric: Edits, gold: Corpus, hypotheses: Hypotheses) -> float:
+    """The false positives of the score over all kinds."""
+    counts = metric.with_sentence_f(summed(metric.compare(gold, hypotheses)))
+    choice = metric.choose(counts)[0]
+    return float(counts[np.arange(len(counts)), choice, FP].sum())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from errata.data import Edit, number_beside
 from errata.edits import extract
 from errata.numbers import Interval, plural
-from errata.report.table import Cell, Table
+from errata.report.table import Cell, Table, joined_signatures
 from errata.studies.compared_parts import KindChange, SentenceChange
 from errata.studies.comparison import Comparison
 from errata.studies.edit_changes import ChangeCounts
@@ -94,7 +94,9 @@ def difference_table(found: Comparison) -> Table:
         name=f"{found.system}_metrics",
         caption="\n".join(notes),
         formats={"difference": SIGNED},
-        signature="\n".join(each.signature for each in found.differences),
+        signature=joined_signatures(
+            filter(None, (*(each.signature for each in found.differences), found.tests))
+        ),
     )
     return _trimmed(table, found)
 

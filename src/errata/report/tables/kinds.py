@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from errata.metrics.errant.aimed import AimedScores
 from errata.metrics.errant.by_type import TypeScores
 from errata.report.table import Cell, Table
 
-__all__ = ["type_table"]
+__all__ = ["aimed_table", "touched_table", "type_table"]
 
 
 def type_table(
@@ -62,4 +65,48 @@ def type_table(
         name=f"{scores.system}_by_type",
         rules=frozenset({last}),
         formats=dict.fromkeys(("P", "R", headline), ".4f"),
+    )
+
+
+def aimed_table(scores: AimedScores, headline: str, *, signature: str = "") -> Table:
+    """Each kind by itself: F with both sides restricted to it, success, and false alarms."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            kind or "-",
+            *(int(x) for x in scores.counts[k]),
+            float(scores.precision[k]),
+            float(scores.recall[k]),
+            float(scores.f[k]),
+            float(scores.success[k]),
+            int(scores.asked[k]),
+            float(scores.alarms[k]),
+        )
+        for k, kind in enumerate(scores.kinds)
+    ]
+    last = len(rows) - 1
+    means = (scores.precision, scores.recall, scores.f, scores.success)
+    macro = (scores.macro(figure) for figure in means)
+    rows.append(("mean of kinds asked for", None, None, None, *macro, None, None))
+    figures = ("P", "R", headline, "success")
+    return Table(
+        ("kind", "TP", "FP", "FN", *figures, "of sentences", "alarms per 1,000 words"),
+        tuple(rows),
+        signature=signature,
+        title=f"{scores.system}, each kind by itself",
+        name=f"{scores.system}_aimed",
+        rules=frozenset({last}),
+        formats=dict.fromkeys(figures, ".4f") | {"alarms per 1,000 words": ".2f"},
+    )
+
+
+def touched_table(several: Sequence[AimedScores], *, signature: str = "") -> Table:
+    """How much systems change, and how much of what needed no change."""
+    return Table(
+        ("system", "sentences changed", "clean sentences", "clean ones changed")
+        + ("alarms per 1,000 words",),
+        tuple((s.system, s.changed, s.clean, s.overcorrected, s.all_alarms) for s in several),
+        signature=signature,
+        title="What was changed, and what needed no change",
+        name="touched",
+        formats={"alarms per 1,000 words": ".2f"},
     )

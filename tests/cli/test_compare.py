@@ -1,0 +1,123 @@
+"""``errata compare``: what it reads, what it refuses, and the keys that programs rely on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import errata
+from errata.data import Corpus
+from errata.datasets.sample import sample_file
+from errata.io.slices import MOST_VALUES, NO_VALUE, read_slices
+
+FEW = ("--resamples", "20", "--trials", "20")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare")
+    for name in ("gold.m2", "source.txt", "cautious.txt", "eager.txt", "fluent.txt"):
+        with sample_file(name) as path:
+            (folder / name).write_bytes(path.read_bytes())
+    return folder
+
+
+def tables(folder: Path, *arguments: object) -> dict[str, Any]:
+    done = errata("compare", *arguments, "--json", cwd=folder)
+    return {each["name"]: each for each in json.loads(done.stdout)["tables"]}
+
+
+def test_keys_that_programs_rely_on(files: Path) -> None:
+    """As docs/compare.md lists them."""
+    found = tables(files, "--gold", "gold.m2", "cautious.txt", "v2=eager.txt", "-m", "gleu", *FEW)
+    drawn = ["old", "new", "difference", "95 % interval", "p", "p (Holm)"]
+    moves = ["gained", "lost", "new alarms", "alarms gone"]
+    assert {name: table["columns"] for name, table in found.items()} == {
+        "v2_metrics": ["metric", *drawn],
+        "v2_rates": ["figure", *drawn],
+        "v2_changes": ["change", "edits"],
+        "v2_kinds": ["kind", "errors", *moves, *drawn],
+        "v2_difficulty": ["errors that are", "difficulty", "errors"]
+        + ["old right", "new right", "gained", "lost"],
+        "v2_slices": ["slice", "value", "sentences", *moves, *drawn],
+        "v2_kind_figures": ["kind", "figure", *drawn],
+        "v2_slice_figures": ["slice", "value", "figure", *drawn],
+        "v2_better": ["sentence", "edits", "gleu", "source", "old to new"],
+        "v2_worse": ["sentence", "edits", "gleu", "source", "old to new"],
+    }
+    assert [row["figure"] for row in found["v2_rates"]["rows"]] == [
+        "false alarms per 1,000 words",
+        "clean sentences touched",
+        "sentences changed",
+        "mean F0.5 of kinds",
+    ]
+    figures = {row["figure"] for row in found["v2_kind_figures"]["rows"]}
+    assert figures == {"P", "R", "F0.5", "success", "false alarms"}
+    assert "trials:20" in found["v2_metrics"]["signature"]
+    plain = tables(files, "--source", "source.txt", "cautious.txt", "eager.txt", *FEW)
+    assert [*plain] == [
+        *("eager_rates", "eager_kinds", "eager_slices", "eager_kind_figures"),
+        *("eager_slice_figures", "eager_apart"),
+    ]
+    assert "no references" in plain["eager_rates"]["caption"]
+
+
+def test_several_systems_against_a_base(files: Path) -> None:
+    outputs = ("cautious.txt", "eager.txt", "fluent.txt")
+    some = ("--gold", "gold.m2", "-m", "m2", *FEW)
+    found = tables(files, *some, *outputs, "--old", "eager")
+    metrics = [name for name in found if name.endswith("_metrics")]
+    assert metrics == ["cautious_metrics", "fluent_metrics"]
+    turned = tables(files, *some, "cautious.txt", "eager.txt")
+    back, forth = (t["rows"][0]["difference"] for t in (found[metrics[0]], turned["eager_metrics"]))
+    assert back == -forth
+    bare = tables(files, *some[:4], *outputs, "--resamples", "0", "--trials", "0")
+    assert bare["eager_metrics"]["columns"] == ["metric", "old", "new", "difference"]
+
+
+def test_the_score_behind_a_difference_can_be_verified(files: Path) -> None:
+    found = tables(files, "--gold", "gold.m2", "-m", "m2", "cautious.txt", "eager.txt", *FEW)
+    table = found["eager_metrics"]
+    signature = table["signature"].split("\n")[0]
+    claim = f"{signature} = {table['rows'][0]['new']}"
+    errata("verify", claim, "--gold", "gold.m2", "eager.txt", cwd=files)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--gold", "gold.m2", "eager.txt"), "one output is nothing to compare"),
+        (("--gold", "gold.m2", "eager.txt", "cautious.txt", "--old", "v1"), "no system 'v1'"),
+        (("--source", "source.txt", "eager.txt", "cautious.txt", "--by-edit"), "no edit is right"),
+        (("--source", "source.txt", "eager.txt", "cautious.txt", "-m", "m2"), "no references"),
+        (("--sample", "-m", "m2", "-m", "edits", "-m", "edits"), "is given twice"),
+        (("--sample", "--slices", "source.txt"), "2 cells under 1 columns"),
+    ],
+)
+def test_what_is_refused(files: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = errata("compare", *arguments, *FEW, cwd=files, code=2)
+    assert said in done.stderr
+
+
+def test_slices_are_read(tmp_path: Path) -> None:
+    corpus = Corpus.from_texts(["a", "b", "c"])
+    table = tmp_path / "slices.tsv"
+    table.write_text("domain\tlevel\nnews\tA1\nmail\t\nnews\tB2\n")
+    read = read_slices(table, corpus)
+    assert read == {"domain": ("news", "mail", "news"), "level": ("A1", NO_VALUE, "B2")}
+    left = read_slices(table, corpus.without_sentences(1))
+    assert left["domain"] == ("news", "news")
+    many = Corpus.from_texts(["a"] * (MOST_VALUES + 1))
+    for text, said, given in (
+        ("domain\nnews\n", "1 rows below the header, but the corpus has 3", corpus),
+        ("domain\tdomain\na\tb\nc\td\ne\tf\n", "two columns are called 'domain'", corpus),
+        ("domain\t\na\tb\nc\td\ne\tf\n", "a column has no name", corpus),
+        ("domain\n", "a header and a row per sentence", corpus),
+        ("id\n" + "".join(f"{i}\n" for i in range(len(many))), "201 different values", many),
+    ):
+        table.write_text(text)
+        with pytest.raises(Exception, match=said):
+            read_slices(table, given)

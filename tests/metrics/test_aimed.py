@@ -1,0 +1,144 @@
+"""Measures aimed at one kind of edit, against GECLens and by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.edits import extract_systems, retyped
+from errata.io import read_m2, write_m2
+from errata.io.outputs import read_systems
+from errata.metrics.errant import Edits
+from errata.metrics.errant.aimed import AimedScores, aimed_scores, changed_sentences
+
+SVA, DET = "R:VERB:SVA", "M:DET"
+
+
+def edits(*several: tuple[int, int, str, str]) -> tuple[Edit, ...]:
+    return tuple(Edit(start, end, text, kind) for start, end, kind, text in several)
+
+
+# Five sentences, as the edge case of GECLens's own tests is described: missed, unnecessary and
+# replaced words, two annotators, two edits of one kind in a sentence, a sentence left alone.
+SOURCES = (
+    "He go to school every day .",
+    "I has cat and she sleep .",
+    "They was at the home .",
+    "All is well .",
+    "She walk and he run fast .",
+)
+GOLD = (
+    (edits((3, 3, DET, "the")), edits((1, 2, SVA, "goes"))),
+    (edits((2, 2, DET, "a")), edits((2, 2, DET, "the"))),
+    (edits((1, 2, SVA, "were"), (3, 4, "U:DET", "")), edits((1, 2, SVA, "were"))),
+    ((), ()),
+    (edits((1, 2, SVA, "walks"), (4, 5, SVA, "runs")), edits((1, 2, SVA, "walks"))),
+)
+MADE = (
+    edits((1, 2, SVA, "goes")),
+    (),
+    edits((1, 2, SVA, "were"), (3, 4, "U:DET", "")),
+    edits((2, 3, "R:ADJ", "good")),
+    edits((1, 2, SVA, "walks"), (5, 6, "R:ADV", "quickly")),
+)
+
+
+def small() -> tuple[Corpus, Hypotheses]:
+    references = tuple(tuple(Reference(k, e) for k, e in enumerate(both)) for both in GOLD)
+    corpus = Corpus(SOURCES, references)
+    texts = (Reference(0, e).corrected(s) for s, e in zip(SOURCES, MADE, strict=True))
+    return corpus, Hypotheses("hyp", tuple(texts), MADE)
+
+
+def test_by_hand() -> None:
+    """All three sentences with agreement errors are mended for one of two annotators."""
+    found = aimed_scores(Edits(), *small())
+    at = found.kinds.index(SVA)
+    assert found.counts[at].tolist() == [3, 0, 0]
+    assert (found.solved[at], found.asked[at], found.success[at]) == (3, 3, 1.0)
+    at = found.kinds.index(DET)
+    assert found.counts[at].tolist() == [0, 0, 1]
+    assert (found.solved[at], found.asked[at]) == (0, 2)
+    assert (found.clean, found.overcorrected, found.changed) == (1, 1.0, 0.8)
+    at = found.kinds.index("R:ADJ")
+    assert math.isnan(found.success[at])
+    assert found.alarms[at] == 1000 / 31
+    assert found.all_alarms == 2000 / 31
+    known = [found.kinds.index(kind) for kind in (SVA, DET, "U:DET")]
+    assert found.macro(found.f) == pytest.approx(np.mean(found.f[known]))
+    merged = aimed_scores(Edits(), *small(), tier=2)
+    at = merged.kinds.index("DET")
+    assert merged.counts[at].tolist() == [1, 0, 1]
+
+
+def theirs(folder: Path, corpus: Corpus, system: Hypotheses, kind: str) -> dict[str, Any]:
+    """What GECLens says of the same edits."""
+    score = pytest.importorskip("geclens.score", reason="needs GECLens and ERRANT")
+    gold, made, source = folder / "gold.m2", folder / "made.m2", folder / "source.txt"
+    if not gold.exists():
+        write_m2(corpus, gold)
+        write_m2(
+            Corpus(corpus.sources, tuple((Reference(0, e),) for e in system.edits or ())), made
+        )
+        source.write_text("".join(f"{s}\n" for s in corpus.sources), "utf-8")
+    metrics = score.score_system("x", str(source), str(gold), str(made), kind).metrics
+    assert isinstance(metrics, dict)
+    return metrics
+
+
+def check(folder: Path, corpus: Corpus, system: Hypotheses, metric: Edits, tier: int) -> int:
+    """Compare every kind; how many there are."""
+    found: AimedScores = aimed_scores(metric, corpus, system, tier=tier)
+    for k, kind in enumerate(found.kinds):
+        if kind == "UNK":
+            continue
+        other = theirs(folder, corpus, system, kind)
+        only = other["type_only"]
+        assert found.counts[k].tolist() == [only["tp"], only["fp"], only["fn"]], kind
+        assert (found.precision[k], found.recall[k]) == (only["P"], only["R"])
+        assert found.f[k] == pytest.approx(only["F0.5"], rel=1e-15)
+        assert (found.solved[k], found.asked[k]) == (
+            other["success"]["count"],
+            other["success"]["of"],
+        ), kind
+        assert found.clean == other["overcorrection"]["of"]
+    # Of a text GECLens compares the text, of M2 the edits, among which are those of spaces.
+    bare = pytest.importorskip("geclens.score").normalise
+    texts = zip(corpus.sources, system.sentences, strict=True)
+    changed = [bare(source) != bare(text) for source, text in texts]
+    clean = [not any(r.edits for r in refs) for refs in corpus.references]
+    assert found.changed == np.mean(changed)
+    assert found.overcorrected == np.mean(np.array(changed)[clean])
+    return len(found.kinds)
+
+
+@pytest.mark.errant
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("tier", [2, 3])
+def test_equals_geclens_on_its_example(tmp_path: Path, tier: int) -> None:
+    corpus, system = small()
+    assert check(tmp_path, corpus, system, Edits(), tier) >= 4
+    empty = theirs(tmp_path, corpus, system, "R:CONJ")
+    assert empty["type_only"]["F0.5"] == 1.0
+    assert math.isnan(empty["success"]["rate"])
+
+
+@pytest.mark.errant
+@pytest.mark.filterwarnings("ignore")
+def test_equals_geclens_on_conll14(tmp_path: Path, conll14: Path, submissions: Path) -> None:
+    """Two annotators and 1,312 sentences, whose edits all have the kinds of one inventory."""
+    corpus = retyped(read_m2(conll14 / "conll14st-test.m2"), "aligned", ("UNK",))
+    (text,) = read_systems([str(submissions / "CAMB")], corpus=corpus)
+    (system,) = extract_systems(corpus, [text])
+    assert check(tmp_path, corpus, system, Edits(duplicates=True), 3) > 10
+
+
+def test_tokenising_is_no_change() -> None:
+    corpus = Corpus.from_texts(["a ' b", "a b", "a b"])
+    system = Hypotheses("A", ("a ’ b", "ab", "a c"))
+    assert changed_sentences(corpus, system).tolist() == [False, False, True]
