@@ -33,20 +33,20 @@ def tables(folder: Path, *arguments: object) -> dict[str, Any]:
 def test_keys_that_programs_rely_on(files: Path) -> None:
     """As docs/compare.md lists them."""
     found = tables(files, "--gold", "gold.m2", "cautious.txt", "v2=eager.txt", "-m", "gleu", *FEW)
-    drawn = ["old", "new", "difference", "95 % interval", "p", "p (Holm)"]
+    drawn = ["old", "new", "difference", "95 % interval", "p (Holm)", "p"]
     moves = ["gained", "lost", "new alarms", "alarms gone"]
     assert {name: table["columns"] for name, table in found.items()} == {
         "v2_metrics": ["metric", *drawn],
         "v2_rates": ["figure", *drawn],
         "v2_changes": ["change", "edits"],
-        "v2_kinds": ["kind", "errors", *moves, *drawn],
+        "v2_kinds": ["kind", *drawn, "errors", *moves],
         "v2_difficulty": ["errors that are", "difficulty", "errors"]
         + ["old right", "new right", "gained", "lost"],
-        "v2_slices": ["slice", "value", "sentences", *moves, *drawn],
+        "v2_slices": ["slice", "value", *drawn, "sentences", *moves],
         "v2_kind_figures": ["kind", "figure", *drawn],
         "v2_slice_figures": ["slice", "value", "figure", *drawn],
-        "v2_better": ["sentence", "edits", "gleu", "source", "old to new"],
-        "v2_worse": ["sentence", "edits", "gleu", "source", "old to new"],
+        "v2_better": ["sentence", "edits", "gleu", "old to new", "source"],
+        "v2_worse": ["sentence", "edits", "gleu", "old to new", "source"],
     }
     assert [row["figure"] for row in found["v2_rates"]["rows"]] == [
         "false alarms per 1,000 words",

@@ -34,6 +34,7 @@ CHANGES = {
     "new_alarms": "new false alarm",
     "alarms_gone": "false alarm gone",
 }
+MOVES = ("gained", "lost", "new alarms", "alarms gone")
 SIGNED = "+.4f"
 LEAD = ("F", "edits")  # what the figure that a kind or slice is shown by begins with
 
@@ -70,16 +71,16 @@ def _interval(found: Comparison) -> str:
 def _cells(each: Difference) -> tuple[Cell, ...]:
     change = each.difference
     interval = Interval(change.low, change.high)
-    return each.old, each.new, change.value, interval, each.p, each.p_holm
+    return each.old, each.new, change.value, interval, each.p_holm, each.p
 
 
 def _columns(found: Comparison) -> tuple[str, ...]:
-    return "old", "new", "difference", _interval(found), "p", "p (Holm)"
+    return "old", "new", "difference", _interval(found), "p (Holm)", "p"
 
 
 def _trimmed(table: Table, found: Comparison) -> Table:
     """The table without the columns of what was not drawn."""
-    for column in (_interval(found), "p", "p (Holm)"):
+    for column in (_interval(found), "p (Holm)", "p"):
         table = table.without_empty(column)
     return table
 
@@ -137,9 +138,7 @@ def _lead(figures: Mapping[str, Difference]) -> str:
 
 
 def _moves(counts: ChangeCounts, judged: bool) -> tuple[Cell, ...]:
-    if not judged:
-        return ()
-    return counts.gained, counts.lost, counts.new_alarms, counts.alarms_gone
+    return (counts.gained, counts.lost, counts.new_alarms, counts.alarms_gone) if judged else ()
 
 
 def _kind_table(found: Comparison) -> Table:
@@ -147,19 +146,20 @@ def _kind_table(found: Comparison) -> Table:
         gap = kind.figures[_lead(kind.figures)].difference.value
         return -sum(kind.changes), -abs(gap) if gap == gap else 0.0
 
-    moves = ("errors", "gained", "lost", "new alarms", "alarms gone") if found.judged else ()
+    # What a narrow terminal leaves out stands last.
+    moves = ("errors", *MOVES) if found.judged else ()
     rows = tuple(
         (
             kind.kind or "-",
+            *_cells(kind.figures[_lead(kind.figures)]),
             *((kind.errors,) if found.judged else ()),
             *_moves(kind.changes, found.judged),
-            *_cells(kind.figures[_lead(kind.figures)]),
         )
         for kind in sorted(found.kinds, key=busiest)
     )
     what = _lead(found.kinds[0].figures) if found.kinds else "edits"
     table = Table(
-        ("kind", *moves, *_columns(found)),
+        ("kind", *_columns(found), *moves),
         rows,
         title=_title(found, f"{PER_1000.get(what, what)} by kind of edit"),
         name=f"{found.system}_kinds",
@@ -193,14 +193,14 @@ def _band_table(found: Comparison) -> Table:
 
 
 def _slice_table(found: Comparison) -> Table:
-    moves = ("gained", "lost", "new alarms", "alarms gone") if found.judged else ()
+    moves = MOVES if found.judged else ()
     rows = tuple(
         (
             each.column,
             each.value,
+            *_cells(each.figures[_lead(each.figures)]),
             each.sentences,
             *_moves(each.changes, found.judged),
-            *_cells(each.figures[_lead(each.figures)]),
         )
         for each in found.slices
     )
@@ -208,7 +208,7 @@ def _slice_table(found: Comparison) -> Table:
     columns = [each.column for each in found.slices]
     last = {max(i for i, name in enumerate(columns) if name == each) for each in columns}
     table = Table(
-        ("slice", "value", "sentences", *moves, *_columns(found)),
+        ("slice", "value", *_columns(found), "sentences", *moves),
         rows,
         title=_title(found, f"{PER_1000.get(what, what)} by slice"),
         name=f"{found.system}_slices",
@@ -258,8 +258,8 @@ def _sentence_table(
             number_beside(found.skipped, each.sentence),
             each.gain if found.judged else each.size,
             *(each.scores.get(label) for label in metrics),
-            each.source,
             word_diff(each.old, each.new),
+            each.source,
         )
         for each in shown
     )
@@ -267,12 +267,12 @@ def _sentence_table(
     text = "written differently" if word == "apart" else f"that got {word}"
     more = f", the largest {len(shown)} of them" if len(shown) < number else ""
     return Table(
-        ("sentence", "edits" if found.judged else "words", *metrics, "source", "old to new"),
+        ("sentence", "edits" if found.judged else "words", *metrics, "old to new", "source"),
         rows,
         title=_title(found, f"{number} {plural('sentence', number)} {text}{more}"),
         name=f"{found.system}_{word}",
         formats={"edits": "+d", **dict.fromkeys(metrics, SIGNED)} if found.judged else {},
-        widths={"source": 34, "old to new": 40},
+        widths={"old to new": 52, "source": 52},
         signature=found.edits,
     )
 
