@@ -34,20 +34,33 @@ TELEPHONE = (320, 640)  # as narrow as WCAG 1.4.10 asks a page to stay readable
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Chromium, driven by selenium; one for all tests of a process."""
-    webdriver = pytest.importorskip("selenium.webdriver")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("needs chromium and chromium-driver")
+    with chromium(tmp_path_factory.mktemp("profile")) as chrome:
+        if chrome is None:
+            pytest.skip("needs selenium, chromium and chromium-driver")
+        yield chrome
+
+
+@contextmanager
+def chromium(profile: Path) -> Iterator[Any]:
+    """Chromium with a profile of its own, or None where something is missing."""
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if binary is None or driver is None or find_spec("selenium") is None:
+        yield None
+        return
+    from selenium import webdriver
+
     options = webdriver.ChromeOptions()
-    options.binary_location = chromium
+    options.binary_location = binary
     for flag in FLAGS.split():
         options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.add_argument(f"--user-data-dir={profile}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=driver)
     chrome = webdriver.Chrome(options=options, service=service)
-    yield chrome
-    chrome.quit()
+    try:
+        yield chrome
+    finally:
+        chrome.quit()
 
 
 def opened(browser: Any, page: Path, fragment: str = "") -> Any:

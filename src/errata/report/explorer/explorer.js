@@ -368,6 +368,7 @@
     const narrowed = fields().some(each => $("x-more").contains(each) && !asUsual(each));
     if (matchMedia("(max-width: 44rem)").matches && !narrowed) $("x-more").open = false;
     home.dataset.ready = "true"; // for tests and benches: the first rows stand
+    performance.mark("explorer-ready");
     for (let block = 0; block < Math.min(store.blocks, store.MOST_BLOCKS); block++) {
       await new Promise(resolve => (window.requestIdleCallback ?? setTimeout)(resolve));
       await store.load(block);
