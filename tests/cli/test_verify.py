@@ -81,6 +81,8 @@ def test_short_signatures() -> None:
         signature, value, _ = printed(*FILES, "-m", "m2(beta=1)", "--resamples", resamples)
         digest = hashlib.sha256(signature.encode()).hexdigest()[:8]
         verified(f"m2(beta=1)#{digest} = {value:.4f}", *FILES)
+        shown = errata("verify", f"m2(beta=1.0)#{digest} = {value:.4f}", *FILES).stdout
+        assert f"signature: m2(beta=1.0)#{digest}" in shown
     row = verified(f"m2(beta=1)#{digest} = {value:.4f}", *FILES, "--skip-sentences", 5, code=1)
     assert f"#{digest} is not that of these files" in row["differs"]
 

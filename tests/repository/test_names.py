@@ -14,6 +14,7 @@ SHARED = {"command", "compare"}
 # Two floors of one house: the same subject in another layer. Whoever adds a row says which.
 # (A command's module is named after the command.)
 FLOORS = {
+    "__main__": "what runs as a module: the command line, and where adapters are",
     "alignments": "what is shown, its text and its tables",
     "benchmark": "the study, its tables, its figure",
     "checks": "of files, and their tables",

@@ -24,7 +24,7 @@ def log_scores(
     try:
         import mlflow
     except ModuleNotFoundError:
-        raise MissingExtraError("MLflow", "pip install mlflow-skinny") from None
+        raise MissingExtraError("MLflow", "pip install 'errata[mlflow]'") from None
 
     results = told_apart([scores] if isinstance(scores, Scores) else scores)
     if system is None and any(len(each) != 1 for each in results):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.options import threads_option
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.output import ProgressBar, echo_findings, emit, format_option, writes_files
 from errata.cli.running import note
-from errata.errors import InputError
+from errata.errors import InputError, visible
 
 if TYPE_CHECKING:
     from errata.datasets.boards import Board
@@ -61,6 +61,7 @@ def command(
         _check(board, submissions, strict, form)
         return
     from errata.cache import BlobCache
+    from errata.io.checks.findings import summarise
     from errata.io.page_files import write_site
     from errata.io.writing import write_bytes
     from errata.report.board import board_pages, codabench_bundle
@@ -84,20 +85,23 @@ def command(
         note(f"{place / address}: removed, its system is not on the board any more")
     tables = [board_table(each, groups=bool(board.groups)) for each in standing.sets]
     tables.append(submission_table(standing))
-    if any(each.findings for each in standing.checked):
+    found = [f for each in standing.checked for f in each.findings if f.severity != "note"]
+    if form != "table" and any(each.findings for each in standing.checked):
         tables.append(finding_table(standing.checked))
     emit(tables, form)
+    if form == "table":
+        echo_findings(summarise(found))
     note(
         f"{place / 'index.html'}: scored {len(standing.new)} new of "
         f"{sum(each.fits for each in standing.checked)}, refused {len(standing.refused)}"
     )
-    warned = any(f.severity == "warning" for each in standing.checked for f in each.findings)
-    if standing.refused or (strict and warned):
+    if standing.refused or (strict and found):
         sys.exit(1)
 
 
 def _check(board: Board, submissions: tuple[str, ...], strict: bool, form: Form) -> None:
     """The findings of submissions, and the code that continuous integration goes by."""
+    from errata.io.checks.findings import summarise
     from errata.report.tables.leaderboard import finding_table
     from errata.studies.leaderboard import check_submission
 
@@ -113,7 +117,13 @@ def _check(board: Board, submissions: tuple[str, ...], strict: bool, form: Form)
                 remedy="a submission is a folder with card.toml and an output",
             )
         checked.append(check_submission(board, place))
-    emit(finding_table(checked), form)
+    if form == "table":
+        echo_findings(summarise([finding for each in checked for finding in each.findings]))
+        click.echo(
+            ", ".join(f"{visible(c.name)}: {'fits' if c.fits else 'refused'}" for c in checked)
+        )
+    else:
+        emit(finding_table(checked), form)
     bad = {"error", "warning"} if strict else {"error"}
     if any(finding.severity in bad for each in checked for finding in each.findings):
         sys.exit(1)

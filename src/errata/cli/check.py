@@ -9,8 +9,7 @@ import click
 
 from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
-from errata.cli.output import emit, format_option
-from errata.errors import shortened, visible
+from errata.cli.output import echo_findings, emit, format_option
 from errata.report.table import signed
 
 if TYPE_CHECKING:
@@ -60,12 +59,7 @@ def command(
     signature = signed("check", *how, *inputs.skip_facts)
     shown = checked.findings if everything else tuple(summarise(checked.findings))
     if form == "table":  # one below the other: a table of sentences would not fit the terminal
-        for finding in shown:
-            click.echo(
-                f"{finding.severity}  {visible(finding.place)}  [{finding.code}]\n"
-                f"    {visible(shortened(finding.problem))}\n"
-                f"    → {visible(shortened(finding.remedy))}"
-            )
+        echo_findings(shown)
         click.echo(f"{severities(checked)}\n")
         emit(files_table(checked, signature=signature), form)
     else:

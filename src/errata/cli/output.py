@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
 from types import TracebackType
@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from errata.cli.options import gathered
 from errata.cli.running import loudness
 from errata.cli.words import Command, choice_of
-from errata.errors import InputError, visible
+from errata.errors import InputError, shortened, visible
 from errata.report.printed_table import dim
 from errata.report.table import Form, SignatureForm, Table, escaped_json, render
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["ProgressBar", "emit", "emit_texts", "format_option", "writes_files"]
+    from errata.io.checks.findings import Finding
+
+__all__ = ["ProgressBar", "echo_findings", "emit", "emit_texts", "format_option", "writes_files"]
 
 # What stands in tables and not in old code pages, with something as wide that does.
 PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "—": "-", "…": "~", "→": ">", "↑": "+", "↓": "-"}
@@ -170,6 +172,16 @@ def emit(tables: Table | Sequence[Table], form: Form, *, after: str = "") -> Non
     if after and form == "table" and loudness.get() >= 0:
         text += "\n" + dim(after, colour)
     click.echo(_encodable(text, form, sys.stdout.encoding or "utf-8"))
+
+
+def echo_findings(findings: Iterable[Finding]) -> None:
+    """Print findings one below the other, for which no terminal is too narrow."""
+    for finding in findings:
+        click.echo(
+            f"{finding.severity}  {visible(finding.place)}  [{finding.code}]\n"
+            f"    {visible(shortened(finding.problem))}\n"
+            f"    → {visible(shortened(finding.remedy))}"
+        )
 
 
 def emit_texts(shown: Sequence[tuple[Table, Sequence[str]]]) -> None:

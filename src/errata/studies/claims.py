@@ -261,6 +261,7 @@ def recompute(
         equal = equal and claim.half.agrees((high - low) / 2, scale)
     if claim.low is not None and claim.high is not None:
         equal = equal and claim.low.agrees(low, scale) and claim.high.agrees(high, scale)
+    scores = replace(scores, context=_as_drawn(claim, scores))
     differences, remarks = _compared(claim, scores)
     return Recomputed(claim, scores, system, equal, differences, remarks, low, high)
 
@@ -312,14 +313,28 @@ def _quoted(facts: dict[str, str], name: str) -> str:
 
 
 def _by_digest(claim: ScoreClaim, scores: Scores) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Whether a short signature is that of these files, however the interval was drawn."""
-    plain = [f for f in scores.context if f.partition(":")[0] not in (*_DRAWN, "errata")]
-    for resamples in _USUAL_RESAMPLES:
-        drawn = (f"resamples:{resamples}", "seed:0") if resamples else ()
-        signature = " | ".join((scores.scorer, *plain, *drawn, f"errata:{__version__}"))
-        if signature_id(signature) == claim.digest:
-            return (), ()
+    """Whether a short signature is that of these files."""
+    if signature_id(scores.signature) == claim.digest:
+        return (), ()
     return (
         f"the short signature #{claim.digest} is not that of these files: sentences, references, "
         "parameters, seed or the version of Errata differ; the full signature tells which",
     ), ()
+
+
+def _as_drawn(claim: ScoreClaim, scores: Scores) -> tuple[str, ...]:
+    """The facts of a score with the resamples and the seed that were claimed beside it.
+
+    They decide no score. Of a short signature they are the usual ones under which it is right.
+    """
+    *facts, version = (f for f in scores.context if f.partition(":")[0] not in _DRAWN)
+    if not claim.digest:
+        said = _by_name(claim.facts)
+        drawn = (f"{name}:{said[name]}" for name in _DRAWN if name in said)
+        return (*facts, *drawn, version)
+    for resamples in _USUAL_RESAMPLES:
+        usual = (f"resamples:{resamples}", "seed:0") if resamples else ()
+        context = (*facts, *usual, version)
+        if signature_id(" | ".join((scores.scorer, *context))) == claim.digest:
+            return context
+    return scores.context

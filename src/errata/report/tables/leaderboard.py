@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from errata.io.checks.findings import summarise
 from errata.io.runs import StoredRun
-from errata.numbers import Estimate
+from errata.numbers import plural
 from errata.report.cells import Ranks
 from errata.report.table import Cell, Table, joined_signatures, signed
-from errata.report.tables.scores import metric_heading, told_apart
+from errata.report.tables.formats import unit
+from errata.report.tables.scores import summary_table, told_apart
 from errata.studies.leaderboard import BoardStanding, CheckedSubmission, RankedSet
 
 __all__ = ["board_table", "finding_table", "history_table", "submission_table"]
@@ -17,41 +19,32 @@ __all__ = ["board_table", "finding_table", "history_table", "submission_table"]
 
 def board_table(ranked: RankedSet, *, groups: bool) -> Table:
     """Systems in the order of the first metric, a line where its clusters end, every metric."""
-    first, results = ranked.rankings[0], told_apart(ranked.results)
-    level = first.confidence
-    intervals = [scores.interval(level) for scores in results]
+    first, results = ranked.rankings[0], ranked.results
+    summary = summary_table(results, confidence=first.confidence, notes=True)
+    figures = {row[0]: row[1:] for row in summary.rows}
     rows: list[tuple[Cell, ...]] = []
-    for position, s in enumerate(first.order):
-        card = ranked.submissions[ranked.results[0].systems[s]].card
+    for position, system in enumerate(first.systems):
+        card = ranked.submissions[system].card
         rows.append(
             (
                 int(first.cluster[position]),
                 Ranks(int(first.low[position]), int(first.high[position])),
-                card.system,
+                system,
                 *((card.group,) if groups else ()),
-                *(
-                    Estimate(float(scores.values[s]), *interval[s].tolist())
-                    for scores, interval in zip(results, intervals, strict=True)
-                ),
+                *figures[system],
                 card.date,
             )
         )
     ends = [k for k in range(len(rows) - 1) if first.cluster[k] != first.cluster[k + 1]]
-    return Table(
-        (
-            "cluster",
-            "range",
-            "system",
-            *(("group",) if groups else ()),
-            *map(metric_heading, results),
-            "date",
-        ),
-        tuple(rows),
-        title=f"{ranked.name}: {len(rows)} systems, in the order of {results[0].label}",
+    by = told_apart(results)[0].label
+    group = ("group",) if groups else ()
+    return replace(
+        summary,
+        columns=("cluster", "range", "system", *group, *summary.columns[1:], "date"),
+        rows=tuple(rows),
+        title=f"{ranked.name}: {len(rows)} {plural('system', len(rows))}, clusters by {by}"
+        + unit(results),
         name=f"board_{ranked.name}",
-        caption=f"score ± half the width of its {level * 100:g} % interval; clusters and ranges by "
-        f"{results[0].label}",
-        signature=joined_signatures(scores.signature for scores in results),
         rules=frozenset(ends),
     )
 
