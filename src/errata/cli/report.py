@@ -117,6 +117,7 @@ def command(
     from errata.io.digests import file_digests
     from errata.io.files import files_read
     from errata.io.runs import read_runs
+    from errata.report.story.changes import metrics_compared
     from errata.report.story.story_material import StoryMaterial, heard_warnings
     from errata.report.story.whole_report import make_report
 
@@ -136,6 +137,7 @@ def command(
                 corpus=corpus,
                 systems=tuple(outputs),
                 metrics=tuple(chosen),
+                compared=metrics_compared(chosen, usual=not metrics),
                 scores=tuple(given.scores),
                 judgments=given.judgments,
                 human=given.human,

@@ -13,17 +13,20 @@ from errata.report.page.table_view import term_html
 from errata.report.story.building import told
 from errata.report.story.error_kinds import weakest_kind
 from errata.report.story.results import Results
+from errata.studies.comparison import Comparison
 
 __all__ = ["three_sentences"]
 
 FEW_SENTENCES = 300  # below, intervals are too wide for most differences between systems
 
 
-def three_sentences(results: Results, kinds: Sequence[TypeScores]) -> Section | None:
+def three_sentences(
+    results: Results, kinds: Sequence[TypeScores], compared: Sequence[Comparison] = ()
+) -> Section | None:
     """Three sentences of HTML, written from the numbers."""
     if results.leader() is None:
         return None
-    said = [_who(results), _how_sure(results), _what_next(results, kinds)]
+    said = [_who(results), _how_sure(results), _what_next(results, kinds, compared)]
     listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
     return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
 
@@ -115,9 +118,11 @@ def _ranges() -> str:
     return term_html("rank ranges", "rank range")
 
 
-def _what_next(results: Results, kinds: Sequence[TypeScores]) -> str:
+def _what_next(
+    results: Results, kinds: Sequence[TypeScores], compared: Sequence[Comparison]
+) -> str:
     given = results.material
-    advice = [*_mend_first(results)]
+    advice = [*_mend_first(results), *_look_at(compared)]
     ranking = results.people_ranked
     main = results.scores[0] if results.scores else None
     if main is None and ranking is not None:
@@ -155,4 +160,23 @@ def _mend_first(results: Results) -> list[str]:
         )
     if given.gate is not None and not given.gate.passed:
         advice.append('mend what <a href="#gate">fails its threshold</a>')
+    return advice
+
+
+def _look_at(compared: Sequence[Comparison]) -> list[str]:
+    """What a new version did worse than the old one, if it is one."""
+    advice = []
+    for found in compared[:1] if len(compared) == 1 else ():
+        worse = [d for d in found.differences if d.difference.high < 0]
+        if worse:
+            names = _names([each.label for each in worse])
+            advice.append(
+                f"find out why <bdi>{told(found.system)}</bdi> got worse by {names} "
+                '(<a href="#changes">what changed</a>)'
+            )
+        elif found.worse:
+            n = len(found.worse)
+            advice.append(
+                f'read the <a href="#changes">{n:,} {plural("sentence", n)} that got worse</a>'
+            )
     return advice

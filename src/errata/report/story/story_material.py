@@ -35,15 +35,16 @@ class StoryMaterial:
 
     ``systems`` are scored by ``metrics`` on ``corpus``; ``scores`` were computed elsewhere.
     ``judgments`` are ranked, ``human`` are people's scores of systems. The systems are compared
-    with ``base``, one of them. ``checked`` and ``warnings`` are what was found in the files,
-    ``files`` their fingerprints, ``command`` what makes the report again. ``origin`` is what a
-    signature says of how judgments were read; ``hide`` and ``common`` choose the systems of metrics
-    against people.
+    with ``base``, one of them, by the metrics ``compared``. ``checked`` and ``warnings`` are what
+    was found in the files, ``files`` their fingerprints, ``command`` what makes the report again.
+    ``origin`` is what a signature says of how judgments were read; ``hide`` and ``common`` choose
+    the systems of metrics against people.
     """
 
     corpus: Corpus | None = None
     systems: Sequence[Hypotheses] = ()
     metrics: Sequence[Metric] = ()
+    compared: Sequence[Metric] = ()
     scores: Sequence[Scores] = ()
     judgments: Sequence[Judgment] | None = None
     human: Scores | None = None

@@ -10,11 +10,12 @@ from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.io.files import PathLike
 from errata.io.runs import StoredRun
 from errata.io.writing import write_bytes
-from errata.metrics import Metric, parse
+from errata.metrics import DEFAULT_METRICS, Metric, parse
 from errata.numbers import plural
 from errata.report.page import Section, page
 from errata.report.story.agreeing import agreement_section
 from errata.report.story.answer import three_sentences
+from errata.report.story.changes import changes_section, comparisons_of_base, metrics_compared
 from errata.report.story.error_kinds import kinds_section, scores_of_kinds
 from errata.report.story.file_health import findings_section
 from errata.report.story.hard_places import difficulty_section
@@ -66,10 +67,12 @@ def make_report(material: StoryMaterial) -> ReportPage:
     with heard_warnings() as heard:
         results = Results(material)
         kinds = scores_of_kinds(results)
+        compared = comparisons_of_base(results)
         found = [
-            three_sentences(results, kinds),
+            three_sentences(results, kinds, compared),
             gate_section(results),
             leaderboard_section(results),
+            changes_section(results, compared),
             people_section(results),
             agreement_section(results),
             kinds_section(results, kinds),
@@ -159,16 +162,16 @@ def report(
     ['answer', 'leaderboard', 'kinds', 'sentences', 'made']
     >>> made.save("report.html")  # doctest: +SKIP
     """
-    from errata.metrics import DEFAULT_METRICS
-
-    if metrics is None:
-        scored = corpus is not None and len(corpus) > 0 and all(corpus.references)
-        metrics = DEFAULT_METRICS if scored and systems else ()
+    scored = corpus is not None and len(corpus) > 0 and all(corpus.references)
+    usual = DEFAULT_METRICS if scored and systems else ()
+    named = usual if metrics is None else metrics
+    chosen = [parse(each) if isinstance(each, str) else each for each in named]
     return make_report(
         StoryMaterial(
             corpus=corpus,
             systems=tuple(systems),
-            metrics=tuple(parse(each) if isinstance(each, str) else each for each in metrics),
+            metrics=chosen,
+            compared=metrics_compared(chosen, usual=metrics is None),
             scores=tuple(scores),
             judgments=tuple(judgments) or None,
             human=human,
