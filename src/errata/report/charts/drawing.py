@@ -21,7 +21,7 @@ __all__ = [
     "ticks",
 ]
 
-LETTER = 7.4  # width of a place of text, in pixels, a little more than most fonts take
+LETTER = 8.2  # width of a place of text, in pixels, a little more than most fonts take
 LONGEST_LABEL = 26
 
 

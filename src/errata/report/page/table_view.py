@@ -16,6 +16,7 @@ from errata.report.table import SIGNATURE, Table, render
 __all__ = ["table_html", "term_html"]
 
 LONG = 24  # characters from which on a cell is a text to be wrapped
+ENDLESS = 30  # characters of a word from which on it may be broken anywhere
 RULE = ' class="rule"'
 
 
@@ -213,6 +214,7 @@ def _cell(
     kept = f' data-v="{exact if is_number(exact) else value!r}"' if value is not None else ""
     classes = ["n"] if number or value is not None else []
     classes += ["long"] if len(text) > LONG and value is None else []
+    classes += ["endless"] if any(len(word) > ENDLESS for word in text.split()) else []
     classes += ["best"] if top is not None and value == top else []
     about = f' class="{" ".join(classes)}"' if classes else ""
     about += kept or ' dir="auto"'

@@ -83,9 +83,9 @@ def _lead(compared: Sequence[Comparison]) -> str:
             continue
         n = len(found.worse)
         said.append(
-            f"{found.system} gains {found.counts.gained:,} errors and loses {found.counts.lost:,}; "
-            f"{found.counts.new_alarms:,} false alarms are new; {n:,} {plural('sentence', n)} got "
-            "worse"
+            f"{found.system} corrects {found.counts.gained:,} errors that were not corrected, and "
+            f"no longer {found.counts.lost:,} that were; {found.counts.new_alarms:,} false alarms "
+            f"are new; {n:,} {plural('sentence', n)} got worse"
         )
     return f"Against {compared[0].base}: {'. '.join(said)}."
 
@@ -137,12 +137,18 @@ def _regression(change: SentenceChange, corpus: Corpus) -> str:
         for r in refs[:2]
     )
     return (
-        f'<li><span class="what">Sentence {corpus.number(change.sentence)}</span> '
+        f"<li>{_link(corpus, change.sentence)} "
         f'<span class="n">{change.gain:+d} {plural("edit", abs(change.gain))}</span> '
         f'<span class="note">{told(what)}</span><dl><dt>source</dt>'
         f'<dd dir="auto">{told(change.source)}</dd>{asked}<dt>old to new</dt>'
         f'<dd dir="auto">{_diff(change.old, change.new)}</dd></dl></li>'
     )
+
+
+def _link(corpus: Corpus, sentence: int) -> str:
+    """A sentence by its number, which leads to it in the explorer."""
+    number = corpus.number(sentence)
+    return f'<a class="what" href="#sentences?n={number}">Sentence {number}</a>'
 
 
 def _diff(old: str, new: str) -> str:
@@ -183,7 +189,7 @@ def _harm(pieces: Pieces, found: Comparison, corpus: Corpus, output: Hypotheses 
         f"{found.system}" + (f"; the first {WORST}:" if len(harmed) > WORST else ":")
     )
     rows = "".join(
-        f'<li><span class="what">Sentence {corpus.number(i)}</span>'
+        f"<li>{_link(corpus, i)}"
         f'<dl><dt>source to new</dt><dd dir="auto">{_diff(source, text)}</dd></dl></li>'
         for i, source, text in harmed[:WORST]
     )
