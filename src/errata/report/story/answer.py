@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from errata.data import Scores
-from errata.human.clusters import Ranking
+from errata.meta.leads import first_lead, not_told_apart
 from errata.metrics.errant.by_type import TypeScores
 from errata.numbers import plural
+from errata.report.cells import as_text
 from errata.report.page.section import Section
 from errata.report.page.table_view import term_html
 from errata.report.story.building import told
 from errata.report.story.error_kinds import weakest_kind
 from errata.report.story.results import Results
+from errata.report.tables.formats import score_format
+from errata.report.verdicts import p_text
 from errata.studies.comparison import Comparison
 
 __all__ = ["three_sentences"]
@@ -53,7 +56,7 @@ def _who(results: Results) -> str:
     main = found[0] if found else people
     assert main is not None
     first, n = _first(main), len(main)
-    value = f"{main.values[main.order[0]]:.4f}"
+    value = _shown(main, float(main.values[main.order[0]])) + _unit(main, "%")
     by = "people" if main is people else told(main.label)
     figure = f"{term_html(main.headline)} {value}"
     if n == 1:
@@ -82,40 +85,47 @@ def _how_sure(results: Results) -> str:
     main = results.scores[0] if results.scores else people
     assert main is not None
     by = "the judgments" if main is people else told(main.label)
-    ranking = results.people_ranked if main is people else results.rankings.get(main.label)
-    if ranking is None:
+    if main.resampled is None:
         return "How sure that is cannot be said: nothing was resampled."
-    level = told(results.material.level)
+    confidence, level = results.material.confidence, told(results.material.level)
     if len(main) == 1:
-        low, high = main.interval(results.material.confidence)[0]
+        low, high = (_shown(main, bound) for bound in main.interval(confidence)[0].tolist())
         what = "judgments" if main is people else "sentences"
         return (
-            f"Drawn anew, the {what} would put it between {low:.4f} and {high:.4f} "
+            f"Drawn anew, the {what} would put it between {low} and {high}{_unit(main, '%')} "
             f"({level} {term_html('interval')})."
         )
-    return _told_apart(main, ranking, by, level)
+    return _told_apart(main, by, confidence, level)
 
 
-def _told_apart(main: Scores, ranking: Ranking, by: str, level: str) -> str:
-    groups = ranking.cluster.tolist()
-    beside = [name for name, group in zip(ranking.systems, groups, strict=True) if group == 1][1:]
-    a, b = ranking.order[0], ranking.order[1]
-    lead = float(main.values[a] - main.values[b])
-    p = float(main.p_values()[a, b])
+def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
+    """What the lead of the best over the next is worth, as `errata.report.verdicts` says it."""
+    lead = first_lead(main, confidence)
+    if lead is None or lead.p is None:
+        return ""
+    best = main.order[0]
+    alike = not_told_apart(main, confidence)
+    beside = [main.systems[s] for s in main.order if alike[s] and s != best]
+    value, low, high = (_shown(main, float(number)) for number in lead.by)
     ahead = (
-        f"it is ahead of <bdi>{told(main.systems[b])}</bdi> by {lead:.4f}, "
-        f"{term_html('p', 'p-value')} = {p:.3f}"
+        f"it is ahead of <bdi>{told(lead.worse)}</bdi> by {value}{_unit(main, 'points')} [{low}, {high}], "
+        f"{term_html(p_text(lead.p), 'p-value')}"
     )
     if not beside:
-        return f"That is sure at the {level} level: {ahead}, and no {_ranges()} overlap."
-    return (
-        f"That is not sure: at the {level} level {by} cannot tell it from {_names(beside)} "
-        f"({_ranges()} overlap); {ahead}."
-    )
+        return f"That is sure at the {level} level: {ahead}."
+    unsure = f"at the {level} level {by} cannot tell it from {_names(beside)}"
+    return f"That is not sure: {unsure}; {ahead}."
 
 
-def _ranges() -> str:
-    return term_html("rank ranges", "rank range")
+def _shown(scores: Scores, number: float) -> str:
+    """A score, or a difference of two, as the tables show them."""
+    return told(as_text(number, score_format(scores, scores.headline)))
+
+
+def _unit(scores: Scores, word: str) -> str:
+    """What follows a number that is shown in percent."""
+    shares = scores.headline in scores.shares
+    return f"\N{NO-BREAK SPACE}{word}" if shares else ""
 
 
 def _what_next(
@@ -126,16 +136,16 @@ def _what_next(
     ranking = results.people_ranked
     main = results.scores[0] if results.scores else None
     if main is None and ranking is not None:
-        if int((ranking.cluster == 1).sum()) > 1:
+        if sum(not_told_apart(ranking.scores, given.confidence)) > 1:
             advice.append("collect more judgments of the systems at the top before naming a winner")
-    elif main is not None and main.label in results.rankings:
-        together = int((results.rankings[main.label].cluster == 1).sum()) > 1
+    elif main is not None and main.resampled is not None:
+        together = sum(not_told_apart(main, given.confidence)) > 1
         few = given.corpus is not None and len(given.corpus) < FEW_SENTENCES
         if len(main) > 1 and together:
             advice.append(
                 "score more sentences before naming a winner"
                 if few
-                else "name the cluster and not a winner"
+                else "name those that share the first place and not one winner"
             )
     weak = weakest_kind(kinds, results.leader())
     if weak is not None:

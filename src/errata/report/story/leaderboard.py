@@ -12,6 +12,7 @@ from errata.report.page.section import Section
 from errata.report.story.building import Pieces, one_of
 from errata.report.story.results import Results
 from errata.report.table import Table
+from errata.report.tables.formats import score_format
 from errata.report.tables.rankings import ranking_table
 from errata.report.tables.scores import score_table, summary_table
 
@@ -22,15 +23,20 @@ MOST_DRAWN = 60  # rows of a chart
 
 def forest_of(scores: Scores, ranking: Ranking | None, confidence: float, *, key: str) -> Chart:
     """A metric's scores with their intervals, best first, clusters apart."""
-    low, high = scores.interval(confidence).T.tolist()
-    values = scores.values.tolist()
+    spec = score_format(scores, scores.headline)
+    percent = spec.endswith("p")  # drawn as the tables show it
+    by = 100 if percent else 1
+    low, high = (by * scores.interval(confidence).T).tolist()
+    values = (by * scores.values).tolist()
     order = ranking.order if ranking is not None else scores.order
     groups = ranking.cluster.tolist() if ranking is not None else [0] * len(order)
     rows = [
         ForestRow(scores.systems[s], values[s], low[s], high[s], group)
         for s, group in zip(order, groups, strict=True)
     ][:MOST_DRAWN]
-    return forest_plot(f"{key}-{scores.label}", scores.label, rows, scores.headline)
+    axis = f"{scores.headline}, percent" if percent else scores.headline
+    spec = spec.replace("p", "f")
+    return forest_plot(f"{key}-{scores.label}", scores.label, rows, axis, spec=spec)
 
 
 def leaderboard_section(results: Results) -> Section | None:
@@ -42,7 +48,7 @@ def leaderboard_section(results: Results) -> Section | None:
     several = len(found) > 1 and len({scores.systems for scores in found}) == 1
     pieces = Pieces("leaderboard")
     if several:
-        overview = summary_table(found, confidence=given.confidence)
+        overview = summary_table(found, confidence=given.confidence, notes=True)
         pieces.table(overview, best=overview.columns[1:])
     pieces.charts(
         [
@@ -73,7 +79,8 @@ def _clusters(label: str, ranking: Ranking) -> Table:
         rows=tuple(tuple(row[c] for c in keep) for row in table.rows),
         title=f"{label}: clusters at the {ranking.confidence * 100:g} % level",
         name=f"{label}_clusters",
-        formats={},
+        formats={ranking.scores.headline: score_format(ranking.scores, ranking.scores.headline, 2)}
+        | {"mean rank": ".2f"},
         caption="",
     )
 
