@@ -108,7 +108,8 @@ def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
     beside = [main.systems[s] for s in main.order if alike[s] and s != best]
     value, low, high = (_shown(main, float(number)) for number in lead.by)
     ahead = (
-        f"it is ahead of <bdi>{told(lead.worse)}</bdi> by {value}{_unit(main, 'points')} [{low}, {high}], "
+        f"it is ahead of <bdi>{told(lead.worse)}</bdi> by {value}{_unit(main, 'points')} "
+        f"[{low}, {high}], "
         f"{term_html(p_text(lead.p), 'p-value')}"
     )
     if not beside:
