@@ -13,7 +13,17 @@ from typing import TypeVar
 import numpy as np
 
 from errata.meta.significance import holm
-from errata.numbers import BLOCK, Bools, Estimate, Floats, Interval, Progress, Seed, percentiles
+from errata.numbers import (
+    BLOCK,
+    Bools,
+    Estimate,
+    Floats,
+    Interval,
+    Ints,
+    Progress,
+    Seed,
+    percentiles,
+)
 
 __all__ = [
     "Difference",
@@ -95,15 +105,14 @@ def swap_p_values(
     counts larger differences only, so that a system against itself is significant there; here that
     has p = 1, and elsewhere the two are the same unless a swap meets the difference exactly.
     """
-    moved = {key: np.flatnonzero((pair.old != pair.new).any(axis=1)) for key, pair in pairs.items()}
+    moved, rows = _moved(pairs)
     sums = {key: (pair.old.sum(axis=0), pair.new.sum(axis=0)) for key, pair in pairs.items()}
     observed = {key: _gap(pair.figures, *sums[key]) for key, pair in pairs.items()}
     hits = {key: dict.fromkeys(gaps, 0) for key, gaps in observed.items()}
     done = 0
     for block in swaps(sentences, trials, rng):
-        for key, pair in pairs.items():
-            rows = moved[key]
-            carried = block[:, rows].astype(np.float64) @ (pair.new[rows] - pair.old[rows])
+        carried_of = np.split(block[:, rows].astype(np.float64) @ moved, _ends(pairs), axis=1)
+        for (key, pair), carried in zip(pairs.items(), carried_of, strict=True):
             old, new = sums[key]
             for name, (gap, size) in _gap(pair.figures, old + carried, new - carried).items():
                 least = np.abs(observed[key][name][0]) - ROUNDING * np.maximum(1.0, size)
@@ -118,6 +127,18 @@ def swap_p_values(
         }
         for key, gaps in observed.items()
     }
+
+
+def _moved(pairs: Mapping[PairKey, TwoSystems]) -> tuple[Floats, Ints]:
+    """What a swap carries over in each sentence, all pairs side by side, where it is anything."""
+    whole = np.concatenate([pair.new - pair.old for pair in pairs.values()], axis=1)
+    rows = np.flatnonzero(whole.any(axis=1))
+    return whole[rows], rows
+
+
+def _ends(pairs: Mapping[PairKey, TwoSystems]) -> list[int]:
+    """Where the statistics of each pair but the last end among those of all."""
+    return np.cumsum([pair.old.shape[1] for pair in pairs.values()]).tolist()[:-1]
 
 
 def _gap(figures: FiguresOf, old: Floats, new: Floats) -> dict[str, tuple[Floats, Floats]]:
