@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
@@ -138,7 +139,7 @@ def _moved(pairs: Mapping[PairKey, TwoSystems]) -> tuple[Floats, Ints]:
 
 def _ends(pairs: Mapping[PairKey, TwoSystems]) -> list[int]:
     """Where the statistics of each pair but the last end among those of all."""
-    return np.cumsum([pair.old.shape[1] for pair in pairs.values()]).tolist()[:-1]
+    return [*accumulate(pair.old.shape[1] for pair in pairs.values())][:-1]
 
 
 def _gap(figures: FiguresOf, old: Floats, new: Floats) -> dict[str, tuple[Floats, Floats]]:
