@@ -323,6 +323,25 @@ def test_links_carry_everything_and_the_browser_goes_back(browser: Any, explorer
     assert_quiet(again)
 
 
+def test_going_back_and_links_of_the_page_respect_what_was_chosen(
+    browser: Any, explorer: Path
+) -> None:
+    at = opened(browser, explorer)  # at the top of the page, no fragment
+    until(at, "document.querySelector('[data-ready] .x-card table')")
+    everything = f"{len(SOURCES)} sentences"
+    choose(at, "x-state", "wrong")
+    said(at, f"3 of {everything}")
+    for name in ("before", "sentences"):  # to another section and back by the page's own links
+        at.execute_script("document.querySelector(`nav a[href='#${arguments[0]}']`).click()", name)
+    until(at, "location.hash.includes('state=wrong')")
+    said(at, f"3 of {everything}")
+    for address in ("#before", "#sentences?state=wrong", ""):
+        at.back()
+        until(at, "location.hash === arguments[0]", address)
+    said(at, everything)
+    assert_quiet(at)
+
+
 @pytest.mark.parametrize("tall", [as_section.TALL, 5000])
 def test_a_sentence_far_below_is_made_when_it_is_asked_for(
     browser: Any, explorer: Path, tmp_path: Path, tall: int
@@ -445,7 +464,7 @@ def test_print_takes_what_is_filtered_up_to_a_bound(
 
     WebDriverWait(at, PATIENCE, 0.02).until(lambda _: len(printed()) == 7)
     note = "document.querySelector('#x-printed .note').textContent"
-    assert f"first 7 of {len(SOURCES)} sentences are printed" in at.execute_script(f"return {note}")
+    assert f"7 of {len(SOURCES)} sentences are printed" in at.execute_script(f"return {note}")
     with printing(at):
         screenshot(at, "explorer-print", whole=True)
         assert not at.find_element("id", "x-list").is_displayed()

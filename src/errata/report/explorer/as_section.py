@@ -19,7 +19,7 @@ from errata.studies.edit_states import JudgedSentence
 __all__ = ["explorer_section"]
 
 HOME = "errata.report.explorer"
-SCRIPTS = ("store.js", "cards.js", "explorer.js")
+SCRIPTS = ("store.js", "cards.js", "list.js", "explorer.js")
 BLOCK = 200  # sentences: unpacked in a few milliseconds
 MOST_PRINTED = 100  # sentences
 TALL = 15_000_000  # pixels of the list; some browsers lose their way a little above

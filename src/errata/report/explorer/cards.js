@@ -43,7 +43,9 @@ const explorerCards = (() => {
       if (before && replacement) made.append(" ");
       if (replacement) made.append(element("ins", "", replacement));
     }
-    for (const other of others) made.append(" ", aside("span", "x-or", "or"), " ", element("span", "x-other", other || "∅"));
+    for (const other of others) {
+      made.append(" ", aside("span", "x-or", "or"), " ", element("span", "x-other", other || "∅"));
+    }
     made.append(aside("span", "unseen", "] "));
     made.append(aside("span", "x-kind", settings.kinds[kind].name));
     if (weight) made.append(aside("span", "x-weight", explorerStore.weight(weight).toFixed(2)));
@@ -77,7 +79,9 @@ const explorerCards = (() => {
     if (!row.text) { marked(cell, tokens, row); return cell; }
     // The edits do not make this text: it stands as it is, and they stand behind it.
     cell.append(row.text, " ");
-    for (const edit of row.edits) cell.append(mark(tokens, edit, tokens.slice(edit[0], edit[1]).join(" ")), " ");
+    for (const edit of row.edits) {
+      cell.append(mark(tokens, edit, tokens.slice(edit[0], edit[1]).join(" ")), " ");
+    }
     return cell;
   }
 
@@ -135,7 +139,10 @@ const explorerCards = (() => {
       || row.whose.includes(f.system) || row.whose.includes(f.base);
     const rows = found.outputs.filter(wanted);
     if (!metrics.length) return rows;
-    const value = row => { const v = score(f.metric, row.whose[0], i); return Number.isNaN(v) ? -Infinity : v; };
+    const value = row => {
+      const known = score(f.metric, row.whose[0], i);
+      return Number.isNaN(known) ? -Infinity : known;
+    };
     return rows.sort((a, b) => value(b) - value(a) || a.whose[0] - b.whose[0]);
   }
 
@@ -154,7 +161,8 @@ const explorerCards = (() => {
     const apart = disagreement(f.disagree ?? -1, i);
     if (apart.discordant) {
       const [a, b] = pairs[apart.pair].map(m => metrics[m].label);
-      said.push(`${a} and ${b} order ${apart.discordant} of ${apart.compared} pairs of systems in opposite ways`);
+      const pairsApart = `${apart.discordant} of ${apart.compared} pairs of systems`;
+      said.push(`${a} and ${b} order ${pairsApart} in opposite ways`);
     }
     return said.join(" · ");
   }

@@ -1,122 +1,16 @@
 "use strict";
-// The explorer at work: a list that makes only the rows in sight, filters, links and keys.
+// The explorer at work: filters, links, keys and print.
 (() => {
-  const store = explorerStore, {card, fill, element} = explorerCards;
+  const store = explorerStore, {card, element} = explorerCards;
   const $ = id => document.getElementById(id);
-  const form = $("x-filters"), scroller = $("x-list"), tall = $("x-tall"), rows = $("x-rows");
+  const form = $("x-filters"), scroller = $("x-list"), rows = $("x-rows");
   const home = scroller.closest("section"), key = home.id;
-  const MARGIN = 600; // pixels made beyond what is in sight
-  const {tallest: TALLEST, printed: PRINTED} = store.settings;
   const count = n => n.toLocaleString("en");
 
   let f = {}; // what the form asks for, as numbers
-  let order = []; // the sentences that are shown, in their order
-  let offsets = new Float64Array(1), scale = 1;
-  let heights = new Map(); // sentence -> pixels, as measured
-  let made = new Map(); // sentence -> article, those in the page
   let current = -1; // the sentence that keys move from and the link names
   let searching = new AbortController();
-
-  // --- the list
-
-  // A guess until it is measured: rows, and lines that long texts take.
-  function guessed(i) {
-    const wide = Math.max(200, scroller.clientWidth - 180) / 8;
-    return 70 + store.rows(i) * (14 + 24 * Math.ceil((store.length(i) + 1) / wide));
-  }
-
-  function lay() {
-    offsets = new Float64Array(order.length + 1);
-    for (let k = 0; k < order.length; k++) {
-      offsets[k + 1] = offsets[k] + (heights.get(order[k]) ?? guessed(order[k]));
-    }
-    const total = offsets[order.length], seen = scroller.clientHeight;
-    scale = total > TALLEST ? (total - seen) / (TALLEST - seen) : 1; // the last pixel is the last one
-    tall.style.height = `${Math.min(total, TALLEST)}px`;
-  }
-
-  // The place in the order that stands at so many pixels.
-  function placeAt(pixels) {
-    let low = 0, high = Math.max(0, order.length - 1);
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (offsets[middle] <= pixels) low = middle; else high = middle - 1;
-    }
-    return low;
-  }
-
-  function article(k) {
-    const i = order[k], known = made.get(i), found = store.peek(i);
-    if (!found) store.load(Math.floor(i / store.size)).then(() => soon());
-    if (known && found && known.ariaBusy === "true") fill(known, i, found, f);
-    const shown = known ?? card(i, found, f, k, order.length);
-    // What is still packed takes the room that was guessed, or what follows would be out of place.
-    shown.style.height = found ? "" : `${heights.get(i) ?? guessed(i)}px`;
-    shown.classList.toggle("x-current", i === current);
-    made.set(i, shown);
-    return shown;
-  }
-
-  // Make what is in sight, measure it, and keep the sentence at the top where it is.
-  function draw(again = true) {
-    if (!order.length) { rows.replaceChildren(); made.clear(); return; }
-    // Browsers round where they scroll to: a sentence that is a hair above the edge is not the one.
-    const top = scroller.scrollTop * scale, anchor = placeAt(top + 1), into = top - offsets[anchor];
-    const first = placeAt(top - MARGIN), last = placeAt(top + scroller.clientHeight + MARGIN);
-    const wanted = [];
-    for (let k = first; k <= last; k++) wanted.push(article(k));
-    const stay = new Set(wanted);
-    for (const [i, each] of made) {
-      if (stay.has(each)) continue;
-      if (each.contains(document.activeElement)) scroller.focus({preventScroll: true});
-      each.remove();
-      made.delete(i);
-    }
-    wanted.forEach((each, k) => { if (rows.children[k] !== each) rows.insertBefore(each, rows.children[k] ?? null); });
-    let moved = false;
-    for (const each of wanted) {
-      const tallness = each.getBoundingClientRect().height, i = Number(each.dataset.i);
-      if (each.ariaBusy !== "true" && Math.abs((heights.get(i) ?? guessed(i)) - tallness) > .5) moved = true;
-      if (each.ariaBusy !== "true") heights.set(i, tallness);
-    }
-    if (moved) {
-      lay();
-      scroller.scrollTop = (offsets[anchor] + into) / scale;
-    }
-    place(first);
-    if (moved && again) draw(false); // what was guessed too tall leaves room
-  }
-
-  function place(first) {
-    const top = scroller.scrollTop;
-    rows.style.top = `${top + offsets[first] - top * scale}px`;
-  }
-
-  let waiting = false;
-  function soon() {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; draw(); });
-  }
-
-  function remake() { // after what decides how sentences look
-    rows.replaceChildren();
-    made.clear();
-    lay();
-    draw();
-  }
-
-  async function goTo(k, {focus = true} = {}) {
-    if (k < 0 || k >= order.length) return;
-    current = order[k];
-    await store.load(Math.floor(current / store.size));
-    for (let round = 0; round < 3; round++) { // guesses around it are measured as it comes near
-      scroller.scrollTop = offsets[k] / scale;
-      draw();
-    }
-    for (const each of made.values()) each.classList.toggle("x-current", Number(each.dataset.i) === current);
-    if (focus) made.get(current)?.focus({preventScroll: true});
-  }
+  const list = explorerList(scroller, $("x-tall"), rows, () => ({f, current}));
 
   // --- filters
 
@@ -143,15 +37,15 @@
   function say(text) { $("x-count").textContent = text; }
 
   function show(left) {
-    const before = order;
-    order = store.sorted(left, f);
-    if (before.length !== order.length || before.some((i, k) => i !== order[k])) scroller.scrollTop = 0;
-    $("x-none").hidden = order.length > 0;
-    remake();
+    list.show(store.sorted(left, f));
+    $("x-none").hidden = left.length > 0;
   }
 
-  const shownOf = n => n === store.count ? `${count(n)} ${n === 1 ? "sentence" : "sentences"}`
-    : `${count(n)} of ${count(store.count)} sentences`;
+  function howMany() {
+    const n = list.order().length;
+    return n < store.count ? `${count(n)} of ${count(store.count)} sentences`
+      : `${count(n)} ${n === 1 ? "sentence" : "sentences"}`;
+  }
 
   async function apply() {
     searching.abort();
@@ -165,11 +59,11 @@
     if (f.sort === "difference" && f.base < 0) f.sort = "number";
     for (const name of ["kinds", "weights"]) {
       const on = $(`x-${name}`)?.checked ?? false;
-      if (home.classList.contains(`x-with-${name}`) !== on) heights.clear();
+      if (home.classList.contains(`x-with-${name}`) !== on) list.forget();
       home.classList.toggle(`x-with-${name}`, on);
     }
     const left = store.filter(f);
-    if (!f.text) { show(left); say(shownOf(order.length)); return; }
+    if (!f.text) { show(left); say(howMany()); return; }
     say("searching…");
     const {signal} = searching;
     const hits = await store.search(left, f.text, (sofar, share) => {
@@ -178,7 +72,7 @@
     }, signal);
     if (!hits) return; // another search took its place
     show(left.filter(i => hits.has(i)));
-    say(shownOf(order.length));
+    say(howMany());
   }
 
   // --- links: all that is asked, and the sentence, stand behind the page's address
@@ -200,23 +94,17 @@
     return `#${key}${said.size ? `?${said}` : ""}`;
   }
 
-  let pushed = "";
-  function remember(push) {
-    const address = link();
-    if (address === pushed) return;
-    pushed = address;
+  // Every entry of the history that the explorer made or met keeps the link: going back finds what
+  // was chosen there also where the address is that of another part of the page.
+  let remembered = "";
+  function remember(how, address = link()) {
+    remembered = link();
     try {
-      history[push ? "pushState" : "replaceState"](null, "", address);
+      history[how]({explorer: remembered}, "", address);
     } catch { /* a page inside another one may have no say over its address */ }
   }
 
-  let following = false;
-  // Read what the address asks for; false where it is about another part of the page.
-  async function follow() {
-    const [name, query = ""] = location.hash.slice(1).split(/\?(.*)/s);
-    if (name !== key) return false;
-    pushed = location.hash;
-    const said = new URLSearchParams(query);
+  function fillIn(said) {
     following = true; // the reader did not reset anything
     form.reset();
     following = false;
@@ -226,14 +114,29 @@
       else each.value = said.get(each.name);
       if (each.selectedIndex === -1) each.selectedIndex = 0; // a name that this page does not know
     }
+  }
+
+  let following = false;
+  // Do what the address asks for; false where it is about another part of the page.
+  async function follow() {
+    const address = history.state?.explorer ?? location.hash;
+    const [name, query] = address.slice(1).split(/\?(.*)/s);
+    if (name !== key) return false;
+    if (query === undefined && !history.state && remembered) { // only a link to this part of the page
+      remember("replaceState");
+      return true;
+    }
+    const said = new URLSearchParams(query ?? "");
+    fillIn(said);
     current = said.has("n") ? store.position(Number(said.get("n"))) : -1;
     await apply();
-    const k = order.indexOf(current);
-    if (said.has("n") && k < 0) {
-      say(`sentence ${said.get("n")} is not among those shown: ${shownOf(order.length)}`);
+    remembered = address;
+    const k = list.order().indexOf(current);
+    if (k >= 0) await list.goTo(k);
+    else {
       current = -1;
+      if (said.has("n")) say(`sentence ${said.get("n")} is not among those shown: ${howMany()}`);
     }
-    if (k >= 0) await goTo(k);
     return true;
   }
 
@@ -257,18 +160,18 @@
 
   const inSight = () => {
     const box = home.getBoundingClientRect();
-    return home.contains(document.activeElement) || (box.top < innerHeight * .7 && box.bottom > innerHeight * .3);
+    return home.contains(document.activeElement)
+      || (box.top < innerHeight * .7 && box.bottom > innerHeight * .3);
   };
 
-  function isSeen(i) {
-    const box = made.get(i)?.getBoundingClientRect(), frame = scroller.getBoundingClientRect();
-    return box && box.bottom > frame.top && box.top < frame.bottom;
-  }
-
   // From the sentence that is named, unless the reader has scrolled away from it.
-  function step(by) {
-    const next = isSeen(current) ? order.indexOf(current) + by : placeAt(scroller.scrollTop * scale + 1);
-    goTo(Math.max(0, Math.min(order.length - 1, next))).then(() => remember(false));
+  async function step(by) {
+    const order = list.order(), next = list.sees(current) ? order.indexOf(current) + by : list.top();
+    if (!order.length) return;
+    const k = Math.max(0, Math.min(order.length - 1, next));
+    current = order[k];
+    await list.goTo(k);
+    remember("replaceState");
   }
 
   function pressed(event) {
@@ -289,18 +192,22 @@
 
   // --- print: what the filters leave, up to a bound, made anew because a list in a window cannot
 
-  let printable = [];
-  async function prepare() { // texts are unpacked beforehand: a browser does not wait when it prints
-    const wanted = order.slice(0, PRINTED), got = [];
-    for (const i of wanted) got.push([i, (await store.load(Math.floor(i / store.size)))[i % store.size]]);
-    if (wanted.every((i, k) => i === order[k])) printable = got;
+  const ahead = new Map(); // sentence -> its texts
+  const toPrint = () => list.order().slice(0, store.settings.printed);
+
+  async function prepare() { // a browser does not wait for what is still packed when it prints
+    const wanted = toPrint();
+    for (const i of [...ahead.keys()]) if (!wanted.includes(i)) ahead.delete(i);
+    for (const i of wanted) ahead.set(i, (await store.load(store.blockOf(i)))[i % store.size]);
   }
 
-  function toPrint() {
-    const said = order.length > printable.length
-      ? `The first ${count(printable.length)} of ${count(order.length)} sentences are printed; filter to print others.`
-      : `${shownOf(order.length)}.`;
-    $("x-printed").replaceChildren(element("p", "note", said), ...printable.map(([i, found]) => card(i, found, f)));
+  function print() {
+    const got = toPrint().filter(i => ahead.has(i) || store.peek(i)), all = list.order().length;
+    const said = got.length < all
+      ? `${count(got.length)} of ${count(all)} sentences are printed; filter to print others.`
+      : `${howMany()}.`;
+    const cards = got.map(i => card(i, ahead.get(i) ?? store.peek(i), f));
+    $("x-printed").replaceChildren(element("p", "note", said), ...cards);
   }
 
   // --- go
@@ -311,10 +218,10 @@
     idle = (window.requestIdleCallback ?? setTimeout)(work);
   }
 
-  async function changed(push) {
+  async function changed() {
     await apply();
-    if (!order.includes(current)) current = -1;
-    remember(push);
+    if (!list.order().includes(current)) current = -1;
+    if (link() !== remembered) remember("pushState");
     later(prepare);
   }
 
@@ -323,48 +230,37 @@
   form.addEventListener("input", event => {
     if (!isText(event.target)) return;
     clearTimeout(typed);
-    typed = setTimeout(changed, 200, true);
+    typed = setTimeout(changed, 200);
   });
   form.addEventListener("change", event => {
-    if (!isText(event.target) || link() !== pushed) changed(true); // text is not searched twice
+    if (!isText(event.target) || link() !== remembered) changed(); // text is not searched twice
   });
   form.addEventListener("submit", event => event.preventDefault());
   form.addEventListener("reset", () => {
     if (following) return;
     current = -1;
-    setTimeout(changed, 0, true);
+    setTimeout(changed);
   });
   rows.addEventListener("click", event => {
     const at = event.target.closest(".x-card"), button = event.target.closest(".x-link");
     if (!at) return;
     current = Number(at.dataset.i);
-    for (const each of made.values()) each.classList.toggle("x-current", each === at);
-    remember(true);
+    list.mark();
+    if (link() !== remembered) remember("pushState");
     if (button) copyLink(button, current);
   });
   $("x-copy").addEventListener("click", event => copyLink(event.target, current));
   $("x-ask").addEventListener("click", () => $("x-help").showModal());
   $("x-close").addEventListener("click", () => $("x-help").close());
-  scroller.addEventListener("scroll", soon, {passive: true});
-  let width = scroller.clientWidth;
-  new ResizeObserver(() => {
-    if (scroller.clientWidth !== width) { // every line may break elsewhere; the reader stays in place
-      const top = scroller.scrollTop * scale, k = placeAt(top + 1), into = top - offsets[k];
-      width = scroller.clientWidth;
-      heights.clear();
-      lay();
-      scroller.scrollTop = (offsets[k] + into) / scale;
-    }
-    soon();
-  }).observe(scroller);
   addEventListener("keydown", pressed);
   addEventListener("popstate", follow);
-  addEventListener("beforeprint", toPrint);
+  addEventListener("beforeprint", print);
   addEventListener("afterprint", () => $("x-printed").replaceChildren());
 
   async function start() {
     await Promise.all([store.ready(), store.load(0)]);
     if (await follow()) home.scrollIntoView({behavior: "instant"}); else await apply();
+    remember("replaceState", location.href);
     const narrowed = fields().some(each => $("x-more").contains(each) && !asUsual(each));
     if (matchMedia("(max-width: 44rem)").matches && !narrowed) $("x-more").open = false;
     home.dataset.ready = "true"; // for tests and benches: the first rows stand

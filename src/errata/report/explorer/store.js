@@ -28,6 +28,8 @@ const explorerStore = (() => {
 
   // --- texts
 
+  const blockOf = i => Math.floor(i / size);
+
   const read = async block => {
     const text = new TextDecoder().decode(await inflate(`explorer-block-${block}`));
     return JSON.parse(text).map(sentence);
@@ -57,7 +59,7 @@ const explorerStore = (() => {
 
   // A sentence if it is unpacked, else undefined; `load` its block then.
   function peek(i) {
-    const block = Math.floor(i / size), found = unpacked.get(block);
+    const block = blockOf(i), found = unpacked.get(block);
     if (found) keep(block, found);
     return found?.[i % size];
   }
@@ -89,7 +91,7 @@ const explorerStore = (() => {
   async function search(candidates, text, tell, signal) {
     const wanted = normal(text), hits = new Set(), by = new Map();
     for (const i of candidates) {
-      const block = Math.floor(i / size);
+      const block = blockOf(i);
       if (!by.has(block)) by.set(block, []);
       by.get(block).push(i);
     }
@@ -201,7 +203,7 @@ const explorerStore = (() => {
   }
 
   return {
-    settings, ready, load, peek, textOf, search, score, change, disagreement, filter, sorted,
+    settings, ready, load, peek, blockOf, textOf, search, score, change, disagreement, filter, sorted,
     size, blocks, systems, metrics, pairs, states, count, MOST_BLOCKS,
     number: i => column.number[i],
     rows: i => column.rows[i],
