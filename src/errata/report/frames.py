@@ -12,11 +12,13 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from errata.data import Scores
-from errata.errors import MissingExtraError
+from errata.errors import InputError, MissingExtraError
 from errata.human.clusters import Ranking
 from errata.report.table import Cell, Table, render, told_apart_names
+from errata.report.tables.comparison import comparison_tables
 from errata.report.tables.rankings import ranking_table
 from errata.report.tables.scores import score_table, sentence_score_table
+from errata.studies.comparison import Comparison
 
 if TYPE_CHECKING:
     import pandas
@@ -39,6 +41,17 @@ def _(result: Scores, *, by_sentence: bool = False) -> Table:
 @table_of.register
 def _(result: Ranking, *, by_sentence: bool = False) -> Table:
     return ranking_table(result)
+
+
+@table_of.register
+def _(result: Comparison, *, table: str | None = None) -> Table:
+    everything = comparison_tables(result, largest=len(result.sentences), every_figure=True)
+    known = {each.name.removeprefix(f"{result.system}_"): each for each in everything}
+    if table is not None and table not in known:
+        raise InputError(
+            f"a comparison has no table {table!r}", remedy=f"it has: {', '.join(known)}"
+        )
+    return everything[0] if table is None else known[table]
 
 
 def pandas_frame(table: Table) -> pandas.DataFrame:

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -48,6 +48,10 @@ from errata.studies.paired_tests import (
     paired_differences,
     swap_p_values,
 )
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 __all__ = ["Comparison", "compare"]
 
@@ -100,6 +104,29 @@ class Comparison:
     def kind(self, name: str) -> KindChange | None:
         """What changed in one kind of edit; None where neither system nor gold has any."""
         return next((each for each in self.kinds if each.kind == name), None)
+
+    def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
+        """One of the tables as a data frame: ``metrics`` (the default), ``rates``, ``kinds``...
+
+        The names are those that ``errata compare --json`` has behind the name of the system.
+        """
+        import errata
+
+        frame: pandas.DataFrame = errata._shown(self, "pandas", table=table)
+        return frame
+
+    def to_polars(self, table: str | None = None) -> polars.DataFrame:
+        """The same as a frame of polars."""
+        import errata
+
+        frame: polars.DataFrame = errata._shown(self, "polars", table=table)
+        return frame
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first table of a report."""
+        import errata
+
+        return str(errata._shown(self, "html"))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{d.label} {d.difference.value:+.4f}" for d in self.differences[:4])
