@@ -20,6 +20,15 @@ pytest.importorskip("jinja2")
 RUN = {"SOURCE_DATE_EPOCH": "1763300000"}
 
 
+@pytest.fixture(autouse=True)
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole reports of systems are looked at in tests/report/test_board_browser.py."""
+    from errata.report.board import site
+    from errata.report.story.whole_report import ReportPage
+
+    monkeypatch.setattr(site, "make_report", lambda material: ReportPage("", "", ()))
+
+
 def tables(*arguments: object, code: int = 0, **more: Any) -> dict[str, dict[str, Any]]:
     done = errata("board", *arguments, "--json", code=code, env=RUN, **more)
     return {table["name"]: table for table in json.loads(done.stdout)["tables"]}
@@ -113,9 +122,11 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_ranked(board: Path) -> Non
         "short",
         "twin",
     ]
-    problems = {row["submission"]: row["problem"] for row in found["findings"]["rows"]}
-    assert "there is no system" in problems["nameless"]
-    assert "eager has a system 'eager' too" in problems["twin"]
+    problems = {(row["submission"], row["problem"]) for row in found["findings"]["rows"]}
+    assert ("nameless", "there is no system") in problems
+    assert ("twin", "eager has a system 'eager' too") in problems
+    same = [said for name, said in problems if name == "twin" and "the same text as" in said]
+    assert len(same) == 1
     assert len(found["board_sample"]["rows"]) == 5
     assert "3 of 8 submissions were refused" in (board / "site/index.html").read_text("utf-8")
 
@@ -212,7 +223,8 @@ def test_several_sets_and_pages_that_go(board: Path) -> None:
     assert len(found["board_other"]["rows"]) == 3
     assert [row["system"] for row in found["board_sample"]["rows"]] == ["eager"]
     pages = {path.stem for path in (board / "site/systems").iterdir()}
-    assert pages == {*SAMPLE_SYSTEMS[:3]}
+    assert pages == {*SAMPLE_SYSTEMS[:3], "eager.sample"}
+    assert 'href="eager.sample.html"' in (board / "site/systems/eager.html").read_text("utf-8")
     (board / "site/index.html").write_text("<p>mine")
     assert "not made by Errata" in errata("board", board, code=2).stderr
     tables(board, "--site", board / "elsewhere")

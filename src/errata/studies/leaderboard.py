@@ -95,68 +95,85 @@ class BoardStanding:
 
 def check_submission(board: Board, folder: Path) -> CheckedSubmission:
     """A submission with all that the guard finds: card, lengths, lines out of place, characters."""
-    name = folder.resolve().name
-    try:
-        submission = card_of(board, folder)
-    except InputError as error:
-        return CheckedSubmission(name, (_finding(error, folder),))
-    findings: list[Finding] = []
-    for each in board.sets:
-        output = submission.outputs.get(each.name)
-        if output is None:
-            findings.append(
-                Finding(
-                    "note",
-                    str(folder),
-                    None,
-                    f"there is no output on {each.name}",
-                    f"put {each.name}.txt beside the card to be ranked there",
-                    "no-output",
-                )
-            )
-            continue
-        findings += _found(each, output)
-    return CheckedSubmission(name, tuple(findings), submission)
-
-
-def _found(files: EvaluationFiles, output: Path) -> list[Finding]:
-    """What is wrong with an output, and not with the test set."""
-    checked = check_files(
-        [f"output={output}"],
-        gold=files.gold,
-        source=files.source if files.gold is None else None,
-        references=files.references if files.gold is None else (),
-        skipped=files.skipped,
-    )
-    return [finding for finding in checked.findings if finding.path == str(output)]
-
-
-def _finding(error: InputError, folder: Path) -> Finding:
-    return Finding(
-        "error", error.path or str(folder), error.line, error.problem, error.remedy or "", "card"
-    )
+    return _checked(board, [folder])[0]
 
 
 def checked_submissions(board: Board) -> tuple[CheckedSubmission, ...]:
     """All submissions as they were checked; the second of one system's name is refused."""
     found, taken = [], dict[str, str]()
-    for folder in submission_folders(board):
-        checked = check_submission(board, folder)
+    for checked in _checked(board, submission_folders(board)):
         if checked.submission is not None:
             system = checked.submission.card.system
             if system in taken:
                 twin = Finding(
                     "error",
-                    str(folder / "card.toml"),
+                    str(checked.submission.folder / "card.toml"),
                     None,
                     f"{taken[system]} has a system {system!r} too",
                     "name them apart",
                     "namesake",
                 )
                 checked = replace(checked, findings=(twin, *checked.findings))
-            taken.setdefault(system, folder.name)
+            taken.setdefault(system, checked.name)
         found.append(checked)
     return tuple(found)
+
+
+def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
+    """Submissions with what was found in their cards and outputs; a test set is read once."""
+    found: list[CheckedSubmission] = []
+    for folder in folders:
+        name = folder.resolve().name
+        try:
+            found.append(CheckedSubmission(name, (), card_of(board, folder)))
+        except InputError as error:
+            found.append(CheckedSubmission(name, (_finding(error, folder),)))
+    for files in board.sets:
+        outputs = {
+            k: each.submission.outputs[files.name]
+            for k, each in enumerate(found)
+            if each.submission is not None and files.name in each.submission.outputs
+        }
+        by_path = _found(files, list(outputs.values()))
+        for k, each in enumerate(found):
+            if k in outputs:
+                more = by_path.get(str(outputs[k]), [])
+            else:
+                more = [] if each.submission is None else [_no_output(each.submission, files.name)]
+            found[k] = replace(each, findings=(*each.findings, *more))
+    return found
+
+
+def _no_output(submission: Submission, name: str) -> Finding:
+    return Finding(
+        "note",
+        str(submission.folder),
+        None,
+        f"there is no output on {name}",
+        f"put {name}.txt beside the card to be ranked there",
+        "no-output",
+    )
+
+
+def _found(files: EvaluationFiles, outputs: Sequence[Path]) -> dict[str, list[Finding]]:
+    """What is wrong with outputs, by file; not what is wrong with the test set."""
+    checked = check_files(
+        [f"{k}={output}" for k, output in enumerate(outputs)],
+        gold=files.gold,
+        source=files.source if files.gold is None else None,
+        references=files.references if files.gold is None else (),
+        skipped=files.skipped,
+    )
+    by_path: dict[str, list[Finding]] = {}
+    for finding in checked.findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    return by_path
+
+
+def _finding(error: InputError, folder: Path) -> Finding:
+    return Finding(
+        "error", error.path or str(folder), error.line, error.problem, error.remedy or "", "card"
+    )
 
 
 def read_standing(

@@ -29,7 +29,7 @@ __all__ = [
     "card_html",
     "check_section",
     "history_section",
-    "page_name",
+    "page_names",
     "ranking_section",
     "system_section",
     "take_part_section",
@@ -44,14 +44,24 @@ def style() -> str:
     return packaged(HERE, "board.css")
 
 
-def page_name(submission: str) -> str:
-    """The address of a system's page, as seen from the front page."""
-    return f"systems/{quote(submission, safe='')}.html"
+def page_names(standing: BoardStanding) -> dict[str, dict[str, str]]:
+    """The address of each system's page, as seen from the front page, by test set and system.
 
-
-def links_of(ranked: RankedSet) -> dict[str, str]:
-    """Where the page of each system is."""
-    return {system: page_name(each.name) for system, each in ranked.submissions.items()}
+    On the first of its test sets it is called like its folder, on others like both.
+    """
+    taken = {each.name for each in standing.checked}
+    found: dict[str, dict[str, str]] = {}
+    seen: set[str] = set()
+    for ranked in standing.sets:
+        found[ranked.name] = {}
+        for system, submission in ranked.submissions.items():
+            name = submission.name
+            while name in taken and submission.name in seen:
+                name += f".{ranked.name}"
+            seen.add(submission.name)
+            taken.add(name)
+            found[ranked.name][system] = f"systems/{quote(name, safe='')}.html"
+    return found
 
 
 def card_html(card: Card) -> str:
@@ -100,7 +110,7 @@ def answer_section(standing: BoardStanding) -> Section:
     return Section("answer", "Where it stands", body, styles=(style(),))
 
 
-def ranking_section(ranked: RankedSet, board: Board, key: str) -> Section:
+def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[str, str]) -> Section:
     """The leaderboard of a test set: all metrics, clusters of the first, details of each."""
     table = board_table(ranked, groups=bool(board.groups))
     details = [ranking_table(ranking) for ranking in ranked.rankings]
@@ -122,7 +132,6 @@ def ranking_section(ranked: RankedSet, board: Board, key: str) -> Section:
         rows,
         first.scores.headline,
     )
-    links = links_of(ranked)
     results = told_apart(ranked.results)
     best = [metric_heading(scores) for scores in results]
     parts = [table_html(table, key, best=best, links=links), chart_html(chart)]
@@ -181,11 +190,13 @@ def _last(values: Sequence[Estimate | None]) -> float:
 
 def system_section(standing: BoardStanding) -> Section:
     """Every system that was scored: its card, and the way to its page."""
+    names = page_names(standing)
     items = []
     for each in standing.checked:
         if each.fits and each.submission is not None:
-            name = html.escape(visible(each.submission.card.system))
-            where = html.escape(page_name(each.name))
+            system = each.submission.card.system
+            name = html.escape(visible(system))
+            where = html.escape(next(of[system] for of in names.values() if system in of))
             items.append(
                 f'<li><h3><a href="{where}" dir="auto">{name}</a></h3>\n'
                 f"{card_html(each.submission.card)}</li>"
