@@ -67,6 +67,8 @@ JUDGED = "--source source.txt --refs reference0.txt -m gleu --resamples 30 " + "
 SETS = "--set a=annotator:0 --set b=reference1.txt --set both=a+b"
 AB = f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given"
 FILED = "--scores scores.tsv --human human.tsv --resamples 30 --level system"
+TOLD = "--scores scores.tsv --human human.tsv --resamples 30"
+PEOPLE = "--judgments judgments.jsonl --resamples 40"
 HARD = "--sample --resamples 30 --examples 200"
 LIKELY = """
 name = "likely"
@@ -111,6 +113,7 @@ MORE = {
     "stress": (GLEU, GLEU),
     "compare": (f"eager.txt noisy.txt {FAST}", f"odd.txt x=odd.txt {FAST}"),
     "verify": ("gleu=0 noisy.txt", "gleu=0 odd.txt"),
+    "report": (f"eager.txt noisy.txt {GLEU}", f"odd.txt {GLEU}"),
     "align": ("eager.txt -m difficulty --sentences 1-72", "odd.txt -m difficulty"),
     "meta": (
         f"eager.txt cautious.txt fluent.txt noisy.txt nothing.txt {GLEU} "
@@ -166,6 +169,40 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--seed": case(f"--sample {FAST}", "--seed 1", "eager_metrics", "eager_kinds"),
         "--trials": case(f"--sample {FAST}", "--trials 31"),
         "--format": case(f"--sample {FAST}", "--format tsv", text=True),
+    },
+    # The page itself says by which command it was made: what must differ are its tables.
+    "report": {
+        "--sample": case(GLEU, "--sample"),
+        "--output": case(TOLD, "-o new.html"),
+        "--title": case(f"{TOLD} --format markdown", "--title Ours", text=True),
+        "--old": case(f"--gold gold.m2 eager.txt noisy.txt {GLEU}", "--old eager"),
+        "--runs": case(TOLD, "--runs runs"),
+        "--metric": case(f"--gold gold.m2 eager.txt {GLEU}", "-m bleu"),
+        "--extract": case(f"--gold gold.m2 one.m2 wide.m2 {GLEU}", "--extract aligned", "kinds"),
+        "--judgments": case(TOLD, "--judgments judgments.jsonl"),
+        "--ranker": case(PEOPLE, "--ranker net_wins", "ranking"),
+        "--members": case(PEOPLE, "--members sample", "ranking"),
+        "--unit": case(PEOPLE, "--unit judges", "ranking"),
+        "--leave-out": case(PEOPLE, "--leave-out ana", "ranking", "agreement"),
+        "--scores": case(TOLD, "--scores other.tsv", "system_level"),
+        "--human": case(TOLD, "--human other.tsv", "system_level"),
+        "--names": case(
+            "--scores bare.txt --human human.tsv --resamples 0",
+            "--names eager,cautious,fluent,noisy,nothing",
+        ),
+        "--lower-is-better": case(TOLD, "--lower-is-better scores", "system_level"),
+        "--without": case(f"{PEOPLE} --scores scores.tsv", "--without noisy", "ranking", "scores"),
+        "--hide": case(TOLD, "--hide noisy", "system_level"),
+        "--common": case("--scores fewer.tsv --human human.tsv --resamples 30", "--common"),
+        "--base": case("--judgments judgments1.jsonl --outputs outputs --resamples 30", "--base 1"),
+        "--outputs": case("--judgments judgments1.jsonl --resamples 30", "--outputs outputs"),
+        "--labels": case("--judgments shifted.csv --outputs texts --resamples 30", "--labels text"),
+        "--status": case("--judgments mturk.csv --resamples 30", "--status Rejected"),
+        "--columns": case("--judgments rated.csv --resamples 30", "--columns score=fluency"),
+        "--resamples": case(PEOPLE, "--resamples 31", "ranking"),
+        "--confidence": case(f"{PEOPLE} --scores scores.tsv", "--confidence 0.5"),
+        "--seed": case(PEOPLE, "--seed 1", "ranking"),
+        "--format": case(TOLD, "--format tsv", text=True),
     },
     "verify": {
         "--sample": case("gleu=0.64 --for eager", "--sample"),
@@ -544,6 +581,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     submit(made / "board", "oddly", "\n".join(["", *eager[1:]]))
     rows = "".join(f"{'AB'[i % 2]}\tC\n" for i in range(72))
     (made / "levels.tsv").write_text(f"level\tdomain\n{rows}")
+    stored = {"errata run": 1, "system": "eager", "when": "2026-01-01T00:00:00Z", "errata": "1"}
+    stored |= {"remark": "", "sentences": 1, "corpus": {}, "figures": [], "changed": {}}
+    (made / "runs").mkdir()
+    (made / "runs" / "a.json").write_text(json.dumps(stored))
     make_folder(made / "origin").rename(made / "catalogue.toml")
     return made
 

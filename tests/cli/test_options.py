@@ -25,6 +25,7 @@ OWN_HELP = {
     "--extract",  # the default; with an M2 file convert finds its edits anew
     "--figure",  # the kinds a command draws
     "--metric",  # the default
+    "--old",  # the default
     "--output",  # which names several files get
     "--ranker",  # the default, and what the scores are for
     "--resamples",  # of what
@@ -38,6 +39,7 @@ SHARED = (
     ".named_data",
     "",
     ".figures",
+    ".given",
     ".human_scores",
     ".known",
     ".inputs",

@@ -56,6 +56,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "rankers.json": (NOTHING, ("rankers", "--json")),
     "verify.json": (NOTHING, ("verify", "m2=0.8165", "--sample", "--for", "eager", "--json")),
     "board.json": (NOTHING, ("board", "board", "--json")),
+    "report.json": (NOTHING, ("report", "--sample", "-m", "gleu", *FEW, "--json", "--force")),
     "check.json": (NOTHING, ("check", "--gold", "gold.m2", "eager.txt", "--json")),
     "reproduce.json": (NOTHING, ("reproduce", "--json")),
 }
@@ -105,6 +106,26 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
         {JUDGMENTS},
         lambda f: ("meta", "--level", "system", "--judgments", f, "--scores", "bleu.json", *FEW),
     ),
+    "report --scores": (
+        {SCORES, RANKING, SENTENCES},
+        lambda f: ("report", "--judgments", "human.jsonl", "--scores", f, *FEW, "--force"),
+    ),
+    "report --human": (
+        {SCORES, RANKING, SENTENCES},
+        lambda f: ("report", "--human", f, "--scores", "bleu.json", *FEW, "--force"),
+    ),
+    "report --judgments": ({JUDGMENTS}, lambda f: ("report", "--judgments", f, *FEW, "--force")),
+    "report --gold": (
+        {GOLD},
+        lambda f: ("report", "--gold", f, "eager.txt", "-m", "gleu", *FEW, "--force"),
+    ),
+    "report output": (
+        {TEXT, GOLD},
+        lambda f: (
+            "report", *OF_TEXTS, f, "eager.txt", "-m", "gleu", "--extract", "aligned", *FEW,
+            "--force",
+        ),
+    ),
     "difficulty --weights": (
         {WEIGHTS},
         lambda f: ("difficulty", "--sample", "--annotator", 0, "--weights", f, *FEW),
@@ -147,7 +168,7 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
     "stress --damage": ({TEXT, GOLD}, lambda f: ("stress", "gleu", *OF_TEXTS, "--damage", f, *FEW)),
 }  # fmt: skip
 # The second table of the others has no single scorer, which is refused in one line.
-REFUSED = {("several.json", "meta --human")}
+REFUSED = {("several.json", "meta --human"), ("several.json", "report --human")}
 # Commands that read no files, or whose files are not of these kinds.
 OWN_FILES = {
     "board",

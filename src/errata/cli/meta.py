@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.given import Given
 from errata.cli.human_scores import (
     People,
     comparisons_of,
@@ -18,7 +19,6 @@ from errata.cli.human_scores import (
 from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.meta_options import (
     Drawn,
-    Given,
     Level,
     SystemView,
     check_sentences,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from errata.cli.chosen import extracting, refuse_twins
+from errata.cli.given import Given
 from errata.cli.human_scores import People, judgments_of, people_options
 from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.meta_options import Given
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     DEFAULT_METRICS,
@@ -67,7 +67,9 @@ told_options = gathered(
             show_default=True,
             help="The page to write.",
         ),
-        "title": click.option("--title", metavar="TEXT", default="", help="The title of the page."),
+        "title": click.option(
+            "--title", metavar="WORDS", default="", help="The title of the page."
+        ),
         "old": old_option("The system that the others are compared with."),
         "runs": click.option(
             "--runs", metavar="FOLDER", help="Stored runs, to be drawn over time."
@@ -280,4 +282,4 @@ def _tables(made: ReportPage, path: str, form: Form) -> list[Table]:
         name="report",
         caption=f"{len(made.html.encode('utf-8', 'replace')) / 1e6:.1f} MB in one file",
     )
-    return [contents] if form in ("table", "latex", "markdown") else [contents, *made.tables]
+    return [contents] if form == "table" else [contents, *made.tables]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from errata.cli.figures import Figures
+from errata.cli.given import Given
 from errata.cli.human_scores import People, comparisons_of, judgments_of, over_option, people_scores
 from errata.cli.inputs import Inputs
-from errata.cli.meta_options import Given
 from errata.cli.options import DRAWN, Bootstrap, gathered, refuse_unless
 from errata.cli.output import ProgressBar
 from errata.cli.people import Chosen, JudgmentInputs, members_option, ranker_option, unit_option

@@ -166,9 +166,8 @@ def _mend_first(results: Results) -> list[str]:
     checked = given.checked
     if checked is not None and (checked.count("error") or checked.count("warning")):
         many = checked.count("error") + checked.count("warning")
-        advice.append(
-            f'look at the <a href="#findings">{many} findings of the file check</a> first'
-        )
+        link = f'<a href="#findings">{many} {plural("finding", many)} of the file check</a>'
+        advice.append(f"look at the {link} first")
     if given.gate is not None and not given.gate.passed:
         advice.append('mend what <a href="#gate">fails its threshold</a>')
     return advice

@@ -48,7 +48,7 @@ class Results:
     def missing(self) -> list[str]:
         return []
 
-    def _or_say(self, what: str, make: Callable[[], T]) -> T | None:
+    def or_say(self, what: str, make: Callable[[], T]) -> T | None:
         """A result, or a word on why there is none: one section never costs the others."""
         try:
             return make()
@@ -138,7 +138,7 @@ class Results:
         people = given.human if given.human is not None else self.people
         if people is None or not self.scores:
             return None
-        found = self._or_say(
+        found = self.or_say(
             "metrics against people",
             lambda: match(people, self.scores, common=given.common, hide=given.hide),
         )
@@ -149,7 +149,7 @@ class Results:
         given, paired = self.material, self.paired
         if paired is None:
             return None
-        return self._or_say(
+        return self.or_say(
             "agreement with people over systems",
             lambda: system_level(
                 paired, resamples=given.resamples, confidence=given.confidence, rng=given.seed
@@ -180,7 +180,7 @@ class Results:
                 rng=given.seed,
             )
 
-        return self._or_say("agreement with people on sentences", found)
+        return self.or_say("agreement with people on sentences", found)
 
     @cached_property
     def matrix(self) -> MetricMatrix | None:
@@ -199,7 +199,7 @@ class Results:
                 rng=given.seed,
             )
 
-        return self._or_say("metrics against each other", found)
+        return self.or_say("metrics against each other", found)
 
     @cached_property
     def references(self) -> Corpus | None:
@@ -231,7 +231,7 @@ class Results:
             share_extracted(corpus, kept, metric.extractor)
             return map_difficulty(kept, systems, metric), kept, remark
 
-        return self._or_say("difficulty", found)
+        return self.or_say("difficulty", found)
 
     def leader(self) -> str | None:
         """The system that the first metric puts first, else people."""

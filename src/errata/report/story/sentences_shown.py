@@ -15,17 +15,18 @@ def sentences_section(results: Results) -> Section | None:
     given = results.material
     if given.corpus is None or not given.systems:
         return None
-    judge = results.edits.single if results.references is not None else None
+    corpus, systems = given.corpus, given.systems
+    judge = results.edits.single
     states = None
-    if judge is not None:
-        states = judged_edits(judge, given.corpus, given.systems)
+    if results.references is not None:
+        states = results.or_say("judged edits", lambda: judged_edits(judge, corpus, systems))
     names = {system.system for system in given.systems}
     return explorer_section(
-        given.corpus,
-        given.systems,
+        corpus,
+        systems,
         [scores for scores in results.scores if names <= {*scores.systems}],
         states=states,
-        judge=judge,
+        judge=judge if states is not None else None,
         difficulty=None if results.difficulty is None else results.difficulty[0],
         base=given.base,
     )

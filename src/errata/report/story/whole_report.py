@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from errata.data import Corpus, Hypotheses, Judgment, Scores
@@ -66,22 +66,24 @@ def make_report(material: StoryMaterial) -> ReportPage:
     """The report of what is given; what is missing is left out, and why is said."""
     with heard_warnings() as heard:
         results = Results(material)
-        kinds = scores_of_kinds(results)
-        compared = comparisons_of_base(results)
-        found = [
-            three_sentences(results, kinds, compared),
-            gate_section(results),
-            leaderboard_section(results),
-            changes_section(results, compared),
-            people_section(results),
-            agreement_section(results),
-            kinds_section(results, kinds),
-            difficulty_section(results),
-            sentences_section(results),
-            references_section(results),
-            trend_section(results),
-            made_section(results),
-        ]
+        results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
+        kinds = results.or_say("kinds of error", lambda: scores_of_kinds(results)) or []
+        compared = results.or_say("what changed", lambda: comparisons_of_base(results)) or ()
+        makers: dict[str, Callable[[], Section | None]] = {
+            "answer": lambda: three_sentences(results, kinds, compared),
+            "gate": lambda: gate_section(results),
+            "leaderboard": lambda: leaderboard_section(results),
+            "changes": lambda: changes_section(results, compared),
+            "people": lambda: people_section(results),
+            "metrics and people": lambda: agreement_section(results),
+            "kinds": lambda: kinds_section(results, kinds),
+            "difficulty": lambda: difficulty_section(results),
+            "sentences": lambda: sentences_section(results),
+            "references": lambda: references_section(results),
+            "trend": lambda: trend_section(results),
+            "how it was made": lambda: made_section(results),
+        }
+        found = [results.or_say(what, make) for what, make in makers.items()]
     material = replace(material, warnings=(*material.warnings, *heard))
     noted = replace_material(results, material)
     findings = findings_section(noted)
