@@ -66,6 +66,7 @@ def chromium(profile: Path) -> Iterator[Any]:
 def opened(browser: Any, page: Path, fragment: str = "") -> Any:
     """Open a file anew, whatever was open before; what earlier pages logged is forgotten."""
     browser.get("about:blank")  # else another fragment of the same file would not load it
+    browser.execute_cdp_cmd("Page.resetNavigationHistory", {})  # a full one forgets new entries
     for log in ("browser", "performance"):
         browser.get_log(log)
     browser.get(page.as_uri() + (f"#{fragment}" if fragment else ""))
