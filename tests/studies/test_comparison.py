@@ -21,6 +21,7 @@ from errata.metrics import parse
 from errata.studies.comparison import Comparison, compare
 from errata.studies.paired_tests import TwoSystems, swap_p_values, swaps
 
+STATES = ("right", "wrong", "missed")
 WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
 
 
@@ -32,7 +33,14 @@ def check_against_slow(corpus: Corpus, old: Hypotheses, new: Hypotheses) -> None
     (found,) = compare((), corpus, old, [new], resamples=0, trials=0)
     expected = slow.compared(corpus, old, new)
     assert moves(found) == expected.states
-    assert sum(found.counts) == sum(expected.states.values()) == len(found.changes)
+    counted = found.counts._asdict()
+    for (before, after), name in {
+        **{(a, b): f"{a}_{b}" for a in STATES for b in STATES if a != b},
+        (None, "wrong"): "new_alarms",
+        ("wrong", None): "alarms_gone",
+    }.items():
+        assert counted.pop(name) == expected.states[before, after]
+    assert not counted
     by_kind = Counter((change.kind, change.before, change.after) for change in found.changes)
     assert by_kind == expected.by_kind
     assert {each.kind: each.errors for each in found.kinds if each.errors} == expected.errors
