@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 # What is counted per 1,000 words of the source, and is headed so.
-PER_1000 = {"false alarms": "false alarms per 1,000 words", "edits": "edits per 1,000 words"}
+PER_1000 = {"false alarms": "alarms per 1,000 words", "edits": "edits per 1,000 words"}
 CHANGES = {
     "missed_right": "missed → right",
     "wrong_right": "wrong → right",
@@ -36,6 +36,7 @@ CHANGES = {
 }
 MOVES = ("gained", "lost", "new alarms", "alarms gone")
 SIGNED = "+.4f"
+FORMATS = {"difference": SIGNED, "p (Holm)": ".4f", "p": ".4f"}
 LEAD = ("F", "edits")  # what the figure that a kind or slice is shown by begins with
 
 
@@ -94,7 +95,7 @@ def difference_table(found: Comparison) -> Table:
         title=_title(found, "metrics"),
         name=f"{found.system}_metrics",
         caption="\n".join(notes),
-        formats={"difference": SIGNED},
+        formats=FORMATS,
         signature=joined_signatures(
             filter(None, (*(each.signature for each in found.differences), found.tests))
         ),
@@ -112,7 +113,8 @@ def rate_table(found: Comparison) -> Table:
         title=_title(found, "what a reader meets"),
         name=f"{found.system}_rates",
         caption="\n".join(f"note: {note}" for note in notes),
-        formats={"difference": SIGNED},
+        formats=FORMATS,
+        row_formats=dict.fromkeys(PER_1000.values(), ".2f"),
         signature=found.edits,
     )
     return _trimmed(table, found)
@@ -147,23 +149,24 @@ def _kind_table(found: Comparison) -> Table:
         return -sum(kind.changes), -abs(gap) if gap == gap else 0.0
 
     # What a narrow terminal leaves out stands last.
-    moves = ("errors", *MOVES) if found.judged else ()
+    first, last = (MOVES[:2], ("errors", *MOVES[2:])) if found.judged else ((), ())
     rows = tuple(
         (
             kind.kind or "-",
+            *_moves(kind.changes, found.judged)[:2],
             *_cells(kind.figures[_lead(kind.figures)]),
             *((kind.errors,) if found.judged else ()),
-            *_moves(kind.changes, found.judged),
+            *_moves(kind.changes, found.judged)[2:],
         )
         for kind in sorted(found.kinds, key=busiest)
     )
     what = _lead(found.kinds[0].figures) if found.kinds else "edits"
     table = Table(
-        ("kind", *_columns(found), *moves),
+        ("kind", *first, *_columns(found), *last),
         rows,
         title=_title(found, f"{PER_1000.get(what, what)} by kind of edit"),
         name=f"{found.system}_kinds",
-        formats={"difference": SIGNED},
+        formats=FORMATS,
         signature=found.edits,
     )
     return _trimmed(table, found)
@@ -193,14 +196,15 @@ def _band_table(found: Comparison) -> Table:
 
 
 def _slice_table(found: Comparison) -> Table:
-    moves = MOVES if found.judged else ()
+    first, later = (MOVES[:2], MOVES[2:]) if found.judged else ((), ())
     rows = tuple(
         (
             each.column,
             each.value,
+            *_moves(each.changes, found.judged)[:2],
             *_cells(each.figures[_lead(each.figures)]),
             each.sentences,
-            *_moves(each.changes, found.judged),
+            *_moves(each.changes, found.judged)[2:],
         )
         for each in found.slices
     )
@@ -208,11 +212,11 @@ def _slice_table(found: Comparison) -> Table:
     columns = [each.column for each in found.slices]
     last = {max(i for i, name in enumerate(columns) if name == each) for each in columns}
     table = Table(
-        ("slice", "value", *_columns(found), "sentences", *moves),
+        ("slice", "value", *first, *_columns(found), "sentences", *later),
         rows,
         title=_title(found, f"{PER_1000.get(what, what)} by slice"),
         name=f"{found.system}_slices",
-        formats={"difference": SIGNED},
+        formats=FORMATS,
         rules=frozenset(last),
         signature=found.edits,
     )
@@ -232,7 +236,7 @@ def _figures_table(found: Comparison, what: str) -> Table:
         tuple(rows),
         title=_title(found, f"every figure by {what}"),
         name=f"{found.system}_{what}_figures",
-        formats={"difference": SIGNED},
+        formats=FORMATS,
         signature=found.edits,
     )
     return _trimmed(table, found)
