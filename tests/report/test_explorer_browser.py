@@ -43,7 +43,7 @@ SOURCES = (
     "He go home .",
     "She like a tea .",
     NASTY,
-    "هو ذهب إلى بيت .",
+    "بيت هو كبير .",
     f"{LONG} are long .",
     "All is well .",
     *(f"They was here {k} times ." for k in range(MANY)),
@@ -52,7 +52,7 @@ CORRECT = (
     "He goes home .",
     "She likes tea .",
     NASTY.replace("write", "writes"),
-    "هو ذهب إلى البيت .",
+    "البيت هو كبير .",
     f"{LONG} is long .",
     "All is well .",
     *(f"They were here {k} times ." for k in range(MANY)),
@@ -194,11 +194,19 @@ def test_texts_are_aligned_and_edits_are_told_apart(at: Any) -> None:
         for metric in ("edits", "gleu")
     ]
     assert scores == [f"{found.sentences[0, 0]:.4f}" for found in exact]  # type: ignore[index]
-    # Right-to-left sentences run from the right although what is said of edits is English.
+    # A right-to-left sentence that starts with an edit runs from the right, although what is said
+    # of edits is English.
     until(at, "document.getElementById('x-title-4')")
     cell = row(at, 4, "perfect").find_element("class name", "x-text")
     assert cell.value_of_css_property("direction") == "rtl"
-    assert_fits(at)  # the word of 1,000 characters wraps
+    at.execute_script("document.getElementById('x-list').scrollTop = 1e3")
+    until(at, "document.getElementById('x-title-5')")
+    room, *ends = at.execute_script(
+        "return [...document.querySelectorAll('#x-list, #x-rows .x-text')]"
+        ".map(e => e.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= room  # the word of 1,000 characters wraps
+    assert_fits(at)
     assert_quiet(at)
 
 
