@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from errata.data import Corpus, Edit, Hypotheses
-from errata.edits import extract, retyped
+from errata.edits import extract, retyped, with_edits
 
 Triple = tuple[int, int, str]
 
@@ -91,7 +91,7 @@ def made_by(sources: tuple[str, ...], sentences: tuple[str, ...]) -> list[dict[T
 
 @cache
 def asked_in(corpus: Corpus) -> list[list[dict[Triple, str]]]:
-    gold = retyped(corpus, "aligned", ("UNK",))
+    gold = retyped(with_edits(corpus), "aligned", ("UNK",))
     return [[triples(r.edits or ()) for r in refs] for refs in gold.references]
 
 
@@ -124,7 +124,7 @@ def compared(corpus: Corpus, old: Hypotheses, new: Hypotheses) -> Slow:
         balance = [len({*each} & {*theirs}) - len({*each} - {*theirs}) for each in (before, after)]
         if balance[1] != balance[0]:
             slow.gains[i] = balance[1] - balance[0]
-        if not any(r.edits for r in corpus.references[i]):
+        if not any(asked[i]):
             slow.clean.append(i)
     return slow
 

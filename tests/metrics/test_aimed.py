@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.edits import extract_systems, retyped
@@ -136,6 +139,54 @@ def test_equals_geclens_on_conll14(tmp_path: Path, conll14: Path, submissions: P
     (text,) = read_systems([str(submissions / "CAMB")], corpus=corpus)
     (system,) = extract_systems(corpus, [text])
     assert check(tmp_path, corpus, system, Edits(duplicates=True), 3) > 10
+
+
+@st.composite
+def annotated(draw: st.DrawFn) -> tuple[Edit, ...]:
+    """Some edits of a sentence of four words, none on another."""
+    found = []
+    for start in range(4):
+        kind = draw(st.sampled_from(["", "", SVA, DET, "R:ADJ"]))
+        if kind:
+            end = start if kind == DET else start + 1
+            found.append(Edit(start, end, draw(st.sampled_from("xy")), kind))
+    return tuple(found)
+
+
+@pytest.mark.errant
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(annotated(), st.lists(annotated(), min_size=1, max_size=3)), min_size=1))
+def test_equals_geclens_on_anything(
+    drawn: list[tuple[tuple[Edit, ...], list[tuple[Edit, ...]]]],
+) -> None:
+    """Any edits of any annotators: what GECLens counts with both sides restricted to a kind."""
+    score = pytest.importorskip("geclens.score", reason="needs GECLens and ERRANT")
+    types = pytest.importorskip("geclens.types")
+
+    def block(several: Sequence[tuple[Edit, ...]]) -> str:
+        lines = ["S a b c d"]
+        for annotator, edits in enumerate(several):
+            end = f"|||REQUIRED|||-NONE-|||{annotator}"
+            lines += [f"A {e.start} {e.end}|||{e.kind}|||{e.replacement}{end}" for e in edits]
+            lines += [] if edits else [f"A -1 -1|||noop|||-NONE-{end}"]
+        return "\n".join(lines)
+
+    references = tuple(
+        tuple(Reference(k, each) for k, each in enumerate(gold)) for _, gold in drawn
+    )
+    corpus = Corpus(("a b c d",) * len(drawn), references)
+    made = tuple(mine for mine, _ in drawn)
+    texts = tuple(Reference(0, mine).corrected("a b c d") for mine in made)
+    found = aimed_scores(Edits(), corpus, Hypotheses("x", texts, made))
+    for k, kind in enumerate(found.kinds):
+        counts, _, _ = score.errant_counts(
+            [block([mine]) for mine in made],
+            [block(gold) for _, gold in drawn],
+            types.as_selector(kind),
+            restrict=True,
+        )
+        assert found.counts[k].tolist() == counts.sum(0).tolist()
 
 
 def test_tokenising_is_no_change() -> None:
