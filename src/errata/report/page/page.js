@@ -112,6 +112,7 @@
   });
   document.addEventListener("focusin", event => { const e = termOf(event); if (e) show(e); else hide(); });
   document.addEventListener("focusout", hide);
+  addEventListener("resize", hide);
   document.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
 
   // Where the reader is.

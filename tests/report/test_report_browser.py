@@ -1,0 +1,278 @@
+"""A whole report in a real browser, with names and texts that try to break it."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import (
+    assert_accessible,
+    assert_fits,
+    assert_quiet,
+    css,
+    dark,
+    narrow,
+    opened,
+    press,
+    printing,
+    screenshot,
+)
+from errata.data import Corpus, Hypotheses, Judgment
+from errata.errors import DataWarning
+from errata.evaluation import evaluate
+from errata.io.runs import run_of
+from errata.metrics import parse
+from errata.report.story.story_material import GateVerdict, StoryMaterial
+from errata.report.story.whole_report import make_report
+from errata.report.table import Table, render
+
+pytestmark = pytest.mark.browser
+NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
+LONG = "w" * 1000
+ARABIC = "هو ذهب إلى بيت ."
+SOURCES = (
+    "He go home .",
+    "She like a tea .",
+    NASTY,
+    ARABIC,
+    f"{LONG} are long .",
+    "All is well .",
+    *(f"They was here {k} times ." for k in range(12)),
+)
+RIGHT = (
+    "He goes home .",
+    "She likes tea .",
+    NASTY.replace("write", "writes"),
+    "هو ذهب إلى البيت .",
+    f"{LONG} is long .",
+    "All is well .",
+    *(f"They were here {k} times ." for k in range(12)),
+)
+WILD = (
+    "He went to home .",
+    *SOURCES[1:5],
+    "All is very well .",
+    *(f"They were not here {k} time ." for k in range(12)),
+)
+SYSTEMS = (
+    Hypotheses("<b>bold</b> & 'right'", RIGHT),
+    Hypotheses("النظام", SOURCES[:4] + RIGHT[4:]),
+    Hypotheses("x" * 1000, WILD),
+)
+NAMES = [system.system for system in SYSTEMS]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A report with every section, on texts and names that try to break it."""
+    corpus = Corpus.from_texts(SOURCES, [RIGHT, SOURCES[:2] + RIGHT[2:]])
+    judgments = tuple(
+        Judgment(judge, i, tuple((name,) for name in NAMES), (1, 2 + i % 2, 3 - i % 2))
+        for i in range(len(SOURCES))
+        for judge in ("ann", "<i>bob</i>")
+    )
+    runs = [
+        run_of(
+            corpus,
+            system,
+            [evaluate("gleu", corpus, system, resamples=20)],
+            when=f"2026-01-0{day}T00:00:00Z",
+        )
+        for day, system in enumerate(SYSTEMS, 1)
+    ]
+    limits = Table(("threshold", "holds"), (("m2 < -0.005", False),), title="Thresholds")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        report = make_report(
+            StoryMaterial(
+                corpus=corpus,
+                systems=SYSTEMS,
+                metrics=[parse("m2"), parse("gleu")],
+                compared=[parse("m2")],
+                judgments=judgments,
+                base=NAMES[1],
+                runs=runs,
+                gate=GateVerdict(False, limits),
+                warnings=[f"{NASTY} {LONG}"],
+                command="errata report '<script>'",
+                title=f"Ours <b>& {NASTY}",
+                resamples=60,
+            )
+        )
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    report.save(path)
+    return path, report
+
+
+@pytest.fixture
+def page(browser: Any, made: tuple[Path, Any]) -> Any:
+    return opened(browser, made[0])
+
+
+def test_every_section_is_there_and_nothing_is_heard_of_it(page: Any, made: Any) -> None:
+    assert [section.get_attribute("id") for section in css(page, "main > section")] == [
+        "findings", "answer", "gate", "leaderboard", "changes", "people", "metrics", "kinds",
+        "difficulty", "sentences", "references", "trend", "made", "terms",
+    ]  # fmt: skip
+    assert page.title.startswith("Ours <b>& He write <script>")
+    assert css(page, "main script:not([type]), main img, main b b, h1 b") == []
+    assert "<b>bold</b> & 'right'" in css(page, "#answer")[0].text
+    assert_quiet(page)
+    screenshot(page, "report-light", whole=True)
+
+
+def test_it_is_readable_for_everybody(page: Any) -> None:
+    with dark(page):
+        assert_accessible(page)
+        screenshot(page, "report-dark", whole=True)
+    with narrow(page):
+        screenshot(page, "report-narrow", whole=True)
+    unfolded = "for (const d of document.querySelectorAll('details')) d.open = true"
+    page.execute_script(unfolded)
+    assert_accessible(page)
+    with narrow(page):
+        assert_fits(page)
+    with printing(page):
+        assert_fits(page)
+        assert not css(page, "nav")[0].is_displayed()
+        screenshot(page, "report-print", whole=True)
+    assert_quiet(page)
+
+
+def rows(page: Any, table: str, column: int) -> list[str]:
+    found: list[str] = page.execute_script(
+        "return [...document.querySelectorAll(arguments[0] + ' tbody tr')]"
+        ".map(row => row.cells[arguments[1]].textContent)",
+        f"#{table}",
+        column,
+    )
+    return found
+
+
+def test_tables_are_sorted_by_their_exact_values(page: Any) -> None:
+    table = "t-leaderboard-overview"
+    given = rows(page, table, 0)
+    button = css(page, f"#{table} th:nth-child(3) .sort")[0]
+    head = css(page, f"#{table} th:nth-child(3)")[0]
+    assert head.get_attribute("aria-sort") == "none"
+    button.click()
+    assert head.get_attribute("aria-sort") == "descending"
+    values = page.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map(cell => +cell.dataset.v)",
+        f"#{table} tbody td:nth-child(3)",
+    )
+    assert values == sorted(values, reverse=True)
+    assert not page.execute_script(f"return document.querySelector('#{table} .ruled')")
+    button.click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert rows(page, table, 0) == [
+        name for _, name in sorted(zip(values, rows(page, table, 0)[::-1], strict=True))
+    ] or len(set(values)) < len(values)
+    button.click()
+    assert rows(page, table, 0) == given
+    css(page, f"#{table} th:nth-child(1) .sort")[0].click()  # names: from A to Z first
+    assert css(page, f"#{table} th:nth-child(1)")[0].get_attribute("aria-sort") == "ascending"
+    assert_quiet(page)
+
+
+def copied(page: Any, selector: str) -> str:
+    """What a click on a button puts on the clipboard."""
+    page.execute_script(
+        "window.kept = null;"
+        "navigator.clipboard.writeText = text => { window.kept = text; return Promise.resolve(); };"
+        "document.querySelector(arguments[0]).click();",
+        selector,
+    )
+    return str(page.execute_script("return window.kept"))
+
+
+def saved(page: Any, selector: str) -> tuple[str, str]:
+    """The name and the text of the file that a click would save."""
+    name, text = page.execute_async_script(
+        "const done = arguments[1]; const make = URL.createObjectURL; let blob;"
+        "URL.createObjectURL = b => { blob = b; return make.call(URL, b); };"
+        "HTMLAnchorElement.prototype.click = function () {"
+        "  blob.text().then(text => done([this.download, text])); };"
+        "document.querySelector(arguments[0]).click();",
+        selector,
+    )
+    return str(name), str(text)
+
+
+def test_tables_can_be_taken_away(page: Any, made: Any) -> None:
+    overview = next(table for table in made[1].tables if table.name == "overview")
+    inside = "#t-leaderboard-overview"
+    assert copied(page, f"{inside} [data-copy=tsv]") == render(overview, "tsv")
+    assert copied(page, f"{inside} [data-copy=latex]") == render(overview, "latex")
+    assert copied(page, f"{inside} [data-copy=signature]") == overview.signature
+    assert saved(page, f"{inside} [data-save=tsv]") == (
+        "overview.tsv",
+        render(overview, "tsv") + "\n",
+    )
+    assert saved(page, f"{inside} [data-save=latex]")[0] == "overview.tex"
+    assert copied(page, "#made [data-copy=code]") == "errata report '<script>'"
+    assert_quiet(page)
+
+
+def test_charts_can_be_taken_away_with_their_colours(page: Any) -> None:
+    name, text = saved(page, "#leaderboard [data-save=svg]")
+    assert name.endswith(".svg")
+    assert text.startswith("<svg ")
+    assert "--c-1:" in text
+    kind = page.execute_script(
+        "const d = new DOMParser().parseFromString(arguments[0], 'image/svg+xml');"
+        "return d.documentElement.tagName + d.querySelectorAll('parsererror').length",
+        text,
+    )
+    assert kind == "svg0"
+
+
+def test_words_are_explained_on_focus_and_on_hover(page: Any) -> None:
+    tip = page.find_element("id", "tip")
+    assert not tip.is_displayed()
+    page.execute_script("document.querySelector('#leaderboard .sort[data-term]').focus()")
+    assert tip.is_displayed()
+    assert tip.text == page.execute_script(
+        "const asked = document.querySelector('#leaderboard .sort[data-term]');"
+        "return document.getElementById(asked.getAttribute('aria-describedby')).textContent"
+    )
+    press(page, "\ue00c")  # Escape
+    assert not tip.is_displayed()
+    from selenium.webdriver import ActionChains
+
+    term = css(page, "#answer .term")[0]
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", term)
+    ActionChains(page).move_to_element(term).perform()
+    assert tip.is_displayed()
+    with narrow(page):
+        assert_fits(page)
+
+
+def test_the_keyboard_reaches_the_results_first(page: Any) -> None:
+    press(page, "\ue004")  # Tab
+    first = page.switch_to.active_element
+    assert first.get_attribute("href").endswith("#main")
+    assert first.is_displayed()
+    press(page, "\ue007")  # Enter
+    assert page.switch_to.active_element.get_attribute("id") == "main"
+
+
+def test_a_regression_leads_to_its_sentence(page: Any) -> None:
+    link = css(page, "#changes .texts a.what")[0]
+    number = link.get_attribute("href").rpartition("n=")[2]
+    page.execute_script("arguments[0].click()", link)
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(page, 60).until(
+        lambda page: f"Sentence {number}" in css(page, "#sentences")[0].text
+    )
+    assert_quiet(page)
+
+
+def test_without_scripts_everything_is_there_to_read(made: Any) -> None:
+    text = made[0].read_text("utf-8")
+    assert "<noscript>" in text
+    assert text.count("<table>") == len(made[1].tables)
