@@ -19,7 +19,7 @@ LAYERS = [
     {"evaluation", "meta"},
     {"studies", "reproduce", "collect", "testing"},
     {"report", "cluster"},
-    {"cli", "web", "adapters"},
+    {"cli", "web", "adapters", "pytest_plugin"},
     {"__main__"},
 ]
 # Rooms that are planned and not built: the design of a campaign (pure), its pages, and runs on

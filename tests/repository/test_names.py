@@ -26,6 +26,7 @@ FLOORS = {
     "difficulty": "the metric, and its tables",
     "ensembles": "metrics combined, and their table",
     "errant": "ERRANT's edits, and the F over them",
+    "gate": "conditions, their options and their table",
     "harper": "the checker, and the metric that counts its findings",
     "leaderboard": "the study, and its tables",
     "m2": "the file format, and the metric it was made for",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from errata.cli.chosen import extracting, refuse_twins
+from errata.cli.gate import GateOptions, gate_options
 from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
@@ -20,14 +23,15 @@ from errata.cli.options import (
     threads_option,
     tier_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses
+    from errata.data import Corpus, Hypotheses, Scores
     from errata.metrics import Metric
     from errata.metrics.errant import Edits
     from errata.report.table import Form
+    from errata.studies.comparison import Comparison
 
 __all__ = ["command"]
 
@@ -35,11 +39,13 @@ EPILOG = """\b
 Examples:
   errata compare --gold gold.m2 v1=old.txt v2=new.txt
   errata compare --source src.txt old.txt new.txt
+  errata compare --gold gold.m2 --baseline main.json new.txt --fail-if 'm2 < -0.005'
   errata compare --gold gold.m2 --slices domains.tsv --old v1 v1.txt v2.txt v3.txt
 """
 
 
 @click.command("compare", epilog=EPILOG)
+@writes_files("junit", "summary")
 @data_option(*CORPUS, outputs="outputs")
 @click.argument("outputs", nargs=-1, metavar="[NAME=]OLD [NAME=]NEW...")
 @corpus_options()
@@ -69,6 +75,7 @@ Examples:
     show_default=True,
     help="Swaps of approximate randomisation; 0 leaves p-values out.",
 )
+@gate_options
 @threads_option
 @format_option
 def command(
@@ -83,6 +90,7 @@ def command(
     by_edit: bool,
     bootstrap: Bootstrap,
     trials: int,
+    gate: GateOptions,
     threads: int | None,
     form: Form,
 ) -> None:
@@ -92,45 +100,81 @@ def command(
     or lost and which false alarms are new, in total, by kind, by difficulty and by slice; and the
     sentences that got better and worse. Give the gold standard as for errata score; with --source
     alone, edits are counted by kind and nothing is judged.
+
+    With --fail-if it is a gate: it ends with code 1 where something got worse. The old system may
+    be a --baseline, a small file that --update-baseline renews.
     """
     from errata.io.slices import read_slices
     from errata.report.tables.comparison import comparison_tables, edit_change_table
+    from errata.report.tables.gate import gate_table
     from errata.studies.comparison import compare
+    from errata.studies.gate_run import hold_conditions, slices_without
 
+    began = time.monotonic()
+    gate.check_used()
     corpus, systems = inputs.scored(outputs)
-    base, others = _parted(systems, old)
     chosen, keeper = _metrics(metrics, corpus, extractor)
+    if gate.baseline is not None:
+        base, others = gate.old(corpus, systems), systems
+        if gate.update_baseline and len(others) > 1:
+            raise InputError("a baseline is one system", remedy="give one output")
+        if base is None:
+            gate.store(corpus, others[0], _scored(chosen, corpus, others[0], bootstrap))
+            return
+    else:
+        base, others = _parted(systems, old)
     columns = None if slices is None else read_slices(slices, corpus)
-    with ProgressBar("compare") as progress:
-        found = compare(
-            chosen,
-            corpus,
-            base,
-            others,
-            edits=keeper,
-            slices=columns,
-            tier=tier,
-            resamples=bootstrap.resamples,
-            trials=trials,
-            confidence=bootstrap.confidence,
-            rng=bootstrap.seed,
-            guard=False,
-            threads=threads,
-            progress=progress,
-        )
+
+    def compared(left_out: Sequence[int]) -> tuple[Comparison, ...]:
+        with ProgressBar("compare") as progress:
+            return compare(
+                chosen,
+                corpus.without_sentences(*left_out),
+                base.without_sentences(*left_out),
+                [each.without_sentences(*left_out) for each in others],
+                edits=keeper,
+                slices=slices_without(columns, left_out),
+                tier=tier,
+                resamples=bootstrap.resamples,
+                trials=trials,
+                confidence=bootstrap.confidence,
+                rng=bootstrap.seed,
+                guard=False,
+                threads=threads,
+                progress=progress,
+            )
+
+    found = compared(())
+    verdicts = hold_conditions(
+        gate.fail_if, corpus, columns, lambda out: compared(out) if out else found, bound=gate.bound
+    )
+    gate.tell(verdicts, found, began)
+    shown = [gate_table(verdicts, signature=found[0].edits)] if verdicts else []
     if by_edit:
         _require_references(corpus)
-        emit([edit_change_table(each, corpus.sources) for each in found], form)
-        return
-    everything = form not in ("table", "latex")
-    emit(
-        [
-            table
-            for each in found
-            for table in comparison_tables(each, largest=show, every_figure=everything)
-        ],
-        form,
-    )
+        shown += [edit_change_table(each, corpus.sources) for each in found]
+    else:
+        everything = form not in ("table", "latex")
+        for each in found:
+            shown += comparison_tables(each, largest=show, every_figure=everything)
+    emit(shown, form)
+    if gate.update_baseline and not any(each.failed for each in verdicts):
+        gate.store(corpus, others[0], _scored(chosen, corpus, others[0], bootstrap))
+    gate.end(verdicts)
+
+
+def _scored(
+    metrics: Sequence[Metric], corpus: Corpus, system: Hypotheses, bootstrap: Bootstrap
+) -> list[Scores]:
+    """The scores that a stored run keeps of a system."""
+    from errata.evaluation import evaluate
+
+    return [
+        evaluate(
+            each, corpus, [system], resamples=bootstrap.resamples, rng=bootstrap.seed, guard=False
+        )
+        for each in metrics
+    ]
 
 
 def _parted(systems: list[Hypotheses], old: str | None) -> tuple[Hypotheses, list[Hypotheses]]:

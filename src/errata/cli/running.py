@@ -39,7 +39,7 @@ __all__ = [
 
 EXIT_CODES = {
     0: "all is well",
-    1: "a check did not hold (reproduce, verify, board, data check)",
+    1: "a check did not hold (compare, reproduce, verify, board, data check)",
     2: "the input or the command line is at fault",
     70: "Errata or a plug-in is; the message says how to report it",
     130: "broken off (Ctrl-C)",

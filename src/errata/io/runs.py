@@ -22,7 +22,7 @@ from errata.data import Corpus, Edit, Hypotheses, Scores
 from errata.errors import InputError
 from errata.io.files import PathLike, decode, read_bytes, shown_name
 from errata.io.strict_json import decode_json
-from errata.io.writing import write_bytes
+from errata.io.writing import renew_bytes, write_bytes
 
 __all__ = [
     "RunFigure",
@@ -166,8 +166,11 @@ def _number(value: float) -> float | None:
     return None if value != value else float(value)
 
 
-def write_run(path: PathLike, run: StoredRun) -> None:
-    """Write a run: one line per figure and per changed sentence, so that a diff can be read."""
+def write_run(path: PathLike, run: StoredRun, *, renew: bool = False) -> None:
+    """Write a run: one line per figure and per changed sentence, so that a diff can be read.
+
+    With ``renew`` it takes the place of a run that was read in the same command.
+    """
     data: dict[str, Any] = {
         KIND: VERSION,
         "system": run.system,
@@ -198,7 +201,8 @@ def write_run(path: PathLike, run: StoredRun) -> None:
             lines.append(f"{_compact(key)}: {shut[0]}\n  " + ",\n  ".join(items) + f"\n {shut[1]}")
         else:
             lines.append(f"{_compact(key)}: {_compact(value)}")
-    write_bytes(("{\n " + ",\n ".join(lines) + "\n}\n").encode("utf-8"), path)
+    data_bytes = ("{\n " + ",\n ".join(lines) + "\n}\n").encode("utf-8")
+    (renew_bytes if renew else write_bytes)(data_bytes, path)
 
 
 def _compact(value: Any) -> str:

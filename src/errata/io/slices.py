@@ -6,8 +6,9 @@ from errata.data import Corpus
 from errata.errors import InputError
 from errata.io.files import PathLike, shown_name
 from errata.io.sheet import read_rows, same_width
+from errata.io.text import read_text
 
-__all__ = ["MOST_VALUES", "NO_VALUE", "read_slices"]
+__all__ = ["MOST_VALUES", "NO_VALUE", "read_slices", "sentences_of"]
 
 MOST_VALUES = 200  # different values of a column; one that has more is a number or a text
 NO_VALUE = "(none)"  # what an empty cell says
@@ -60,3 +61,23 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
                 remedy="leave it out, or group its values",
             )
     return columns
+
+
+def sentences_of(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
+    """The sentences of a corpus, from 0, whose sources stand in a file, one a line.
+
+    A line that is no source is refused: a typing error must not make a test pass.
+    """
+    wanted = read_text(path)
+    places: dict[str, list[int]] = {}
+    for i, source in enumerate(corpus.sources):
+        places.setdefault(source, []).append(i)
+    for number, line in enumerate(wanted, 1):
+        if line not in places:
+            raise InputError(
+                "the line is no source sentence of the corpus",
+                path=shown_name(path),
+                line=number,
+                remedy="copy the lines from the sources, spaces and all",
+            )
+    return tuple(sorted({i for line in wanted for i in places[line]}))

@@ -25,7 +25,15 @@ from errata.errors import InputError
 from errata.io.files import FileId, PathLike, file_error, file_id, files_read
 from errata.io.placing import name_beside, put_in_place, signals_wait
 
-__all__ = ["FileSet", "file_set", "refuse_early", "write_bytes", "write_lines", "write_pending"]
+__all__ = [
+    "FileSet",
+    "file_set",
+    "refuse_early",
+    "renew_bytes",
+    "write_bytes",
+    "write_lines",
+    "write_pending",
+]
 
 JOURNAL = logging.getLogger(__name__)
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -140,6 +148,18 @@ def write_pending() -> None:
     several = _open_set.get()
     if several is not None:
         several.write()
+
+
+def renew_bytes(data: bytes, path: PathLike) -> None:
+    """Write a file over itself, whole and at once: one that was read in order to be renewed.
+
+    Whatever else is kept back is written before it.
+    """
+    write_pending()
+    name = os.fspath(path)
+    several = FileSet(force=True)
+    several.pending[_target(name)] = (name, data)
+    several.write()
 
 
 def refuse_early(*names: str) -> None:

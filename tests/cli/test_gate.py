@@ -1,0 +1,265 @@
+"""The gate through the command line, the Action's script and the pytest plug-in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from command import errata
+from errata.data import apply_edits
+from errata.datasets import sample_corpus, sample_systems
+from errata.io.runs import read_run
+from errata.metrics.errant import Edits
+from errata.studies.edit_states import judged_edits
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "src" / "errata" / "datasets" / "sample"
+FEW = ("-m", "m2", "-m", "edits", "--resamples", 60, "--trials", 20)
+KIND = "R:INFL"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output of a system, and the same with every right edit of one kind undone."""
+    path = tmp_path_factory.mktemp("gate")
+    corpus = sample_corpus()
+    eager = next(s for s in sample_systems() if s.system == "eager")
+    ((*judged,),) = judged_edits(Edits(), corpus, [eager])
+    undone = []
+    for source, output, sentence in zip(corpus.sources, eager.sentences, judged, strict=True):
+        made = [e for e in sentence.edits if e.state != "missed"]
+        kept = [e.edit for e in made if e.kind != KIND]
+        undone.append(
+            " ".join(apply_edits(source.split(), kept)) if len(kept) < len(made) else output
+        )
+    assert sum(a != b for a, b in zip(undone, eager.sentences, strict=True)) >= 5
+    shutil.copy(SAMPLE / "gold.m2", path / "gold.m2")
+    (path / "old.txt").write_text("\n".join(eager.sentences) + "\n", "utf-8")
+    (path / "same.txt").write_text("\n".join(eager.sentences) + "\n", "utf-8")
+    (path / "worse.txt").write_text("\n".join(undone) + "\n", "utf-8")
+    clean = [
+        s
+        for s, refs in zip(corpus.sources, corpus.references, strict=True)
+        if not any(r.edits for r in refs)
+    ]
+    (path / "clean.txt").write_text("\n".join(clean[:2]) + "\n", "utf-8")
+    return path
+
+
+CONDITIONS = (
+    "--fail-if",
+    "m2 < -0.005",
+    "--fail-if",
+    f"{KIND} recall < 0.8",
+    "--fail-if",
+    "new false alarms > 0 on clean.txt",
+)
+
+
+def test_a_regression_of_one_kind_fails_and_no_change_passes(folder: Path) -> None:
+    run = ("compare", "--gold", "gold.m2", "old.txt", *CONDITIONS, *FEW, "--json")
+    same = errata(*run, "same.txt", cwd=folder, code=0)
+    rows = json.loads(same.stdout)["tables"][0]["rows"]
+    assert [row["verdict"] for row in rows] == ["passed"] * 3
+    worse = errata(*run, "worse.txt", cwd=folder, code=1)
+    table = json.loads(worse.stdout)["tables"][0]
+    assert table["name"] == "gate"
+    assert [row["verdict"] for row in table["rows"]] == ["FAILED", "FAILED", "passed"]
+    assert table["rows"][1]["value"] == 0.0
+
+
+def test_what_build_servers_read(folder: Path, tmp_path: Path) -> None:
+    files = {name: tmp_path / f"{name}.out" for name in ("junit", "summary")}
+    done = errata(
+        *("compare", "--gold", "gold.m2", "old.txt", "worse.txt", *CONDITIONS, *FEW),
+        *("--junit", files["junit"], "--summary", files["summary"], "--annotate"),
+        cwd=folder,
+        code=1,
+    )
+    suite = ElementTree.parse(files["junit"]).getroot()
+    assert suite.attrib == {"tests": "3", "failures": "2", "errors": "0"}
+    cases = suite.findall("testsuite/testcase")
+    assert next(case.get("name") for case in cases) == "m2 < -0.005"
+    assert [case.find("failure") is not None for case in cases] == [True, True, False]
+    text = files["summary"].read_text("utf-8")
+    assert text.startswith("## Errata: failed\n")
+    assert "| FAILED | m2 \\< -0.005 | worse |" in text
+    lines = [line for line in done.stderr.splitlines() if line.startswith("::")]
+    assert [line.split(" ")[0] for line in lines] == ["::error", "::error", "::notice"]
+    assert f"{KIND} recall is 0" in lines[1]
+
+
+def test_a_baseline_is_stored_compared_with_and_renewed(folder: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base.json"
+    run = ("compare", "--gold", "gold.m2", "--baseline", base, *FEW)
+    missing = errata(*run, "old.txt", cwd=folder, code=2)
+    assert "there is no baseline yet" in missing.stderr
+    first = errata(*run, "old.txt", "--update-baseline", cwd=folder)
+    assert "old is stored in" in first.stderr
+    assert base.stat().st_size < 20_000
+    whole = errata(
+        *("compare", "--gold", "gold.m2", "old.txt", "worse.txt", *FEW, "--json"), cwd=folder
+    ).stdout
+    stored = errata(*run, "worse.txt", "--json", cwd=folder).stdout
+    assert json.loads(stored) == json.loads(whole)
+    failed = errata(*run, *CONDITIONS, "worse.txt", "--update-baseline", cwd=folder, code=1)
+    assert "is stored" not in failed.stderr
+    assert read_run(base).system == "old"
+    errata(*run, "worse.txt", "--update-baseline", cwd=folder)
+    renewed = read_run(base)
+    assert renewed.system == "worse"
+    scores = json.loads(
+        errata(
+            "score",
+            "--gold",
+            "gold.m2",
+            "worse.txt",
+            "-m",
+            "m2",
+            "--resamples",
+            60,
+            "--json",
+            cwd=folder,
+        ).stdout
+    )["tables"][0]
+    figure = renewed.figures[0]
+    assert (figure.signature, figure.value) == (scores["signature"], scores["rows"][0]["F0.5"])
+
+
+def test_a_baseline_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base.json"
+    errata(
+        *("compare", "--gold", "gold.m2", "--baseline", base, "old.txt", "--update-baseline"),
+        *FEW,
+        cwd=folder,
+    )
+    done = errata(
+        *("compare", "--gold", "gold.m2", "--annotator", 0, "--baseline", base, "old.txt"),
+        *FEW,
+        cwd=folder,
+        code=2,
+    )
+    assert "other references" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--fail-if", "m2 < 0 on nowhere.txt"), "nowhere.txt"),
+        (("--fail-if", "m2 < 0 on length=9"), "no sentence has 'length=9'"),
+        (("--fail-if", "m2 << 0"), "cannot read the condition"),
+        (("--junit", "x.xml"), "goes with --fail-if"),
+        (("--update-baseline",), "goes with --baseline"),
+        (("--fail-if", "m2 < 0 on old.txt"), "old.txt:1: the line is no source sentence"),
+    ],
+)
+def test_a_gate_that_cannot_be_held_is_no_gate(
+    folder: Path, more: tuple[str, ...], said: str
+) -> None:
+    run = ("compare", "--gold", "gold.m2", "old.txt", "worse.txt", *FEW, *more)
+    assert said in errata(*run, cwd=folder, code=2).stderr
+
+
+def test_the_script_of_the_action(folder: Path, tmp_path: Path) -> None:
+    """The script that action.yml runs, as a real process with its inputs in the environment."""
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    (bin / "errata").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m errata "$@"\n')
+    (bin / "errata").chmod(0o755)
+    summary = tmp_path / "step summary.md"
+    summary.write_text("before\n")
+
+    def run(new: str, **given: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", str(ROOT / ".github" / "gate.sh")],
+            cwd=folder,
+            env=os.environ
+            | {
+                "PATH": f"{bin}:{os.environ['PATH']}",
+                "GITHUB_STEP_SUMMARY": str(summary),
+                "GATE_GOLD": "gold.m2",
+                "GATE_OLD": "old.txt",
+                "GATE_NEW": new,
+                "GATE_METRICS": "m2\nedits\n",
+                "GATE_FAIL_IF": f"m2 < -0.005\n\n{KIND} recall < 0.8\r\n",
+            }
+            | given,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert run("same.txt").returncode == 0
+    failed = run("worse.txt", GATE_JUNIT=str(tmp_path / "j.xml"))
+    assert failed.returncode == 1
+    assert failed.stderr.count("::error ") == 2
+    assert (tmp_path / "j.xml").exists()
+    told = summary.read_text("utf-8")
+    assert told.startswith("before\n")
+    assert "## Errata: passed" in told
+    assert "## Errata: failed" in told
+    hostile = run("same.txt", GATE_FAIL_IF="$(touch pwned) < 0")
+    assert hostile.returncode == 2
+    assert not (folder / "pwned").exists()
+
+
+def test_the_action_names_every_input_of_its_script() -> None:
+    action = (ROOT / "action.yml").read_text("utf-8")
+    script = (ROOT / ".github" / "gate.sh").read_text("utf-8")
+    given = {w.split(":")[0].strip() for w in action.splitlines() if w.strip().startswith("GATE_")}
+    used = {
+        w.split(":")[0] for w in script.replace("${", "\n").splitlines() if w.startswith("GATE_")
+    }
+    assert {w.rstrip('}"') for w in used if w != "GATE_*"} - given == set()
+    assert len(given) == 11
+
+
+def test_the_plug_in_fails_a_test(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        f"""
+FILES = dict(gold={str(folder / "gold.m2")!r}, old={str(folder / "old.txt")!r})
+FAIL_IF = ["m2 < -0.005", "{KIND} recall < 0.8", "lost edits > 2"]
+
+def test_same(errata_gate):
+    found = errata_gate(new={str(folder / "same.txt")!r}, fail_if=FAIL_IF, resamples=50, **FILES)
+    assert [each.failed for each in found] == [False] * 3
+
+def test_worse(errata_gate):
+    errata_gate(new={str(folder / "worse.txt")!r}, fail_if=FAIL_IF, resamples=50, **FILES)
+"""
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            *([] if _registered() else ["-p", "errata.pytest_plugin"]),
+            str(tmp_path),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 failed, 1 passed" in done.stdout
+    assert "3 of 3 conditions hold" in done.stdout
+    assert "sentence " in done.stdout
+
+
+def _registered() -> bool:
+    from importlib.metadata import entry_points
+
+    return any(e.value == "errata.pytest_plugin" for e in entry_points(group="pytest11"))
