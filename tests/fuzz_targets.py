@@ -178,6 +178,64 @@ def _listed_corpora(path: Path) -> object:
     return evaluation_files(str(path))
 
 
+BOARD = b"""title = "A board"
+about = "What it is"
+metrics = ["m2", "gleu(n=2)"]
+groups = ["open"]
+resamples = 200
+confidence = 0.9
+
+[sets.one]
+gold = "gold.m2"
+skip = "3,7-9"
+
+[codabench]
+docker_image = "python:3.12"
+start = 2026-12-01
+"""
+CARD = b"""system = "Ours"
+authors = ["A. Author", "B. Author"]
+date = 2026-11-16
+group = "open"
+description = "What it is"
+link = "https://example.org/ours"
+output = "out.txt"
+"""
+CLAIMS = b"""# of a paper
+ours\tm2(beta=0.5) | sentences:72 | references:2 of annotator 0,1 | errata:0.1.0 = 37.33
+gleu(n=2)#1a2b3c4d = 64.1 %
+bleu | resamples:10 | seed:3 = 0.41 \xc2\xb1 0.02
+m2 = .5 [0.4, 0.6]
+"""
+
+
+def _board(path: Path) -> object:
+    from errata.datasets.boards import read_board
+
+    path.replace(path.with_name("board.toml"))
+    return read_board(path.parent)
+
+
+def _card(path: Path) -> object:
+    from errata.datasets.boards import Board, card_of
+    from errata.datasets.evaluation_sets import EvaluationFiles
+
+    path.replace(path.with_name("card.toml"))
+    path.with_name("out.txt").touch()
+    board = Board(path.parent, "A board", (EvaluationFiles("one"),), groups=("open",))
+    return card_of(board, path.parent)
+
+
+def _claims(path: Path) -> object:
+    from errata.io.files import read_lines
+    from errata.studies.claims import read_claims
+
+    return [
+        (claim.said, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
+        for claim in read_claims(read_lines(path)[0], str(path))
+    ]
+
+
 def _judged(path: Path) -> object:
     from errata.io.judgments import read_judgments
 
@@ -267,5 +325,8 @@ TARGETS = (
     Target(
         "experiment", _experiments, _reader("errata.reproduce.experiment", "read_experiment")
     ),
+    Target("board", lambda: [BOARD], _board, ".toml"),
+    Target("card", lambda: [CARD], _card, ".toml"),
+    Target("claims", lambda: [CLAIMS], _claims, ".txt"),
     *([Target("spreadsheet", _spreadsheets, _spreadsheet, ".xlsx")] if XLSX else ()),
 )  # fmt: skip

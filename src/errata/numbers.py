@@ -55,6 +55,7 @@ class Estimate(NamedTuple):
     high: float
 
 
+MOST_RESAMPLES = 1_000_000  # drawn without being asked twice
 BLOCK = 4_000_000  # numbers held at a time where a matrix is made in blocks
 
 

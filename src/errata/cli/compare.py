@@ -14,7 +14,6 @@ from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
     DEFAULT_METRICS,
-    MOST_RESAMPLES,
     Bootstrap,
     bootstrap_options,
     extract_option,
@@ -25,6 +24,7 @@ from errata.cli.options import (
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
+from errata.numbers import MOST_RESAMPLES
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Scores

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from errata.cli.words import choice_of
 from errata.errors import DataWarning, InputError
 from errata.metrics import DEFAULT_METRICS
-from errata.numbers import plural
+from errata.numbers import MOST_RESAMPLES, plural
 
 if TYPE_CHECKING:
     pass
@@ -46,7 +46,6 @@ __all__ = [
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
-MOST_RESAMPLES = 1_000_000
 DRAWN = "--resamples above 0"  # what options need that say how resamples are drawn or shown
 
 

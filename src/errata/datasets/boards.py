@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 
 from errata.datasets.evaluation_sets import EvaluationFiles, listed_files
 from errata.datasets.sample import sample_file
-from errata.errors import InputError
+from errata.errors import InputError, shortened
 from errata.io.files import PathLike
 from errata.io.tokenising import AS_IS, tokeniser
 from errata.io.toml_files import key_line, read_toml
@@ -293,6 +293,20 @@ def card_of(board: Board, folder: PathLike) -> Submission:
     return Submission(place.resolve().name, place, card, found)
 
 
+def _check_place(reader: _Reader, file: str) -> None:
+    """Refuse an output that is not beside its card."""
+    shown = shortened(file)
+    try:
+        inside = (reader.path.parent / file).resolve()
+        there = inside.is_file()
+    except (OSError, ValueError):  # a name too long, or with a NUL in it
+        reader.wrong(f"{shown!r} is no name of a file", "output")
+    if reader.path.parent.resolve() not in inside.parents:
+        reader.wrong(f"{shown!r} is outside the folder of the submission", "output")
+    if not there:
+        reader.wrong(f"there is no file {shown!r}", "output", "put the output beside the card")
+
+
 def _output_names(board: Board, reader: _Reader) -> dict[str, str]:
     """The file of each test set: as the card says, or as files are called that it need not name."""
     given, sets = reader.fields, [each.name for each in board.sets]
@@ -311,11 +325,7 @@ def _output_names(board: Board, reader: _Reader) -> dict[str, str]:
     if "output" in given:
         named = {sets[0]: given["output"]}
     for file in named.values():
-        inside = (reader.path.parent / file).resolve()
-        if reader.path.parent.resolve() not in inside.parents:
-            reader.wrong(f"{file!r} is outside the folder of the submission", "output")
-        if not inside.is_file():
-            reader.wrong(f"there is no file {file!r}", "output", "put the output beside the card")
+        _check_place(reader, file)
     if named:
         return named
     stems = [*sets, "output"] if len(sets) == 1 else sets

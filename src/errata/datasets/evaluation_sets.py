@@ -48,6 +48,7 @@ __all__ = [
 ]
 
 CorpusRole = Literal["gold", "source", "references", "outputs"]
+LONGEST_SKIP = 1000  # characters of a list, or of a file's name
 KNOWN: tuple[str, ...] = (*get_args(CorpusRole), "data", "skip", "title")
 
 
@@ -332,8 +333,12 @@ def listed_files(
 
 
 def _left_out(given: Any, where: str, wrong: Any) -> Skipped:
-    if not isinstance(given, str):
-        raise wrong("skip is no text", "skip", 'skip = "3,7-9", or the name of a file')
+    if not isinstance(given, str) or len(given) > LONGEST_SKIP:
+        raise wrong(
+            "skip is no text" if not isinstance(given, str) else "skip is too long",
+            "skip",
+            'skip = "3,7-9", or the name of a file',
+        )
     numbers = re.fullmatch(r"[\d\s,-]+", given)
     return read_skipped(given if numbers else str(Path(where).parent / given))
 

@@ -21,13 +21,14 @@ from errata.data import Corpus, Hypotheses, Scores, signature_id
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.scores import MEAN
+from errata.io.whole_numbers import whole_number
 from errata.metrics import parse
 from errata.metrics.base import Metric
-from errata.numbers import Estimate, Progress
+from errata.numbers import MOST_RESAMPLES, Estimate, Progress
 
 __all__ = ["Recomputed", "ScoreClaim", "claims_of", "parse_claim", "read_claims", "recompute"]
 
-_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _VALUE = re.compile(
     rf"(?P<value>{_NUMBER})\s*(?P<percent>%)?"
     rf"(?:\s*(?:±|\+/-|\+-)\s*(?P<half>{_NUMBER})\s*%?"
@@ -99,7 +100,8 @@ class ScoreClaim:
     @property
     def annotators(self) -> tuple[int, ...]:
         """The annotators whose references were taken, where they are not all."""
-        found = re.search(r" of annotator ([0-9,]+)$", self.fact("references") or "")
+        numbers = r" of annotator ([0-9]{1,9}(?:,[0-9]{1,9})*)$"
+        found = re.search(numbers, self.fact("references") or "")
         return () if found is None else tuple(map(int, found[1].split(",")))
 
     @property
@@ -270,10 +272,11 @@ def _drawing(claim: ScoreClaim) -> tuple[int, int]:
     """Resamples and seed that a signature speaks of; the usual ones where it does not."""
     given = [claim.fact(name) for name in _DRAWN]
     resamples, seed = (
-        usual if text is None else int(text) if text.isdecimal() else None
+        usual if text is None else whole_number(text, 0)
         for text, usual in zip(given, (1000, 0), strict=True)
     )
-    if claim.has_interval and (not resamples or seed is None):
+    too_many = resamples is not None and resamples > MOST_RESAMPLES
+    if claim.has_interval and (not resamples or seed is None or too_many):
         raise InputError(
             f"no interval can be drawn again from {', '.join(filter(None, given))!r}",
             remedy="paste the signature of scores with resamples and a seed, or the value alone",
