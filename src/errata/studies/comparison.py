@@ -191,7 +191,7 @@ def compare(
     if corpus.most_references:
         of_edits = next((each for each in scored if each.metric == keeper), None)
         of_edits = of_edits or _scored(keeper, corpus, every, 0, seed, threads, progress)
-        facts = edits_judged(keeper, corpus, every, of_edits.picked, tier, progress)
+        facts = edits_judged(keeper, corpus, every, of_edits.counts, tier, progress)
     else:
         facts = edits_alone(keeper, corpus, every, tier, progress)
     columns = {"length": length_slices(corpus)} | dict(slices or {})
@@ -214,10 +214,11 @@ class _Drawn(NamedTuple):
 
 
 class _Scored(NamedTuple):
-    """A metric, its scores, and the counts by sentence of the references it took."""
+    """A metric, its scores, and its counts: beside every reference, and of those it took."""
 
     metric: Metric
     scores: Scores
+    counts: list[Floats]
     picked: list[Floats]
 
 
@@ -247,7 +248,8 @@ def _scored(
         metric, corpus, systems, guard=False, threads=threads, progress=progress
     )
     scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=seed)
-    return _Scored(metric, scores, [chosen_counts(each, metric.choose(each)) for each in counts])
+    picked = [chosen_counts(each, metric.choose(each)) for each in counts]
+    return _Scored(metric, scores, counts, picked)
 
 
 ComparedKey = tuple[str, ...]
@@ -258,8 +260,9 @@ def _pairs(
 ) -> dict[ComparedKey, TwoSystems]:
     """Everything that is compared between the base and system ``s``."""
     pairs: dict[ComparedKey, TwoSystems] = {}
-    for m, (metric, _, picked) in enumerate(scored):
-        pairs["metric", str(m)] = TwoSystems(_score_of(metric), picked[0], picked[s])
+    for m, each in enumerate(scored):
+        picked = each.picked
+        pairs["metric", str(m)] = TwoSystems(_score_of(each.metric), picked[0], picked[s])
     for name, pair in facts.rates(0, s).items():
         pairs["rate", name] = pair
     for kind, pair in facts.kinds(0, s).items():

@@ -14,7 +14,7 @@ import numpy as np
 from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import kind_at
 from errata.edits.origins import edits_of, origins
-from errata.evaluation import check_inputs, corpus_facts
+from errata.evaluation import check_inputs, chosen_counts, corpus_facts
 from errata.metrics.difficulty.map import weight
 from errata.metrics.errant import Edits
 from errata.metrics.errant.aimed import (
@@ -31,7 +31,7 @@ from errata.metrics.errant.by_type import comparable
 from errata.metrics.errant.tally import FN, FP, TP, matched
 from errata.numbers import Bools, Floats, Progress, ratio
 from errata.studies.edit_changes import Weigh
-from errata.studies.edit_states import JudgedSentence, judged_edits
+from errata.studies.edit_states import JudgedSentence, judged_by
 from errata.studies.paired_tests import TwoSystems
 
 __all__ = ["EditFacts", "edits_alone", "edits_judged"]
@@ -43,7 +43,8 @@ class EditFacts:
 
     ``counts[s]`` are TP, FP and FN of each sentence, with the annotators that the score takes;
     without references (``judged`` is False) all edits stand under FP, since nobody asked for them.
-    ``by_kind[s]`` are those of each kind by itself. ``asked`` are the kinds that the gold has.
+    ``by_kind[s]`` are those of each kind by itself, ``by_reference[s]`` those beside each
+    reference. ``gold`` and ``found`` have the edits themselves; ``asked`` are the gold's kinds.
     """
 
     metric: Edits
@@ -58,14 +59,16 @@ class EditFacts:
     judged: bool
     context: tuple[str, ...]
     notes: tuple[str, ...]
-    corpus: Corpus
+    gold: Corpus
+    found: tuple[Hypotheses, ...]
+    by_reference: tuple[Floats, ...]
 
     def judge(self, old: int, new: int) -> list[tuple[JudgedSentence, ...]]:
         """Two systems' edits, right, wrong or missed, held against the same annotators."""
         if not self.judged:
             return []
-        pair = [self.systems[old], self.systems[new]]
-        return list(judged_edits(self.metric, self.corpus, pair, together=True))
+        choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
+        return [judged_by(self.metric, self.gold, self.found[s], choice) for s in (old, new)]
 
     def figures(self, totals: Floats) -> dict[str, Floats]:
         """Figures of summed statistics of one kind."""
@@ -146,11 +149,11 @@ def edits_judged(
     metric: Edits,
     corpus: Corpus,
     systems: Sequence[Hypotheses],
-    picked: Sequence[Floats],
+    counts: Sequence[Floats],
     tier: int,
     progress: Progress | None = None,
 ) -> EditFacts:
-    """The edits of systems beside those that annotators ask for; ``picked`` are their counts."""
+    """The edits of systems beside those that annotators ask for; ``counts`` are the metric's."""
     check_inputs(metric, corpus, systems)
     gold, found, alike = comparable(metric, corpus, systems, progress=progress)
     by_kind = tuple(counts_by_kind(metric, gold, each, tier=tier) for each in found)
@@ -169,14 +172,16 @@ def edits_judged(
         source_words(corpus),
         clean_sentences(gold),
         tuple(changed_sentences(corpus, each) for each in systems),
-        tuple(picked),
+        tuple(chosen_counts(each, metric.choose(each)) for each in counts),
         by_kind,
         tuple(sorted(asked)),
         _difficulty(metric, gold, found),
         True,
         (*metric.context(corpus, systems), *corpus_facts(corpus), *retyped, f"tier:{tier}"),
         (*notes, *metric.notes(corpus, systems)),
-        corpus,
+        gold,
+        tuple(found),
+        tuple(counts),
     )
 
 
@@ -238,6 +243,8 @@ def edits_alone(
         (*facts, *corpus_facts(corpus), f"tier:{tier}"),
         ("there are no references: edits are counted, and nothing says which of them are right",),
         corpus,
+        tuple(found),
+        (),
     )
 
 

@@ -18,7 +18,7 @@ from errata.metrics.errant.by_type import comparable
 from errata.metrics.errant.tally import matched, summed
 from errata.numbers import Ints, Progress
 
-__all__ = ["EditState", "JudgedEdit", "JudgedSentence", "judged_edits", "touches"]
+__all__ = ["EditState", "JudgedEdit", "JudgedSentence", "judged_by", "judged_edits", "touches"]
 
 EditState = Literal["right", "wrong", "missed"]
 
@@ -90,13 +90,14 @@ def judged_edits(
     else:
         choices = [metric.choose(each)[0] for each in counts]
     return tuple(
-        _judged(metric, gold, each, choice) for each, choice in zip(found, choices, strict=True)
+        judged_by(metric, gold, each, choice) for each, choice in zip(found, choices, strict=True)
     )
 
 
-def _judged(
+def judged_by(
     metric: Edits, gold: Corpus, hypotheses: Hypotheses, choice: Ints
 ) -> tuple[JudgedSentence, ...]:
+    """One output held against the references chosen; both sides have edits (`comparable`)."""
     sentences = []
     for edits, references, keyed, at in zip(
         hypotheses.edits or (),

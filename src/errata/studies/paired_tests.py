@@ -164,9 +164,13 @@ def paired_differences(
     The sentences of a resample are the same for both systems and all figures (Koehn 2004).
     """
     drawn: dict[tuple[PairKey, str], list[tuple[Floats, Floats]]] = {}
+    every_old = np.concatenate([pair.old for pair in pairs.values()], axis=1)
+    every_new = np.concatenate([pair.new for pair in pairs.values()], axis=1)
     for block in weights:
-        for key, pair in pairs.items():
-            old, new = pair.figures(block @ pair.old), pair.figures(block @ pair.new)
+        olds = np.split(block @ every_old, _ends(pairs), axis=1)
+        news = np.split(block @ every_new, _ends(pairs), axis=1)
+        for (key, pair), was, now in zip(pairs.items(), olds, news, strict=True):
+            old, new = pair.figures(was), pair.figures(now)
             for name in old:
                 drawn.setdefault((key, name), []).append((old[name], new[name]))
     found: dict[PairKey, dict[str, Difference]] = {}
