@@ -131,7 +131,7 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_ranked(board: Path) -> Non
     assert "3 of 8 submissions were refused" in (board / "site/index.html").read_text("utf-8")
 
 
-def test_a_check_of_a_submission(board: Path) -> None:
+def test_a_check_of_a_submission(board: Path, tmp_path: Path) -> None:
     assert errata("board", board, "--check", board / "submissions/eager").returncode == 0
     assert errata("board", board, "--check", "eager").returncode == 0  # by its name
     lines = (board / "submissions/eager/output.txt").read_text("utf-8").split("\n")
@@ -142,6 +142,11 @@ def test_a_check_of_a_submission(board: Path) -> None:
     assert tables(board, "--check", empty)["findings"]["rows"][0]["severity"] == "warning"
     tables(board, "--check", empty, "--strict", code=1)
     assert not (board / "site/systems/empty.html").exists()
+    everything = tables(board, "--check", board / "submissions", code=1)["findings"]["rows"]
+    assert {row["submission"] for row in everything} >= {"shifted", "empty", "nothing"}
+    guest = shutil.copytree(board / "submissions/eager", tmp_path / "guest")
+    (taken, *_) = tables(board, "--check", guest, code=1)["findings"]["rows"]
+    assert taken["problem"] == "eager has a system 'eager' too"
     assert "no such folder" in errata("board", board, "--check", "nobody", code=2).stderr
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,19 @@ def test_scores_from_a_file_correlate_like_computed_ones(sample: Path) -> None:
 
     assert figures(last, "gleu") == figures(at_once, "gleu")
     assert figures(last, "m2") == figures(at_once, "m2")
+
+
+def test_the_board_of_the_page_is_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks("board.md", "python")
+    exec(code, {})
+    (shown,) = blocks("board.md", "console")
+    command, *wanted = shown.strip().splitlines()
+    done = errata(*shlex.split(command.removeprefix("$ errata ")), cwd=tmp_path)
+    printed = [re.sub(" +", " ", line) for line in done.stdout.splitlines()]
+    assert [line for line in wanted if re.sub(" +", " ", line) not in printed] == []
+    assert (tmp_path / "essays/site/systems/eager.html").is_file()
+    for text in blocks("board.md", "toml"):
+        tomllib.loads(text)

@@ -28,7 +28,8 @@ __all__ = ["command"]
     "submissions",
     multiple=True,
     metavar="SUBMISSION",
-    help="Only check this submission (a folder with card.toml); may be repeated.",
+    help="Only check this submission (a folder with card.toml), or all in a folder; may be "
+    "repeated.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
@@ -103,20 +104,10 @@ def _check(board: Board, submissions: tuple[str, ...], strict: bool, form: Form)
     """The findings of submissions, and the code that continuous integration goes by."""
     from errata.io.checks.findings import summarise
     from errata.report.tables.leaderboard import finding_table
-    from errata.studies.leaderboard import check_submission
+    from errata.studies.leaderboard import check_submissions
 
-    checked = []
-    for given in submissions:
-        place = Path(given)
-        if not place.is_dir() and (board.folder / "submissions" / given).is_dir():
-            place = board.folder / "submissions" / given
-        if not place.is_dir():
-            raise InputError(
-                "there is no such folder",
-                path=given,
-                remedy="a submission is a folder with card.toml and an output",
-            )
-        checked.append(check_submission(board, place))
+    places = [place for given in submissions for place in _places(board, given)]
+    checked = check_submissions(board, places)
     if form == "table":
         echo_findings(summarise([finding for each in checked for finding in each.findings]))
         click.echo(
@@ -127,3 +118,18 @@ def _check(board: Board, submissions: tuple[str, ...], strict: bool, form: Form)
     bad = {"error", "warning"} if strict else {"error"}
     if any(finding.severity in bad for each in checked for finding in each.findings):
         sys.exit(1)
+
+
+def _places(board: Board, given: str) -> list[Path]:
+    """The folder of a submission, by its path or its name; or those in a folder of several."""
+    place = Path(given)
+    if not place.is_dir() and (board.folder / "submissions" / given).is_dir():
+        place = board.folder / "submissions" / given
+    if not place.is_dir():
+        raise InputError(
+            "there is no such folder",
+            path=given,
+            remedy="a submission is a folder with card.toml and an output",
+        )
+    inside = sorted(card.parent for card in place.glob("*/card.toml"))
+    return [place] if (place / "card.toml").exists() or not inside else inside

@@ -7,6 +7,7 @@ new. A metric that weighs by what all systems do (difficulty) is counted anew wh
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -36,8 +37,7 @@ __all__ = [
     "BoardStanding",
     "CheckedSubmission",
     "RankedSet",
-    "check_submission",
-    "checked_submissions",
+    "check_submissions",
     "rank_set",
     "read_standing",
 ]
@@ -93,28 +93,32 @@ class BoardStanding:
         return tuple(dict.fromkeys(name for each in self.sets for name in each.new))
 
 
-def check_submission(board: Board, folder: Path) -> CheckedSubmission:
-    """A submission with all that the guard finds: card, lengths, lines out of place, characters."""
-    return _checked(board, [folder])[0]
+def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSubmission, ...]:
+    """Submissions with all that the guard finds: card, lengths, lines out of place, characters.
 
-
-def checked_submissions(board: Board) -> tuple[CheckedSubmission, ...]:
-    """All submissions as they were checked; the second of one system's name is refused."""
-    found, taken = [], dict[str, str]()
-    for checked in _checked(board, submission_folders(board)):
+    Of those on the board that have one system's name, all but the first (by their folders' names)
+    are refused; one from elsewhere must have a name that no other has.
+    """
+    owners: dict[str, str] = {}
+    others = submission_folders(board) if (board.folder / "submissions").is_dir() else []
+    for folder in others:
+        with contextlib.suppress(InputError):
+            owners.setdefault(card_of(board, folder).card.system, folder.resolve().name)
+    found = []
+    for checked in _checked(board, folders):
         if checked.submission is not None:
-            system = checked.submission.card.system
-            if system in taken:
+            system, place = checked.submission.card.system, checked.submission.folder
+            owner = owners.setdefault(system, checked.name)
+            if owner != checked.name:
                 twin = Finding(
                     "error",
-                    str(checked.submission.folder / "card.toml"),
+                    str(place / "card.toml"),
                     None,
-                    f"{taken[system]} has a system {system!r} too",
+                    f"{owner} has a system {system!r} too",
                     "name them apart",
                     "namesake",
                 )
                 checked = replace(checked, findings=(twin, *checked.findings))
-            taken.setdefault(system, checked.name)
         found.append(checked)
     return tuple(found)
 
@@ -185,7 +189,7 @@ def read_standing(
 ) -> BoardStanding:
     """Check every submission, count what is new, and rank what fits on every test set."""
     metrics = [parse(text) for text in board.metrics]
-    checked = checked_submissions(board)
+    checked = check_submissions(board, submission_folders(board))
     fit = [each.submission for each in checked if each.fits and each.submission is not None]
     sets = []
     for files in board.sets:
