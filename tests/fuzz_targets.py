@@ -291,6 +291,13 @@ def _spreadsheet(path: Path) -> object:
         return _judged(path)
 
 
+def _sliced(path: Path) -> object:
+    from errata.data import Corpus
+    from errata.io.slices import read_slices
+
+    return read_slices(path, Corpus.from_texts(["a", "b", "c"]))
+
+
 TARGETS = (
     Target("text", lambda: _sample("eager.txt"), _reader("errata.io", "read_text")),
     Target("m2", lambda: [head(_sample("gold.m2")[0], 30)], _m2),
@@ -316,6 +323,7 @@ TARGETS = (
         lambda: [b"# out\n76\n7-9, 12 # more\n\n418\n"],
         _reader("errata.io.skipping", "read_skipped"),
     ),
+    Target("slices", lambda: [b"domain\tlevel\nnews\tA1\nmail\t\nnews\tB2\n"], _sliced),
     Target(
         "catalogue",
         lambda: [_catalogue()],
