@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 LETTER = 8.2  # width of a place of text, in pixels, a little more than most fonts take
-LONGEST_LABEL = 26
+LABEL_PLACES = 26
 
 
 class Chart(NamedTuple):
@@ -69,7 +69,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     return [round(value, digits) if digits else round(value) for value in found]
 
 
-def shortened_label(text: str, most: int = LONGEST_LABEL) -> str:
+def shortened_label(text: str, most: int = LABEL_PLACES) -> str:
     """A name cut to the places a chart has for it.
 
     >>> shortened_label("a system with quite a long name indeed")
@@ -86,7 +86,7 @@ def shortened_label(text: str, most: int = LONGEST_LABEL) -> str:
     return kept + "…"
 
 
-def chart_text(x: float, y: float, text: str, classes: str = "", most: int = LONGEST_LABEL) -> str:
+def chart_text(x: float, y: float, text: str, classes: str = "", most: int = LABEL_PLACES) -> str:
     """A text at a place; what is cut off stands whole in its title."""
     short = shortened_label(text, most)
     whole = html.escape(visible(text))

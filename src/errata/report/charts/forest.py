@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from errata.report.cells import display_width
 from errata.report.charts.drawing import (
+    LABEL_PLACES,
     LETTER,
-    LONGEST_LABEL,
     Chart,
     chart_text,
     drawn,
@@ -57,7 +57,7 @@ def forest_plot(
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     margin = (high - low) * 0.04 or abs(high) * 0.1 or 1
     low, high = low - margin, high + margin
-    widest = max((min(display_width(row.name), LONGEST_LABEL) for row in rows), default=4)
+    widest = max((min(display_width(row.name), LABEL_PLACES) for row in rows), default=4)
     left, width = 14 + widest * LETTER, 480
     bottom = TOP + STEP * len(rows)
     scale = linear(low, high, left, width - RIGHT)

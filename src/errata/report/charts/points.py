@@ -23,7 +23,7 @@ from errata.report.charts.drawing import (
 __all__ = ["PlacedSystem", "scatter_chart"]
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 380, 300, 58, 12, 14, 44
-LONGEST_NAME = 12
+NAME_PLACES = 12
 
 
 class PlacedSystem(NamedTuple):
@@ -86,7 +86,7 @@ def _name(
     name: str, x: float, y: float, taken: list[tuple[float, float, float, float]]
 ) -> list[str]:
     """The name beside its dot, at the first place where nothing lies; none where there is none."""
-    short = shortened_label(name, LONGEST_NAME)
+    short = shortened_label(name, NAME_PLACES)
     wide = display_width(short) * LETTER * 0.92
     for dx, dy, anchor in ((8, 4, ""), (-8, 4, "end"), (0, -9, "middle"), (0, 17, "middle")):
         left = {"": x + dx, "end": x + dx - wide, "middle": x - wide / 2}[anchor]
@@ -100,5 +100,5 @@ def _name(
         ):
             continue
         taken.append(box)
-        return [chart_text(x + dx, y + dy, name, anchor, LONGEST_NAME)]
+        return [chart_text(x + dx, y + dy, name, anchor, NAME_PLACES)]
     return []

@@ -20,7 +20,7 @@ from errata.studies.comparison import Comparison, compare
 __all__ = ["changes_section", "comparisons_of_base", "metrics_compared"]
 
 WORST = 20  # sentences that are told in full
-MOST_KINDS = 12
+KINDS_DRAWN = 12
 OPEN = ("_metrics", "_rates")  # the tables that are shown at once; the others are folded
 
 
@@ -114,7 +114,7 @@ def _by_kind(found: Comparison) -> Chart:
         if figure is not None and figure.difference.value == figure.difference.value:
             rows.append((sum(kind.changes), ForestRow(kind.kind or "-", *figure.difference)))
     rows.sort(key=lambda row: -row[0])
-    shown = sorted((row for _, row in rows[:MOST_KINDS]), key=lambda row: -row.value)
+    shown = sorted((row for _, row in rows[:KINDS_DRAWN]), key=lambda row: -row.value)
     title = "F of the kinds with the most changes, new less old"
     return forest_plot("changes-kinds", title, shown, "difference", spec="+.3f", zero=True)
 

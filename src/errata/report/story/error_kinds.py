@@ -17,7 +17,7 @@ from errata.report.tables.kinds import type_table
 
 __all__ = ["difficulty_chart", "kinds_section", "scores_of_kinds", "weakest_kind"]
 
-MOST_KINDS = 18  # rows of the chart; the tables have all
+KINDS_DRAWN = 18  # rows of the chart; the tables have all
 FEWEST_EDITS = 20  # of a kind, to advise on it
 
 
@@ -92,7 +92,7 @@ def _figures(scores: TypeScores, kind: str) -> tuple[float, float]:
 def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
     frequent = sorted(first.kinds, key=lambda kind: (-_asked(first, kind), kind))
     rows = []
-    for kind in [kind for kind in frequent if _asked(first, kind)][:MOST_KINDS]:
+    for kind in [kind for kind in frequent if _asked(first, kind)][:KINDS_DRAWN]:
         panels = []
         for figure in (0, 1):
             values = [_figures(each, kind)[figure] for each in scored]
@@ -139,7 +139,7 @@ def _lead(scored: Sequence[TypeScores], leader: str | None) -> str:
 def difficulty_chart(table: Table) -> Chart:
     """The mean difficulty of the most frequent kinds, with intervals where there are some."""
     times = table.columns.index("frequency")
-    often = sorted(table.rows, key=lambda row: -_number(row[times]))[:MOST_KINDS]
+    often = sorted(table.rows, key=lambda row: -_number(row[times]))[:KINDS_DRAWN]
     rows = []
     for row in sorted(often, key=lambda row: -_number(row[1])):
         bounds = row[4] if len(row) > 4 and isinstance(row[4], tuple) else (math.nan, math.nan)

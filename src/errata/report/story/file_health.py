@@ -16,7 +16,7 @@ from errata.report.tables.checks import files_table, findings_table, severities
 
 __all__ = ["findings_section"]
 
-MOST_SHOWN = 12  # findings that are told in full; the table has all of them
+FULLY_TOLD = 12  # findings that are told in full; the table has all of them
 
 
 def findings_section(results: Results) -> Section | None:
@@ -31,7 +31,7 @@ def findings_section(results: Results) -> Section | None:
     warned = [text for text in dict.fromkeys(given.warnings) if text not in known]
     pieces = Pieces("findings")
     serious = [finding for finding in found if finding.severity != "note"]
-    pieces.html(_listed(serious[:MOST_SHOWN], warned, results.missing))
+    pieces.html(_listed(serious[:FULLY_TOLD], warned, results.missing))
     if checked is not None:
         if found:
             table = replace(findings_table(checked, found), title="All findings of the file check")

@@ -18,7 +18,7 @@ from errata.report.tables.scores import score_table, summary_table
 
 __all__ = ["forest_of", "leaderboard_section"]
 
-MOST_DRAWN = 60  # rows of a chart
+ROWS_DRAWN = 60  # rows of a chart
 
 
 def forest_of(scores: Scores, ranking: Ranking | None, confidence: float, *, key: str) -> Chart:
@@ -33,7 +33,7 @@ def forest_of(scores: Scores, ranking: Ranking | None, confidence: float, *, key
     rows = [
         ForestRow(scores.systems[s], values[s], low[s], high[s], group)
         for s, group in zip(order, groups, strict=True)
-    ][:MOST_DRAWN]
+    ][:ROWS_DRAWN]
     axis = f"{scores.headline}, percent" if percent else scores.headline
     spec = spec.replace("p", "f")
     return forest_plot(f"{key}-{scores.label}", scores.label, rows, axis, spec=spec)
