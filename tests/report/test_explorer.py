@@ -20,7 +20,8 @@ from errata.metrics.errant import Edits
 from errata.report.explorer import as_section
 from errata.report.explorer.as_section import explorer_section
 from errata.report.explorer.blocks import packed_columns, unpacked_columns
-from errata.studies.edit_states import judged_edits
+from errata.studies.disagreement import metric_disagreement
+from errata.studies.edit_states import JudgedSentence, judged_edits
 from explorer_data import unpack
 
 METRICS = ("m2", "gleu", "edits")
@@ -189,13 +190,42 @@ def test_skipped_sentences_keep_their_numbers() -> None:
     assert found.columns["number"].tolist() == [1, 3]
 
 
-def test_scores_that_differ_by_rounding_are_one(sample: tuple[Corpus, list[Hypotheses]]) -> None:
+def test_scores_that_differ_by_rounding_are_one() -> None:
     corpus = Corpus.from_texts(["a"])
     table = np.array([[5 / 11], [1 - 6 / 11], [np.nan], [0.5]])
     scores = Scores("toy()", ("A", "B", "C", "D"), np.zeros(4), table)
     outputs = [Hypotheses(name, ("a",)) for name in "ABCD"]
     found = unpack(explorer_section(corpus, outputs, [scores]))
     assert found.columns["codes0"].tolist() == [1, 1, 0, 2]
+
+
+def test_the_same_output_is_one_row_unless_it_is_judged_or_scored_differently() -> None:
+    corpus = Corpus.from_texts(["a"], [["a"], ["a"]])
+    outputs = [Hypotheses(name, ("a",)) for name in "ABCD"]
+    by = [JudgedSentence(annotator, ()) for annotator in (0, 0, 0, 1)]
+    table = np.array([[0.5], [0.5], [0.25], [0.5]])
+    scores = Scores("toy()", ("A", "B", "C", "D"), np.zeros(4), table).select(tuple("DCBA"))
+    states = [(each,) for each in by]
+    for results, wanted in (
+        ([], [[0, 1, 2], [3]]),
+        ([scores], [[0, 1], [2], [3]]),  # in the order of the outputs, not of the scores
+    ):
+        found = unpack(explorer_section(corpus, outputs, results, states=states))
+        assert [row[0] for row in found.sentences[0][3]] == wanted
+        assert found.columns["rows"].tolist() == [2 + len(wanted)]
+    assert [found.score(0, s, 0) for s in range(4)] == [0.5, 0.5, 0.25, 0.5]
+
+
+def test_metrics_that_see_a_tie_do_not_disagree() -> None:
+    tied = Scores("a()", ("A", "B"), np.zeros(2), np.array([[5 / 11], [1 - 6 / 11]]))
+    others = [
+        Scores("b()", ("A", "B"), np.zeros(2), np.array([[0.1], [0.2]])),
+        Scores("c()", ("A", "B"), np.zeros(2), np.array([[0.2], [0.1]])),
+    ]
+    found = metric_disagreement([tied, *others])
+    assert found.pairs == ((0, 1), (0, 2), (1, 2))
+    assert found.compared.tolist() == [[0], [0], [1]]
+    assert found.shares.tolist() == [[0.0], [0.0], [1.0]]
 
 
 def test_markup_and_control_characters_are_text() -> None:

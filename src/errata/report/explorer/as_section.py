@@ -11,7 +11,7 @@ from errata.errors import InputError, visible
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.metrics.errant import Edits
 from errata.report.explorer.blocks import compact_json, compressed, in_blocks, packed_columns
-from errata.report.explorer.index import SentenceIndex, sentence_index
+from errata.report.explorer.index import SentenceIndex, apart_by_score, sentence_index
 from errata.report.explorer.laid_out import STATES, LaidOut, ShownEdit, ShownRow, laid_out
 from errata.report.page import Section, filled, packaged, script_json
 from errata.studies.edit_states import JudgedSentence
@@ -62,7 +62,9 @@ def explorer_section(
     if base is not None and base not in names:
         raise InputError(f"the base {base!r} is none of the systems", remedy="name one of them")
     scored = [each.select(names) for each in results if each.sentences is not None]
-    sentences = laid_out(corpus, systems, states=states, judge=judge, difficulty=difficulty)
+    sentences = apart_by_score(
+        laid_out(corpus, systems, states=states, judge=judge, difficulty=difficulty), scored
+    )
     index = sentence_index(sentences, len(systems), scored, slices)
     manifest, columns = packed_columns(index.columns)
     references = len(corpus.annotators)

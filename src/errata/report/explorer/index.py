@@ -7,8 +7,8 @@ compares whole numbers, and equal is what differs by rounding only (`errata.numb
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from errata.data import Scores
 from errata.errors import InputError, visible
-from errata.numbers import settled
-from errata.report.explorer.laid_out import STATES, LaidOut
+from errata.numbers import Floats, settled
+from errata.report.explorer.laid_out import STATES, LaidOut, ShownRow
 from errata.studies.disagreement import metric_disagreement
 
-__all__ = ["SentenceIndex", "sentence_index"]
+__all__ = ["SentenceIndex", "apart_by_score", "sentence_index"]
 
 IndexColumns = dict[str, NDArray[Any]]
 WORD = 32  # systems in one number of a mask
@@ -129,7 +129,41 @@ def _edit_columns(
     }
 
 
+def apart_by_score(sentences: Sequence[LaidOut], results: Sequence[Scores]) -> list[LaidOut]:
+    """The sentences with a row of its own for every output that some metric scores differently.
+
+    Metrics that know whose output it is (scores from a file, weights without the system's own
+    share) may score the same text differently; a row shows one score of each metric.
+    """
+    if not results:
+        return list(sentences)
+    codes = np.stack([_coded(scores, len(sentences))[1] for scores in results])  # [m, s, i]
+    return [
+        replace(each, outputs=tuple(_split(each.outputs, codes[:, :, i])))
+        for i, each in enumerate(sentences)
+    ]
+
+
+def _split(rows: Sequence[ShownRow], codes: NDArray[np.int64]) -> Iterable[ShownRow]:
+    for row in rows:
+        mine = codes[:, row.whose]
+        if (mine == mine[:, :1]).all():
+            yield row
+            continue
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for system, scores in zip(row.whose, mine.T.tolist(), strict=True):
+            alike.setdefault(tuple(scores), []).append(system)
+        for several in alike.values():
+            yield replace(row, whose=tuple(several))
+
+
 def _score_columns(metric: int, scores: Scores, sentences: int) -> IndexColumns:
+    values, codes = _coded(scores, sentences)
+    return {f"values{metric}": values, f"codes{metric}": codes}
+
+
+def _coded(scores: Scores, sentences: int) -> tuple[Floats, NDArray[np.int64]]:
+    """The distinct scores in order, and which one each output has, from 1; 0 is none."""
     table = scores.sentences
     if table is None or table.shape[1] != sentences:
         raise InputError(
@@ -138,8 +172,5 @@ def _score_columns(metric: int, scores: Scores, sentences: int) -> IndexColumns:
         )
     values = settled(table.ravel())
     distinct, codes = np.unique(values, return_inverse=True)
-    known = ~np.isnan(values)
-    return {
-        f"values{metric}": distinct[~np.isnan(distinct)],
-        f"codes{metric}": np.where(known, codes.ravel() + 1, 0),
-    }
+    numbered = np.where(np.isnan(values), 0, codes.ravel() + 1).reshape(table.shape)
+    return distinct[~np.isnan(distinct)], numbered
