@@ -62,7 +62,7 @@ check: $(VENV)/.check docs ## Lint, type-check and build the docs
 
 docs: $(VENV)/.check ## Build the documentation into site/
 	$(BIN)/python docs/reference.py
-	$(BIN)/mkdocs build --strict -q
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
 
 bench: $(VENV)/.installed ## Measure speed and memory, side by side
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
