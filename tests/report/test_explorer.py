@@ -243,7 +243,7 @@ def test_what_does_not_fit_is_refused(sample: tuple[Corpus, list[Hypotheses]]) -
     corpus, systems = sample
     with pytest.raises(InputError, match="none of the systems"):
         explorer_section(corpus, systems, base="other")
-    with pytest.raises(InputError, match="has 1 values for 72 sentences"):
+    with pytest.raises(InputError, match="known of 1 sentences, the corpus has 72"):
         explorer_section(corpus, systems, slices={"level": ["A"]})
     with pytest.raises(InputError, match="has 1 sentences, the corpus 72"):
         explorer_section(corpus, [Hypotheses("A", ("a",))])

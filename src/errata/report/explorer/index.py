@@ -18,6 +18,7 @@ from errata.data import Scores
 from errata.errors import InputError, visible
 from errata.numbers import Floats, settled
 from errata.report.explorer.laid_out import STATES, LaidOut, ShownRow
+from errata.studies.compared_parts import check_slices
 from errata.studies.disagreement import metric_disagreement
 
 __all__ = ["SentenceIndex", "apart_by_score", "sentence_index"]
@@ -80,13 +81,9 @@ def sentence_index(
         columns |= _score_columns(m, scores, len(sentences))
     found = metric_disagreement(results)
     columns |= {"discordant": found.discordant, "compared": found.compared}
+    check_slices(slices or {}, len(sentences))
     values: dict[str, tuple[str, ...]] = {}
     for k, (name, given) in enumerate((slices or {}).items()):
-        if len(given) != len(sentences):
-            raise InputError(
-                f"the column {name!r} has {len(given)} values for {len(sentences)} sentences",
-                remedy="give one value per sentence",
-            )
         words = [visible(str(value)) or "(none)" for value in given]
         values[visible(name)] = tuple(sorted(set(words)))
         number = {word: code for code, word in enumerate(values[visible(name)])}

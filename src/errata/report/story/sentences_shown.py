@@ -5,6 +5,7 @@ from __future__ import annotations
 from errata.report.explorer.as_section import explorer_section
 from errata.report.page.section import Section
 from errata.report.story.results import Results
+from errata.studies.compared_parts import length_slices
 from errata.studies.edit_states import judged_edits
 
 __all__ = ["sentences_section"]
@@ -29,4 +30,5 @@ def sentences_section(results: Results) -> Section | None:
         judge=judge if states is not None else None,
         difficulty=None if results.difficulty is None else results.difficulty[0],
         base=given.base,
+        slices={"length": length_slices(corpus)},
     )
