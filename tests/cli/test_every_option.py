@@ -70,6 +70,7 @@ JUDGED = "--source source.txt --refs reference0.txt -m gleu --resamples 30 " + "
 SETS = "--set a=annotator:0 --set b=reference1.txt --set both=a+b"
 AB = f"{TEXTS} -m gleu --resamples 0 A=eager.txt B=noisy.txt --labels given"
 FILED = "--scores scores.tsv --human human.tsv --resamples 30 --level system"
+BUILD = f"--gold gold.m2 eager.txt noisy.txt {GLEU} --old eager"
 TOLD = "--scores scores.tsv --human human.tsv --resamples 30"
 PEOPLE = "--judgments judgments.jsonl --resamples 40"
 HARD = "--sample --resamples 30 --examples 200"
@@ -183,6 +184,8 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--output": case(TOLD, "-o new.html"),
         "--title": case(f"{TOLD} --format markdown", "--title Ours", text=True),
         "--old": case(f"--gold gold.m2 eager.txt noisy.txt {GLEU}", "--old eager"),
+        "--fail-if": case(BUILD, "--fail-if gleu<1"),
+        "--bound": case(f"{BUILD} --fail-if gleu<-0.5", "--bound point"),
         "--runs": case(TOLD, "--runs runs"),
         "--metric": case(f"--gold gold.m2 eager.txt {GLEU}", "-m bleu"),
         "--extract": case(f"--gold gold.m2 one.m2 wide.m2 {GLEU}", "--extract aligned", "kinds"),

@@ -39,6 +39,7 @@ SHARED = (
     ".named_data",
     "",
     ".figures",
+    ".gate",
     ".given",
     ".human_scores",
     ".known",

@@ -237,6 +237,21 @@ def test_what_is_wrong_with_the_files_stands_on_top(tmp_path: Path) -> None:
     assert 'href="#findings">1 finding of the file check' in page
 
 
+def test_a_condition_that_fails_ends_the_command_and_the_page_says_so(tmp_path: Path) -> None:
+    folder = folder_with_sample(tmp_path)
+    build = ("--gold", "gold.m2", "eager.txt", "noisy.txt", "-m", "gleu", *FEW, "--old", "eager")
+    for condition, code, word in (("gleu < -5", 0, "✓ Pass"), ("gleu < -0.01", 1, "✗ Fail")):
+        told = ("report", *build, "--fail-if", condition, "--force", "--json")
+        done = errata(*told, cwd=folder, code=code)
+        page = (folder / "report.html").read_text("utf-8")
+        assert word in page
+        (gate,) = (t for t in json.loads(done.stdout)["tables"] if t["name"] == "gate")
+        held = errata("compare", *build, "--fail-if", condition, "--json", cwd=folder, code=code)
+        assert gate["rows"] == json.loads(held.stdout)["tables"][0]["rows"]
+    refused = errata("report", "--sample", "--fail-if", "m2 < 0", "--force", cwd=folder, code=2)
+    assert "--fail-if goes with --old" in refused.stderr
+
+
 def test_runs_are_drawn_over_time(tmp_path: Path) -> None:
     from errata import evaluate
     from errata.datasets import sample_corpus, sample_systems

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from errata.studies.comparison import Comparison
     from errata.studies.gate import HeldCondition
 
-__all__ = ["GateOptions", "gate_options"]
+__all__ = ["Bound", "GateOptions", "bound_option", "fail_if_option", "gate_options"]
 
 # As errata.studies.gate has it, which is not imported before it is needed.
 Bound = Literal["confident", "point", "cautious"]
@@ -88,25 +88,27 @@ class GateOptions(NamedTuple):
             sys.exit(1)
 
 
+fail_if_option = click.option(
+    "--fail-if",
+    metavar="CONDITION",
+    multiple=True,
+    help="End with code 1 if this holds, as 'm2 < -0.005' (the change), 'R:SPELL recall < "
+    "0.8' or 'new false alarms > 0 on clean.txt'; may be repeated.",
+)
+bound_option = click.option(
+    "--bound",
+    type=choice_of(Bound),
+    default="confident",
+    show_default=True,
+    help="What a condition must hold of to fail: the whole interval (confident), the value "
+    "(point), or any part of the interval (cautious).",
+)
 gate_options = gathered(
     "gate",
     GateOptions,
     {
-        "fail_if": click.option(
-            "--fail-if",
-            metavar="CONDITION",
-            multiple=True,
-            help="End with code 1 if this holds, as 'm2 < -0.005' (the change), 'R:SPELL recall < "
-            "0.8' or 'new false alarms > 0 on clean.txt'; may be repeated.",
-        ),
-        "bound": click.option(
-            "--bound",
-            type=choice_of(Bound),
-            default="confident",
-            show_default=True,
-            help="What a condition must hold of to fail: the whole interval (confident), the value "
-            "(point), or any part of the interval (cautious).",
-        ),
+        "fail_if": fail_if_option,
+        "bound": bound_option,
         "baseline": click.option(
             "--baseline",
             metavar="FILE",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from errata.cli.chosen import extracting, refuse_twins
+from errata.cli.gate import Bound, bound_option, fail_if_option
 from errata.cli.given import Given
 from errata.cli.human_scores import People, judgments_of, people_options
 from errata.cli.inputs import Inputs, corpus_options
@@ -52,6 +54,8 @@ class Telling(NamedTuple):
     output: str
     title: str
     old: str | None
+    fail_if: tuple[str, ...]
+    bound: Bound
     runs: str | None
 
 
@@ -71,6 +75,8 @@ told_options = gathered(
             "--title", metavar="WORDS", default="", help="The title of the page."
         ),
         "old": old_option("The system that the others are compared with."),
+        "fail_if": fail_if_option,
+        "bound": bound_option,
         "runs": click.option(
             "--runs", metavar="FOLDER", help="Stored runs, to be drawn over time."
         ),
@@ -144,6 +150,8 @@ def command(
                 judgments=given.judgments,
                 human=given.human,
                 base=told.old,
+                fail_if=told.fail_if,
+                bound=told.bound,
                 runs=runs,
                 checked=checked,
                 warnings=tuple(heard),
@@ -166,6 +174,8 @@ def command(
         )
     made.save(told.output)
     emit(_tables(made, told.output, form), form)
+    if not made.passed:
+        sys.exit(1)
 
 
 def _check_used(
@@ -189,6 +199,8 @@ def _check_used(
         "metrics gold source refs missing compatible annotators tokens no_guard extractor old",
         "outputs to score",
     )
+    refuse_unless(told.old is not None, "fail_if", "--old")
+    refuse_unless(bool(told.fail_if), "bound", "--fail-if")
     refuse_unless(judgments, "ranker members unit leave_out", "--judgments")
     judged.check_used(bool(people.judgments), "--judgments")
     refuse_unless(

@@ -218,8 +218,12 @@ def _cell(
     classes += ["best"] if top is not None and value == top else []
     about = f' class="{" ".join(classes)}"' if classes else ""
     about += kept or ' dir="auto"'
-    tag = 'th scope="row"' if header else "td"
     shown = html.escape(text)
+    if isinstance(cell, Leading) and not is_empty(cell):  # so that numbers stand below each other
+        mark = text[-1] if cell.lead and text[-2:-1] == " " else ""
+        shown = html.escape(text.removesuffix(f" {mark}")) if mark else shown
+        shown += f'<span class="mark">{mark}</span>'
+    tag = 'th scope="row"' if header else "td"
     if link:
         shown = f'<a href="{html.escape(link)}">{shown}</a>'
     return f"<{tag}{about}>{shown}</{tag[:2]}>"

@@ -14,6 +14,7 @@ from errata.report.page.table_view import term_html
 from errata.report.story.building import told
 from errata.report.story.error_kinds import weakest_kind
 from errata.report.story.results import Results
+from errata.report.story.story_material import GateVerdict
 from errata.report.tables.formats import score_format
 from errata.report.verdicts import p_text
 from errata.studies.comparison import Comparison
@@ -24,12 +25,15 @@ FEW_SENTENCES = 300  # below, intervals are too wide for most differences betwee
 
 
 def three_sentences(
-    results: Results, kinds: Sequence[TypeScores], compared: Sequence[Comparison] = ()
+    results: Results,
+    kinds: Sequence[TypeScores],
+    compared: Sequence[Comparison] = (),
+    gate: GateVerdict | None = None,
 ) -> Section | None:
     """Three sentences of HTML, written from the numbers."""
     if results.leader() is None:
         return None
-    said = [_who(results), _how_sure(results), _what_next(results, kinds, compared)]
+    said = [_who(results), _how_sure(results), _what_next(results, kinds, compared, gate)]
     listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
     return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
 
@@ -71,9 +75,12 @@ def _who(results: Results) -> str:
             ", and by every other metric" if len(others) > 1 else f" and {told(others[0].label)}"
         )
     elif differ:
-        said += "; " + "; ".join(
-            f"{told(scores.label)} puts {_names(_first(scores))} first" for scores in differ
-        )
+        firsts: dict[tuple[str, ...], list[str]] = {}
+        for scores in differ:
+            firsts.setdefault(tuple(_first(scores)), []).append(scores.label)
+        for others_first, labels in firsts.items():
+            verb = "put" if len(labels) > 1 else "puts"
+            said += f"; {_names(labels)} {verb} {_names(others_first)} first"
     if main is not people and people is not None and len(people) > 1:
         same = _first(people) == first
         said += "; people agree" if same else f"; people put {_names(_first(people))} first"
@@ -130,10 +137,13 @@ def _unit(scores: Scores, word: str) -> str:
 
 
 def _what_next(
-    results: Results, kinds: Sequence[TypeScores], compared: Sequence[Comparison]
+    results: Results,
+    kinds: Sequence[TypeScores],
+    compared: Sequence[Comparison],
+    gate: GateVerdict | None,
 ) -> str:
     given = results.material
-    advice = [*_mend_first(results), *_look_at(compared)]
+    advice = [*_mend_first(results, gate), *_look_at(compared)]
     ranking = results.people_ranked
     main = results.scores[0] if results.scores else None
     if main is None and ranking is not None:
@@ -160,7 +170,7 @@ def _what_next(
     return f"Next: {joined}."
 
 
-def _mend_first(results: Results) -> list[str]:
+def _mend_first(results: Results, gate: GateVerdict | None) -> list[str]:
     given = results.material
     advice = []
     checked = given.checked
@@ -168,7 +178,7 @@ def _mend_first(results: Results) -> list[str]:
         many = checked.count("error") + checked.count("warning")
         link = f'<a href="#findings">{many} {plural("finding", many)} of the file check</a>'
         advice.append(f"look at the {link} first")
-    if given.gate is not None and not given.gate.passed:
+    if gate is not None and not gate.passed:
         advice.append('mend what <a href="#gate">fails its threshold</a>')
     return advice
 

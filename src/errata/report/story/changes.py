@@ -29,8 +29,11 @@ def metrics_compared(metrics: Sequence[Metric], *, usual: bool) -> list[Metric]:
     return [*metrics, Edits()] if usual and metrics else list(metrics)
 
 
-def comparisons_of_base(results: Results) -> tuple[Comparison, ...]:
-    """Every system against the base, as `errata compare` holds them against each other."""
+def comparisons_of_base(results: Results, left_out: Sequence[int] = ()) -> tuple[Comparison, ...]:
+    """Every system against the base, as `errata compare` holds them against each other.
+
+    ``left_out`` are sentences (from 0) to do without.
+    """
     given = results.material
     corpus = given.corpus
     if given.base is None or corpus is None or len(given.systems) < 2:
@@ -41,9 +44,9 @@ def comparisons_of_base(results: Results) -> tuple[Comparison, ...]:
     own = [metric for metric in given.compared if isinstance(metric, Edits)]
     return compare(
         given.compared,
-        corpus,
-        base,
-        others,
+        corpus.without_sentences(*left_out),
+        base.without_sentences(*left_out),
+        [each.without_sentences(*left_out) for each in others],
         edits=own[0] if own else edits,
         resamples=given.resamples,
         confidence=given.confidence,

@@ -17,6 +17,7 @@ from errata.io.runs import StoredRun
 from errata.metrics import Metric
 from errata.numbers import Progress
 from errata.report.table import Table
+from errata.studies.gate import GateBound
 
 __all__ = ["GateVerdict", "StoryMaterial", "heard_warnings"]
 
@@ -35,8 +36,9 @@ class StoryMaterial:
 
     ``systems`` are scored by ``metrics`` on ``corpus``; ``scores`` were computed elsewhere.
     ``judgments`` are ranked, ``human`` are people's scores of systems. The systems are compared
-    with ``base``, one of them, by the metrics ``compared``. ``checked`` and ``warnings`` are what
-    was found in the files, ``files`` their fingerprints, ``command`` what makes the report again.
+    with ``base``, one of them, by the metrics ``compared``, and held to the conditions ``fail_if``
+    (or ``gate`` says what became of them elsewhere). ``checked`` and ``warnings`` are what was
+    found in the files, ``files`` their fingerprints, ``command`` what makes the report again.
     ``origin`` is what a signature says of how judgments were read; ``hide`` and ``common`` choose
     the systems of metrics against people.
     """
@@ -50,6 +52,8 @@ class StoryMaterial:
     human: Scores | None = None
     base: str | None = None
     runs: Sequence[StoredRun] = ()
+    fail_if: Sequence[str] = ()
+    bound: GateBound = "confident"
     gate: GateVerdict | None = None
     checked: Checked | None = None
     warnings: Sequence[str] = ()

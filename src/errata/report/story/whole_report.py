@@ -27,7 +27,7 @@ from errata.report.story.reference_study import references_section
 from errata.report.story.results import Results
 from errata.report.story.sentences_shown import sentences_section
 from errata.report.story.story_material import StoryMaterial, heard_warnings
-from errata.report.story.thresholds import gate_section
+from errata.report.story.thresholds import gate_section, held_gate
 from errata.report.table import Table
 
 __all__ = ["ReportPage", "make_report", "report"]
@@ -35,11 +35,12 @@ __all__ = ["ReportPage", "make_report", "report"]
 
 @dataclass(frozen=True)
 class ReportPage:
-    """A report: its page, and the sections it is made of."""
+    """A report: its page, the sections it is made of, and whether all conditions held."""
 
     title: str
     html: str
     sections: tuple[Section, ...]
+    passed: bool = True
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -68,10 +69,11 @@ def make_report(material: StoryMaterial) -> ReportPage:
         results = Results(material)
         results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
         kinds = results.or_say("kinds of error", lambda: scores_of_kinds(results)) or []
-        compared = results.or_say("what changed", lambda: comparisons_of_base(results)) or ()
+        compared = comparisons_of_base(results)
+        gate = held_gate(results, compared)
         makers: dict[str, Callable[[], Section | None]] = {
-            "answer": lambda: three_sentences(results, kinds, compared),
-            "gate": lambda: gate_section(results),
+            "answer": lambda: three_sentences(results, kinds, compared, gate),
+            "gate": lambda: gate_section(gate),
             "leaderboard": lambda: leaderboard_section(results),
             "changes": lambda: changes_section(results, compared),
             "people": lambda: people_section(results),
@@ -91,7 +93,8 @@ def make_report(material: StoryMaterial) -> ReportPage:
     found.insert(place, findings)
     sections = tuple(section for section in found if section is not None)
     title = material.title or _title(material)
-    return ReportPage(title, page(title, sections, about=_about(results)), sections)
+    made = page(title, sections, about=_about(results))
+    return ReportPage(title, made, sections, gate is None or gate.passed)
 
 
 def replace_material(results: Results, material: StoryMaterial) -> Results:
@@ -143,6 +146,7 @@ def report(
     judgments: Sequence[Judgment] = (),
     human: Scores | None = None,
     base: str | None = None,
+    fail_if: Sequence[str] = (),
     runs: Sequence[StoredRun] = (),
     title: str = "",
     resamples: int = 1000,
@@ -154,7 +158,8 @@ def report(
 
     ``metrics`` are those of `errata score` where there are references, unless named. ``scores``
     were computed elsewhere; ``judgments`` are people's rankings, ``human`` their scores. Systems
-    are compared with ``base``, the name of one of them, and ``runs`` are drawn over time.
+    are compared with ``base``, the name of one of them, and held to the conditions ``fail_if``
+    (`errata.studies.gate`); ``runs`` are drawn over time.
 
     >>> import errata
     >>> corpus = errata.Corpus.from_texts(["He go home ."], [["He goes home ."]])
@@ -178,6 +183,7 @@ def report(
             judgments=tuple(judgments) or None,
             human=human,
             base=base,
+            fail_if=tuple(fail_if),
             runs=tuple(runs),
             title=title,
             resamples=resamples,
