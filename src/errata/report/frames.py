@@ -44,7 +44,7 @@ def _(result: Ranking, *, by_sentence: bool = False) -> Table:
 
 
 @table_of.register
-def _(result: Comparison, *, table: str | None = None) -> Table:
+def _of_comparison(result: Comparison, *, table: str | None = None) -> Table:
     everything = comparison_tables(result, largest=len(result.sentences), every_figure=True)
     known = {each.name.removeprefix(f"{result.system}_"): each for each in everything}
     if table is not None and table not in known:
