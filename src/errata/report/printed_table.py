@@ -15,7 +15,7 @@ from errata.report.table import SIGNATURE, Table
 __all__ = ["dim", "printed_table"]
 
 GAP = 2  # places between two columns
-FEWEST = 24  # places of a text that is worth reading in lines
+FEWEST = 16  # places of a text that is worth reading in lines
 REMEDY = "a wider terminal, COLUMNS=200 or --format tsv shows all"
 Lines = list[list[list[str]]]
 
@@ -78,20 +78,23 @@ def _fitting(table: Table, width: int | None) -> tuple[list[Table], list[str]]:
 
 
 def _narrowed(table: Table, width: int) -> Table:
-    """The table with its longest text in lines, as far as that helps and leaves some words."""
-    widths = _widths(table.heads(), _wrapped(table))
-    texts = [
+    """The table with its longest texts in lines, as far as that helps and leaves some words."""
+    heads = table.heads()
+    texts = {
         c
         for c, name in enumerate(table.columns)
         if any(isinstance(row[c], str) for row in table.rows) and name not in table.widths
-    ]
-    if not texts:
-        return table
-    widest = max(texts, key=widths.__getitem__)
-    room = widths[widest] - (_width(table) - width)
-    if room < max(FEWEST, display_width(table.columns[widest])):
-        return table
-    return replace(table, widths={**table.widths, table.columns[widest]: room})
+    }
+    found = table
+    while texts and (excess := _width(found) - width) > 0:
+        widths = _widths(heads, _wrapped(found))
+        widest = max(texts, key=widths.__getitem__)
+        least = max(FEWEST, display_width(heads[widest]))
+        texts.remove(widest)
+        if widths[widest] > least:
+            room = max(least, widths[widest] - excess)
+            found = replace(found, widths={**found.widths, table.columns[widest]: room})
+    return found if _width(found) <= width else table
 
 
 def _in_parts(table: Table, width: int) -> list[Table]:
