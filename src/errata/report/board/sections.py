@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
+from errata.data import Scores
 from errata.datasets.boards import Board, Card
 from errata.errors import visible
 from errata.io.runs import StoredRun
-from errata.numbers import Estimate
-from errata.report.charts import Chart, ForestRow, Track, chart_html, forest_plot, trend_chart
+from errata.numbers import Estimate, Interval
+from errata.report.cells import as_text
+from errata.report.charts import Chart, Track, chart_html, trend_chart
 from errata.report.page import Section, filled, packaged, table_html
+from errata.report.story.leaderboard import forest_of
 from errata.report.table import Table
+from errata.report.tables.formats import score_format, score_formats, unit
 from errata.report.tables.leaderboard import (
     board_table,
     finding_table,
@@ -90,7 +95,10 @@ def answer_section(standing: BoardStanding) -> Section:
         first = ranked.rankings[0]
         scores = first.scores
         best = first.order[0]
-        low, high = scores.interval(first.confidence)[best].tolist()
+        spec = score_format(scores, scores.headline)
+        bounds = Interval(*scores.interval(first.confidence)[best].tolist())
+        value = as_text(float(scores.values[best]), spec)
+        percent = " percent" if spec.endswith("p") else ""
         tied = [first.systems[k] for k in range(1, len(first.order)) if first.cluster[k] == 1]
         alone = (
             "No other system is in its cluster."
@@ -99,7 +107,7 @@ def answer_section(standing: BoardStanding) -> Section:
         )
         said.append(
             f"On {ranked.name} ({len(ranked.corpus)} sentences), {first.systems[0]} leads by "
-            f"{scores.label}: {scores.values[best]:.4f} [{low:.4f}, {high:.4f}]. {alone}"
+            f"{scores.label}: {value}{percent} ({as_text(bounds, spec)}). {alone}"
         )
     refused = len(standing.refused)
     if refused:
@@ -114,29 +122,13 @@ def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[st
     """The leaderboard of a test set: all metrics, clusters of the first, details of each."""
     table = board_table(ranked, groups=bool(board.groups))
     details = [ranking_table(ranking) for ranking in ranked.rankings]
-    first = ranked.rankings[0]
-    intervals = first.scores.interval(first.confidence)
-    rows = [
-        ForestRow(
-            first.scores.systems[s],
-            float(first.scores.values[s]),
-            float(intervals[s, 0]),
-            float(intervals[s, 1]),
-            int(first.cluster[k]),
-        )
-        for k, s in enumerate(first.order)
-    ]
-    chart = forest_plot(
-        f"{key}-chart",
-        f"{first.scores.label} with intervals and clusters",
-        rows,
-        first.scores.headline,
-    )
+    chart = forest_of(ranked.results[0], ranked.rankings[0], board.confidence, key=key)
     results = told_apart(ranked.results)
     best = [metric_heading(scores) for scores in results]
     parts = [table_html(table, key, best=best, links=links), chart_html(chart)]
     for scores, detail in zip(results, details, strict=True):
         named = _called(detail, f"{ranked.name}, {scores.label}: clusters and parts")
+        named = _as_shown(named, scores)
         parts.append(table_html(named, f"{key}-{scores.label}", folded=True, links=links))
     title = "Leaderboard" if len(board.sets) == 1 else f"Leaderboard: {ranked.name}"
     return Section(
@@ -148,19 +140,32 @@ def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[st
     )
 
 
+def _as_shown(table: Table, scores: Scores) -> Table:
+    """A ranking with the digits, or the percent, that scores of this metric are shown with."""
+    formats = score_formats(scores, (scores.headline, *scores.parts), 2)
+    intervals = [name for name in table.columns if name.endswith(" interval")]
+    own = formats | dict.fromkeys(intervals, formats[scores.headline])
+    return replace(table, formats={**table.formats, **own}, title=table.title + unit([scores]))
+
+
 def _called(table: Table, title: str) -> Table:
     return replace(table, title=title)
 
 
-def history_section(runs: Mapping[str, Sequence[StoredRun]]) -> Section | None:
-    """How scores moved from run to run, on every test set that has several."""
+def history_section(
+    standing: BoardStanding, runs: Mapping[str, Sequence[StoredRun]]
+) -> Section | None:
+    """How scores moved from run to run, on every test set."""
     parts, tables = [], []
-    for name, several in runs.items():
+    for ranked in standing.sets:
+        name, several = ranked.name, runs.get(ranked.name, ())
         if not several:
             continue
-        label = several[-1].figures[0].label if several[-1].figures else ""
-        parts.append(chart_html(_trend(name, label, several)))
-        table = _called(history_table(several), f"{name}: every run, the newest first")
+        results = told_apart(ranked.results)
+        parts.append(chart_html(_trend(name, results[0], several)))
+        formats = {scores.label: score_format(scores, scores.headline) for scores in results}
+        title = f"{name}: every run, the newest first{unit(results)}"
+        table = replace(_called(history_table(several), title), formats=formats)
         tables.append(table)
         parts.append(table_html(table, f"history-{name}", folded=len(several) > 12))
     if not parts:
@@ -169,19 +174,28 @@ def history_section(runs: Mapping[str, Sequence[StoredRun]]) -> Section | None:
     return Section("history", "History", "\n".join(parts), lead=lead, tables=tables)
 
 
-def _trend(name: str, label: str, runs: Sequence[StoredRun]) -> Chart:
+def _trend(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
+    label = scores.label
+    by = 100 if score_format(scores, scores.headline).endswith("p") else 1
     moments = list(dict.fromkeys(run.when[:10] for run in runs))
     lines: dict[str, list[Estimate | None]] = {}
     for run in runs:
         figure = next((f for f in run.figures if f.label == label and f.value is not None), None)
         if figure is not None and figure.value is not None:
-            low, high = (v if v is not None else float("nan") for v in (figure.low, figure.high))
+            low, high = (math.nan if v is None else by * v for v in (figure.low, figure.high))
             line = lines.setdefault(run.system, [None] * len(moments))
-            line[moments.index(run.when[:10])] = Estimate(figure.value, low, high)
+            line[moments.index(run.when[:10])] = Estimate(by * figure.value, low, high)
+    for line in lines.values():  # what was not handed in anew stands as it did
+        for k in range(1, len(line)):
+            before = line[k - 1]
+            if line[k] is None and before is not None:
+                line[k] = Estimate(before.value, math.nan, math.nan)
     newest = sorted(lines.items(), key=lambda item: -_last(item[1]))[:SHOWN_IN_HISTORY]
     tracks = [Track(system, values) for system, values in newest]
     which = f", the best {SHOWN_IN_HISTORY}" if len(lines) > SHOWN_IN_HISTORY else ""
-    return trend_chart(f"history-{name}-chart", f"{name}: {label} by day{which}", moments, tracks)
+    return trend_chart(
+        f"history-{name}-chart", f"{name}: {label} by day{which}{unit([scores])}", moments, tracks
+    )
 
 
 def _last(values: Sequence[Estimate | None]) -> float:

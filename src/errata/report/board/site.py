@@ -40,7 +40,7 @@ def board_pages(standing: BoardStanding, runs: Mapping[str, Sequence[StoredRun]]
         ranking_section(ranked, board, f"board-{k + 1}", links[ranked.name])
         for k, ranked in enumerate(standing.sets)
     ]
-    history = history_section(runs)
+    history = history_section(standing, runs)
     sections += [history] if history is not None else []
     sections += [system_section(standing), check_section(standing), take_part_section(board)]
     pages = {FRONT: page(board.title, sections, about=board.about)}

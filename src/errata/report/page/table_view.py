@@ -156,8 +156,10 @@ def _heads(table: Table) -> list[str]:
             if term is not None
             else ""
         )
+        endless = " endless" if any(len(word) > ENDLESS for word in name.split()) else ""
         found.append(
-            f'<th scope="col"{place} aria-sort="none"><button type="button" class="sort"{about}>'
+            f'<th scope="col"{place} aria-sort="none">'
+            f'<button type="button" class="sort{endless}"{about}>'
             f'<span dir="auto">{html.escape(name)}</span></button></th>'
         )
     return found
