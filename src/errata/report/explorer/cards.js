@@ -113,7 +113,10 @@ const explorerCards = (() => {
 
   const none = () => metrics.map(() => element("td", "x-score x-none"));
 
-  const referenceName = annotator => settings.references > 1 ? `reference ${annotator}` : "reference";
+  function referenceName(annotators) {
+    if (settings.references < 2) return "reference";
+    return `${annotators.length > 1 ? "references" : "reference"} ${annotators.join(", ")}`;
+  }
 
   function outputLine(found, row, i, f) {
     const who = [];
@@ -124,9 +127,8 @@ const explorerCards = (() => {
       who.push(name);
       if (s === f.base) who.push(" ", aside("span", "x-base", "base"));
     }
-    const annotators = found.references.reduce((sum, each) => sum + each.whose.length, 0);
-    if (row.annotator !== null && annotators > 1) {
-      who.push(aside("span", "x-by", `by ${referenceName(row.annotator)}`));
+    if (row.annotator !== null && found.references.length > 1) { // else they are all of one mind
+      who.push(aside("span", "x-by", `by ${referenceName([row.annotator])}`));
     }
     const scores = metrics.map((_, m) => scoreCell(m, row.whose[0], i, f));
     const classes = row.whose.includes(f.system) ? "x-output x-mine" : "x-output";
@@ -180,8 +182,7 @@ const explorerCards = (() => {
     plain.dir = "auto";
     body.append(line("x-source", ["source"], plain, none()));
     for (const row of found.references) {
-      const who = row.whose.map(referenceName).join(", ");
-      body.append(line("x-reference", [who], textCell(found.tokens, row), none()));
+      body.append(line("x-reference", [referenceName(row.whose)], textCell(found.tokens, row), none()));
     }
     for (const row of ranked(found, i, f)) body.append(outputLine(found, row, i, f));
     card.replaceChildren(head, table);
