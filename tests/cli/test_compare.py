@@ -45,8 +45,8 @@ def test_keys_that_programs_rely_on(files: Path) -> None:
         "v2_slices": ["slice", "value", *moves[:2], *drawn, "sentences", *moves[2:]],
         "v2_kind_figures": ["kind", "figure", *drawn],
         "v2_slice_figures": ["slice", "value", "figure", *drawn],
-        "v2_better": ["sentence", "edits", "gleu", "old to new", "source"],
-        "v2_worse": ["sentence", "edits", "gleu", "old to new", "source"],
+        "v2_better": ["sentence", "gain", "gleu", "old to new", "source"],
+        "v2_worse": ["sentence", "gain", "gleu", "old to new", "source"],
     }
     assert [row["figure"] for row in found["v2_rates"]["rows"]] == [
         "alarms per 1,000 words",
@@ -63,6 +63,27 @@ def test_keys_that_programs_rely_on(files: Path) -> None:
         *("eager_slice_figures", "eager_apart"),
     ]
     assert "no references" in plain["eager_rates"]["caption"]
+
+
+def test_keys_are_the_same_where_there_is_nothing_to_say(tmp_path: Path) -> None:
+    """A clean sentence that one system touches, beside a metric called like a column."""
+    (tmp_path / "clean.m2").write_text("S All fine .\n\n")
+    (tmp_path / "a.txt").write_text("All fine .\n")
+    (tmp_path / "b.txt").write_text("All is fine .\n")
+    found = tables(tmp_path, "--gold", "clean.m2", "a.txt", "b.txt", "-m", "edits", *FEW)
+    assert found["b_worse"]["columns"] == ["sentence", "gain", "edits", "old to new", "source"]
+    (row,) = found["b_worse"]["rows"]
+    assert (row["gain"], row["edits"], row["old to new"]) == (-1, -1.0, "All {+is+} fine .")
+    assert found["b_better"]["rows"] == []
+    rates = {row["figure"]: row["new"] for row in found["b_rates"]["rows"]}
+    assert rates == {
+        "alarms per 1,000 words": 1000 / 3,
+        "clean sentences touched": 1.0,
+        "sentences changed": 1.0,
+    }
+    same = tables(tmp_path, "--source", "a.txt", "a.txt", "c=a.txt", *FEW)
+    assert same["c_kinds"]["rows"] == []
+    assert same["c_kinds"]["columns"][1:] == same["c_rates"]["columns"][1:]
 
 
 def test_several_systems_against_a_base(files: Path) -> None:

@@ -81,7 +81,7 @@ def _columns(found: Comparison) -> tuple[str, ...]:
 
 def _trimmed(table: Table, found: Comparison) -> Table:
     """The table without the columns of what was not drawn."""
-    for column in (_interval(found), "p (Holm)", "p"):
+    for column in (_interval(found), "p (Holm)", "p") if table.rows else ():
         table = table.without_empty(column)
     return table
 
@@ -271,11 +271,11 @@ def _sentence_table(
     text = "written differently" if word == "apart" else f"that got {word}"
     more = f", the largest {len(shown)} of them" if len(shown) < number else ""
     return Table(
-        ("sentence", "edits" if found.judged else "words", *metrics, "old to new", "source"),
+        ("sentence", "gain" if found.judged else "words", *metrics, "old to new", "source"),
         rows,
         title=_title(found, f"{number} {plural('sentence', number)} {text}{more}"),
         name=f"{found.system}_{word}",
-        formats={"edits": "+d", **dict.fromkeys(metrics, SIGNED)} if found.judged else {},
+        formats={"gain": "+d"} | dict.fromkeys(metrics, SIGNED),
         widths={"old to new": 52, "source": 52},
         signature=found.edits,
     )
