@@ -185,7 +185,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--title": case(f"{TOLD} --format markdown", "--title Ours", text=True),
         "--old": case(f"--gold gold.m2 eager.txt noisy.txt {GLEU}", "--old eager"),
         "--fail-if": case(BUILD, "--fail-if gleu<1"),
-        "--bound": case(f"{BUILD} --fail-if gleu<-0.5", "--bound point"),
+        "--bound": case(f"{BUILD} --fail-if gleu<-0.4", "--bound point", "gate"),
         "--runs": case(TOLD, "--runs runs"),
         "--metric": case(f"--gold gold.m2 eager.txt {GLEU}", "-m bleu"),
         "--extract": case(f"--gold gold.m2 one.m2 wide.m2 {GLEU}", "--extract aligned", "kinds"),

@@ -1,0 +1,122 @@
+"""Reports from Python: what is told, what is left out, and how it shows itself."""
+
+from __future__ import annotations
+
+import html
+import types
+import warnings
+from pathlib import Path
+
+import pytest
+
+import errata
+from errata.data import Corpus, Hypotheses, Judgment
+from errata.datasets import sample_corpus, sample_judgments, sample_systems
+from errata.errors import DataWarning, InputError
+from errata.report.page.glossary import term_of
+from errata.report.story.story_material import StoryMaterial, heard_warnings
+from errata.report.story.whole_report import ReportPage, make_report
+
+CORPUS = Corpus.from_texts(
+    [f"He go home {i} ." for i in range(8)], [[f"He goes home {i} ." for i in range(8)]]
+)
+GOOD = Hypotheses("good", tuple(f"He goes home {i} ." for i in range(8)))
+BAD = Hypotheses("bad", CORPUS.sources)
+# Headings that say what they mean.
+PLAIN = {
+    "", "ahead", "annotator", "behind", "better", "change", "corrected", "corrected by",
+    "correction", "figure", "first", "in context", "judge", "new", "old", "pairs", "people",
+    "rankings", "remark", "second", "sentence", "sentences", "test", "text", "value", "version",
+    "what", "worse",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sample() -> ReportPage:
+    return errata.report(
+        sample_corpus(), sample_systems(), judgments=sample_judgments(), base="eager", resamples=60
+    )
+
+
+def test_the_package_can_be_called_and_is_a_package_still() -> None:
+    assert isinstance(errata.report, types.ModuleType)
+    from errata.report.table import Table
+
+    assert Table.__module__ == "errata.report.table"
+    assert "report" in dir(errata)
+
+
+def test_every_heading_is_explained_or_plain(sample: ReportPage) -> None:
+    named = {system.system for system in sample_systems()} | {j.judge for j in sample_judgments()}
+    headings = {name for table in sample.tables for name in table.columns} - named
+    assert {name for name in headings if term_of(name) is None} == PLAIN & headings
+
+
+def test_it_shows_itself_apart_from_the_notebook(sample: ReportPage, tmp_path: Path) -> None:
+    shown = sample._repr_html_()
+    assert shown.startswith('<iframe title="5 systems on sample" sandbox="allow-scripts ')
+    assert "allow-same-origin" not in shown
+    inside = shown.partition('srcdoc="')[2].removesuffix('"></iframe>')
+    assert '"' not in inside
+    assert html.unescape(inside) == sample.html
+    sample.save(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text("utf-8") == sample.html
+    assert repr(sample).startswith("<ReportPage '5 systems on sample': answer, leaderboard")
+
+
+def answer(made: ReportPage) -> str:
+    import re
+
+    body = next(section.body for section in made.sections if section.key == "answer")
+    return html.unescape(re.sub(r"<[^>]+>", "", body.replace("</li>", "\n")))
+
+
+def test_the_answer_is_written_from_the_numbers() -> None:
+    both = errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], resamples=60)
+    who, sure, _ = answer(both).strip().split("\n")
+    assert who == "good is best of 2 systems by m2 (F0.5 100.0\N{NO-BREAK SPACE}%)."
+    assert sure.startswith("That is sure at the 95\N{NO-BREAK SPACE}% level: it is ahead of bad by")
+    alone = errata.report(CORPUS, [GOOD], metrics=["m2"], resamples=60)
+    assert answer(alone).startswith("good scores F0.5 100.0")
+    assert "between 100.0 and 100.0" in answer(alone)
+    tied = errata.report(CORPUS, [GOOD, Hypotheses("as good", GOOD.sentences)], metrics=["m2"])
+    assert "share the first place of 2 systems" in answer(tied)
+    unsure = errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], resamples=0)
+    assert "cannot be said: nothing was resampled" in answer(unsure)
+    assert "by every other metric" in answer(
+        errata.report(CORPUS, [BAD, GOOD], metrics=["m2", "gleu", "bleu"], resamples=60)
+    )
+
+
+def test_people_who_disagree_are_heard() -> None:
+    judgments = [
+        Judgment(judge, i, (("good",), ("bad",)), (2, 1)) for i in range(8) for judge in "ab"
+    ]
+    made = errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], judgments=judgments, resamples=60)
+    assert "people put bad first" in answer(made)
+    alone = errata.report(judgments=judgments, resamples=60)
+    assert answer(alone).startswith("bad is best of 2 systems by people")
+    assert [section.key for section in alone.sections] == ["answer", "people", "made"]
+
+
+def test_what_cannot_be_told_is_said_and_costs_nothing_else() -> None:
+    strangers = [Judgment("a", i, (("x",), ("y",)), (1, 2)) for i in range(8)]
+    made = errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], judgments=strangers, resamples=60)
+    assert {"leaderboard", "people", "findings"} <= {section.key for section in made.sections}
+    assert "<b>left out</b> metrics against people: " in made.html
+
+
+def test_a_metric_that_cannot_be_computed_is_refused() -> None:
+    with pytest.raises(InputError, match="there are no references, and m2 needs them"):
+        errata.report(Corpus.from_texts(["a b"]), [Hypotheses("A", ("a",))], metrics=["m2"])
+    with pytest.raises(InputError, match="nothing to hold conditions against"):
+        errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], fail_if=["m2 < 0"])
+
+
+def test_warnings_are_shown_as_before_and_heard() -> None:
+    with pytest.warns(DataWarning, match="odd"), heard_warnings() as heard:
+        warnings.warn("odd", DataWarning, stacklevel=1)
+    made = make_report(StoryMaterial(corpus=CORPUS, systems=[GOOD], warnings=["<odd>"]))
+    assert made.sections[0].key == "findings"
+    assert "&lt;odd&gt;" in made.html
+    assert heard in (["odd"], [])  # pytest records warnings before anybody can show them
