@@ -27,7 +27,7 @@ FLAGS = (
     "--disable-background-networking --disable-component-update --disable-sync "
     "--window-size=1200,900"
 )
-DESKTOP = (1200, 900)
+PATIENCE = 60  # seconds: no test fails by the clock
 TELEPHONE = (320, 640)  # as narrow as WCAG 1.4.10 asks a page to stay readable
 
 
@@ -71,6 +71,15 @@ def opened(browser: Any, page: Path, fragment: str = "") -> Any:
         browser.get_log(log)
     browser.get(page.as_uri() + (f"#{fragment}" if fragment else ""))
     return browser
+
+
+def until(browser: Any, script: str, *given: object) -> Any:
+    """Wait until an expression of the page is true, and give what it is."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, PATIENCE, 0.02).until(
+        lambda driver: driver.execute_script(f"return {script}", *given)
+    )
 
 
 def css(browser: Any, selector: str) -> list[Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from browser import (
+    PATIENCE,
     assert_accessible,
     assert_fits,
     assert_quiet,
@@ -23,6 +24,7 @@ from browser import (
     press,
     printing,
     screenshot,
+    until,
 )
 from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning
@@ -38,7 +40,6 @@ pytestmark = pytest.mark.browser
 NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
 LONG = "w" * 1000
 MANY = 60
-PATIENCE = 60  # seconds: no test fails by the clock
 SOURCES = (
     "He go home .",
     "She like a tea .",
@@ -96,15 +97,6 @@ def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("explorer") / "page.html"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def until(browser: Any, script: str, *given: object) -> Any:
-    """Wait until a script returns something true, and give that."""
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    return WebDriverWait(browser, PATIENCE, 0.02).until(
-        lambda driver: driver.execute_script(f"return {script}", *given)
-    )
 
 
 def ready(browser: Any, path: Path, fragment: str = "sentences") -> Any:

@@ -19,6 +19,7 @@ from browser import (
     press,
     printing,
     screenshot,
+    until,
 )
 from errata.data import Corpus, Hypotheses
 from errata.io import read_hypotheses_m2, read_m2
@@ -169,7 +170,7 @@ def test_what_a_system_did_can_be_asked_once_a_system_is_chosen(page: Any) -> No
     choose(page, "system", "wild")
     assert state.is_enabled()
     page.find_element("css selector", "button[type=reset]").click()
-    assert not state.is_enabled()
+    until(page, "arguments[0].disabled", state)
 
 
 def test_an_empty_bound_is_no_bound(page: Any) -> None:
