@@ -30,8 +30,8 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
                 int(first.cluster[position]),
                 Ranks(int(first.low[position]), int(first.high[position])),
                 system,
-                *((card.group,) if groups else ()),
                 *figures[system],
+                *((card.group,) if groups else ()),
                 card.date,
             )
         )
@@ -40,7 +40,7 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
     group = ("group",) if groups else ()
     return replace(
         summary,
-        columns=("cluster", "range", "system", *group, *summary.columns[1:], "date"),
+        columns=("cluster", "range", "system", *summary.columns[1:], *group, "date"),
         rows=tuple(rows),
         title=f"{ranked.name}: {len(rows)} {plural('system', len(rows))}, clusters by {by}"
         + unit(results),
