@@ -84,7 +84,7 @@ def test_every_line_of_the_joins_runs(sample: Path) -> None:
         for line in text.splitlines()
         if line
     }
-    assert len(printed) == 10
+    assert len(printed) == 11
     by_gold, by_texts = (
         [row for row in text.splitlines() if row.startswith("ours")]
         for line, text in printed.items()
