@@ -71,6 +71,13 @@ def test_a_second_run_scores_only_what_is_new(board: Path) -> None:
     states = {row["system"]: row["state"] for row in tables(board)["submissions"]["rows"]}
     assert states.pop("newcomer") == "scored now"
     assert {*states.values()} == {"as before"}
+    gold = (board / "gold.m2").read_text("utf-8")
+    (board / "gold.m2").write_text(
+        gold.replace("|||REQUIRED|||-NONE-|||0", "|||REQUIRED|||x|||0", 1)
+    )
+    assert {row["state"] for row in tables(board)["submissions"]["rows"]} == {"scored now"}
+    (board / "gold.m2").write_text(gold)
+    assert {row["state"] for row in tables(board)["submissions"]["rows"]} == {"as before"}
     (board / "kept.sqlite").unlink()  # only saves time: the numbers are the same without
     anew = tables(board)
     assert {row["state"] for row in anew["submissions"]["rows"]} == {"scored now"}

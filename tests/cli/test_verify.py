@@ -45,6 +45,9 @@ def test_every_precision_holds_and_a_wrong_digit_does_not(m2: Any) -> None:
         verified(f"{signature} = {said}", *FILES)
     verified(f"signature: {signature} = {value:.3f} [{low:.3f}, {high:.3f}]", *FILES)
     verified(f"{signature} = {value * 100:.1f} ± {(high - low) * 50:.1f} %", *FILES)
+    printed_too = f"{value * 100:.1f} percent ({low * 100:.1f} – {high * 100:.1f})"
+    for said in (printed_too, f"{value * 100:.1f} ± {(high - low) * 50:.1f} *", "81.6 ="):
+        verified(f"{signature} = {said}", *FILES)
     for said in ("0.8166", "81.7", "0.8165 %", "0.008", "8.165", "-0.8165"):
         row = verified(f"{signature} = {said}", *FILES, code=1)
         scale = 100 if said in ("81.7", "0.8165 %", "8.165") else 1

@@ -29,12 +29,14 @@ from errata.numbers import MOST_RESAMPLES, Estimate, Progress
 __all__ = ["Recomputed", "ScoreClaim", "claims_of", "parse_claim", "read_claims", "recompute"]
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
+# As tables, pages and papers print it; * and = are the marks of the best and of ties.
 _VALUE = re.compile(
-    rf"(?P<value>{_NUMBER})\s*(?P<percent>%)?"
-    rf"(?:\s*(?:±|\+/-|\+-)\s*(?P<half>{_NUMBER})\s*%?"
-    rf"|\s*\[\s*(?P<low>{_NUMBER})\s*(?:,|–|\.\.)\s*(?P<high>{_NUMBER})\s*\])?"
+    rf"(?P<value>{_NUMBER})\s*(?P<percent>%|percent)?"
+    rf"(?:\s*(?:±|\+/-|\+-)\s*(?P<half>{_NUMBER})"
+    rf"|\s*[\[(]\s*(?P<low>{_NUMBER})\s*(?:,|–|\.\.)\s*(?P<high>{_NUMBER})\s*[\])])?"
+    r"\s*(?P<sign>%|percent)?\s*[*=]?"
 )
-_CLAIM = re.compile(rf"(?P<signature>.*\S)\s*=\s*(?P<said>{_VALUE.pattern})", re.DOTALL)
+_CLAIM = re.compile(rf"(?P<signature>.*\S)\s*=\s*{_VALUE.pattern}", re.DOTALL)
 _SHORT = re.compile(r"(?P<metric>.*)#(?P<digest>[0-9a-f]{8})", re.DOTALL)
 # What decides how an interval was drawn, or who computed, and not the score itself.
 _DRAWN = ("resamples", "seed")
@@ -155,7 +157,7 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
         metric,
         tuple(facts),
         PastedNumber(found["value"]),
-        percent=found["percent"] is not None or found["said"].endswith("%"),
+        percent=(found["percent"] or found["sign"]) is not None,
         digest=short["digest"] if short else "",
         half=PastedNumber(found["half"]) if found["half"] else None,
         low=PastedNumber(found["low"]) if found["low"] else None,
