@@ -56,8 +56,8 @@ def edits_of(
         raise InputError(
             f"the edits of {_listed(given)} came with the file (M2), those of {_listed(bare)} "
             "have to be found in the text: scores would not be comparable",
-            remedy="find all of them alike with outputs='reextracted' (or --extract NAME of score "
-            "and difficulty), or ask for both with outputs='mixed'",
+            remedy="find all of them alike with outputs='reextracted' (or --extract NAME on the "
+            "command line), or ask for both with outputs='mixed'",
         )
     return extract_systems(corpus, systems, extractor=extractor, progress=progress)
 
