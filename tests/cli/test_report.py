@@ -17,6 +17,7 @@ from command import errata
 from errata.report.cells import as_data
 
 FEW = ("--resamples", 60)
+RATED = ("cautious", "eager", "fluent", "noisy", "nothing")
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 
 
@@ -250,6 +251,18 @@ def test_a_condition_that_fails_ends_the_command_and_the_page_says_so(tmp_path: 
         assert gate["rows"] == json.loads(held.stdout)["tables"][0]["rows"]
     refused = errata("report", "--sample", "--fail-if", "m2 < 0", "--force", cwd=folder, code=2)
     assert "--fail-if goes with --old" in refused.stderr
+
+
+def test_ratings_of_outputs_are_those_of_meta(tmp_path: Path) -> None:
+    folder = folder_with_sample(tmp_path)
+    rated = ("--gold", "gold.m2", *(f"{name}.txt" for name in RATED), "-m", "gleu", *FEW)
+    people = ("--human", "ratings.csv")
+    errata("report", *rated, *people, cwd=folder)
+    shown = tables_of((folder / "report.html").read_text("utf-8"))
+    printed = json.loads(errata("meta", *rated, *people, "--json", cwd=folder).stdout)["tables"]
+    for table in printed:
+        if table["name"] != "leave_one_out":
+            assert any(_same(table, each) for each in shown[table["name"]]), table["name"]
 
 
 def test_runs_are_drawn_over_time(tmp_path: Path) -> None:

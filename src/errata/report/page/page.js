@@ -125,7 +125,4 @@
     }
   }, {rootMargin: "-20% 0px -70% 0px"});
   for (const section of document.querySelectorAll("main > section")) watch.observe(section);
-  addEventListener("beforeprint", () => {
-    for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
-  });
 })();

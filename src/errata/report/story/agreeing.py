@@ -9,6 +9,7 @@ from errata.report.story.building import Pieces
 from errata.report.story.results import Results
 from errata.report.tables import correlations as report
 from errata.report.tables.matrix import matrix_tables
+from errata.report.tables.ratings import rating_table
 
 __all__ = ["agreement_section"]
 
@@ -28,6 +29,10 @@ def agreement_section(results: Results) -> Section | None:
         pieces.table(report.sentence_level_table(sentences))
         if sentences.contests:
             pieces.table(report.accuracy_pair_table(sentences), folded=True)
+    ratings = results.rating_level
+    if ratings is not None:
+        pieces.heading("Output by output")
+        pieces.table(rating_table(ratings))
     if matrix is not None:
         pieces.heading("Against each other")
         values = matrix.values["spearman"].tolist()
@@ -37,7 +42,7 @@ def agreement_section(results: Results) -> Section | None:
             pieces.table(table, folded=True)
     if not pieces:
         return None
-    judged = level is not None or sentences is not None
+    judged = any(each is not None for each in (level, sentences, ratings))
     heading = "Which metric to believe" if judged else "Metrics against each other"
     return pieces.section(heading, _lead(results))
 

@@ -17,6 +17,7 @@ from errata.human.clusters import Ranking, cluster, trimmed
 from errata.human.comparisons import Comparisons
 from errata.meta.matrix import MetricMatrix, match_metrics, metric_matrix
 from errata.meta.paired import Paired, match, match_comparisons
+from errata.meta.ratings import RatingLevels, rating_levels
 from errata.meta.sentences import ConventionName, SentenceLevels, sentence_levels
 from errata.meta.systems import SystemLevel, system_level
 from errata.metrics import parse
@@ -181,6 +182,22 @@ class Results:
             )
 
         return self.or_say("agreement with people on sentences", found)
+
+    @cached_property
+    def rating_level(self) -> RatingLevels | None:
+        """Metrics against people's ratings of single outputs, where they gave some."""
+        given, human = self.material, self.material.human
+        by_sentence = [scores for scores in self.scores if scores.sentences is not None]
+        if human is None or human.sentences is None or not by_sentence:
+            return None
+
+        def found() -> RatingLevels:
+            paired = match(human, by_sentence, common=given.common, hide=given.hide)
+            return rating_levels(
+                paired, resamples=given.resamples, confidence=given.confidence, rng=given.seed
+            )
+
+        return self.or_say("agreement with ratings", found)
 
     @cached_property
     def matrix(self) -> MetricMatrix | None:
