@@ -258,42 +258,52 @@ def _counts(
     progress: Progress | None,
 ) -> tuple[list[Floats], set[str]]:
     """The counts of every system, and the names of those that had to be counted."""
-    keys = _keys(metric, corpus, systems)
+    together = metric.context(corpus, systems)
+    # What weighs by all systems says of one alone something else, and is counted for all or none.
+    joint = any(metric.context(corpus, [each]) != together for each in systems)
+    keys = _keys(metric, corpus, systems, together, joint)
     found = {key: _array(data) for key, data in kept.get(REVISION, keys).items()}
-    missing = [s for s, key in zip(systems, keys, strict=True) if found.get(key) is None]
+    lost = [k for k, key in enumerate(keys) if found.get(key) is None]
+    if joint and lost:
+        lost = list(range(len(keys)))
+    missing = [systems[k] for k in lost]
     if missing:
-        # What weighs by all systems has keys that are all new together.
         with blamed(metric):
             counted = metric.count_all(corpus, missing, threads=threads, progress=progress)
-        fresh = dict(zip([k for k in keys if found.get(k) is None], counted, strict=True))
+        fresh = dict(zip([keys[k] for k in lost], counted, strict=True))
         kept.put(REVISION, {key: _blob(array) for key, array in fresh.items()})
         found.update(fresh)
     arrays = [array for key in keys if (array := found[key]) is not None]
     return arrays, {each.system for each in missing}
 
 
-def _keys(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[str]:
+def _keys(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    together: tuple[str, ...],
+    joint: bool,
+) -> list[str]:
     """What the counts of each system follow from: output, corpus, metric and version.
 
-    Where the metric says of one system alone something else than of all together, all count.
+    Of a metric that is ``joint``, from all outputs.
     """
-    together = metric.context(corpus, systems)
     digests = [_digest(repr((each.sentences, each.edits))) for each in systems]
-    keys = []
-    for system, own in zip(systems, digests, strict=True):
-        alone = metric.context(corpus, [system]) == together
-        said = (
-            repr(metric),
-            origin(type(metric)),
-            together,
-            sorted(corpus_digests(corpus).items()),
-            corpus.tokens,
-            own,
-            () if alone else tuple(digests),
-            __version__,
+    return [
+        repr(
+            (
+                repr(metric),
+                origin(type(metric)),
+                together,
+                sorted(corpus_digests(corpus).items()),
+                corpus.tokens,
+                own,
+                tuple(digests) if joint else (),
+                __version__,
+            )
         )
-        keys.append(repr(said))
-    return keys
+        for own in digests
+    ]
 
 
 def _digest(text: str) -> str:
