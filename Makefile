@@ -62,7 +62,10 @@ check: $(VENV)/.check docs ## Lint, type-check and build the docs
 
 docs: $(VENV)/.check ## Build the documentation into site/
 	$(BIN)/python docs/reference.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
+	@mkdir -p build/ipython/profile_default
+	@echo 'c.IPKernelApp.log_level = 40' > build/ipython/profile_default/ipython_kernel_config.py
+	PATH="$(abspath $(BIN)):$$PATH" IPYTHONDIR=build/ipython NO_MKDOCS_2_WARNING=1 \
+	  $(BIN)/mkdocs build --strict -q
 
 bench: $(VENV)/.installed ## Measure speed and memory, side by side
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -26,7 +26,7 @@ one --baseline "${GATE_BASELINE:-}"
 one --junit "${GATE_JUNIT:-}"
 
 summary=$(mktemp -d)/summary.md
-arguments+=(--summary "$summary" --annotate --force)
+arguments+=(--markdown "$summary" --annotate --force)
 [ -z "${GATE_OLD:-}" ] || arguments+=("old=$GATE_OLD")
 arguments+=("new=${GATE_NEW:?the input new is missing}")
 

@@ -6,6 +6,8 @@ A test draws them again and compares the words and numbers in them.
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -48,18 +50,45 @@ PICTURES = {
 FROM_DATA = {"benchmark.svg": "docs/benchmark.py"}
 
 
+# What a terminal shows, as a picture of it.
+TERMINALS = {"terminal.svg": ("score", "--sample")}
+# Pages as a browser shows them: python docs/screenshots.py, which needs Chromium.
+SCREENSHOTS = ("report.png", "explorer.png")
+
+
 def draw(name: str, folder: Path) -> None:
     """Draw one picture into a folder."""
+    if name in TERMINALS:
+        (folder / name).write_text(_terminal(TERMINALS[name]), encoding="utf-8")
+        return
+    words = (word.replace(FILE, str(folder / name)) for word in PICTURES[name])
+    _run([*words, "--force", "-q"])
+
+
+def _run(words: list[str]) -> None:
     from errata.cli import main
 
     try:
-        words = (word.replace(FILE, str(folder / name)) for word in PICTURES[name])
-        main([*words, "--force", "-q"])
+        main(words)
     except SystemExit as stop:
         if stop.code:
             raise
 
 
+def _terminal(words: tuple[str, ...]) -> str:
+    """What a command prints, as rich draws a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    printed = StringIO()
+    with redirect_stdout(printed):
+        _run([*words])
+    console = Console(record=True, width=80, file=StringIO())
+    console.print(Text(f"$ errata {' '.join(words)}", style="bold"))
+    console.print(Text(printed.getvalue().rstrip()), highlight=False)
+    return console.export_svg(title="errata", unique_id="terminal")
+
+
 if __name__ == "__main__":
-    for picture in sys.argv[1:] or PICTURES:
+    for picture in sys.argv[1:] or [*PICTURES, *TERMINALS]:
         draw(picture, FOLDER)

@@ -175,7 +175,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--fail-if": case(f"--sample {FAST}", "--fail-if gleu>5"),
         "--bound": case(f"--sample {FAST} --fail-if gleu>0.19", "--bound point"),
         "--junit": case(f"--sample {FAST} --fail-if gleu>5", "--junit new.xml"),
-        "--summary": case(f"--sample {FAST}", "--summary new.md"),
+        "--markdown": case(f"--sample {FAST}", "--markdown new.md"),
         "--format": case(f"--sample {FAST}", "--format tsv", text=True),
     },
     # The page itself says by which command it was made: what must differ are its tables.

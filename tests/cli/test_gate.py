@@ -79,7 +79,7 @@ def test_what_build_servers_read(folder: Path, tmp_path: Path) -> None:
     files = {name: tmp_path / f"{name}.out" for name in ("junit", "summary")}
     done = errata(
         *("compare", "--gold", "gold.m2", "old.txt", "worse.txt", *CONDITIONS, *FEW),
-        *("--junit", files["junit"], "--summary", files["summary"], "--annotate"),
+        *("--junit", files["junit"], "--markdown", files["summary"], "--annotate"),
         cwd=folder,
         code=1,
     )

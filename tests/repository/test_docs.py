@@ -141,9 +141,10 @@ def test_pictures_show_what_commands_draw(tmp_path: Path) -> None:
         for page in PAGES
         for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
     }
-    assert shown == script["PICTURES"].keys() | script["FROM_DATA"].keys()
+    drawn = script["PICTURES"].keys() | script["TERMINALS"].keys()
+    assert shown == drawn | script["FROM_DATA"].keys() | {*script["SCREENSHOTS"]}
     assert shown == {p.name for p in script["FOLDER"].iterdir()}
-    for name in script["PICTURES"]:
+    for name in drawn:
         with redirect_stdout(StringIO()):
             script["draw"](name, tmp_path)
         now, kept = (

@@ -45,7 +45,7 @@ Examples:
 
 
 @click.command("compare", epilog=EPILOG)
-@writes_files("junit", "summary")
+@writes_files("junit", "markdown")
 @data_option(*CORPUS, outputs="outputs")
 @click.argument("outputs", nargs=-1, metavar="[NAME=]OLD [NAME=]NEW...")
 @corpus_options()

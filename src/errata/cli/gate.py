@@ -34,7 +34,7 @@ class GateOptions(NamedTuple):
     baseline: str | None
     update_baseline: bool
     junit: str | None
-    summary: str | None
+    markdown: str | None
     annotate: bool
 
     def check_used(self) -> None:
@@ -73,9 +73,9 @@ class GateOptions(NamedTuple):
 
         if self.junit is not None:
             write_bytes(gate_files.junit_xml(verdicts, time.monotonic() - began), self.junit)
-        if self.summary is not None:
+        if self.markdown is not None:
             text = gate_files.gate_summary(verdicts, comparisons)
-            write_bytes(text.encode("utf-8"), self.summary)
+            write_bytes(text.encode("utf-8"), self.markdown)
 
     def end(self, verdicts: Sequence[HeldCondition]) -> None:
         """Annotate the run, and end with 1 where a condition holds."""
@@ -120,8 +120,8 @@ gate_options = gathered(
             help="Store the new system in the baseline, unless a condition fails.",
         ),
         "junit": click.option("--junit", metavar="FILE", help="Write the verdicts as JUnit XML."),
-        "summary": click.option(
-            "--summary", metavar="FILE", help="Write what changed, and the verdicts, as Markdown."
+        "markdown": click.option(
+            "--markdown", metavar="FILE", help="Write what changed, and the verdicts, as Markdown."
         ),
         "annotate": click.option(
             "--annotate",
