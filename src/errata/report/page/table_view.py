@@ -223,7 +223,7 @@ def _cell(
     shown = html.escape(text)
     if isinstance(cell, Leading) and not is_empty(cell):  # so that numbers stand below each other
         mark = text[-1] if cell.lead and text[-2:-1] == " " else ""
-        shown = html.escape(text.removesuffix(f" {mark}")) if mark else shown
+        shown = html.escape(text.removesuffix(mark).rstrip())
         shown += f'<span class="mark">{mark}</span>'
     tag = 'th scope="row"' if header else "td"
     if link:

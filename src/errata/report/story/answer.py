@@ -21,6 +21,7 @@ from errata.studies.comparison import Comparison
 
 __all__ = ["three_sentences"]
 
+WELL_DONE = 0.8  # a kind of which so many are corrected needs no advice
 FEW_SENTENCES = 300  # below, intervals are too wide for most differences between systems
 
 
@@ -159,7 +160,7 @@ def _what_next(
                 else "name those that share the first place and not one winner"
             )
     weak = weakest_kind(kinds, results.leader())
-    if weak is not None:
+    if weak is not None and weak[2] < WELL_DONE:
         kind, asked, recall = weak
         advice.append(
             f"most is to be gained at {told(kind)}, of which {recall:.0%} of {asked:,} are made"
