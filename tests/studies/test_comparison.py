@@ -15,9 +15,13 @@ import slow_comparison as slow
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.errors import InputError
+from errata.evaluation import resample_weights
 from errata.io import read_m2
 from errata.io.outputs import read_systems
 from errata.metrics import parse
+from errata.metrics.errant import Edits
+from errata.metrics.errant.aimed import counts_by_kind, source_words
+from errata.metrics.errant.by_type import comparable
 from errata.studies.comparison import Comparison, compare
 from errata.studies.paired_tests import TwoSystems, swap_p_values, swaps
 
@@ -213,6 +217,44 @@ def test_figures_and_intervals_are_those_of_the_scores() -> None:
         assert each.difference[1:] == pytest.approx(bounds.tolist(), rel=1e-12)
         assert each.signature.startswith(scores.scorer)
     assert "trials:10 | seed:5" in found.tests
+
+
+def test_resamples_without_a_rare_kind_are_left_out_of_its_interval() -> None:
+    """Recall of a kind that a resample does not have is 1 by convention, and no news."""
+    corpus = sample_corpus()
+    cautious, eager = (s for s in sample_systems() if s.system in ("cautious", "eager"))
+    resamples = 300
+    (found,) = compare("edits", corpus, eager, [cautious], resamples=resamples, trials=0)
+    (weights,) = resample_weights(corpus, resamples, 0)
+    punctuation = found.kind("M:PUNCT")
+    assert punctuation is not None
+    metric = Edits()
+    gold, outputs, _ = comparable(metric, corpus, [eager, cautious])
+    old, new = (
+        counts_by_kind(metric, gold, each)["M:PUNCT"].statistics(source_words(corpus))
+        for each in outputs
+    )
+
+    def recalls(counts: np.ndarray) -> list[float | None]:
+        sums = [(w @ counts[:, 0], w @ counts[:, 2]) for w in weights]
+        return [tp / (tp + fn) if tp + fn else None for tp, fn in sums]
+
+    pairs = list(zip(recalls(old), recalls(new), strict=True))
+    assert any(b is None for _, b in pairs)  # or this tests nothing
+    known = [b for _, b in pairs if b is not None]
+    figure = punctuation.figures["R"]
+    assert figure.new_interval == pytest.approx(np.quantile(known, [0.025, 0.975]))
+    assert figure.new_interval.high < 1
+    apart = [b - a for a, b in pairs if a is not None and b is not None]
+    by = figure.difference
+    assert (by.low, by.high) == pytest.approx(np.quantile(apart, [0.025, 0.975]))
+    # What no resample has is what convention says, in all of them: nothing of the kind is wrong.
+    precision = punctuation.figures["P"]
+    assert (precision.new, *precision.new_interval) == (1, 1, 1)
+    assert precision.difference.low < precision.difference.high
+    mean = next(each for each in found.rates if each.label.startswith("mean F"))
+    assert mean.difference.low < mean.difference.value < mean.difference.high
+    assert mean.new_interval.low < mean.new < mean.new_interval.high
 
 
 def test_without_references_edits_are_counted() -> None:

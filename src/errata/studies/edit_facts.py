@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -70,10 +71,10 @@ class EditFacts:
         choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
         return [judged_by(self.metric, self.gold, self.found[s], choice) for s in (old, new)]
 
-    def figures(self, totals: Floats) -> dict[str, Floats]:
-        """Figures of summed statistics of one kind."""
+    def figures(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
+        """Figures of summed statistics of one kind, or of a resample of them."""
         if self.judged:
-            return aimed_figures(totals, self.metric.beta)
+            return aimed_figures(totals, self.metric.beta, drawn=drawn)
         return {"edits": PER_WORDS * ratio(totals[..., FP], totals[..., AIMED.index("words")])}
 
     def kinds(self, old: int, new: int) -> dict[str, TwoSystems]:
@@ -81,7 +82,10 @@ class EditFacts:
         before, after = self.by_kind[old], self.by_kind[new]
         return {
             kind: TwoSystems(
-                self.figures, self._statistics(before, kind), self._statistics(after, kind)
+                self.figures,
+                self._statistics(before, kind),
+                self._statistics(after, kind),
+                partial(self.figures, drawn=True),
             )
             for kind in sorted({*before, *after})
         }
@@ -95,7 +99,9 @@ class EditFacts:
         found = {"rates": TwoSystems(self._rates, self._touched(old), self._touched(new))}
         if self.judged and self.asked:
             before, after = (self._macro_statistics(self.by_kind[s]) for s in (old, new))
-            found["macro"] = TwoSystems(self._macro, before, after)
+            found["macro"] = TwoSystems(
+                self._macro, before, after, partial(self._macro, drawn=True)
+            )
         return found
 
     def _touched(self, s: int) -> Floats:
@@ -121,28 +127,38 @@ class EditFacts:
         several = [self._statistics(by_kind, kind)[:, [TP, FP, FN]] for kind in self.asked]
         return np.concatenate(several, axis=1)
 
-    def _macro(self, totals: Floats) -> dict[str, Floats]:
+    def _macro(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
         each = totals.reshape(*totals.shape[:-1], len(self.asked), 3)
         padded = np.concatenate([each, np.ones((*each.shape[:-1], len(AIMED) - 3))], axis=-1)
-        f = aimed_figures(padded, self.metric.beta)[f"F{self.metric.beta:g}"]
-        return {f"mean F{self.metric.beta:g} of kinds": f.mean(axis=-1)}
+        f = aimed_figures(padded, self.metric.beta, drawn=drawn)[f"F{self.metric.beta:g}"]
+        known = ~np.isnan(f)
+        mean = ratio(np.where(known, f, 0.0).sum(axis=-1), known.sum(axis=-1))
+        return {f"mean F{self.metric.beta:g} of kinds": mean}
 
     def slice(self, old: int, new: int, inside: Bools) -> TwoSystems:
         """The statistics of a part of the sentences."""
         if not self.judged:
-            pair = (self._touched(s) * inside[:, None] for s in (old, new))
-            return TwoSystems(self._rates, *pair)
+            was, now = (self._touched(s) * inside[:, None] for s in (old, new))
+            return TwoSystems(self._rates, was, now)
 
-        def figures(totals: Floats) -> dict[str, Floats]:
+        def figures(totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
             known = self.metric.parts(totals)
-            return {
+            found = {
                 "P": np.asarray(known["P"], np.float64),
                 "R": np.asarray(known["R"], np.float64),
                 self.metric.headline: self.metric.score(totals),
             }
+            if drawn:
+                tp, fp, fn = totals[..., TP], totals[..., FP], totals[..., FN]
+                below = {"P": tp + fp, "R": tp + fn}
+                if self.metric.total != "mean":  # a mean has a score of sentences without edits
+                    below[self.metric.headline] = tp + fp + fn
+                for name, some in below.items():
+                    found[name] = np.where(some == 0, np.nan, found[name])
+            return found
 
-        pair = (self.counts[s] * inside[:, None] for s in (old, new))
-        return TwoSystems(figures, *pair)
+        before, after = (self.counts[s] * inside[:, None] for s in (old, new))
+        return TwoSystems(figures, before, after, partial(figures, drawn=True))
 
 
 def edits_judged(

@@ -65,11 +65,17 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class TwoSystems:
-    """Statistics ``[sentence, k]`` of an old and a new system, and the figures of their sums."""
+    """Statistics ``[sentence, k]`` of an old and a new system, and the figures of their sums.
+
+    ``drawn`` are the figures of a resample where they are not ``figures``: NaN where it has nothing
+    to compute them of. A rare kind is missing from many resamples, and by convention its recall
+    would be 1 there, which is no news of the system.
+    """
 
     figures: FiguresOf
     old: Floats
     new: Floats
+    drawn: FiguresOf | None = None
 
 
 def swaps(sentences: int, trials: int, rng: Seed) -> Iterator[Bools]:
@@ -162,6 +168,7 @@ def paired_differences(
     """Every figure of every pair, with intervals from bootstrap ``weights`` of the sentences.
 
     The sentences of a resample are the same for both systems and all figures (Koehn 2004).
+    Resamples that have nothing to compute a figure of are left out of its interval.
     """
     drawn: dict[tuple[PairKey, str], list[tuple[Floats, Floats]]] = {}
     every_old = np.concatenate([pair.old for pair in pairs.values()], axis=1)
@@ -170,7 +177,8 @@ def paired_differences(
         olds = np.split(block @ every_old, _ends(pairs), axis=1)
         news = np.split(block @ every_new, _ends(pairs), axis=1)
         for (key, pair), was, now in zip(pairs.items(), olds, news, strict=True):
-            old, new = pair.figures(was), pair.figures(now)
+            figures = pair.drawn or pair.figures
+            old, new = figures(was), figures(now)
             for name in old:
                 drawn.setdefault((key, name), []).append((old[name], new[name]))
     found: dict[PairKey, dict[str, Difference]] = {}
@@ -205,7 +213,10 @@ def difference_of(
     nothing = (np.nan, np.nan)
     low, mine, theirs = nothing, nothing, nothing
     if drawn:
-        before, after = (np.concatenate(blocks) for blocks in zip(*drawn, strict=True))
+        before, after = (
+            _or_always(np.concatenate(blocks), value)
+            for blocks, value in zip(zip(*drawn, strict=True), (old, new), strict=True)
+        )
         low, mine, theirs = (
             tuple(percentiles(each, confidence).tolist())
             for each in (after - before, before, after)
@@ -221,6 +232,11 @@ def difference_of(
         Interval(*mine),
         Interval(*theirs),
     )
+
+
+def _or_always(resampled: Floats, value: float) -> Floats:
+    """The resamples of a figure; of one that none of them has, the value that convention gives."""
+    return np.full_like(resampled, value) if np.isnan(resampled).all() else resampled
 
 
 def holm_adjusted(several: Sequence[Difference]) -> tuple[Difference, ...]:

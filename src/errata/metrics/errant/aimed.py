@@ -193,18 +193,25 @@ def _success(metric: Edits, mine: Sequence[Edit], theirs: Sequence[Sequence[Edit
     return [float(bool(wanted)), float(solved)]
 
 
-def aimed_figures(totals: Floats, beta: float) -> dict[str, Floats]:
+def aimed_figures(totals: Floats, beta: float, *, drawn: bool = False) -> dict[str, Floats]:
     """What summed statistics (`AIMED`) of a kind say: P, R, F, success and false alarms.
+
+    Of nothing, P, R and F are 1 by convention; in resamples (``drawn``) they are NaN there.
 
     >>> figures = aimed_figures(np.array([3.0, 1.0, 1.0, 4.0, 2.0, 500.0]), 0.5)
     >>> {name: float(value) for name, value in figures.items()}
     {'P': 0.75, 'R': 0.75, 'F0.5': 0.75, 'success': 0.5, 'false alarms': 2.0}
     """
-    precision, recall = precision_recall(totals[..., TP], totals[..., FP], totals[..., FN], 1.0)
+    tp, fp, fn = totals[..., TP], totals[..., FP], totals[..., FN]
+    precision, recall = precision_recall(tp, fp, fn, 1.0)
+    f = f_beta(precision, recall, beta)
+    if drawn:
+        precision, recall = precision_recall(tp, fp, fn, np.nan)
+        f = np.where(tp + fp + fn == 0, np.nan, f)
     return {
         "P": precision,
         "R": recall,
-        f"F{beta:g}": f_beta(precision, recall, beta),
+        f"F{beta:g}": f,
         "success": ratio(totals[..., SOLVED], totals[..., ASKED]),
         "false alarms": PER_WORDS * ratio(totals[..., FP], totals[..., WORDS]),
     }
