@@ -10,6 +10,8 @@ from errata.report.table import Cell, Table
 
 __all__ = ["aimed_table", "touched_table", "type_table"]
 
+SHARE = ".1p"  # percent, as the tables of scores show shares
+
 
 def type_table(
     scores: TypeScores, headline: str, *, notes: tuple[str, ...] = (), signature: str = ""
@@ -61,10 +63,10 @@ def type_table(
         tuple(rows),
         caption="\n".join(said),
         signature=signature,
-        title=f"{scores.system} by kind of edit",
+        title=f"{scores.system} by kind of edit, percent",
         name=f"{scores.system}_by_type",
         rules=frozenset({last}),
-        formats=dict.fromkeys(("P", "R", headline), ".4f"),
+        formats=dict.fromkeys(("P", "R", headline), SHARE),
     )
 
 
@@ -92,10 +94,10 @@ def aimed_table(scores: AimedScores, headline: str, *, signature: str = "") -> T
         ("kind", "TP", "FP", "FN", *figures, "of sentences", "alarms per 1,000 words"),
         tuple(rows),
         signature=signature,
-        title=f"{scores.system}, each kind by itself",
+        title=f"{scores.system}, each kind by itself, percent",
         name=f"{scores.system}_aimed",
         rules=frozenset({last}),
-        formats=dict.fromkeys(figures, ".4f") | {"alarms per 1,000 words": ".2f"},
+        formats=dict.fromkeys(figures, SHARE) | {"alarms per 1,000 words": ".2f"},
     )
 
 
@@ -106,7 +108,11 @@ def touched_table(several: Sequence[AimedScores], *, signature: str = "") -> Tab
         + ("alarms per 1,000 words",),
         tuple((s.system, s.changed, s.clean, s.overcorrected, s.all_alarms) for s in several),
         signature=signature,
-        title="What was changed, and what needed no change",
+        title="What was changed, and what needed no change, percent",
         name="touched",
-        formats={"alarms per 1,000 words": ".2f"},
+        formats={
+            "sentences changed": SHARE,
+            "clean ones changed": SHARE,
+            "alarms per 1,000 words": ".2f",
+        },
     )
