@@ -107,7 +107,9 @@ def judged_by(
         strict=True,
     ):
         reference = references[at]
-        asked, needless = matched(metric.keyed(edits, gold=False), keyed[at])
+        asked, needless = matched(
+            metric.keyed(edits, gold=False), keyed[at], alternatives=metric.alternatives == "any"
+        )
         judged = [
             JudgedEdit(wanted, wanted.kind, "missed", wanted)
             if made is None

@@ -232,9 +232,10 @@ class Edits(Metric):
     def compare(self, gold: Corpus, hypotheses: Hypotheses) -> Tables:
         """[TP, FP, FN] by kind, for every sentence and reference; edits must be there."""
         result: Tables = []
+        several = self.alternatives == "any"
         for edits, asked in zip(hypotheses.edits or (), self.keyed_gold(gold), strict=True):
             mine = self.keyed(edits, gold=False)
-            result.append([tally(mine, each) for each in asked])
+            result.append([tally(mine, each, alternatives=several) for each in asked])
         return result
 
     def keyed_gold(self, gold: Corpus) -> list[list[Keyed]]:

@@ -41,15 +41,18 @@ def summed(tables: Sequence[Sequence[dict[str, list[int]]]]) -> Floats:
     return counts
 
 
-def matched(proposed: Keyed, gold: Keyed) -> tuple[list[tuple[Edit, Edit | None]], list[Edit]]:
+def matched(
+    proposed: Keyed, gold: Keyed, *, alternatives: bool = True
+) -> tuple[list[tuple[Edit, Edit | None]], list[Edit]]:
     """Every gold edit with the proposed one that is the same, or None; and the proposed others.
 
     Gold edits come in the order of the file, whatever was proposed. One proposal meets one gold
     edit (or those that stand for it twice in the file); of two for one the second is needless.
+    Without ``alternatives`` no gold edit is known to have several corrections.
     """
     several = {
         (k[0], k[1], text, *k[3:]): k
-        for k in gold
+        for k in (gold if alternatives else ())
         if isinstance(k, tuple) and len(k) > 2 and isinstance(k[2], frozenset)
         for text in k[2]
     }
@@ -64,10 +67,10 @@ def matched(proposed: Keyed, gold: Keyed) -> tuple[list[tuple[Edit, Edit | None]
     return [(edit, met.get(key)) for key, edits in gold.items() for edit in edits], needless
 
 
-def tally(proposed: Keyed, gold: Keyed) -> dict[str, list[int]]:
+def tally(proposed: Keyed, gold: Keyed, *, alternatives: bool = True) -> dict[str, list[int]]:
     """[TP, FP, FN] by kind: the gold kind where an edit is right, its own elsewhere."""
     table: dict[str, list[int]] = {}
-    asked, needless = matched(proposed, gold)
+    asked, needless = matched(proposed, gold, alternatives=alternatives)
     for edit, made in asked:
         table.setdefault(edit.kind, [0, 0, 0])[FN if made is None else TP] += 1
     for edit in needless:
