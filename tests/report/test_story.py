@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import sys
 import types
 import warnings
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 import errata
 from errata.data import Corpus, Hypotheses, Judgment
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
-from errata.errors import DataWarning, InputError
+from errata.errors import DataWarning, InputError, MissingExtraError
+from errata.report.page import templates
 from errata.report.page.glossary import term_of
 from errata.report.story.story_material import StoryMaterial, heard_warnings
 from errata.report.story.whole_report import ReportPage, make_report
@@ -111,6 +113,15 @@ def test_a_metric_that_cannot_be_computed_is_refused() -> None:
         errata.report(Corpus.from_texts(["a b"]), [Hypotheses("A", ("a",))], metrics=["m2"])
     with pytest.raises(InputError, match="nothing to hold conditions against"):
         errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], fail_if=["m2 < 0"])
+
+
+def test_what_is_to_be_installed_is_said_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    templates._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[report\]'"):
+        errata.report(Corpus.from_texts(["a b"]), [Hypotheses("A", ("a",))], metrics=["m2"])
+    monkeypatch.undo()
+    templates._environment.cache_clear()
 
 
 def test_warnings_are_shown_as_before_and_heard() -> None:

@@ -15,7 +15,7 @@ from errata.errors import MissingExtraError
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["filled", "packaged"]
+__all__ = ["check_templates", "filled", "packaged"]
 
 
 def packaged(package: str, name: str) -> str:
@@ -30,6 +30,11 @@ def packaged(package: str, name: str) -> str:
 def filled(package: str, name: str, **values: object) -> str:
     """A template of a package with its places filled."""
     return _environment().get_template(f"{package}/{name}").render(**values)
+
+
+def check_templates() -> None:
+    """Say at once what is to be installed, and not after the work."""
+    _environment()
 
 
 @cache

@@ -13,6 +13,7 @@ from errata.io.writing import write_bytes
 from errata.metrics import DEFAULT_METRICS, Metric, parse
 from errata.numbers import plural
 from errata.report.page import Section, page
+from errata.report.page.templates import check_templates
 from errata.report.story.agreeing import agreement_section
 from errata.report.story.answer import three_sentences
 from errata.report.story.changes import changes_section, comparisons_of_base, metrics_compared
@@ -65,6 +66,7 @@ class ReportPage:
 
 def make_report(material: StoryMaterial) -> ReportPage:
     """The report of what is given; what is missing is left out, and why is said."""
+    check_templates()
     with heard_warnings() as heard:
         results = Results(material)
         results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
