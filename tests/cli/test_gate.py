@@ -101,8 +101,15 @@ def test_a_baseline_is_stored_compared_with_and_renewed(folder: Path, tmp_path: 
     run = ("compare", "--gold", "gold.m2", "--baseline", base, *FEW)
     missing = errata(*run, "old.txt", cwd=folder, code=2)
     assert "there is no baseline yet" in missing.stderr
-    first = errata(*run, "old.txt", "--update-baseline", cwd=folder)
+    level = ("--fail-if", f"{KIND} recall < 0.8", "--junit", tmp_path / "first.xml")
+    bad = errata(*run, "worse.txt", *level, "--update-baseline", cwd=folder, code=1)
+    assert "compared with itself" in bad.stderr
+    assert not base.exists()
+    assert b'failures="1"' in (tmp_path / "first.xml").read_bytes()
+    first = errata(*run, "old.txt", "--update-baseline", "--json", cwd=folder)
     assert "old is stored in" in first.stderr
+    metrics = next(t for t in json.loads(first.stdout)["tables"] if t["name"] == "old_metrics")
+    assert {row["difference"] for row in metrics["rows"]} == {0.0}
     assert base.stat().st_size < 20_000
     whole = errata(
         *("compare", "--gold", "gold.m2", "old.txt", "worse.txt", *FEW, "--json"), cwd=folder
@@ -147,6 +154,20 @@ def test_a_baseline_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -
         code=2,
     )
     assert "other references" in done.stderr
+
+
+def test_a_locked_baseline_stays(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = tmp_path / "base.json"
+    run = ("compare", "--gold", "gold.m2", "--baseline", base, "--update-baseline", *FEW)
+    errata(*run, "old.txt", cwd=folder)
+    before = base.read_bytes()
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != base)
+    done = errata(*run, "worse.txt", cwd=folder, code=2)
+    assert "it is read-only" in done.stderr
+    assert done.stdout == ""  # said before the work
+    assert base.read_bytes() == before
 
 
 @pytest.mark.parametrize(

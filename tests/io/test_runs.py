@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,9 @@ def test_another_corpus_is_refused(tmp_path: Path) -> None:
     assert run.output(relabelled).sentences == ("a", "c")
     with pytest.raises(InputError, match="other references"):
         run.check(relabelled)
+    # Outputs are cut as the corpus is, and sources that were cut before do not show it.
+    with pytest.raises(InputError, match="other tokens"):
+        run.check(replace(corpus, tokens="moses:en"))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 
 from errata.datasets import sample_corpus, sample_systems
 from errata.errors import InputError
+from errata.numbers import Interval
+from errata.report.gate_files import gate_summary, github_annotations, junit_xml, verdict_text
 from errata.studies.comparison import Comparison, compare
 from errata.studies.gate import GateBound, HeldCondition, check_gate, parse_condition
 
@@ -63,16 +67,16 @@ def test_figures_are_those_of_the_comparison(comparison: Comparison) -> None:
     assert counts.lost != counts.gained
     for text, value in (
         ("m2 < 0", m2.difference.value),
-        ("m2 score < 0", m2.new),
+        ("m2 score < 0.1", m2.new),
         ("change of m2 score < 0", m2.difference.value),
         ("gleu < 0", gleu.difference.value),
-        ("gleu(n=2) score < 0", gleu.new),
-        ("R:SPELL recall < 0", spell.figures["R"].new),
+        ("gleu(n=2) score < 0.1", gleu.new),
+        ("R:SPELL recall < 0.1", spell.figures["R"].new),
         ("change of R:SPELL recall < 0", spell.figures["R"].difference.value),
-        ("R:SPELL F0.5 < 0", spell.figures["F0.5"].new),
+        ("R:SPELL F0.5 < 0.1", spell.figures["F0.5"].new),
         ("R:SPELL false alarms < 0", spell.figures["false alarms"].new),
         ("false alarms < 0", rates["false alarms"].new),
-        ("clean sentences touched > 1", rates["clean sentences touched"].new),
+        ("clean sentences touched > 0.9", rates["clean sentences touched"].new),
         ("new false alarms > 0", counts.new_alarms),
         ("lost edits > 0", counts.lost),
         ("gained edits of R:SPELL > 0", spell.changes.gained),
@@ -80,7 +84,7 @@ def test_figures_are_those_of_the_comparison(comparison: Comparison) -> None:
         assert held(comparison, text).value == value, text
 
 
-@given(st.floats(-1, 1), st.sampled_from(["<", ">", "<=", ">="]))
+@given(st.floats(-0.99, 0.99), st.sampled_from(["<", ">", "<=", ">="]))
 def test_bounds_are_ordered(comparison: Comparison, threshold: float, sign: str) -> None:
     """What fails confidently fails at the point, and that cautiously."""
     text = f"m2 {sign} {threshold:.6f}"
@@ -116,6 +120,11 @@ def test_a_count_names_its_sentences(comparison: Comparison) -> None:
         ("R:SPELL recal < 0", "no 'recal' here.*recall"),
         ("lost edits of R:NONE > 0", "no 'R:NONE'"),
         ("change of new false alarms > 0", "are changes already"),
+        ("m2 < -5", "never holds: m2 is between -1 and 1"),
+        ("m2 score < -0.005", "never holds: m2 score is between 0 and 1"),
+        ("R:SPELL recall > 1", "never holds.*write|shares are written"),
+        ("clean sentences touched >= 5", "never holds"),
+        ("m2 score <= -0.1", "never holds"),
     ],
 )
 def test_unknown_figures_are_refused_and_never_pass(
@@ -123,6 +132,63 @@ def test_unknown_figures_are_refused_and_never_pass(
 ) -> None:
     with pytest.raises(InputError, match=said):
         held(comparison, text)
+
+
+def test_scores_below_zero_can_be_held() -> None:
+    cautious, noisy = (s for s in sample_systems() if s.system in ("cautious", "noisy"))
+    (found,) = compare("imeasure", sample_corpus(), cautious, [noisy], resamples=0, trials=0)
+    assert held(found, "imeasure score < -0.1").failed
+
+
+def test_one_of_two_metrics_of_a_name_must_be_named() -> None:
+    cautious, eager = (s for s in sample_systems() if s.system in ("cautious", "eager"))
+    (two,) = compare(
+        ["gleu(n=2)", "gleu(n=3)"], sample_corpus(), cautious, [eager], resamples=0, trials=0
+    )
+    with pytest.raises(InputError, match=r"no 'gleu' here.*known: gleu\(n=2\), gleu\(n=3\)"):
+        held(two, "gleu < 0")
+    assert held(two, "gleu(n=2) < 0").value != held(two, "gleu(n=3) < 0").value
+
+
+def test_sentences_of_a_part_are_numbered_as_in_the_whole() -> None:
+    """Conditions on a part of the corpus, and on kinds in groups, name the sentences they mean."""
+    corpus = sample_corpus()
+    cautious, eager = (s for s in sample_systems() if s.system in ("cautious", "eager"))
+    out = range(10)
+    (part,) = compare(
+        [],
+        corpus.without_sentences(*out),
+        cautious.without_sentences(*out),
+        [eager.without_sentences(*out)],
+        tier=2,
+        resamples=0,
+        trials=0,
+        guard=False,
+    )
+    verdict = held(part, "new false alarms of INFL > 0")
+    assert len(verdict.sentences) > 1
+    lines = verdict_text(verdict).splitlines()
+    named = re.fullmatch(r"  sentence (\d+): (.+) → (.+)", lines[1])
+    assert named is not None
+    i = int(named[1]) - 1
+    assert (named[2], named[3]) == (cautious.sentences[i], eager.sentences[i])
+    assert "sentence" not in verdict_text(held(part, "new false alarms of INFL > 999"))
+
+
+@pytest.mark.parametrize(
+    "name", ["a\x00b", "\ufffe\uffff", "\udc80", "]]>&<", "x\n::error::y", "\x85\u202e", "'\"%"]
+)
+def test_any_name_stands_in_what_build_servers_read(name: str) -> None:
+    """XML 1.0 cannot hold every character, and an annotation ends with its line."""
+    condition = parse_condition("m2 < 0")
+    verdict = HeldCondition(condition, name, "m2", -1.0, Interval(-1, -1), "point", True)
+    suite = ElementTree.fromstring(junit_xml([verdict]))
+    (case,) = suite.iter("testcase")
+    assert case.get("name") == "m2 < 0"
+    (line,) = github_annotations([verdict])
+    assert line.startswith("::error title=errata gate::")
+    assert len(line.splitlines()) == 1
+    assert len(gate_summary([verdict], []).splitlines()) == 9
 
 
 def test_without_resamples_only_the_point_is_known() -> None:

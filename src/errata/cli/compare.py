@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Scores
     from errata.metrics import Metric
     from errata.metrics.errant import Edits
-    from errata.report.table import Form
+    from errata.report.table import Form, Table
     from errata.studies.comparison import Comparison
+    from errata.studies.gate import HeldCondition
+    from errata.studies.gate_run import SliceColumns
 
 __all__ = ["command"]
 
@@ -105,73 +108,115 @@ def command(
     be a --baseline, a small file that --update-baseline renews.
     """
     from errata.io.slices import read_slices
-    from errata.report.tables.comparison import comparison_tables, edit_change_table
-    from errata.report.tables.gate import gate_table
-    from errata.studies.comparison import compare
-    from errata.studies.gate_run import hold_conditions, slices_without
 
     began = time.monotonic()
     gate.check_used()
     corpus, systems = inputs.scored(outputs)
     chosen, keeper = _metrics(metrics, corpus, extractor)
+    if by_edit:
+        _require_references(corpus)
     if gate.baseline is not None:
         base, others = gate.old(corpus, systems), systems
-        if gate.update_baseline and len(others) > 1:
-            raise InputError("a baseline is one system", remedy="give one output")
-        if base is None:
-            gate.store(corpus, others[0], _scored(chosen, corpus, others[0], bootstrap))
-            return
     else:
         base, others = _parted(systems, old)
     columns = None if slices is None else read_slices(slices, corpus)
+    drawn = {"resamples": bootstrap.resamples, "trials": trials, "rng": bootstrap.seed}
+    settings = {"edits": keeper, "tier": tier, "confidence": bootstrap.confidence, **drawn}
+    compared = _comparer(chosen, corpus, base, others, columns, threads=threads, **settings)
+    found = compared(())
+    verdicts = _verdicts(gate, corpus, columns, compared, found)
+    gate.tell(verdicts, found, began)
+    emit(_tables(verdicts, found, corpus, show, by_edit, form), form)
+    if any(each.failed for each in verdicts):
+        sys.exit(1)
+    if gate.update_baseline:
+        results = _scored(chosen, corpus, others[0], bootstrap, threads)
+        gate.store(corpus, others[0], results, confidence=bootstrap.confidence)
+
+
+def _comparer(
+    metrics: Sequence[Metric],
+    corpus: Corpus,
+    base: Hypotheses,
+    others: Sequence[Hypotheses],
+    columns: SliceColumns | None,
+    **settings: Any,
+) -> Callable[[Sequence[int]], tuple[Comparison, ...]]:
+    """What compares the systems without some sentences, counted from 0."""
+    from errata.studies.comparison import compare
+    from errata.studies.gate_run import slices_without
 
     def compared(left_out: Sequence[int]) -> tuple[Comparison, ...]:
         with ProgressBar("compare") as progress:
             return compare(
-                chosen,
+                metrics,
                 corpus.without_sentences(*left_out),
                 base.without_sentences(*left_out),
                 [each.without_sentences(*left_out) for each in others],
-                edits=keeper,
                 slices=slices_without(columns, left_out),
-                tier=tier,
-                resamples=bootstrap.resamples,
-                trials=trials,
-                confidence=bootstrap.confidence,
-                rng=bootstrap.seed,
                 guard=False,
-                threads=threads,
                 progress=progress,
+                **settings,
             )
 
-    found = compared(())
-    verdicts = hold_conditions(
-        gate.fail_if, corpus, columns, lambda out: compared(out) if out else found, bound=gate.bound
+    return compared
+
+
+def _verdicts(
+    gate: GateOptions,
+    corpus: Corpus,
+    columns: SliceColumns | None,
+    compared: Callable[[Sequence[int]], tuple[Comparison, ...]],
+    whole: tuple[Comparison, ...],
+) -> tuple[HeldCondition, ...]:
+    """The conditions of the gate, held; what is compared already is not compared again."""
+    from errata.studies.gate_run import hold_conditions
+
+    return hold_conditions(
+        gate.fail_if, corpus, columns, lambda out: compared(out) if out else whole, bound=gate.bound
     )
-    gate.tell(verdicts, found, began)
+
+
+def _tables(
+    verdicts: Sequence[HeldCondition],
+    found: Sequence[Comparison],
+    corpus: Corpus,
+    show: int,
+    by_edit: bool,
+    form: Form,
+) -> list[Table]:
+    """What is printed: the verdicts, then what changed or every edit that did."""
+    from errata.report.tables.comparison import comparison_tables, edit_change_table
+    from errata.report.tables.gate import gate_table
+
     shown = [gate_table(verdicts, signature=found[0].edits)] if verdicts else []
     if by_edit:
-        _require_references(corpus)
-        shown += [edit_change_table(each, corpus.sources) for each in found]
-    else:
-        everything = form not in ("table", "latex")
-        for each in found:
-            shown += comparison_tables(each, largest=show, every_figure=everything)
-    emit(shown, form)
-    if gate.update_baseline and not any(each.failed for each in verdicts):
-        gate.store(corpus, others[0], _scored(chosen, corpus, others[0], bootstrap))
-    gate.end(verdicts)
+        return shown + [edit_change_table(each, corpus.sources) for each in found]
+    everything = form not in ("table", "latex")
+    for each in found:
+        shown += comparison_tables(each, largest=show, every_figure=everything)
+    return shown
 
 
 def _scored(
-    metrics: Sequence[Metric], corpus: Corpus, system: Hypotheses, bootstrap: Bootstrap
+    metrics: Sequence[Metric],
+    corpus: Corpus,
+    system: Hypotheses,
+    bootstrap: Bootstrap,
+    threads: int | None,
 ) -> list[Scores]:
     """The scores that a stored run keeps of a system."""
     from errata.evaluation import evaluate
 
     return [
         evaluate(
-            each, corpus, [system], resamples=bootstrap.resamples, rng=bootstrap.seed, guard=False
+            each,
+            corpus,
+            [system],
+            resamples=bootstrap.resamples,
+            rng=bootstrap.seed,
+            guard=False,
+            threads=threads,
         )
         for each in metrics
     ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -43,31 +43,41 @@ class GateOptions(NamedTuple):
         refuse_unless(self.baseline is not None, "update_baseline", "--baseline")
         refuse_unless(self.baseline is None, "old", "outputs only, not --baseline")
 
-    def old(self, corpus: Corpus, new: Sequence[Hypotheses]) -> Hypotheses | None:
-        """The output of the stored run; None where none is stored yet, and one is to be."""
+    def old(self, corpus: Corpus, new: Sequence[Hypotheses]) -> Hypotheses:
+        """The output of the stored run; where one is stored for the first time, the new one."""
+        from errata.io.writing import refuse_read_only
         from errata.studies.gate_run import stored_output
 
         assert self.baseline is not None
+        if self.update_baseline:
+            if len(new) > 1:
+                raise InputError("a baseline is one system", remedy="give one output")
+            refuse_read_only(self.baseline)
         if Path(self.baseline).exists():
             return stored_output(self.baseline, corpus, new)
-        if self.update_baseline:
-            return None
-        raise InputError(
-            "there is no baseline yet", path=self.baseline, remedy="store one: --update-baseline"
-        )
+        if not self.update_baseline:
+            raise InputError(
+                "there is no baseline yet",
+                path=self.baseline,
+                remedy="store one: --update-baseline",
+            )
+        note(f"there is no baseline yet: {new[0].system} is compared with itself")
+        return replace(new[0], system=f"{new[0].system} (stored)")
 
-    def store(self, corpus: Corpus, new: Hypotheses, results: Sequence[Scores]) -> None:
+    def store(
+        self, corpus: Corpus, new: Hypotheses, results: Sequence[Scores], *, confidence: float
+    ) -> None:
         """Renew the baseline: what is new now is old next time."""
         from errata.io.runs import run_of, write_run
 
         assert self.baseline is not None
-        write_run(self.baseline, run_of(corpus, new, results), renew=True)
+        write_run(self.baseline, run_of(corpus, new, results, confidence=confidence), renew=True)
         note(f"{new.system} is stored in {self.baseline}")
 
     def tell(
         self, verdicts: Sequence[HeldCondition], comparisons: Sequence[Comparison], began: float
     ) -> None:
-        """Write what build servers read."""
+        """Write what build servers read, and annotate the run."""
         from errata.io.writing import write_bytes
         from errata.report import gate_files
 
@@ -76,16 +86,9 @@ class GateOptions(NamedTuple):
         if self.markdown is not None:
             text = gate_files.gate_summary(verdicts, comparisons)
             write_bytes(text.encode("utf-8"), self.markdown)
-
-    def end(self, verdicts: Sequence[HeldCondition]) -> None:
-        """Annotate the run, and end with 1 where a condition holds."""
-        from errata.report.gate_files import github_annotations
-
         if self.annotate:
-            for line in github_annotations(verdicts):
+            for line in gate_files.github_annotations(verdicts):
                 click.echo(line, err=True)
-        if any(each.failed for each in verdicts):
-            sys.exit(1)
 
 
 fail_if_option = click.option(

@@ -95,7 +95,7 @@ class StoredRun:
         )
 
     def check(self, corpus: Corpus, *what: str) -> None:
-        """Refuse a corpus other than that of the run: its ``sources``, its ``references``."""
+        """Refuse another corpus than that of the run: ``sources``, ``references``, ``tokens``."""
         now = corpus_digests(corpus)
         for name in what or tuple(now):
             if self.corpus.get(name) != now[name]:
@@ -108,10 +108,13 @@ class StoredRun:
 
 
 def corpus_digests(corpus: Corpus) -> dict[str, str]:
-    """What tells one corpus from another: a digest of its sources, and of its references."""
+    """What tells one corpus from another: digests of its sources and references, and its tokens.
+
+    Outputs are cut into tokens as the corpus is, which its sources need not show.
+    """
     sources = "\n".join(corpus.sources)
     references = repr(corpus.references) if any(corpus.references) else ""
-    return {"sources": _digest(sources), "references": _digest(references)}
+    return {"sources": _digest(sources), "references": _digest(references), "tokens": corpus.tokens}
 
 
 def _digest(text: str) -> str:

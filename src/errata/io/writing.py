@@ -29,6 +29,7 @@ __all__ = [
     "FileSet",
     "file_set",
     "refuse_early",
+    "refuse_read_only",
     "renew_bytes",
     "write_bytes",
     "write_lines",
@@ -89,12 +90,7 @@ class FileSet:
             )
         if not self.force:
             raise _exists(name)
-        if not os.access(_target(name), os.W_OK):
-            raise InputError(
-                "cannot write the file: it is read-only",
-                path=name,
-                remedy="check the path and its permissions",
-            )
+        refuse_read_only(name)
 
     def write(self) -> None:
         """Write all that was taken: each beside its target first, then all are renamed."""
@@ -157,9 +153,21 @@ def renew_bytes(data: bytes, path: PathLike) -> None:
     """
     write_pending()
     name = os.fspath(path)
+    refuse_read_only(name)
     several = FileSet(force=True)
     several.pending[_target(name)] = (name, data)
     several.write()
+
+
+def refuse_read_only(name: str) -> None:
+    """Refuse to replace a file that is there and that its owner locked."""
+    target = _target(name)
+    if target.exists() and not os.access(target, os.W_OK):
+        raise InputError(
+            "cannot write the file: it is read-only",
+            path=name,
+            remedy="check the path and its permissions",
+        )
 
 
 def refuse_early(*names: str) -> None:

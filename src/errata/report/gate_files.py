@@ -18,8 +18,8 @@ __all__ = ["gate_summary", "github_annotations", "junit_xml", "verdict_text"]
 SHOWN = 5  # sentences that a message names
 
 
-def verdict_text(verdict: HeldCondition, comparison: Comparison | None = None) -> str:
-    """A verdict in a sentence, with the first sentences that a count is made of."""
+def verdict_text(verdict: HeldCondition) -> str:
+    """A verdict in a line, and below it the first sentences that a count is made of."""
     low, high = verdict.interval
     between = "" if low != low else f" [{low:.4g}, {high:.4g}]"
     ending = "holds" if verdict.failed else "does not hold"
@@ -27,13 +27,20 @@ def verdict_text(verdict: HeldCondition, comparison: Comparison | None = None) -
         f"{verdict.system}: {verdict.condition.text!r} {ending}: "
         f"{verdict.figure} is {verdict.value:.4g}{between}"
     ]
-    if verdict.sentences and comparison is not None:
-        shown = {each.sentence: each for each in comparison.sentences}
+    comparison = verdict.comparison
+    if comparison is not None and verdict.failed:
+        shown = {each.sentence: f": {each.old} → {each.new}" for each in comparison.sentences}
         for i in verdict.sentences[:SHOWN]:
-            if i in shown:
-                number = number_beside(comparison.skipped, i)
-                lines.append(f"  sentence {number}: {shown[i].old} → {shown[i].new}")
+            number = number_beside(comparison.skipped, i)
+            lines.append(f"  sentence {number}{shown.get(i, '')}")
+        if len(verdict.sentences) > SHOWN:
+            lines.append(f"  and {len(verdict.sentences) - SHOWN} more")
     return "\n".join(map(visible, lines))
+
+
+def _xml(text: str) -> str:
+    """A text without the two characters that visible() lets through and XML does not."""
+    return text.replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")
 
 
 def junit_xml(verdicts: Sequence[HeldCondition], seconds: float = 0.0) -> bytes:
@@ -49,16 +56,17 @@ def junit_xml(verdicts: Sequence[HeldCondition], seconds: float = 0.0) -> bytes:
             suite,
             "testcase",
             {
-                "classname": f"errata.{visible(each.system)}",
-                "name": visible(each.condition.text),
+                "classname": f"errata.{_xml(visible(each.system))}",
+                "name": _xml(visible(each.condition.text)),
                 "time": "0",
             },
         )
         if each.failed:
+            said = _xml(verdict_text(each))
             failure = ElementTree.SubElement(
-                case, "failure", {"message": verdict_text(each), "type": "regression"}
+                case, "failure", {"message": said.partition("\n")[0], "type": "regression"}
             )
-            failure.text = verdict_text(each)
+            failure.text = said
     ElementTree.indent(suites)
     text: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
     return text + b"\n"

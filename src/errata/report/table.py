@@ -282,7 +282,9 @@ def _tsv(tables: Sequence[Table], safe: bool) -> str:
 _JSON_CONTROL = re.compile(f"(?!\n)[{CONTROLS}]")
 
 # What Markdown would take as markup; an underscore inside a word is none.
-_MARKUP = re.compile(r"[\\`*<|\[\]~$]|\b_|_\b|(?<=http):|(?<=https):|(?<=ftp):|(?<=www)\.|@", re.I)
+_MARKUP = re.compile(
+    r"[\\`*<|\[\]~$]|&(?=#?\w+;)|\b_|_\b|(?<=http):|(?<=https):|(?<=ftp):|(?<=www)\.|@", re.I
+)
 # What makes a heading, a list or a quotation of a line that starts with it.
 _BLOCK = re.compile(r"^[#>+=-]|(?<=^[0-9])[.)]|(?<=^[0-9]{2})[.)]")
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "compare"]
 
 LOWER_IS_BETTER = ("false alarms", "clean sentences touched")
+PER_THOUSAND = ("false alarms", "edits")  # words; all other figures of edits are shares
 
 
 @dataclass(frozen=True)
@@ -341,9 +342,9 @@ def _compared(
 
 
 def _turned(figures: Mapping[str, Difference]) -> dict[str, Difference]:
-    """Figures that know of which of them less is better."""
+    """Figures that know of which of them less is better, and which are shares."""
     return {
-        name: replace(each, lower_is_better=name in LOWER_IS_BETTER)
+        name: replace(each, lower_is_better=name in LOWER_IS_BETTER, share=name not in PER_THOUSAND)
         for name, each in figures.items()
     }
 
@@ -357,7 +358,7 @@ def _metric_difference(
 ) -> Difference:
     scores = scored.scores
     resampled = scores.resampled
-    return difference_of(
+    found = difference_of(
         scores.label,
         scores.signature,
         float(scores.values[0]),
@@ -366,6 +367,7 @@ def _metric_difference(
         p_values["metric", str(m)][scored.metric.headline],
         confidence=drawn.confidence,
     )
+    return replace(found, share=scored.metric.about.range == "from 0 to 1")
 
 
 def _signature(facts: EditFacts, drawn: _Drawn) -> str:

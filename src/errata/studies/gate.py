@@ -22,9 +22,10 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from errata.edits import kind_at
 from errata.errors import InputError
 from errata.numbers import Interval
 from errata.parameters import nearest, require
@@ -75,7 +76,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class HeldCondition:
-    """A condition held against one system: the figure, its interval, and whether it fails."""
+    """A condition held against one system: the figure, its interval, and whether it fails.
+
+    ``sentences`` are those that a count is made of, from 0 in the ``comparison`` behind it, which
+    may be of a part of the corpus.
+    """
 
     condition: Condition
     system: str
@@ -85,6 +90,7 @@ class HeldCondition:
     bound: GateBound
     failed: bool
     sentences: tuple[int, ...] = ()
+    comparison: Comparison | None = field(default=None, repr=False, compare=False)
 
 
 def parse_condition(text: str) -> Condition:
@@ -141,7 +147,8 @@ def _held(condition: Condition, comparison: Comparison, bound: GateBound) -> Hel
         )
     if bound != "point" and math.isnan(interval.low) and not _is_count(condition.figure):
         raise InputError(
-            f"{condition.text!r} is held against an interval, and there is none without resamples",
+            f"{condition.text!r} is held against an interval, and there is none without resamples "
+            "that have something to count",
             remedy="give --resamples, or --bound point",
         )
     below = condition.sign[0] == "<"
@@ -153,7 +160,7 @@ def _held(condition: Condition, comparison: Comparison, bound: GateBound) -> Hel
         looked_at = interval.low if below else interval.high
     failed = _SIGNS[condition.sign](looked_at, condition.threshold)
     return HeldCondition(
-        condition, comparison.system, name, value, interval, bound, failed, sentences
+        condition, comparison.system, name, value, interval, bound, failed, sentences, comparison
     )
 
 
@@ -176,10 +183,25 @@ def _figure(
     if counted is not None:
         return condition.figure, *_count(condition, comparison, *counted)
     difference, level = _difference(condition, comparison)
-    if level and not condition.change:
+    level = level and not condition.change
+    if difference.share:
+        _refuse_impossible(condition, 0.0 if level else -1.0)
+    if level:
         return condition.figure, difference.new, difference.new_interval, ()
     by = difference.difference
     return f"change of {condition.figure}", by.value, Interval(by.low, by.high), ()
+
+
+def _refuse_impossible(condition: Condition, least: float) -> None:
+    """Refuse what never holds of a share: a gate that cannot fail is a typing error."""
+    threshold, sign = condition.threshold, condition.sign
+    if {"<": threshold <= least, "<=": threshold < least, ">": threshold >= 1, ">=": threshold > 1}[
+        sign
+    ]:
+        raise InputError(
+            f"{condition.text!r} never holds: {condition.figure} is between {least:g} and 1",
+            remedy="shares are written as 0.05 or 5 %",
+        )
 
 
 def _count(
@@ -202,10 +224,15 @@ def _count(
     sentences = dict.fromkeys(
         change.sentence
         for change in comparison.changes
-        if change.name in wanted and (not kind or change.kind == kind)
+        if change.name in wanted and (not kind or kind in _kinds(change.kind))
     )
     number = float(getattr(counts, attribute))
     return number, Interval(math.nan, math.nan), tuple(sentences)
+
+
+def _kinds(kind: str) -> set[str]:
+    """A kind by all names that it has, from its operation alone to its full name."""
+    return {kind_at(kind, tier) for tier in (1, 2, 3)}
 
 
 _CHANGES = {
@@ -221,7 +248,8 @@ def _difference(condition: Condition, comparison: Comparison) -> tuple[Differenc
     """What a condition speaks of, and whether its level is meant unless a change is asked for."""
     figure = condition.figure
     by_label = {each.label: each for each in comparison.differences}
-    by_name = {label.partition("(")[0]: each for label, each in by_label.items()}
+    names = [label.partition("(")[0] for label in by_label]  # of two of a name, neither is meant
+    by_name = {n: d for n, d in zip(names, by_label.values(), strict=True) if names.count(n) == 1}
     for ending, level in (("", False), (" score", True)):
         name = figure.removesuffix(ending) if figure.lower().endswith(ending) else ""
         found = by_label.get(name) or by_name.get(name)

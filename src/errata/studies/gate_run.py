@@ -54,7 +54,7 @@ def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequ
 
 
 def slices_without(columns: SliceColumns | None, left_out: Sequence[int]) -> SliceColumns | None:
-    """SliceColumns of slices without some sentences."""
+    """Columns of slices without some sentences."""
     if columns is None:
         return None
     gone = {*left_out}
@@ -81,11 +81,14 @@ def hold_files(
     gold: PathLike | None = None,
     source: PathLike | None = None,
     refs: Sequence[PathLike] = (),
+    annotators: Sequence[int] | None = None,
+    tokens: str = "as_is",
     fail_if: Sequence[str] = ("m2 < -0.005",),
     metrics: Sequence[str] = ("m2", "edits"),
     slices: PathLike | None = None,
     bound: GateBound = "confident",
     resamples: int = 1000,
+    confidence: float = 0.95,
     seed: int = 0,
 ) -> tuple[tuple[HeldCondition, ...], tuple[Comparison, ...]]:
     """Compare two files and hold conditions: the verdicts, and the comparison behind them.
@@ -97,7 +100,9 @@ def hold_files(
             "a gate needs the old output or a baseline, and not both",
             remedy="give old= or baseline=",
         )
-    corpus = read_corpus(gold=gold, source=source, references=refs)
+    corpus = read_corpus(
+        gold=gold, source=source, references=refs, annotators=annotators, tokens=tokens
+    )
     latest = read_hypotheses(new, corpus=corpus)
     if old is not None:
         base = read_hypotheses(old, corpus=corpus)
@@ -119,6 +124,7 @@ def hold_files(
             slices=slices_without(columns, left_out),
             resamples=resamples,
             trials=0,
+            confidence=confidence,
             rng=seed,
             guard=False,
         )

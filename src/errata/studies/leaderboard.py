@@ -296,7 +296,6 @@ def _keys(
                 origin(type(metric)),
                 together,
                 sorted(corpus_digests(corpus).items()),
-                corpus.tokens,
                 own,
                 tuple(digests) if joint else (),
                 __version__,
