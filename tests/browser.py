@@ -151,7 +151,8 @@ def violations(browser: Any, within: str = "") -> list[str]:
 
 def assert_accessible(browser: Any, within: str = "") -> None:
     """axe-core finds nothing, in all its rules, on the page (or a part) as it is now shown."""
-    assert violations(browser, within) == []
+    found = violations(browser, within)
+    assert found == [], found  # this module is not rewritten by pytest
 
 
 @contextmanager

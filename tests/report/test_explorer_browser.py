@@ -62,7 +62,7 @@ WILD = (
     "He went to home .",
     "She likes a tea with so very much milk in it .",  # better by its edits, worse by its n-grams
     *SOURCES[2:5],
-    "All is very well .",
+    "All is très well .",
     *SOURCES[6:],
 )
 SYSTEMS = (
@@ -274,9 +274,11 @@ def test_search_reads_every_text_of_every_block(at: Any) -> None:
     for words, count, first in (
         ("WAS  here 59", 1, 66),  # the last block, as the learner wrote it
         ("were here 3 t", 1, 10),
-        ("very well", 1, 6),
+        ("TRÈS well", 1, 6),
         ("going", 0, None),
         ("البيت", 1, 4),
+        (".*", 0, None),  # a text, no pattern
+        ("tre\u0300s", 1, 6),  # è as two characters, where the output has it as one
     ):
         search.clear()
         said(at, f"{len(SOURCES)} sentences")
@@ -428,7 +430,7 @@ def test_everybody_can_use_it(at: Any) -> None:
     assert first.get_attribute("aria-posinset") == "1"
     assert first.get_attribute("aria-setsize") == str(len(SOURCES))
     assert first.accessible_name == "Sentence 1"
-    for name in ("x-kinds", "x-weights"):
+    for name in ("x-kinds", "x-difficulty"):
         at.find_element("id", name).click()
     until(at, "getComputedStyle(document.querySelector('#x-rows .x-kind')).display === 'inline'")
     screenshot(at, "explorer")
@@ -442,6 +444,53 @@ def test_everybody_can_use_it(at: Any) -> None:
         screenshot(at, "explorer-narrow")
         assert_fits(at)
         assert_accessible(at)
+
+
+def test_the_difficulty_map_is_a_link_away(browser: Any, explorer: Path) -> None:
+    """Errors are shaded by their weight, as the legend says, and keep their marks."""
+    at = opened(browser, explorer)
+    until(at, "document.querySelector('[data-ready] .x-card table')")
+    assert not css(at, ".x-scale")[0].is_displayed()
+    plain = marks(at, row(at, 2, "wild"))
+
+    def tints(root: str) -> dict[str, str]:
+        found = at.execute_script(
+            f"return [...document.querySelectorAll('{root} [class*=\" x-d\"]')]"
+            ".map(e => [e.className.match(/ x-d([0-9]+)/)[1], getComputedStyle(e).backgroundColor])"
+        )
+        assert len({*map(tuple, found)}) == len({step for step, _ in found})
+        return dict(found)
+
+    # A link of the page brings the reader to the map, and not only its address.
+    at.execute_script(
+        "const a = document.createElement('a'); a.href = '#sentences?difficulty=1';"
+        "a.textContent = 'map'; document.getElementById('before').append(a);"
+        "scrollTo(0, 0); a.click()"
+    )
+    until(at, "document.getElementById('x-difficulty').checked")
+    until(at, "Math.abs(document.getElementById('sentences').getBoundingClientRect().top) < 80")
+    until(at, "location.hash === '#sentences?difficulty=true'")
+    until(at, "document.querySelector('#x-rows .x-card table')")
+    assert css(at, ".x-scale")[0].is_displayed()
+    shown, legend = tints("#x-rows"), tints(".x-scale")
+    assert {*shown} == {"3", "5"}  # one or two of four systems miss it
+    assert {*legend} == {"0", "2", "4", "6", "8", "10"}
+    assert shown["5"] == "rgb(239, 101, 72)"
+    assert [state for state, _ in marks(at, row(at, 2, "wild"))] == [state for state, _ in plain]
+    wrong = css(at, "#x-rows .x-wrong")[0]
+    assert wrong.value_of_css_property("background-color") == "rgba(0, 0, 0, 0)"  # no error
+    screenshot(at, "explorer-map")
+    assert_accessible(at)
+    with dark(at):
+        assert tints("#x-rows")["3"] == "rgb(199, 65, 51)"  # what is hard is light there
+        screenshot(at, "explorer-map-dark")
+        assert_accessible(at)
+    with printing(at):
+        at.execute_script("dispatchEvent(new Event('beforeprint'))")
+        assert tints("#x-printed") == shown
+    at.back()
+    until(at, "!document.getElementById('x-difficulty').checked")
+    assert_quiet(at)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from errata.metrics.errant import Edits
 from errata.report.explorer.blocks import compact_json, compressed, in_blocks, packed_columns
 from errata.report.explorer.index import SentenceIndex, apart_by_score, sentence_index
 from errata.report.explorer.laid_out import STATES, LaidOut, ShownEdit, ShownRow, laid_out
+from errata.report.heatmap.pieces import STEPS, shade
 from errata.report.page import Section, filled, packaged, script_json
 from errata.studies.edit_states import JudgedSentence
 
@@ -75,6 +76,7 @@ def explorer_section(
         "printed": MOST_PRINTED,
         "tallest": TALL,
         "digits": DIGITS,
+        "steps": STEPS,
         "systems": [visible(name) for name in names],
         "metrics": [{"label": each.label, "signature": each.scorer} for each in scored],
         "kinds": [{"name": kind} for kind in index.kinds],
@@ -92,6 +94,7 @@ def explorer_section(
         blocks=_text_blocks(sentences, index),
         judged=states is not None,
         references=references,
+        steps=STEPS,
         base="" if base is None else visible(base),
         **_choices(index, names, scored, states is not None),
     )
@@ -102,10 +105,27 @@ def explorer_section(
         lead="Source, references and outputs, with what was right, missed and wrong."
         if states is not None
         else "Source and outputs, with what they changed.",
-        styles=(packaged(HOME, "explorer.css"),),
+        styles=(packaged(HOME, "explorer.css"), _shades()),
         scripts=tuple(packaged(HOME, name) for name in SCRIPTS),
         wide=True,
     )
+
+
+def _shades() -> str:
+    """The shades of the difficulty map: those of the heat map, on dark paper the other way round.
+
+    There what is to be seen has to be light; a printer's paper is white.
+    """
+
+    def ramp(turned: bool) -> str:
+        rules = []
+        for step in range(STEPS + 1):
+            tint, white = shade((STEPS - step if turned else step) / STEPS)
+            ink = "#fff" if white else "#111"
+            rules.append(f".x-with-difficulty .x-d{step}{{background:{tint};color:{ink}}}")
+        return "\n".join(rules)
+
+    return f"{ramp(False)}\n@media screen and (prefers-color-scheme: dark) {{\n{ramp(True)}\n}}"
 
 
 def _choices(

@@ -22,10 +22,15 @@ const explorerCards = (() => {
     return made;
   }
 
+  // The step of the difficulty map that a weight is shown by.
+  function shade(weight) {
+    return Math.round(Math.min(1, Math.max(0, explorerStore.weight(weight))) * settings.steps);
+  }
+
   function mark(tokens, edit, shown) {
     const [start, end, replacement, kind, state, weight, others = []] = edit;
     const name = states[state], before = tokens.slice(start, end).join(" ");
-    const made = element("span", `x-edit x-${name}`);
+    const made = element("span", `x-edit${weight ? ` x-d${shade(weight)}` : ""} x-${name}`);
     const facts = [SPOKEN[name], settings.kinds[kind].name];
     if (weight) facts.push(`difficulty ${explorerStore.weight(weight).toFixed(3)}`);
     made.title = facts.join(", ");

@@ -57,7 +57,7 @@
       if (option.value === "difference") option.disabled = f.base < 0;
     }
     if (f.sort === "difference" && f.base < 0) f.sort = "number";
-    for (const name of ["kinds", "weights"]) {
+    for (const name of ["kinds", "difficulty"]) {
       const on = $(`x-${name}`)?.checked ?? false;
       if (home.classList.contains(`x-with-${name}`) !== on) list.forget();
       home.classList.toggle(`x-with-${name}`, on);
@@ -110,7 +110,7 @@
     following = false;
     for (const each of fields()) {
       if (!said.has(each.name)) continue;
-      if (each.type === "checkbox") each.checked = said.get(each.name) === "true";
+      if (each.type === "checkbox") each.checked = ["true", "1"].includes(said.get(each.name));
       else each.value = said.get(each.name);
       if (each.selectedIndex === -1) each.selectedIndex = 0; // a name that this page does not know
     }
@@ -253,7 +253,13 @@
   $("x-ask").addEventListener("click", () => $("x-help").showModal());
   $("x-close").addEventListener("click", () => $("x-help").close());
   addEventListener("keydown", pressed);
-  addEventListener("popstate", follow);
+  addEventListener("popstate", async () => {
+    const clicked = !history.state; // a link of the page, which no element has as its name
+    if (await follow() && clicked) {
+      home.scrollIntoView({behavior: "instant"});
+      remember("replaceState");
+    }
+  });
   addEventListener("beforeprint", print);
   addEventListener("afterprint", () => $("x-printed").replaceChildren());
 

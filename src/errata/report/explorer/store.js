@@ -78,7 +78,8 @@ const explorerStore = (() => {
     return done.concat(tokens.slice(at)).join(" ");
   }
 
-  const normal = text => text.replace(/\s+/g, " ").trim().toLowerCase();
+  // One letter may be written in two ways: é as one character, or as e and an accent.
+  const normal = text => text.normalize("NFC").replace(/\s+/g, " ").trim().toLowerCase();
 
   function reads(found, wanted) {
     return normal(found.source).includes(wanted)

@@ -19,6 +19,7 @@ from errata.errors import visible
 from errata.metrics.difficulty.map import DifficultyMap
 from errata.numbers import plural
 from errata.report.heatmap.pieces import (
+    STEPS,
     Concealed,
     MarkedSentence,
     Piece,
@@ -29,8 +30,6 @@ from errata.report.heatmap.pieces import (
 from errata.report.page.inline import content_policy, script_json
 
 __all__ = ["heat_map"]
-
-STEPS = 10  # shades from the easiest to the hardest
 
 
 def _file(ending: str) -> str:

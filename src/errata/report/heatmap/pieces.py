@@ -18,6 +18,7 @@ from errata.metrics.difficulty.map import DifficultyMap
 from errata.numbers import plural
 
 __all__ = [
+    "STEPS",
     "Concealed",
     "MarkedSentence",
     "Piece",
@@ -34,6 +35,7 @@ __all__ = [
 RED = ((255, 240, 232), (239, 101, 72), (140, 10, 20))
 BLUE = ((244, 248, 253), (140, 184, 226), (8, 48, 107))
 
+STEPS = 10  # shades from the easiest to the hardest
 
 MANY_DIGITS = 18  # more than any corpus has sentences
 
