@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import shutil
 import sqlite3
 import zipfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -129,7 +132,11 @@ def test_history_has_a_run_for_every_new_output(board: Path) -> None:
     runs = [run for run in read_runs(board / "runs" / "sample") if run.system == "noisy"]
     assert [run.when[:10] for run in runs] == ["2025-11-16", "2025-11-17"]
     assert (runs[0].figures[0].value or 0) < (runs[1].figures[0].value or 0)
-    assert "2025-11-17" in (board / "site/index.html").read_text("utf-8")
+    front = (board / "site/index.html").read_text("utf-8")
+    assert "2025-11-17" in front
+    shutil.copy(runs[1].path, board / "runs/sample/stored-twice.json")  # by two at once
+    errata("board", board)
+    assert (board / "site/index.html").read_text("utf-8") == front
 
 
 def test_what_does_not_fit_is_refused_and_the_rest_is_ranked(board: Path) -> None:
@@ -156,7 +163,8 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_ranked(board: Path) -> Non
 
 def test_a_check_of_a_submission(board: Path, tmp_path: Path) -> None:
     assert errata("board", board, "--check", board / "submissions/eager").returncode == 0
-    assert errata("board", board, "--check", "eager").returncode == 0  # by its name
+    for given in ("eager", "submissions/eager", "submissions"):  # seen from the board
+        assert errata("board", board, "--check", given).returncode == 0
     lines = (board / "submissions/eager/output.txt").read_text("utf-8").split("\n")
     shifted = submit(board, "shifted", "\n".join([lines[-2], *lines[:-2], ""]))
     found = tables(board, "--check", shifted, code=1)["findings"]["rows"]
@@ -182,6 +190,9 @@ def test_a_check_of_a_submission(board: Path, tmp_path: Path) -> None:
         ("system = 'A'\nauthors = [3]\ndate = 2026-01-01\n", 2, "authors should be"),
         ("system = 3\n", 1, "system should be a text in quotes"),
         ("system = 'A'\nauthors = ['B']\n", None, "there is no date"),
+        ("system = ' '\nauthors = ['B']\ndate = 2026-01-01\n", None, "there is no system"),
+        ('system = "A\\u001b[2J"\nauthors = "B"\ndate = 2026-01-01\n', 1, "no name that fits"),
+        (f"system = '{'A' * 101}'\nauthors = 'B'\ndate = 2026-01-01\n", 1, "at most 100"),
         ("system='A'\nauthors='B'\ndate=2026-01-01\nlink='x.org'\n", 4, "link is no address"),
         ("system='A'\nauthors='B'\ndate=2026-01-01\n", None, "there is no group"),
         ("system='A'\nauthors='B'\ndate=2026-01-01\ngroup='opn'\n", 4, "did you mean 'open'"),
@@ -253,10 +264,44 @@ def test_several_sets_and_pages_that_go(board: Path) -> None:
     pages = {path.stem for path in (board / "site/systems").iterdir()}
     assert pages == {*SAMPLE_SYSTEMS[:3], "eager.sample"}
     assert 'href="eager.sample.html"' in (board / "site/systems/eager.html").read_text("utf-8")
+    beside = shutil.copy(board / "site/index.html", board / "site/report.html")
+    tables(board)
+    assert Path(beside).is_file()
     (board / "site/index.html").write_text("<p>mine")
     assert "not made by Errata" in errata("board", board, code=2).stderr
     tables(board, "--site", board / "elsewhere")
     assert (board / "elsewhere/index.html").is_file()
+
+
+def test_what_one_submission_is_does_not_stop_the_others(board: Path) -> None:
+    """Edits of three systems, links out of the folder or to another, folders of any name."""
+    text = (board / "submissions/eager/output.txt").read_text("utf-8")
+    several = submit(board, "several", "")
+    (several / "output.txt").unlink()
+    shutil.copy(board / "gold.m2", several / "output.m2")
+    linked = submit(board, "stolen", "")
+    (linked / "output.txt").unlink()
+    (linked / "output.txt").symlink_to(board / "submissions/eager/output.txt")
+    (board / "submissions/again").symlink_to(board / "submissions/noisy")
+    for folder in (b"a b#?%", b"y" * 240, b"caf\xe9"):
+        odd = board / "submissions" / os.fsdecode(folder)
+        submit(board, "odd", text.replace(" a ", " the ")).rename(odd)
+        card = (odd / "card.toml").read_text("utf-8")
+        system = f'"odd {len(folder)}"'
+        (odd / "card.toml").write_text(card.replace('"odd"', system), encoding="utf-8")
+    found = tables(board, code=1)
+    states = {row["submission"]: row["state"] for row in found["submissions"]["rows"]}
+    assert {n for n, s in states.items() if s == "refused"} == {"several", "stolen", "noisy"}
+    errors = [row for row in found["findings"]["rows"] if row["severity"] == "error"]
+    problems = {row["submission"]: row["problem"] for row in errors}
+    assert "edits of 3 annotators" in problems["several"]
+    assert "outside the folder" in problems["stolen"]
+    assert "again has a system 'noisy' too" in problems["noisy"]
+    assert "refused" in errata("board", board, "--check", several, code=1).stdout
+    front = (board / "site/index.html").read_text("utf-8")
+    pages = {unquote(page) for page in re.findall(r'href="(systems/[^"]*)"', front)}
+    assert pages == {f"systems/{path.name}" for path in (board / "site/systems").iterdir()}
+    assert len(pages) == 8
 
 
 def unpacked(data: bytes, folder: Path) -> Path:
@@ -280,6 +325,8 @@ def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path
     named += [task["reference_data"], task["scoring_program"], phase["public_data"]]
     assert sorted(named) == sorted(p.name for p in bundle.iterdir() if p.name != "competition.yaml")
     assert phase["tasks"] == [task["index"]]
+    columns = competition["leaderboards"][0]["columns"]
+    assert {column["precision"] for column in columns} == {4}  # the platform shows 2 else
     app = tmp_path / "app"
     unpacked((bundle / task["reference_data"]).read_bytes(), app / "input/ref")
     program = unpacked((bundle / task["scoring_program"]).read_bytes(), app / "program")
@@ -292,7 +339,7 @@ def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path
     run = f"import runpy, sys; sys.argv = {command.replace('/app', str(app)).split()[1:]!r}; "
     python_process(run + "runpy.run_path(sys.argv[0], run_name='__main__')")
     scores = json.loads((app / "output/scores.json").read_text("utf-8"))
-    assert list(scores) == [column["key"] for column in competition["leaderboards"][0]["columns"]]
+    assert list(scores) == [column["key"] for column in columns]
     (row,) = [row for row in ranked["rows"] if row["system"] == "fluent"]
     assert scores == {"m2": row["m2 F0.5"]["value"], "gleu": row["GLEU"]["value"]}
     (app / "input/res/output.txt").write_text("too short\n")

@@ -122,10 +122,9 @@ def _check(board: Board, submissions: tuple[str, ...], strict: bool, form: Form)
 
 def _places(board: Board, given: str) -> list[Path]:
     """The folder of a submission, by its path or its name; or those in a folder of several."""
-    place = Path(given)
-    if not place.is_dir() and (board.folder / "submissions" / given).is_dir():
-        place = board.folder / "submissions" / given
-    if not place.is_dir():
+    tried = [Path(given), board.folder / given, board.folder / "submissions" / given]
+    place = next((each for each in tried if each.is_dir()), None)
+    if place is None:
         raise InputError(
             "there is no such folder",
             path=given,

@@ -23,6 +23,9 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,16 +33,27 @@ from typing import Any, NoReturn
 
 from errata.datasets.evaluation_sets import EvaluationFiles, listed_files
 from errata.datasets.sample import sample_file
-from errata.errors import InputError, shortened
+from errata.errors import InputError, shortened, visible
 from errata.io.files import PathLike
 from errata.io.tokenising import AS_IS, tokeniser
 from errata.io.toml_files import key_line, read_toml
 from errata.parameters import nearest
 
-__all__ = ["Board", "Card", "Submission", "card_of", "read_board", "submission_folders"]
+__all__ = [
+    "Board",
+    "Card",
+    "Submission",
+    "card_of",
+    "file_stem",
+    "read_board",
+    "submission_folders",
+    "submission_name",
+]
 
 CARD, BOARD = "card.toml", "board.toml"
 OUTPUTS = (".txt", ".m2")
+LONGEST_SYSTEM = 100  # characters of a name that all tables of a board must hold
+LONGEST_STEM = 100  # a date, a test set and an ending stand beside it in 255 bytes
 DEFAULT_METRICS = ("m2", "gleu")
 
 
@@ -148,7 +162,7 @@ class _Reader:
             if not _is(value, kinds):
                 self.wrong(f"{key} should be {' or '.join(WORDS[kind] for kind in kinds)}", key)
         for key in required:
-            if not self.fields.get(key):
+            if not self.fields.get(key) or not str(self.fields[key]).strip():
                 self.wrong(f"there is no {key}", "", f"write {key} = ...; see docs/board.md")
 
     def wrong(self, problem: str, key: str, remedy: str = "see docs/board.md") -> NoReturn:
@@ -259,6 +273,29 @@ def submission_folders(board: Board) -> list[Path]:
     )
 
 
+def submission_name(folder: PathLike) -> str:
+    """The name of a submission's folder as it is listed: that of a link, not of what it leads to.
+
+    >>> submission_name("essays/submissions/theirs/../ours/.")
+    'ours'
+    """
+    return os.path.basename(os.path.abspath(folder))
+
+
+def file_stem(name: str) -> str:
+    """A name as part of a file's name and of an address: plain characters, and not too many.
+
+    What is changed gets a digest, so that names which differ still do.
+
+    >>> file_stem("ours-v1.2"), file_stem("a b/c?")
+    ('ours-v1.2', 'a_b_c_-817d7883')
+    """
+    if re.fullmatch(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{,{LONGEST_STEM - 1}}}", name):
+        return name
+    plain = re.sub(r"[^A-Za-z0-9_.-]+|^[.-]+", "_", name)[: LONGEST_STEM - 9]
+    return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
 def card_of(board: Board, folder: PathLike) -> Submission:
     """The submission in a folder: its card, checked, and the outputs that are there."""
     place = Path(folder)
@@ -270,6 +307,12 @@ def card_of(board: Board, folder: PathLike) -> Submission:
         )
     reader = _Reader(place / CARD, CARD_KEYS, ("system", "authors", "date"))
     given, authors = reader.fields, reader.words("authors")
+    if len(given["system"]) > LONGEST_SYSTEM or visible(given["system"]) != given["system"]:
+        reader.wrong(
+            "this is no name that fits into a table",
+            "system",
+            f"write at most {LONGEST_SYSTEM} characters, and none that steer a terminal",
+        )
     for key in ("link", "paper"):
         if given.get(key) and not given[key].startswith(("https://", "http://")):
             reader.wrong(f"{key} is no address", key, "write it with https://")
@@ -290,7 +333,7 @@ def card_of(board: Board, folder: PathLike) -> Submission:
     texts = {key: text for key, text in texts.items() if key != "output"}
     card = Card(authors=authors, date=str(given["date"])[:10], outputs=names, **texts)
     found = {name: place / file for name, file in names.items()}
-    return Submission(place.resolve().name, place, card, found)
+    return Submission(submission_name(place), place, card, found)
 
 
 def _check_place(reader: _Reader, file: str) -> None:
@@ -324,10 +367,16 @@ def _output_names(board: Board, reader: _Reader) -> dict[str, str]:
         reader.wrong("output is one file", "output", f"write [outputs] with {', '.join(sets)}")
     if "output" in given:
         named = {sets[0]: given["output"]}
+    if not named:
+        named = _usual_names(sets, reader)
     for file in named.values():
         _check_place(reader, file)
-    if named:
-        return named
+    return named
+
+
+def _usual_names(sets: Sequence[str], reader: _Reader) -> dict[str, str]:
+    """The files that are there and called as a card need not say."""
+    named: dict[str, str] = {}
     stems = [*sets, "output"] if len(sets) == 1 else sets
     for stem in stems:
         for ending in OUTPUTS:

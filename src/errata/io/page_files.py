@@ -18,7 +18,8 @@ HEAD = 20_000  # bytes of a page in which it says what made it
 def write_site(folder: PathLike, pages: Mapping[str, str]) -> tuple[str, ...]:
     """Write pages by their addresses in a folder; the addresses of old ones that were removed.
 
-    Only what Errata made is replaced or removed.
+    Only what Errata made is replaced, and removed only in the folders of the site that hold pages
+    by name: a report that somebody put beside the front page stays.
     """
     place = Path(folder)
     for address in pages:
@@ -37,7 +38,8 @@ def write_site(folder: PathLike, pages: Mapping[str, str]) -> tuple[str, ...]:
         for address, text in pages.items():
             write_bytes(text.encode("utf-8"), place / address)
     removed = []
-    for path in sorted(place.rglob("*.html")):
+    folders = sorted({(place / address).parent for address in pages} - {place})
+    for path in (path for folder in folders for path in sorted(folder.glob("*.html"))):
         address = path.relative_to(place).as_posix()
         if address not in pages and _ours(path):
             path.unlink()

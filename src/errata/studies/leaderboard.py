@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,9 +20,9 @@ import numpy as np
 from errata import __version__
 from errata.cache import BlobCache
 from errata.data import Corpus, Hypotheses, Scores, namesakes
-from errata.datasets.boards import Board, Submission, card_of, submission_folders
+from errata.datasets.boards import Board, Submission, card_of, submission_folders, submission_name
 from errata.datasets.evaluation_sets import EvaluationFiles
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.evaluation import check_inputs, scores_of
 from errata.human.clusters import Ranking, cluster
 from errata.io.checks.findings import Finding
@@ -103,7 +104,7 @@ def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSub
     others = submission_folders(board) if (board.folder / "submissions").is_dir() else []
     for folder in others:
         with contextlib.suppress(InputError):
-            owners.setdefault(card_of(board, folder).card.system, folder.resolve().name)
+            owners.setdefault(card_of(board, folder).card.system, submission_name(folder))
     found = []
     for checked in _checked(board, folders):
         if checked.submission is not None:
@@ -127,7 +128,7 @@ def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
     """Submissions with what was found in their cards and outputs; a test set is read once."""
     found: list[CheckedSubmission] = []
     for folder in folders:
-        name = folder.resolve().name
+        name = submission_name(folder)
         try:
             found.append(CheckedSubmission(name, (), card_of(board, folder)))
         except InputError as error:
@@ -138,7 +139,7 @@ def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
             for k, each in enumerate(found)
             if each.submission is not None and files.name in each.submission.outputs
         }
-        by_path = _found(files, list(outputs.values()))
+        by_path = _found(files, list(outputs.values()), board.tokens)
         for k, each in enumerate(found):
             if k in outputs:
                 more = by_path.get(str(outputs[k]), [])
@@ -159,8 +160,14 @@ def _no_output(submission: Submission, name: str) -> Finding:
     )
 
 
-def _found(files: EvaluationFiles, outputs: Sequence[Path]) -> dict[str, list[Finding]]:
-    """What is wrong with outputs, by file; not what is wrong with the test set."""
+def _found(
+    files: EvaluationFiles, outputs: Sequence[Path], tokens: str
+) -> dict[str, list[Finding]]:
+    """What is wrong with outputs, by file; a test set that cannot be read is an error of its own.
+
+    What the checks let through is read as it will be for scoring, so that one output which cannot
+    be (edits of several systems, say) is refused and does not stop the others.
+    """
     checked = check_files(
         [f"{k}={output}" for k, output in enumerate(outputs)],
         gold=files.gold,
@@ -171,12 +178,22 @@ def _found(files: EvaluationFiles, outputs: Sequence[Path]) -> dict[str, list[Fi
     by_path: dict[str, list[Finding]] = {}
     for finding in checked.findings:
         by_path.setdefault(finding.path, []).append(finding)
+    corpus = files.read(tokens=tokens).corpus
+    for output in outputs:
+        own = by_path.setdefault(str(output), [])
+        if not any(finding.severity == "error" for finding in own):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # they are among the findings
+                try:
+                    read_hypotheses(str(output), name="submission", corpus=corpus)
+                except InputError as error:
+                    own.insert(0, _finding(error, output, "output"))
     return by_path
 
 
-def _finding(error: InputError, folder: Path) -> Finding:
+def _finding(error: InputError, place: Path, code: str = "card") -> Finding:
     return Finding(
-        "error", error.path or str(folder), error.line, error.problem, error.remedy or "", "card"
+        "error", error.path or str(place), error.line, error.problem, error.remedy or "", code
     )
 
 

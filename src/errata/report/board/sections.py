@@ -6,10 +6,9 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from urllib.parse import quote
 
 from errata.data import Scores
-from errata.datasets.boards import Board, Card
+from errata.datasets.boards import Board, Card, file_stem
 from errata.errors import visible
 from errata.io.runs import StoredRun
 from errata.numbers import Estimate, Interval
@@ -65,7 +64,7 @@ def page_names(standing: BoardStanding) -> dict[str, dict[str, str]]:
                 name += f".{ranked.name}"
             seen.add(submission.name)
             taken.add(name)
-            found[ranked.name][system] = f"systems/{quote(name, safe='')}.html"
+            found[ranked.name][system] = f"systems/{file_stem(name)}.html"
     return found
 
 
