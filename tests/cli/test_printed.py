@@ -11,8 +11,10 @@ import json
 import re
 import sys
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
+import pandas
 import pytest
 
 if __name__ == "__main__":
@@ -214,6 +216,17 @@ def test_a_command_prints_what_it_printed(name: str, folder: Path) -> None:
     now = _printed(folder, name)
     if not alike(before, now):
         assert now == before, "if this is meant: python tests/cli/test_printed.py"
+
+
+@pytest.mark.parametrize("name", sorted(IN_ALL_FORMS))
+def test_pandas_reads_every_table(name: str) -> None:
+    """One table, a row a line, every column under a name of its own."""
+    text = (GOLDEN / f"{name}.tsv.txt").read_text(encoding="utf-8").partition("--- ")[0]
+    head, *lines = text.splitlines()
+    frame = pandas.read_csv(StringIO(text), sep="\t")
+    assert len(frame) == len(lines)
+    assert [*frame.columns] == head.split("\t")
+    assert not frame.isna().all(axis=1).any()
 
 
 def test_every_kept_text_has_its_command() -> None:

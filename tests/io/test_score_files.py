@@ -7,9 +7,11 @@ import gzip
 import json
 import lzma
 import zipfile
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from command import errata
@@ -19,6 +21,7 @@ from errata.errors import DataWarning, InputError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.io import read_text, write_scores
 from errata.io.scores import read_score_file, read_score_files
+from errata.io.writing import write_lines
 from errata.metrics import parse
 
 VALUES = [("A", 0.1), ("B", 0.4), ("C", 0.3)]
@@ -327,6 +330,39 @@ def test_printed_sentences(tmp_path: Path, form: str) -> None:
     own = evaluate(parse("gleu"), sample_corpus(), sample_systems())
     np.testing.assert_array_equal(scores.sentences, own.sentences)
     assert scores.systems == own.systems
+
+
+@pytest.mark.parametrize("more", [(), ("--by-sentence",), ("--compare",), ("--safe-cells",)])
+@pytest.mark.parametrize("metrics", [("gleu", "m2"), ("gleu",)])
+def test_odd_names_come_back_from_what_is_printed(
+    tmp_path: Path, more: tuple[str, ...], metrics: tuple[str, ...]
+) -> None:
+    """A quotation mark does not swallow the rows that follow it, here and in pandas."""
+    names = ['"a', '"b"', 'c"', '""', "+d"]
+    corpus = sample_corpus()
+    write_lines(corpus.sources, tmp_path / "source.txt")
+    for i in range(len(names)):
+        write_lines(
+            [r[0].corrected(s) for r, s in zip(corpus.references, corpus.sources, strict=True)][
+                : 10 * i
+            ]
+            + [*corpus.sources[10 * i :]],
+            tmp_path / f"{i}.txt",
+        )
+    done = errata(
+        *("score", "--source", "source.txt", "--refs", "4.txt"),
+        *(f"{name}={i}.txt" for i, name in enumerate(names)),
+        *(part for name in metrics for part in ("-m", name)),
+        *("--resamples", 40, "--format", "tsv", *more),
+        cwd=tmp_path,
+    )
+    scores = read_score_file(written(tmp_path, done.stdout))
+    assert [each.name for each in scores] == [*metrics]
+    assert all({*each.systems} == {*names} for each in scores)
+    if "--safe-cells" not in more:
+        frame = pandas.read_csv(StringIO(done.stdout), sep="\t")
+        assert {*frame.system.dropna()} == {*names}
+        assert len(frame) == len(done.stdout.splitlines()) - 1
 
 
 def test_published_human_scores(data_sets: Path) -> None:

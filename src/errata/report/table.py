@@ -262,7 +262,11 @@ def _tsv(tables: Sequence[Table], safe: bool) -> str:
 
     def clean(value: Cell) -> str:
         text = "" if is_empty(value) else visible(str(value))
-        return f"'{text}" if safe and isinstance(value, str) and text[:1] in FORMULAS else text
+        if safe and isinstance(value, str) and text[:1] in FORMULAS:
+            return f"'{text}"
+        if text.startswith('"'):  # or readers of CSV would take all up to the next one as a cell
+            return '"' + text.replace('"', '""') + '"'
+        return text
 
     names = told_apart_names(table.name or table.title for table in tables)
     several = ["table"] * (len(tables) > 1)

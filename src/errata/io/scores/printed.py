@@ -61,12 +61,12 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
         if not line.rstrip("\r\n"):
             head = None
         elif head is None:
-            head = line.rstrip("\r\n").split("\t")
+            head = [*map(_unsafe, line.rstrip("\r\n").split("\t"))]
             kept = [c for c in head if c != "signature" and not c.endswith((" low", " high"))]
             tables.append({"columns": kept, "rows": [], "lines": []})
         else:
             cells = map(_unsafe, cells_under(head, line, name, number))
-            row = dict(zip(map(_unsafe, head), cells, strict=True))
+            row = dict(zip(head, cells, strict=True))
             tables[-1].setdefault("signature", row.get("signature", ""))
             tables[-1]["rows"].append(row)
             tables[-1]["lines"].append(number)
@@ -76,23 +76,37 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
 def _parts(table: Printed) -> list[Printed]:
     """The tables that share one, by the name in the first column; each with its own columns."""
     by = table["columns"][0]
-    if by not in ("table", "metric"):
+    if by == "table":
+        return [own for part in _split(table) for own in _parts(part)]
+    if by != "metric" or "figure" not in table["columns"]:
         return [table]
+    parts = _split(table)
+    for part in parts:
+        headline = part["rows"][0]["figure"] or "score"
+        kept = (c for c in part["columns"] if c != "figure")
+        part["columns"] = [headline if c == "score" else c for c in kept]
+        part["rows"] = [{**row, headline: row["score"]} for row in part["rows"]]
+    return parts
+
+
+def _split(table: Printed) -> list[Printed]:
+    """A table by what stands in its first column, each part with the columns it has values in."""
+    by, *columns = table["columns"]
     parts: dict[str, Printed] = {}
     for row, line in zip(table["rows"], table["lines"], strict=True):
-        headline = row.get("figure") or "score"
-        new = {"rows": [], "lines": [], "signature": row.get("signature", ""), "score": headline}
+        new: Printed = {"rows": [], "lines": [], "signature": row.get("signature", "")}
         part = parts.setdefault(row[by], new)
-        part["rows"].append({**row, part["score"]: row.get("score", row.get(headline, ""))})
+        part["rows"].append(row)
         part["lines"].append(line)
     for part in parts.values():
-        own = [part["score"] if c == "score" else c for c in table["columns"][1:] if c != "figure"]
-        part["columns"] = [c for c in own if any(row[c] for row in part["rows"])]
-    return [*parts.values()]
+        part["columns"] = [c for c in columns if any(row[c] for row in part["rows"])]
+    return [part for part in parts.values() if part["columns"]]
 
 
 def _unsafe(cell: str) -> str:
-    """A cell as it was before --safe-cells."""
+    """A cell as it was before quotation marks, or --safe-cells, kept others from misreading it."""
+    if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        return cell[1:-1].replace('""', '"')
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULAS) else cell
 
 

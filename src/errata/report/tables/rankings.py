@@ -108,7 +108,7 @@ def head_to_head_table(
             cells.append(None if a == b or np.isnan(share) else Marked(share, p))
         rows.append(tuple(cells))
     return Table(
-        ("", *(head.systems[b] for b in order)),
+        ("row", *(head.systems[b] for b in order)),
         tuple(rows),
         formats=dict.fromkeys(head.systems, ".2f"),
         signature=signed("head_to_head(test='sign')", *context),
@@ -310,7 +310,7 @@ def plan_tables(found: Plan) -> list[Table]:
     )
     return [
         Table(
-            ("", "value"),
+            ("figure", "value"),
             tuple(rows),
             title="Plan",
             name="plan",

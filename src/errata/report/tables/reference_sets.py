@@ -76,7 +76,7 @@ def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
             rows += [(None, None, "correction", text) for text in dict.fromkeys(found.texts)]
         tables.append(
             Table(
-                ("sentence", "edits per word", "", "text"),
+                ("sentence", "edits per word", "version", "text"),
                 tuple(rows),
                 title="Where annotators disagree most",
                 name="disagreements",
