@@ -81,6 +81,8 @@ def test_keys_are_the_same_where_there_is_nothing_to_say(tmp_path: Path) -> None
         "clean sentences touched": 1.0,
         "sentences changed": 1.0,
     }
+    mended = tables(tmp_path, "--source", "b.txt", "--refs", "a.txt", "b.txt", "n=a.txt", *FEW)
+    assert mended["n_changes"]["title"] == "n against b: 1 error gained, 0 lost"
     same = tables(tmp_path, "--source", "a.txt", "a.txt", "c=a.txt", *FEW)
     assert same["c_kinds"]["rows"] == []
     assert same["c_kinds"]["columns"][1:] == same["c_rates"]["columns"][1:]
@@ -132,6 +134,8 @@ def test_slices_are_read(tmp_path: Path) -> None:
     left = read_slices(table, corpus.without_sentences(1))
     assert left["domain"] == ("news", "news")
     many = Corpus.from_texts(["a"] * (MOST_VALUES + 1))
+    table.write_text("id\n1\n" + "".join(f"{i + 1}\n" for i in range(MOST_VALUES)))
+    assert len({*read_slices(table, many)["id"]}) == MOST_VALUES
     for text, said, given in (
         ("domain\nnews\n", "1 rows below the header, but the corpus has 3", corpus),
         ("domain\tdomain\na\tb\nc\td\ne\tf\n", "two columns are called 'domain'", corpus),

@@ -154,9 +154,10 @@ def test_bleu_p_values_are_those_of_sacrebleu_on_the_same_draws(
         assert (1 + larger) / (1 + 400) == p
 
 
-def test_swaps_in_blocks_are_one_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", [7 * 40, 1])
+def test_swaps_in_blocks_are_one_draw(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     whole = np.random.default_rng(3).integers(2, size=(100, 7), dtype=bool)
-    monkeypatch.setattr("errata.studies.paired_tests.BLOCK", 7 * 40)
+    monkeypatch.setattr("errata.studies.paired_tests.BLOCK", block)
     blocks = list(swaps(7, 100, 3))
     assert len(blocks) == 4
     assert (np.concatenate(blocks) == whole).all()
@@ -176,6 +177,29 @@ def test_p_values_by_hand() -> None:
         b = sum(old[i] if coin else new[i] for i, coin in enumerate(coins))
         hits += abs(metric.score(b) - metric.score(a)) >= seen - 1e-12
     assert found == (1 + hits) / 201
+
+
+def test_equal_sums_are_equal_at_any_scale() -> None:
+    """Where one sentence differs, a swap turns the difference round and nothing else: p is 1."""
+    for old in np.random.default_rng(0).random((50, 3, 1)):
+        new = old.copy()
+        new[0] *= 0.1
+        pair = TwoSystems(lambda t: {"x": 1e6 * t[..., 0]}, old, new)
+        assert swap_p_values({"pair": pair}, 3, trials=20)["pair"]["x"] == 1.0
+
+
+def test_the_metric_that_finds_edits_finds_them_here_too() -> None:
+    corpus, systems = sample_corpus(), sample_systems()
+    length = ["long" if len(source.split()) > 12 else "short" for source in corpus.sources]
+    given = {"slices": {"length": length}, "resamples": 0, "trials": 0}
+    (found,) = compare(["m2", "edits(beta=1)"], corpus, systems[0], [systems[1]], **given)
+    assert found.edits.startswith("edits(beta=1")
+    assert "F1" in found.kinds[0].figures
+    assert [each.value for each in found.slices] == ["long", "short"]  # a column of the reader's
+    lower = {each.label for each in found.rates if each.lower_is_better}
+    assert lower == {"false alarms", "clean sentences touched"}
+    assert found.kinds[0].figures["false alarms"].lower_is_better
+    assert not found.kinds[0].figures["F1"].lower_is_better
 
 
 def test_holm_over_metrics_and_over_kinds() -> None:

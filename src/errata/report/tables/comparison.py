@@ -121,12 +121,12 @@ def rate_table(found: Comparison) -> Table:
 
 
 def _change_table(found: Comparison) -> Table:
-    counts = found.counts._asdict()
+    counts, gained = found.counts._asdict(), found.counts.gained
     apart = f"{found.differing} of {found.size} sentences were written differently."
     return Table(
         ("change", "edits"),
         tuple((shown, counts[field]) for field, shown in CHANGES.items()),
-        title=_title(found, f"{found.counts.gained} errors gained, {found.counts.lost} lost"),
+        title=_title(found, f"{gained} {plural('error', gained)} gained, {found.counts.lost} lost"),
         name=f"{found.system}_changes",
         caption=apart,
         rules=frozenset({1, 3, 5}),
