@@ -16,8 +16,9 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.edits import extract_systems, retyped
 from errata.io import read_m2, write_m2
 from errata.io.outputs import read_systems
+from errata.meta.significance import holm
 from errata.metrics.errant import Edits
-from errata.metrics.errant.aimed import AimedScores, aimed_scores, changed_sentences
+from errata.metrics.errant.aimed import AimedScores, aimed_figures, aimed_scores, changed_sentences
 
 SVA, DET = "R:VERB:SVA", "M:DET"
 
@@ -116,19 +117,50 @@ def check(folder: Path, corpus: Corpus, system: Hypotheses, metric: Edits, tier:
     changed = [bare(source) != bare(text) for source, text in texts]
     clean = [not any(r.edits for r in refs) for refs in corpus.references]
     assert found.changed == np.mean(changed)
-    assert found.overcorrected == np.mean(np.array(changed)[clean])
+    if any(clean):
+        assert found.overcorrected == np.mean(np.array(changed)[clean])
+    else:
+        assert math.isnan(found.overcorrected)
     return len(found.kinds)
 
 
 @pytest.mark.errant
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("tier", [2, 3])
-def test_equals_geclens_on_its_example(tmp_path: Path, tier: int) -> None:
+def test_equals_geclens_on_the_example_it_describes(tmp_path: Path, tier: int) -> None:
     corpus, system = small()
     assert check(tmp_path, corpus, system, Edits(), tier) >= 4
     empty = theirs(tmp_path, corpus, system, "R:CONJ")
     assert empty["type_only"]["F0.5"] == 1.0
     assert math.isnan(empty["success"]["rate"])
+
+
+@pytest.mark.errant
+@pytest.mark.filterwarnings("ignore")
+def test_equals_geclens_on_what_stands_in_its_tests(tmp_path: Path) -> None:
+    """The M2 block, the p-values and the counts that the tests of its source package spell out.
+
+    Their files (examples/toy, tests/data/edge) are in none of its packages.
+    """
+    stats = pytest.importorskip("geclens.stats", reason="needs GECLens and ERRANT")
+    (tmp_path / "block.m2").write_text(
+        "S She go to school .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n"
+        "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1\n\n"
+    )
+    block = read_m2(tmp_path / "block.m2")
+    for text in ("She goes to school .", "She go to school .", "She went to the school ."):
+        (system,) = extract_systems(block, [Hypotheses("x", (text,))])
+        edits = tuple(Edit(e.start, e.end, e.replacement, SVA) for e in (system.edits or ((),))[0])
+        folder = tmp_path / text.split()[1]
+        folder.mkdir()
+        made = Hypotheses("x", (text,), (edits,))
+        check(folder, block, made, Edits(), 3)
+        assert not aimed_scores(Edits(), block, made).clean  # one annotator changed it
+    assert holm([0.01, 0.04, 0.03]).tolist() == stats.holm([0.01, 0.04, 0.03]) == [0.03, 0.06, 0.06]
+    assert holm([0.5]).tolist() == stats.holm([0.5])
+    totals = np.array([[0, 0, 0], [0, 0, 5], [3, 1, 2]], np.float64)
+    mine = aimed_figures(np.concatenate([totals, np.ones((3, 3))], axis=1), 0.5)["F0.5"]
+    assert mine == pytest.approx(stats._vec_metric("type_only", totals), rel=1e-15)
 
 
 @pytest.mark.errant
