@@ -101,6 +101,14 @@ def test_several_systems_against_a_base(files: Path) -> None:
     assert bare["eager_metrics"]["columns"] == ["metric", "old", "new", "difference"]
 
 
+def test_sentences_keep_their_numbers_where_some_are_left_out(files: Path) -> None:
+    alone = ("--gold", "gold.m2", "--annotator", "0", "-m", "edits")
+    some = (*alone, "cautious.txt", "eager.txt", "--by-edit", *FEW)
+    every, left = (tables(files, *some, *skip) for skip in ((), ("--skip-sentences", "1-3,9")))
+    numbers, known = ({row["sentence"] for row in t["eager_edits"]["rows"]} for t in (left, every))
+    assert numbers == known - {1, 2, 3, 9}
+
+
 def test_the_score_behind_a_difference_can_be_verified(files: Path) -> None:
     found = tables(files, "--gold", "gold.m2", "-m", "m2", "cautious.txt", "eager.txt", *FEW)
     table = found["eager_metrics"]

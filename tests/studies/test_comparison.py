@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import errata
 import slow_comparison as slow
-from errata.data import Corpus, Hypotheses
+from errata.data import Corpus, Edit, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.errors import InputError
 from errata.evaluation import resample_weights
@@ -23,6 +23,8 @@ from errata.metrics.errant import Edits
 from errata.metrics.errant.aimed import counts_by_kind, source_words
 from errata.metrics.errant.by_type import comparable
 from errata.studies.comparison import Comparison, compare
+from errata.studies.edit_changes import edit_changes
+from errata.studies.edit_states import JudgedEdit, JudgedSentence
 from errata.studies.paired_tests import TwoSystems, swap_p_values, swaps
 
 STATES = ("right", "wrong", "missed")
@@ -186,6 +188,15 @@ def test_equal_sums_are_equal_at_any_scale() -> None:
         new[0] *= 0.1
         pair = TwoSystems(lambda t: {"x": 1e6 * t[..., 0]}, old, new)
         assert swap_p_values({"pair": pair}, 3, trials=20)["pair"]["x"] == 1.0
+
+
+def test_alarms_are_counted_as_often_as_they_stand() -> None:
+    """An edit about several tokens stands once for each of them (mode="token_detection")."""
+    alarm = JudgedEdit(Edit(0, 2, "x"), "R:OTHER", "wrong")
+    thrice, once = (JudgedSentence(0, (alarm,) * 3), JudgedSentence(0, (alarm,)))
+    gone = edit_changes([thrice], [once])
+    assert [change.name for change in gone] == ["false alarm gone"] * 2
+    assert [change.name for change in edit_changes([once], [thrice])] == ["new false alarm"] * 2
 
 
 def test_the_metric_that_finds_edits_finds_them_here_too() -> None:
