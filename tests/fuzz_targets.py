@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 __all__ = ["SAMPLE", "TARGETS", "Target", "first_sentences", "head"]
 
@@ -164,6 +165,23 @@ def _output(path: Path) -> object:
     return read_hypotheses(path, corpus=Corpus.from_texts(sources))
 
 
+def _runs() -> list[bytes]:
+    from errata.data import Edit, Hypotheses
+    from errata.datasets import sample_corpus
+    from errata.evaluation import evaluate
+    from errata.io.runs import run_of, write_run
+
+    corpus = sample_corpus()[:3]
+    edits = ((Edit(0, 1, "x", "R:X"),), (), ())
+    out = Hypotheses("ours", ("x", *corpus.sources[1:]), edits)
+    scores = evaluate("gleu", corpus, [out], resamples=10, guard=False)
+    with TemporaryDirectory() as folder:
+        write_run(
+            Path(folder, "r.json"), run_of(corpus, out, [scores], when="2026-01-01T00:00:00Z")
+        )
+        return [Path(folder, "r.json").read_bytes()]
+
+
 def _check(path: Path) -> object:
     from errata.io import check_files
 
@@ -299,6 +317,7 @@ def _sliced(path: Path) -> object:
 
 
 TARGETS = (
+    Target("run", _runs, _reader("errata.io.runs", "read_run"), ".json"),
     Target("text", lambda: _sample("eager.txt"), _reader("errata.io", "read_text")),
     Target("m2", lambda: [head(_sample("gold.m2")[0], 30)], _m2),
     Target("imeasure", lambda: [XML_GOLD], _m2),

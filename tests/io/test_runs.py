@@ -101,3 +101,28 @@ def test_a_folder_without_runs_is_said(tmp_path: Path) -> None:
 def test_the_time_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     assert utc_time() == "1970-01-02T00:00:00Z"
+
+
+def test_a_run_is_an_output_everywhere(tmp_path: Path) -> None:
+    """What compare stores, every command that takes outputs reads."""
+    from command import errata
+
+    (tmp_path / "src").write_text("He go home\nFine .\nShe like it\n")
+    (tmp_path / "ref").write_text("He goes home\nFine .\nShe likes it\n")
+    (tmp_path / "out").write_text("He goes home\nFine .\nShe like it\n")
+    texts = ("--source", "src", "--refs", "ref")
+    run = ("--baseline", "run.json", "--update-baseline", "out", "-m", "m2", "--resamples", 0)
+    errata("compare", *texts, *run, cwd=tmp_path)
+    for command in (
+        ("score", "-m", "m2", "--resamples", 0),
+        ("score", "-m", "m2", "--resamples", 0, "--skip-sentences", "2"),
+        ("difficulty", "--resamples", 0),
+    ):
+        own, stored = (
+            json.loads(errata(*command, *texts, file, "--json", cwd=tmp_path).stdout)
+            for file in ("out", "run.json")
+        )
+        assert own == stored
+    (tmp_path / "src").write_text("He go home\nFine .\nShe liked it\n")
+    done = errata("score", "-m", "m2", *texts, "run.json", cwd=tmp_path, code=2)
+    assert "run.json: the run was made with other sources" in done.stderr

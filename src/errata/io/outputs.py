@@ -15,6 +15,7 @@ from errata.io.checks.roles import called_source, check_sources
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, scan_m2
 from errata.io.opened import plain_name
+from errata.io.runs import read_run
 from errata.io.tokenising import AS_IS, tokenised_output, tokeniser
 
 __all__ = [
@@ -151,8 +152,11 @@ def scan_hypotheses(
     """Read the one system of a text file or all systems of an M2 file, with what was found.
 
     The file has all sentences of a corpus, also those that were left out of it; its texts are cut
-    into tokens as those of the corpus were.
+    into tokens as those of the corpus were. A stored run (``.json``, `errata.io.runs`) is the
+    output of its day, of the corpus it was made with.
     """
+    if corpus is not None and plain_name(split_name(path)[1]).endswith(".json"):
+        return [_stored(path, names, corpus)], []
     if corpus is not None and corpus.whole is not None:
         systems, findings = scan_hypotheses(path, names=names, corpus=corpus.whole)
         if all(len(system) == len(corpus.whole) for system in systems):
@@ -186,6 +190,15 @@ def scan_hypotheses(
             if given is None and names is None and not is_m2(where):
                 findings += called_source(corpus, system, system_name(where), shown)
     return systems, findings
+
+
+def _stored(path: PathLike, names: Sequence[str] | None, corpus: Corpus) -> Hypotheses:
+    given, where = split_name(path)
+    run = read_run(where)
+    name = names[0] if names else given
+    if corpus.whole is not None and run.sentences == len(corpus.whole):
+        return run.output(corpus.whole, name=name).without_sentences(*corpus.skipped)
+    return run.output(corpus, name=name)
 
 
 def is_m2(path: PathLike) -> bool:
