@@ -207,3 +207,13 @@ def test_large_values_are_shown_in_one_line() -> None:
     scores = Scores("m2(x)", tuple("ABCDEFGHIJ"), np.arange(10.0), label="m2")
     assert repr(scores).startswith("<Scores 'm2': A 0.0000, B 1.0000, ")
     assert repr(scores).endswith("H 7.0000 and 2 more>")
+
+
+def test_resamples_without_a_score_decide_nothing() -> None:
+    """Neither system beats the other where one of them has no score."""
+    drawn = np.array([[0.5, np.nan]] * 50 + [[0.5, 0.4]] * 3 + [[0.3, 0.4]])
+    scores = Scores("m()", ("A", "B"), np.array([0.5, 0.4]), resampled=drawn)
+    p = scores.p_values()
+    assert (p[0, 1], p[1, 0]) == (2 / 5, 4 / 5)
+    nothing = Scores("m()", ("A", "B"), np.array([0.5, 0.4]), resampled=drawn[:50])
+    assert nothing.p_values()[0, 1] == 1

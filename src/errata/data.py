@@ -804,17 +804,19 @@ class Scores:
         """Paired bootstrap: ``p[a, b]``, one-sided, small where ``a`` is better than ``b``.
 
         The share of resamples in which ``a`` does not beat ``b`` (ties count half), with the
-        usual +1 so that no p is 0 (Koehn 2004; Davison & Hinkley 1997).
+        usual +1 so that no p is 0 (Koehn 2004; Davison & Hinkley 1997). Resamples in which one of
+        them has no score are left out.
         """
         if self.resampled is None:
             return np.full((len(self), len(self)), np.nan)
         n, drawn = len(self), settled(self.resampled)
-        worse = np.zeros((n, n))
+        worse, known = np.zeros((n, n)), np.zeros((n, n))
         step = max(1, BLOCK // max(1, n * n))
         for start in range(0, len(drawn), step):
             a, b = drawn[start : start + step, :, None], drawn[start : start + step, None, :]
             worse += (a < b).sum(0) + 0.5 * (a == b).sum(0)
-        return np.asarray((worse + 1) / (len(drawn) + 1), np.float64)
+            known += (~(np.isnan(a) | np.isnan(b))).sum(0)
+        return np.asarray((worse + 1) / (known + 1), np.float64)
 
     def to_pandas(self, *, by_sentence: bool = False) -> pandas.DataFrame:
         """The table of the scores, best first, as a data frame; or a row for every sentence.

@@ -30,7 +30,15 @@ if TYPE_CHECKING:
 
     from errata.io.checks.findings import Finding
 
-__all__ = ["ProgressBar", "echo_findings", "emit", "emit_texts", "format_option", "writes_files"]
+__all__ = [
+    "ProgressBar",
+    "echo_findings",
+    "emit",
+    "emit_texts",
+    "format_option",
+    "shown_digits",
+    "writes_files",
+]
 
 # What stands in tables and not in old code pages, with something as wide that does.
 PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "—": "-", "…": "~", "→": ">", "↑": "+", "↓": "-"}
@@ -166,7 +174,7 @@ def emit(tables: Table | Sequence[Table], form: Form, *, after: str = "") -> Non
         colour=colour,
         safe_cells=_remembered("safe_cells", False),
         signature=_remembered("signature", "short"),
-        digits=_remembered("digits", None),
+        digits=shown_digits(),
         width=_columns(),
     )
     if after and form == "table" and loudness.get() >= 0:
@@ -202,6 +210,12 @@ def emit_texts(shown: Sequence[tuple[Table, Sequence[str]]]) -> None:
                 render(table, "table", colour=colour, signature=signature, width=_columns())
             )
     click.echo(_encodable("\n\n".join(parts), "table", sys.stdout.encoding or "utf-8"))
+
+
+def shown_digits() -> int | None:
+    """How many decimals people are shown, where the user said so (``--digits``)."""
+    digits: int | None = _remembered("digits", None)
+    return digits
 
 
 def _remembered(name: str, default: Any) -> Any:

@@ -19,7 +19,7 @@ from errata.cli.options import (
     threads_option,
     tier_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option, shown_digits
 from errata.cli.words import also_says
 from errata.errors import InputError
 from errata.io.opened import COMPRESSIONS
@@ -117,7 +117,7 @@ def command(
         shown = tables.score_tables(results, confidence=confidence)
         if form == "tsv" and several:  # one table: what the overview has, the others have too
             shown = [tables.long_table(shown[1:], results)]
-    verdicts = tables.lead_table(results, confidence=confidence)
+    verdicts = tables.lead_table(results, confidence=confidence, digits=shown_digits())
     if form == "table":
         shown = [tables.with_verdicts(shown[0], verdicts), *shown[1:]]
     elif form == "json" and verdicts.rows:

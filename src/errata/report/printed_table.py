@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 
 from errata.errors import visible
 from errata.numbers import Estimate
 from errata.report.cells import Cell, Leading, display_width
 from errata.report.table import SIGNATURE, Table
 
-__all__ = ["dim", "printed_table"]
+__all__ = ["dim", "printed_table", "wrapped_text"]
 
 GAP = 2  # places between two columns
+INDENT = 2  # places before what goes on from the line above
 FEWEST = 16  # places of a text that is worth reading in lines
 REMEDY = "a wider terminal, COLUMNS=200 or --format tsv shows all"
 Lines = list[list[list[str]]]
@@ -49,9 +49,30 @@ def _filled(text: str, width: int | None) -> list[str]:
     """A remark in lines of the width; a blank is never lost, so that it can be copied."""
     if width is None or display_width(text) <= width or text.startswith(SIGNATURE):
         return [text]
-    return textwrap.wrap(
-        text, width, break_on_hyphens=False, break_long_words=False, subsequent_indent="  "
-    )
+    first, *more = wrapped_text(text, width)
+    rest = wrapped_text(text[len(first) :].lstrip(), width - INDENT) if more else []
+    return [first, *(" " * INDENT + line for line in rest)]
+
+
+def wrapped_text(text: str, width: int, *, cut: bool = False) -> list[str]:
+    """A text in lines of so many places of a terminal; ``cut`` cuts words that are longer.
+
+    >>> wrapped_text("日本語 is better", 9)
+    ['日本語 is', 'better']
+    >>> wrapped_text("日本語の", 5, cut=True)
+    ['日本', '語の']
+    """
+    lines = [""]
+    for word in text.split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if display_width(joined) <= width or not lines[-1]:
+            lines[-1] = joined
+        else:
+            lines.append(word)
+        while cut and display_width(lines[-1]) > width:
+            fits = max(1, sum(w <= width for w in accumulate(map(display_width, lines[-1]))))
+            lines[-1:] = [lines[-1][:fits], lines[-1][fits:]]
+    return [line.rstrip() for line in lines if line.strip()] or [""]
 
 
 def _fitting(table: Table, width: int | None) -> tuple[list[Table], list[str]]:
@@ -74,7 +95,7 @@ def _fitting(table: Table, width: int | None) -> tuple[list[Table], list[str]]:
     keep = list(range(len(table.columns)))
     while len(keep) > 2 and _width(_columns(bare, keep)) > width:
         keep.pop()
-    return [_columns(bare, keep)], [*lost, *table.columns[len(keep) :]]
+    return [_narrowed(_columns(bare, keep), width)], [*lost, *table.columns[len(keep) :]]
 
 
 def _narrowed(table: Table, width: int) -> Table:
@@ -127,7 +148,9 @@ def _wrapped(table: Table) -> Lines:
     most = [table.widths.get(name) for name in table.columns]
 
     def lines(text: str, width: int | None) -> list[str]:
-        return [text] if width is None else textwrap.wrap(text, width, break_on_hyphens=False)
+        if width is None or display_width(text) <= width:
+            return [text]
+        return wrapped_text(text, width, cut=True)
 
     return [
         [list(line) for line in zip_longest(*map(lines, row, most), fillvalue="")]

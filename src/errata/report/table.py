@@ -15,7 +15,7 @@ from typing import Any, Literal
 from errata import __version__
 from errata.errors import CONTROLS, FORMULAS, InputError, visible
 from errata.parameters import require
-from errata.report.cells import Cell, as_columns, as_data, as_text, is_empty, is_number
+from errata.report.cells import Cell, Leading, as_columns, as_data, as_text, is_empty, is_number
 from errata.report.signatures import short_signatures
 
 __all__ = [
@@ -79,13 +79,21 @@ class Table:
 
     def texts(self) -> list[list[str]]:
         """The cells as people read them, without control characters."""
-        return [
+        marked = {
+            c
+            for row in self.rows
+            for c, cell in enumerate(row)
+            if not isinstance(cell, Leading) or cell.lead
+        }
+        rows = [
             [
                 visible(as_text(cell, self._format(name, row, cell)))
                 for name, cell in zip(self.columns, row, strict=True)
             ]
             for row in self.rows
         ]
+        # Where nothing is marked, no place is kept for marks.
+        return [[t if c in marked else t.rstrip() for c, t in enumerate(row)] for row in rows]
 
     def _format(self, column: str, row: tuple[Cell, ...], cell: Cell) -> str:
         spec = self.formats.get(column) or self.row_formats.get(str(row[0]), "")

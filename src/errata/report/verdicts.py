@@ -21,7 +21,7 @@ def p_text(p: float) -> str:
     return "p = " + (f"{p:.3f}".lstrip("0") if p < 0.9995 else "1")
 
 
-def verdict(scores: Scores, confidence: float = 0.95) -> str:
+def verdict(scores: Scores, confidence: float = 0.95, *, digits: int = 1) -> str:
     """Who is best, by how much, and how sure that is; empty for a single system.
 
     The difference has the interval of the paired bootstrap, and its two-sided p-value.
@@ -29,7 +29,7 @@ def verdict(scores: Scores, confidence: float = 0.95) -> str:
     lead = first_lead(scores, confidence)
     if lead is None:
         return ""
-    spec = score_format(scores, scores.headline)
+    spec = score_format(scores, scores.headline, digits)
     by, low, high = (as_text(float(number), spec) for number in lead.by)
     sure = "" if lead.p is None else f" [{low}, {high}], {p_text(lead.p)}"
     if lead.by.value == 0:

@@ -131,13 +131,15 @@ def _leading(scores: Scores, confidence: float) -> list[Leading]:
     ]
 
 
-def lead_table(results: Sequence[Scores], *, confidence: float = 0.95) -> Table:
+def lead_table(
+    results: Sequence[Scores], *, confidence: float = 0.95, digits: int | None = None
+) -> Table:
     """The best system of each metric against the next one; what it says stands in ``verdict``."""
     rows: list[tuple[Cell, ...]] = []
     for scores in told_apart(results):
         lead = first_lead(scores, confidence)
         if lead is not None:
-            said = verdict(scores, confidence)
+            said = verdict(scores, confidence, digits=1 if digits is None else digits)
             rows.append((scores.label, lead.better, lead.worse, lead.by, lead.p, said))
     return Table(
         ("metric", "better", "worse", "by", "p", "verdict"),
