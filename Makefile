@@ -38,7 +38,7 @@ $(VENV)/.lm: $(VENV)/.tests $(wildcard requirements/lm*)
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed
-	$(if $(LOCKED),,$(PIP) install -e '.[check]')
+	$(if $(LOCKED),,$(PIP) install --no-warn-conflicts -e '.[check]')
 	@touch $@
 
 demo: $(VENV)/.installed ## Install into .venv and show the main jobs on the built-in sample
@@ -64,7 +64,7 @@ docs: $(VENV)/.check ## Build the documentation into site/
 	$(BIN)/python docs/reference.py
 	@mkdir -p build/ipython/profile_default
 	@echo 'c.IPKernelApp.log_level = 40' > build/ipython/profile_default/ipython_kernel_config.py
-	PATH="$(abspath $(BIN)):$$PATH" IPYTHONDIR=build/ipython NO_MKDOCS_2_WARNING=1 \
+	PATH="$(abspath $(BIN)):$$PATH" IPYTHONDIR="$(abspath build/ipython)" NO_MKDOCS_2_WARNING=1 \
 	  $(BIN)/mkdocs build --strict -q
 
 bench: $(VENV)/.installed ## Measure speed and memory, side by side
