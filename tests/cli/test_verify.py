@@ -43,6 +43,11 @@ def test_every_precision_holds_and_a_wrong_digit_does_not(m2: Any) -> None:
     assert round(value, 4) == 0.8165
     for said in ("0.8165", ".816", "81.65", "81.6 %", "82%", "0.8", f"{value!r}", "+0.8165"):
         verified(f"{signature} = {said}", *FILES)
+    verified(f"m2 F0.5 = {value * 100:.2f}", *FILES)  # the head of the column
+    for said in ("1", "0"):  # no roundings of a share
+        verified(f"{signature} = {said}", *FILES, code=1)
+    verified("bleu = 84.7 %", *FILES)  # goes to 100 by itself
+    verified(f"% signature: {signature} = {value:.3f}", *FILES)  # from LaTeX
     verified(f"signature: {signature} = {value:.3f} [{low:.3f}, {high:.3f}]", *FILES)
     verified(f"{signature} = {value * 100:.1f} ± {(high - low) * 50:.1f} %", *FILES)
     printed_too = f"{value * 100:.1f} percent ({low * 100:.1f} – {high * 100:.1f})"
@@ -65,6 +70,7 @@ def test_what_differs_is_named(m2: Any, tmp_path: Path) -> None:
     assert row["differs"] == "sentences: 71 in the signature, 72 in the files"
     done = errata("verify", f"{other} = {value:.4f}", *FILES, code=1)
     assert "computed by errata 9." in done.stdout
+    assert "71 in the signature" in " ".join(done.stdout.split())  # in 80 columns too
     row = verified(f"{signature} | blessed = {value:.4f}", *FILES, code=1)
     assert row["differs"] == "blessed: yes in the signature, not in the files"
     assert verified(f"m2(beta=1) = {value:.4f}", *FILES, code=1)["recomputed"] != row["recomputed"]

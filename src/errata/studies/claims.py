@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
@@ -36,6 +37,8 @@ _VALUE = re.compile(
     rf"|\s*[\[(]\s*(?P<low>{_NUMBER})\s*(?:,|–|\.\.)\s*(?P<high>{_NUMBER})\s*[\])])?"
     r"\s*(?P<sign>%|percent)?\s*[*=]?"
 )
+# Before a signature in a terminal and in the comment above a table in LaTeX.
+_LINE_START = re.compile(r"^(?:%+\s*)?(?:signature:\s*)?")
 _CLAIM = re.compile(rf"(?P<signature>.*\S)\s*=\s*{_VALUE.pattern}", re.DOTALL)
 _SHORT = re.compile(r"(?P<metric>.*)#(?P<digest>[0-9a-f]{8})", re.DOTALL)
 # What decides how an interval was drawn, or who computed, and not the score itself.
@@ -60,9 +63,11 @@ class PastedNumber(NamedTuple):
         number = Decimal(self.text)
         exponent = number.as_tuple().exponent
         assert isinstance(exponent, int)
+        # 1 is no rounding of 0.82 that anybody prints.
+        last = min(exponent, -1) if scale == 1 and abs(value) <= 1 else exponent
         exact = Decimal(repr(value * scale))
         # The last bits of a sum are not what anybody prints.
-        return abs(exact - number) <= Decimal(1).scaleb(exponent) / 2 + abs(exact) * _LAST_BITS
+        return abs(exact - number) <= Decimal(1).scaleb(last) / 2 + abs(exact) * _LAST_BITS
 
 
 @dataclass(frozen=True)
@@ -121,9 +126,12 @@ class ScoreClaim:
         return f"{self.value.text}{spread}{sign}"
 
     def scale(self, value: float) -> int:
-        """1, or 100 where the number is a percentage: by its sign, or being above 1."""
+        """1, or 100 where the number is a percentage: by its sign, or being above 1.
+
+        A score that itself goes to 100 (BLEU) is one already.
+        """
         if self.percent:
-            return 100
+            return 1 if abs(value) > 1 and self.value.agrees(value, 1) else 100
         large = abs(Decimal(self.value.text)) > 1
         return 100 if large and not self.value.agrees(value, 1) and abs(value) <= 1 else 1
 
@@ -140,7 +148,7 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
     """
     system, tab, rest = text.rpartition("\t")
     plain = (rest if tab else text).strip().replace("\N{MINUS SIGN}", "-")
-    found = _CLAIM.fullmatch(plain.removeprefix("signature:").strip())
+    found = _CLAIM.fullmatch(_LINE_START.sub("", plain))
     if found is None:
         raise InputError(
             f"{plain[:60]!r} is not a signature and a value", path=path, line=line, remedy=REMEDY
@@ -148,7 +156,7 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
     scorer, *facts = (part.strip() for part in found["signature"].split(" | "))
     short = _SHORT.fullmatch(scorer) if not facts else None
     try:
-        metric = parse(short["metric"] if short else scorer)
+        metric = _named(short["metric"] if short else scorer)
     except InputError as error:
         raise InputError(
             error.problem, path=path, line=line, remedy=_remedy(scorer, error)
@@ -165,6 +173,17 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
         system=system.strip(),
         text=found["signature"],
     )
+
+
+def _named(scorer: str) -> Metric:
+    """The metric of a signature, or of the head of a column: ``m2 F0.5``."""
+    name, _, part = scorer.rpartition(" ")
+    if name and part[:1] in "FI" and "(" not in part:
+        with suppress(InputError):
+            metric = parse(name)
+            if metric.headline == part:
+                return metric
+    return parse(scorer)
 
 
 def _remedy(scorer: str, error: InputError) -> str | None:

@@ -30,5 +30,5 @@ def claim_table(checked: Sequence[Recomputed]) -> Table:
         caption="\n".join(dict.fromkeys(f"note: {r}" for each in checked for r in each.remarks)),
         signature=joined_signatures(each.scores.signature for each in checked),
         formats={"recomputed": ".6g"},
-        widths={"differs": 60},
+        widths={"differs": 30},
     )
