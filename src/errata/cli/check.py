@@ -41,19 +41,10 @@ def command(
     """
     if not (files or inputs.named):
         raise click.UsageError("nothing to check; name some files")
-    from errata.io import check_files
     from errata.io.checks.findings import summarise
     from errata.report.tables.checks import files_table, findings_table, severities
 
-    checked = check_files(
-        files,
-        gold=inputs.gold,
-        source=inputs.source,
-        references=inputs.refs,
-        missing=inputs.missing,
-        compatible=inputs.compatible,
-        skipped=inputs.skipped,
-    )
+    checked = inputs.checked(files)
     how = ["compatible"] * inputs.compatible
     how += [] if inputs.missing is None else [f"missing:{inputs.missing!r}"]
     signature = signed("check", *how, *inputs.skip_facts)

@@ -13,6 +13,7 @@ from errata.errors import InputError
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
+    from errata.io import Checked
     from errata.io.skipping import Skipped
 
 __all__ = [
@@ -165,6 +166,20 @@ class Inputs:
         from errata.io.outputs import read_systems
 
         return read_systems(outputs)
+
+    def checked(self, outputs: tuple[str, ...]) -> Checked:
+        """What the file check finds in the corpus and the outputs."""
+        from errata.io import check_files
+
+        return check_files(
+            outputs,
+            gold=self.gold,
+            source=self.source,
+            references=self.refs,
+            missing=self.missing,
+            compatible=self.compatible,
+            skipped=self.skipped,
+        )
 
     def scored(self, outputs: tuple[str, ...]) -> tuple[Corpus, list[Hypotheses]]:
         """The corpus and the systems to score on it, of which there must be one."""

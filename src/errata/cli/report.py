@@ -261,21 +261,12 @@ def _checked(systems: tuple[str, ...], inputs: Inputs) -> Checked | None:
     """The check of the files, where there are files."""
     if inputs.sample or not (systems or inputs.named):
         return None
-    from errata.io import check_files
     from errata.io.files import shown_name
 
     named = (*systems, *inputs.refs, inputs.gold or "", inputs.source or "")
     if any(shown_name(path.rpartition("=")[2]) == "<stdin>" for path in named):
         return None  # which can be read once
-    return check_files(
-        systems,
-        gold=inputs.gold,
-        source=inputs.source,
-        references=inputs.refs,
-        missing=inputs.missing,
-        compatible=inputs.compatible,
-        skipped=inputs.skipped,
-    )
+    return inputs.checked(systems)
 
 
 def _command_line() -> str:
