@@ -25,6 +25,10 @@ RUNS: dict[str, tuple[object, ...]] = {
     "score --by-type": ("score", "--sample", "--by-type", "-m", "errant(extractor=aligned)"),
     "compare": ("compare", "--sample", "-m", "gleu", "-m", "edits", "--resamples", 40),
     "compare --by-edit": ("compare", "--sample", "--by-edit", "--resamples", 0, "--trials", 0),
+    "compare --fail-if": (
+        *("compare", "--sample", "-m", "gleu", "--resamples", 40, "--trials", 0),
+        *("--fail-if", "gleu < -0.9", "--show", 0),
+    ),
     "verify": ("verify", "m2=0.8165 ± 0.044", "--sample", "--for", "eager"),
     "board": ("board", "board"),
     "rank": ("rank", "--sample", "--head-to-head", "--resamples", 40),
@@ -108,6 +112,49 @@ def test_every_command_is_looked_at() -> None:
 )
 def test_the_test_sees_numbers(text: str, caught: bool) -> None:
     assert bool(NUMBER_OR_INTERVAL.fullmatch(text)) == caught
+
+
+def _documented() -> list[tuple[str, re.Pattern[str], re.Pattern[str]]]:
+    """The rows of docs/json.md: a command, and what matches a name and the columns of its table."""
+
+    def name(text: str) -> str:
+        # A word in capitals, as SYSTEM_metrics has one; TP and F are names of their own.
+        return re.sub(
+            r"(?:(?<=_)|\b)(?:SYSTEM|METRIC|FIGURE|PART|JUDGE|SET|CORPUS|CORRELATION|PAPER|TABLE"
+            r"|RANKER)(?=_|\b)",
+            "[^\x1f]+",
+            re.escape(text).replace("95\\ %", "[0-9.]+\\ %"),
+        )
+
+    def columns(text: str) -> str:
+        found = ""
+        for word, optional in re.findall(r"`([^`]+)`(\??)", text):
+            several = word.endswith("...")
+            one = f"(?:{name(word.removesuffix('...'))}\x1f)"
+            found += f"{one}{'*' if several and optional else '+' if several else optional}"
+        return found
+
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \| (`.+) \|$", page, re.MULTILINE)
+    return [(c.split()[0], re.compile(name(n)), re.compile(columns(k))) for c, n, k in rows]
+
+
+def test_the_page_on_json_names_every_table_and_its_columns(tables: Any) -> None:
+    run, found = tables
+    command = str(RUNS[run][0])
+    rows = _documented()
+    shares = command == "report"  # a report has the tables of the commands behind its sections
+    own = [row for row in rows if row[0] == command or (shares and row[0] != "reproduce")]
+    for table in found:
+        keys = "".join(f"{column}\x1f" for column in table["columns"])
+        assert any(n.fullmatch(table["name"]) and k.fullmatch(keys) for _, n, k in own), (
+            table["name"],
+            table["columns"],
+        )
+
+
+def test_the_page_on_json_names_every_command() -> None:
+    assert {command for command, _, _ in _documented()} == COMMANDS.keys()
 
 
 def test_no_number_is_a_text(tables: Any) -> None:
