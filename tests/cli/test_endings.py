@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import errata as errata_package
 from command import Done, errata, errata_process
 from errata.datasets.sample import sample_file
 from small_experiment import SMALL
@@ -403,3 +405,26 @@ def test_quiet_and_verbose(tmp_path: Path) -> None:
     assert errata(*run, "-v", "-q", cwd=tmp_path).stderr == ""
     assert "NumPy" in errata("data", "-v", "list").stderr
     assert errata("--version").stdout == errata("-V").stdout
+
+
+@pytest.mark.parametrize(("more", "code"), [((), 0), (("--fail-if", "gleu<0.99"), 1)])
+def test_running_uncompiled_is_said_once(
+    more: tuple[str, ...], code: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A package without its compiled kernels, as an installation without a compiler leaves it."""
+    plain = tmp_path_factory.getbasetemp() / "plain"
+    if not plain.exists():
+        package = Path(errata_package.__file__).parent
+        left_out = shutil.ignore_patterns("*.so", "*.c", "__pycache__")
+        shutil.copytree(package, plain / "errata", ignore=left_out)
+    run = ("compare", "--sample", "-m", "gleu", "--resamples", "40", "--trials", "0", *more)
+    done = subprocess.run(
+        [sys.executable, "-m", "errata", *run],
+        env=os.environ | {"PYTHONPATH": str(plain)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert done.stderr.count("the kernels run uncompiled") == 1
+    assert "uncompiled" not in done.stdout

@@ -101,6 +101,7 @@ def run(command: click.Command, arguments: list[str] | None) -> int:
         _say_uncompiled()
         return result if isinstance(result, int) else 0
     except SystemExit as stop:
+        _say_uncompiled()
         return stop.code if isinstance(stop.code, int) else 0
     except BaseException as error:
         if show_traceback.get():
