@@ -208,18 +208,22 @@ def _scored(
     """The scores that a stored run keeps of a system."""
     from errata.evaluation import evaluate
 
-    return [
-        evaluate(
-            each,
-            corpus,
-            [system],
-            resamples=bootstrap.resamples,
-            rng=bootstrap.seed,
-            guard=False,
-            threads=threads,
-        )
-        for each in metrics
-    ]
+    results = []
+    for metric in metrics:
+        with ProgressBar(metric.name) as progress:
+            results.append(
+                evaluate(
+                    metric,
+                    corpus,
+                    [system],
+                    resamples=bootstrap.resamples,
+                    rng=bootstrap.seed,
+                    guard=False,
+                    threads=threads,
+                    progress=progress,
+                )
+            )
+    return results
 
 
 def _parted(systems: list[Hypotheses], old: str | None) -> tuple[Hypotheses, list[Hypotheses]]:
