@@ -184,6 +184,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--output": case(TOLD, "-o new.html"),
         "--title": case(f"{TOLD} --format markdown", "--title Ours", text=True),
         "--old": case(f"--gold gold.m2 eager.txt noisy.txt {GLEU}", "--old eager"),
+        "--slices": case(BUILD, "--slices levels.tsv"),
         "--fail-if": case(BUILD, "--fail-if gleu<1"),
         "--bound": case(f"{BUILD} --fail-if gleu<-0.4", "--bound point", "gate"),
         "--runs": case(TOLD, "--runs runs"),

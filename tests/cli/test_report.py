@@ -253,6 +253,29 @@ def test_a_condition_that_fails_ends_the_command_and_the_page_says_so(tmp_path: 
     assert "--fail-if goes with --old" in refused.stderr
 
 
+def test_slices_are_those_of_compare_and_filter_the_sentences(tmp_path: Path) -> None:
+    folder = folder_with_sample(tmp_path)
+    size = len((folder / "source.txt").read_text("utf-8").splitlines())
+    (folder / "levels.tsv").write_text("level\n" + "A1\nB2\n" * (size // 2))
+    build = ("--gold", "gold.m2", "eager.txt", "noisy.txt", "-m", "gleu", *FEW, "--old", "eager")
+    told, held = (
+        {t["name"]: t for t in json.loads(errata(*command, cwd=folder).stdout)["tables"]}
+        for command in (
+            ("report", *build, "--slices", "levels.tsv", "--force", "--json"),
+            ("compare", *build, "--slices", "levels.tsv", "--json"),
+        )
+    )
+    rows = told["noisy_slices"]["rows"]
+    assert rows == held["noisy_slices"]["rows"]
+    assert {row["value"] for row in rows if row["slice"] == "level"} == {"A1", "B2"}
+    page = (folder / "report.html").read_text("utf-8")
+    assert 'name="slice:length"' in page
+    assert 'name="slice:level"' in page
+    people = ("--judgments", "judgments.jsonl", "--slices", "levels.tsv")
+    refused = errata("report", *people, "--force", cwd=folder, code=2)
+    assert "--slices goes with outputs to score" in refused.stderr
+
+
 def test_ratings_of_outputs_are_those_of_meta(tmp_path: Path) -> None:
     folder = folder_with_sample(tmp_path)
     rated = ("--gold", "gold.m2", *(f"{name}.txt" for name in RATED), "-m", "gleu", *FEW)

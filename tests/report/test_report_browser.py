@@ -270,6 +270,21 @@ def test_a_regression_leads_to_its_sentence(page: Any) -> None:
     WebDriverWait(page, 60).until(
         lambda page: f"Sentence {number}" in css(page, "#sentences")[0].text
     )
+    seen = "const b = document.querySelector(arguments[0])?.getBoundingClientRect();"
+    seen += "return Boolean(b) && b.top >= 0 && b.top < innerHeight"
+
+    def in_sight(selector: str) -> bool:
+        return bool(page.execute_script(seen, selector))
+
+    WebDriverWait(page, 60).until(lambda _: in_sight(".x-current"))
+    assert css(page, ".x-current h3")[0].text == f"Sentence {number}"
+    page.execute_script("scrollTo(0, 0)")
+    page.execute_script(
+        "arguments[0].click()", css(page, "#difficulty a[href^='#sentences?']")[0]
+    )  # to the map
+    WebDriverWait(page, 60).until(lambda page: css(page, "#x-difficulty")[0].is_selected())
+    WebDriverWait(page, 60).until(lambda _: in_sight("#sentences"))
+    assert css(page, ".x-scale")[0].is_displayed()
     assert_quiet(page)
 
 

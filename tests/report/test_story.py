@@ -28,8 +28,8 @@ BAD = Hypotheses("bad", CORPUS.sources)
 PLAIN = {
     "", "ahead", "annotator", "behind", "better", "change", "corrected", "corrected by",
     "correction", "figure", "first", "in context", "judge", "new", "old", "pairs", "people",
-    "rankings", "remark", "second", "sentence", "sentences", "test", "text", "value", "version",
-    "what", "worse",
+    "rankings", "remark", "row", "second", "sentence", "sentences", "test", "text", "value",
+    "version", "what", "worse",
 }  # fmt: skip
 
 
@@ -88,6 +88,22 @@ def test_the_answer_is_written_from_the_numbers() -> None:
     assert "by every other metric" in answer(
         errata.report(CORPUS, [BAD, GOOD], metrics=["m2", "gleu", "bleu"], resamples=60)
     )
+
+
+def test_advice_names_what_is_missed_most_and_leads_there(sample: ReportPage) -> None:
+    """Of the leader, as its table by kind has it."""
+    next_ = answer(sample).strip().split("\n")[2]
+    table = next(each for each in sample.tables if each.name == "eager_by_type")
+    rows = [row for row in table.rows if ":" in str(row[0])]
+    kind, tp, _, fn, *_ = max(rows, key=lambda row: row[3])
+    assert kind == "R:OTHER"
+    assert f"most is missed in {kind}: {fn} of {tp + fn}." in next_
+    link = "#sentences?system=eager&amp;state=missed&amp;kind=R%3AOTHER"
+    assert f'<a href="{link}">R:OTHER</a>' in sample.html
+    perfect = errata.report(CORPUS, [GOOD], metrics=["m2"], resamples=0)
+    assert "missed in" not in answer(perfect)
+    leads = {section.key: section.lead for section in sample.sections}
+    assert leads["kinds"].startswith(f"eager misses most in {kind}: {fn} of the {tp + fn}")
 
 
 def test_people_who_disagree_are_heard() -> None:

@@ -20,6 +20,7 @@ from errata.cli.options import (
     extract_option,
     metric_option,
     old_option,
+    slices_option,
     threads_option,
     tier_option,
 )
@@ -54,12 +55,7 @@ Examples:
 @corpus_options()
 @metric_option(*DEFAULT_METRICS, "edits")
 @old_option("The system that the others are compared with. Default: the first.")
-@click.option(
-    "--slices",
-    metavar="FILE",
-    help="A table with a header and a row for every sentence: domain, level... Length is always "
-    "one of the slices.",
-)
+@slices_option
 @extract_option("find the edits of all outputs alike")
 @tier_option
 @click.option(

@@ -39,6 +39,7 @@ __all__ = [
     "refuse_unless",
     "seed_option",
     "sentences_option",
+    "slices_option",
     "threads_option",
     "tier_option",
     "types_option",
@@ -220,6 +221,14 @@ def metric_option(*default: str) -> Decorator:
 def old_option(help: str) -> Decorator:
     """Add ``--old``: the system that others are compared with, by its name."""
     return click.option("--old", metavar="NAME", help=help)
+
+
+slices_option = click.option(
+    "--slices",
+    metavar="FILE",
+    help="A table with a header and a row for every sentence: domain, level... Length is always "
+    "one of the slices.",
+)
 
 
 def extract_option(what: str) -> Decorator:

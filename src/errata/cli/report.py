@@ -23,6 +23,7 @@ from errata.cli.options import (
     metric_option,
     old_option,
     refuse_unless,
+    slices_option,
     threads_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
@@ -54,6 +55,7 @@ class Telling(NamedTuple):
     output: str
     title: str
     old: str | None
+    slices: str | None
     fail_if: tuple[str, ...]
     bound: Bound
     runs: str | None
@@ -75,6 +77,7 @@ told_options = gathered(
             "--title", metavar="WORDS", default="", help="The title of the page."
         ),
         "old": old_option("The system that the others are compared with."),
+        "slices": slices_option,
         "fail_if": fail_if_option,
         "bound": bound_option,
         "runs": click.option(
@@ -125,6 +128,7 @@ def command(
     from errata.io.digests import file_digests
     from errata.io.files import files_read
     from errata.io.runs import read_runs
+    from errata.io.slices import read_slices
     from errata.report.story.changes import metrics_compared
     from errata.report.story.story_material import StoryMaterial, heard_warnings
     from errata.report.story.whole_report import make_report
@@ -137,6 +141,7 @@ def command(
         runs = () if told.runs is None else read_runs(told.runs)
         corpus, outputs = given.scored or (None, [])
         _check_old(told.old, outputs)
+        slices = read_slices(told.slices, corpus) if told.slices and corpus is not None else None
         files = file_digests(dict.fromkeys(files_read.names()))
         checked = _checked(systems, inputs)
     with ProgressBar("report") as progress:
@@ -150,6 +155,7 @@ def command(
                 judgments=given.judgments,
                 human=given.human,
                 base=told.old,
+                slices=slices,
                 fail_if=told.fail_if,
                 bound=told.bound,
                 runs=runs,
@@ -196,7 +202,8 @@ def _check_used(
         )
     refuse_unless(
         computed,
-        "metrics gold source refs missing compatible annotators tokens no_guard extractor old",
+        "metrics gold source refs missing compatible annotators tokens no_guard extractor old "
+        "slices",
         "outputs to score",
     )
     refuse_unless(told.old is not None, "fail_if", "--old")

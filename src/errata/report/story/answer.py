@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from errata.data import Scores
 from errata.meta.leads import first_lead, not_told_apart
@@ -21,7 +22,7 @@ from errata.studies.comparison import Comparison
 
 __all__ = ["three_sentences"]
 
-WELL_DONE = 0.8  # a kind of which so many are corrected needs no advice
+FEW_MISSED = 0.2  # a kind of which no more than this share is missed needs no advice
 FEW_SENTENCES = 300  # below, intervals are too wide for most differences between systems
 
 
@@ -160,10 +161,12 @@ def _what_next(
                 else "name those that share the first place and not one winner"
             )
     weak = weakest_kind(kinds, results.leader())
-    if weak is not None and weak[2] < WELL_DONE:
-        kind, asked, recall = weak
+    if weak is not None and weak[1] > FEW_MISSED * weak[2]:
+        kind, missed, asked = weak
+        said = {"system": results.leader() or "", "state": "missed", "kind": kind}
+        link = told(f"#sentences?{urlencode(said)}")
         advice.append(
-            f"most is to be gained at {told(kind)}, of which {recall:.0%} of {asked:,} are made"
+            f'most is missed in <a href="{link}">{told(kind)}</a>: {missed:,} of {asked:,}'
         )
     if not advice:
         return "Next: read the sentences below before you publish the numbers."

@@ -8,6 +8,7 @@ from errata.data import Corpus, Hypotheses
 from errata.edits import extract
 from errata.metrics import Metric
 from errata.metrics.errant import Edits
+from errata.metrics.errant.aimed import changed_sentences
 from errata.numbers import plural
 from errata.report.charts import Chart, ForestRow, forest_plot
 from errata.report.page.section import Section
@@ -16,6 +17,7 @@ from errata.report.story.results import Results
 from errata.report.tables.comparison import comparison_tables
 from errata.studies.compared_parts import SentenceChange
 from errata.studies.comparison import Comparison, compare
+from errata.studies.gate_run import slices_without
 
 __all__ = ["changes_section", "comparisons_of_base", "metrics_compared"]
 
@@ -48,6 +50,7 @@ def comparisons_of_base(results: Results, left_out: Sequence[int] = ()) -> tuple
         base.without_sentences(*left_out),
         [each.without_sentences(*left_out) for each in others],
         edits=own[0] if own else edits,
+        slices=slices_without(given.slices, left_out),
         resamples=given.resamples,
         confidence=given.confidence,
         rng=given.seed,
@@ -170,12 +173,13 @@ def _harm(pieces: Pieces, found: Comparison, corpus: Corpus, output: Hypotheses 
     """Sentences that no annotator changes, and the new system does."""
     if output is None:
         return
+    changed = changed_sentences(corpus, output)
     harmed = [
         (i, source, text)
         for i, (source, text, refs) in enumerate(
             zip(corpus.sources, output.sentences, corpus.references, strict=True)
         )
-        if text != source and refs and all(r.corrected(source) == source for r in refs)
+        if changed[i] and refs and all(r.corrected(source) == source for r in refs)
     ]
     clean = sum(
         bool(refs) and all(r.corrected(source) == source for r in refs)

@@ -110,30 +110,28 @@ def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
     )
 
 
-def weakest_kind(scored: Sequence[TypeScores], system: str | None) -> tuple[str, int, float] | None:
-    """The kind of which a system misses most edits: its name, how many are asked for, recall."""
+def weakest_kind(scored: Sequence[TypeScores], system: str | None) -> tuple[str, int, int] | None:
+    """The kind of which a system misses most edits: its name, how many it misses, of how many."""
     of = next((each for each in scored if each.system == system), None)
     if of is None:
         return None
     missed = [
         (float(of.counts[k, FN]), kind)
         for k, kind in enumerate(of.kinds)
-        if _asked(of, kind) >= FEWEST_EDITS and "OTHER" not in kind and kind
+        if _asked(of, kind) >= FEWEST_EDITS and of.counts[k, FN] and kind
     ]
     if not missed:
         return None
-    kind = max(missed)[1]
-    return kind, _asked(of, kind), _figures(of, kind)[0]
+    most, kind = max(missed)
+    return kind, int(most), _asked(of, kind)
 
 
 def _lead(scored: Sequence[TypeScores], leader: str | None) -> str:
     weak = weakest_kind(scored, leader)
     if weak is None or leader is None:
         return ""
-    kind, asked, recall = weak
-    return (
-        f"{leader} misses most of {kind}: {asked:,} are asked for, it makes {recall:.0%} of them."
-    )
+    kind, missed, asked = weak
+    return f"{leader} misses most in {kind}: {missed:,} of the {asked:,} that are asked for."
 
 
 def difficulty_chart(table: Table) -> Chart:

@@ -12,10 +12,10 @@ __all__ = ["difficulty_section"]
 
 
 def difficulty_section(results: Results) -> Section | None:
-    """What `errata difficulty` prints, its kinds drawn too.
+    """What `errata difficulty` prints, its kinds drawn too, and the way to the map.
 
-    The map itself is a page of its own (``errata difficulty --figure map.html``): beside the
-    explorer, which marks the same errors sentence by sentence, it would double the file.
+    The map is that of the explorer, which marks the same errors sentence by sentence; what systems
+    raise false alarms at is on the page of ``errata difficulty --figure map.html``.
     """
     found = results.difficulty
     if found is None:
@@ -32,14 +32,15 @@ def difficulty_section(results: Results) -> Section | None:
         rng=given.seed,
     )
     pieces = Pieces("difficulty")
+    pieces.html(
+        '<p><a href="#sentences?difficulty=true">The difficulty map</a>: every sentence, its '
+        "errors shaded from those that all systems correct to those that none does.</p>"
+    )
     kinds = next(table for table in tables if table.name == "kinds")
     if kinds.rows:
         pieces.charts([difficulty_chart(kinds)])
     for table in tables:
         pieces.table(table, folded=table.name not in ("kinds", "hardest"))
     n = len(given.systems)
-    lead = (
-        f"An error is hard if few of the {n} systems correct it. The map of all sentences is a "
-        "page of its own: errata difficulty --figure map.html."
-    )
+    lead = f"An error is hard if few of the {n} systems correct it."
     return pieces.section("Which errors are hard", lead)

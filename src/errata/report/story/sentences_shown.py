@@ -30,5 +30,5 @@ def sentences_section(results: Results) -> Section | None:
         judge=judge if states is not None else None,
         difficulty=None if results.difficulty is None else results.difficulty[0],
         base=given.base,
-        slices={"length": length_slices(corpus)},
+        slices={"length": length_slices(corpus)} | dict(given.slices or {}),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
@@ -37,7 +37,8 @@ class StoryMaterial:
     ``systems`` are scored by ``metrics`` on ``corpus``; ``scores`` were computed elsewhere.
     ``judgments`` are ranked, ``human`` are people's scores of systems. The systems are compared
     with ``base``, one of them, by the metrics ``compared``, and held to the conditions ``fail_if``
-    (or ``gate`` says what became of them elsewhere). ``checked`` and ``warnings`` are what was
+    (or ``gate`` says what became of them elsewhere). ``slices`` say of every sentence what it
+    belongs to, by column. ``checked`` and ``warnings`` are what was
     found in the files, ``files`` their fingerprints, ``command`` what makes the report again.
     ``origin`` is what a signature says of how judgments were read; ``hide`` and ``common`` choose
     the systems of metrics against people.
@@ -51,6 +52,7 @@ class StoryMaterial:
     judgments: Sequence[Judgment] | None = None
     human: Scores | None = None
     base: str | None = None
+    slices: Mapping[str, Sequence[str]] | None = None
     runs: Sequence[StoredRun] = ()
     fail_if: Sequence[str] = ()
     bound: GateBound = "confident"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from errata.data import Corpus, Hypotheses, Judgment, Scores
@@ -148,6 +148,7 @@ def report(
     judgments: Sequence[Judgment] = (),
     human: Scores | None = None,
     base: str | None = None,
+    slices: Mapping[str, Sequence[str]] | None = None,
     fail_if: Sequence[str] = (),
     runs: Sequence[StoredRun] = (),
     title: str = "",
@@ -161,7 +162,8 @@ def report(
     ``metrics`` are those of `errata score` where there are references, unless named. ``scores``
     were computed elsewhere; ``judgments`` are people's rankings, ``human`` their scores. Systems
     are compared with ``base``, the name of one of them, and held to the conditions ``fail_if``
-    (`errata.studies.gate`); ``runs`` are drawn over time.
+    (`errata.studies.gate`); ``slices`` say of every sentence what it belongs to, by column
+    (domain, level); ``runs`` are drawn over time.
 
     >>> import errata
     >>> corpus = errata.Corpus.from_texts(["He go home ."], [["He goes home ."]])
@@ -185,6 +187,7 @@ def report(
             judgments=tuple(judgments) or None,
             human=human,
             base=base,
+            slices=slices,
             fail_if=tuple(fail_if),
             runs=tuple(runs),
             title=title,
