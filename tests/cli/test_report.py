@@ -188,7 +188,7 @@ def test_any_part_of_what_there_is_is_told(tmp_path: Path) -> None:
     only = ("--resamples", 60)
     assert sections(folder, "--judgments", "judgments.jsonl", *only) == ["answer", "people", "made"]
     assert sections(folder, "--source", "source.txt", "eager.txt", *only) == [
-        "sentences", "findings", "made",
+        "answer", "sentences", "findings", "made",
     ]  # fmt: skip
     found = sections(
         folder, "--source", "source.txt", "eager.txt", "noisy.txt", "--old", "noisy", *only

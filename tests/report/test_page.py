@@ -152,3 +152,11 @@ def test_a_place_that_nothing_fills_is_an_error() -> None:
 
     with pytest.raises(UndefinedError, match="policy"):
         filled("errata.report.page", "page.html.j2")
+
+
+def test_what_wide_gaps_part_stays_apart() -> None:
+    """Of '* best   = not told apart from it' HTML would make one sentence."""
+    table = Table(("a",), ((1,),), caption="* best   = not told apart\n  note: below")
+    for shown in (table_html(table, "t"), table_html(table, interactive=False)):
+        assert "* best \N{MIDDLE DOT} = not told apart" in shown
+        assert "\N{MIDDLE DOT} note" not in shown

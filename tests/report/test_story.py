@@ -83,8 +83,17 @@ def test_the_answer_is_written_from_the_numbers() -> None:
     assert "between 100.0 and 100.0" in answer(alone)
     tied = errata.report(CORPUS, [GOOD, Hypotheses("as good", GOOD.sentences)], metrics=["m2"])
     assert "share the first place of 2 systems" in answer(tied)
+    assert "level m2 cannot tell them apart." in answer(tied)
     unsure = errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], resamples=0)
     assert "cannot be said: nothing was resampled" in answer(unsure)
+    one = CORPUS.without_sentences(*range(1, 8))
+    few = [Hypotheses(each.system, each.sentences[:1]) for each in (BAD, GOOD)]
+    short = answer(errata.report(one, few, metrics=["m2"], resamples=60))
+    assert "How sure that is cannot be said from 1 sentence." in short
+    bare = Corpus(CORPUS.sources, ((),) * 8)
+    unscored = answer(errata.report(bare, [BAD, GOOD]))
+    assert unscored.startswith("Who is best cannot be said: there are no references")
+    assert "bad changes 0 of 8, good changes 8 of 8 sentences." in unscored
     assert "by every other metric" in answer(
         errata.report(CORPUS, [BAD, GOOD], metrics=["m2", "gleu", "bleu"], resamples=60)
     )
@@ -114,6 +123,7 @@ def test_people_who_disagree_are_heard() -> None:
     assert "people put bad first" in answer(made)
     alone = errata.report(judgments=judgments, resamples=60)
     assert answer(alone).startswith("bad is best of 2 systems by people")
+    assert "sentences below" not in answer(alone)  # there are none
     assert [section.key for section in alone.sections] == ["answer", "people", "made"]
 
 

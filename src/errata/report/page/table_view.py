@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Collection, Mapping
 
 from errata.errors import visible
@@ -67,7 +68,7 @@ def _plain(table: Table) -> str:
         return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
     lines = (visible(table.title), *table.remarks(), *table.signature_lines())
-    caption = "<br>".join(html.escape(line) for line in lines if line)
+    caption = "<br>".join(_parted(line) for line in lines if line)
     return "\n".join(
         [
             f'<table><caption style="caption-side:bottom">{caption}</caption>',
@@ -99,7 +100,7 @@ def _figure(
             "<tbody>",
             *_rows(table, best, links),
             "</tbody></table></div>",
-            *(f'<p class="note">{html.escape(note)}</p>' for note in notes),
+            *(f'<p class="note">{_parted(note)}</p>' for note in notes),
             '<div class="tools">',
             *_signature(signatures),
             f'<details class="copies"><summary>Copy or save<span class="unseen"> {title}</span>'
@@ -114,6 +115,11 @@ def _figure(
         head = f'<figcaption id="{name}-title" class="unseen">{title}</figcaption>'
     kind = "table folded" if folded else "table"
     return f'<figure class="{kind}" id="{name}">\n{head}\n{inside}\n</figure>'
+
+
+def _parted(line: str) -> str:
+    """A line in which wide gaps part what stands beside each other, which HTML would close."""
+    return html.escape(re.sub(r"(?<=\S) {2,}", " \N{MIDDLE DOT} ", line))
 
 
 def _remarks(table: Table) -> tuple[list[str], list[str]]:

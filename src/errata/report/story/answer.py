@@ -23,6 +23,7 @@ from errata.studies.comparison import Comparison
 __all__ = ["three_sentences"]
 
 FEW_MISSED = 0.2  # a kind of which no more than this share is missed needs no advice
+TOO_FEW = 5  # sentences that, drawn anew, hardly differ: an interval of them says nothing
 FEW_SENTENCES = 300  # below, intervals are too wide for most differences between systems
 
 
@@ -34,9 +35,33 @@ def three_sentences(
 ) -> Section | None:
     """Three sentences of HTML, written from the numbers."""
     if results.leader() is None:
-        return None
+        return _unscored(results)
     said = [_who(results), _how_sure(results), _what_next(results, kinds, compared, gate)]
     listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
+    return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
+
+
+def _unscored(results: Results) -> Section | None:
+    """What can be said of outputs that nothing was held against."""
+    given = results.material
+    if given.corpus is None or not given.systems:
+        return None
+    n, shown = len(given.corpus), given.systems[:4]
+    sources = given.corpus.sources
+    changed = [
+        f"<bdi>{told(each.system)}</bdi> changes "
+        f"{sum(a != b for a, b in zip(each.sentences, sources, strict=True)):,} of {n:,}"
+        for each in shown
+    ]
+    left = len(given.systems) - len(shown)
+    more = f", and {left} more" if left else ""
+    said = (
+        "Who is best cannot be said: there are no references, and nobody judged the outputs.",
+        f"{', '.join(changed)} {plural('sentence', n)}{more}.",
+        'Next: <a href="#sentences">read the sentences</a>, and give references (--refs, --gold) '
+        "or judgments.",
+    )
+    listed = "".join(f"<li>{sentence}</li>" for sentence in said)
     return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
 
 
@@ -96,6 +121,10 @@ def _how_sure(results: Results) -> str:
     by = "the judgments" if main is people else told(main.label)
     if main.resampled is None:
         return "How sure that is cannot be said: nothing was resampled."
+    corpus = results.material.corpus
+    if main is not people and corpus is not None and len(corpus) < TOO_FEW:
+        n = len(corpus)
+        return f"How sure that is cannot be said from {n} {plural('sentence', n)}."
     confidence, level = results.material.confidence, told(results.material.level)
     if len(main) == 1:
         low, high = (_shown(main, bound) for bound in main.interval(confidence)[0].tolist())
@@ -115,6 +144,11 @@ def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
     best = main.order[0]
     alike = not_told_apart(main, confidence)
     beside = [main.systems[s] for s in main.order if alike[s] and s != best]
+    first = _first(main)
+    if len(first) > 1:
+        others = [name for name in beside if name not in first]
+        close = f", nor them from {_names(others)}" if others else ""
+        return f"At the {level} level {by} cannot tell them apart{close}."
     value, low, high = (_shown(main, float(number)) for number in lead.by)
     ahead = (
         f"it is ahead of <bdi>{told(lead.worse)}</bdi> by {value}{_unit(main, 'points')} "
@@ -169,7 +203,11 @@ def _what_next(
             f'most is missed in <a href="{link}">{told(kind)}</a>: {missed:,} of {asked:,}'
         )
     if not advice:
-        return "Next: read the sentences below before you publish the numbers."
+        if given.corpus is not None and given.systems:
+            return (
+                'Next: <a href="#sentences">read the sentences</a> before you publish the numbers.'
+            )
+        return "Next: give the outputs too, to see which sentences decide this."
     joined = "; ".join(advice[:2])
     return f"Next: {joined}."
 
