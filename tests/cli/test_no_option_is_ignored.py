@@ -61,7 +61,7 @@ def test_power_needs_more_rankings() -> None:
     def needed(power: str) -> float:
         run = ("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 100)
         rows = tables(*run, "--power", power)["plan"]["rows"]
-        value = next(row["value"] for row in rows if "rankings needed" in row.values())
+        value = next(row["value"] for row in rows if row["figure"] == "rankings needed")
         return float(value if isinstance(value, int | float) else value[-1] or value[0])
 
     assert needed("0.5") < needed("0.95")

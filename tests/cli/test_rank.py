@@ -92,7 +92,9 @@ def test_rank_without_resamples_leaves_intervals_out() -> None:
     headed = json.loads(
         errata("rank", "--sample", "--resamples", 0, "--head-to-head", "--json").stdout
     )
-    assert [row[""] for row in headed["tables"][1]["rows"]] == [r["system"] for r in table["rows"]]
+    assert [row["row"] for row in headed["tables"][1]["rows"]] == [
+        r["system"] for r in table["rows"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -204,12 +206,12 @@ def test_agree_with_one_judge(tmp_path: Path) -> None:
 
 def test_plan() -> None:
     found = tables("plan", "--sample", "--systems", "eager", "cautious", "--simulations", "100")
-    values = {row[""]: row["value"] for row in found["plan"]}
+    values = {row["figure"]: row["value"] for row in found["plan"]}
     assert values["systems"] == "eager > cautious"
     assert values["rankings in the pilot"] == 183
     assert len(found["next_pairs"]) == 10
     clear = tables("plan", "--sample", "--systems", "fluent", "noisy", "--simulations", "100")
-    needed = {row[""]: row["value"] for row in clear["plan"]}["rankings needed"]
+    needed = {row["figure"]: row["value"] for row in clear["plan"]}["rankings needed"]
     assert needed == [None, 19]  # the smallest campaign tried
     assert "plan" not in tables("plan", "--sample")
     assert "nothing is known of" in errata("plan", "--sample", "--systems", "a", "b", code=2).stderr

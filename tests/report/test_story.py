@@ -26,7 +26,7 @@ GOOD = Hypotheses("good", tuple(f"He goes home {i} ." for i in range(8)))
 BAD = Hypotheses("bad", CORPUS.sources)
 # Headings that say what they mean.
 PLAIN = {
-    "", "ahead", "annotator", "behind", "better", "change", "corrected", "corrected by",
+    "ahead", "annotator", "behind", "better", "change", "corrected", "corrected by",
     "correction", "figure", "first", "in context", "judge", "new", "old", "pairs", "people",
     "rankings", "remark", "row", "second", "sentence", "sentences", "test", "text", "value",
     "version", "what", "worse",

@@ -172,7 +172,7 @@ def test_a_ranking_has_each_systems_own_counts() -> None:
 def test_the_column_beats_the_row_head_to_head() -> None:
     comparisons = compare(RANKED)
     table = rankings.head_to_head_table(head_to_head(comparisons), (0, 1, 2))
-    assert table.columns == ("", "A", "B", "C")
+    assert table.columns == ("row", "A", "B", "C")
     cell = table.rows[2][1]  # C's row, A's column: A beats C in 10 of 11
     assert isinstance(cell, Marked)
     assert cell.value == pytest.approx(10 / 11)

@@ -116,6 +116,8 @@ def _scores_among(tables: list[Printed], name: str) -> list[Scores]:
         columns = table["columns"]
         if columns[:2] == ["system", "sentence"] and len(columns) > 2:
             found.append(_by_sentence(table, name))
+        elif columns[0] == "cluster" and columns[-1] == "date":
+            continue  # a board: several metrics side by side, as an overview has them
         elif "system" in columns[1:-1] and columns[0] in ("rank", "cluster"):
             found.append(_of_systems(table, name))
     if not found:
