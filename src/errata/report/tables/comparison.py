@@ -143,6 +143,14 @@ def _moves(counts: ChangeCounts, judged: bool) -> tuple[Cell, ...]:
     return (counts.gained, counts.lost, counts.new_alarms, counts.alarms_gone) if judged else ()
 
 
+def _formats(found: Comparison, what: str) -> dict[str, str]:
+    """Digits of a table of one figure: of what is counted per 1,000 words, two decimals."""
+    if what not in PER_1000:
+        return FORMATS
+    shown = dict.fromkeys(("old", "new", _interval(found)), ".2f")
+    return FORMATS | shown | {"difference": "+.2f"}
+
+
 def _kind_table(found: Comparison) -> Table:
     def busiest(kind: KindChange) -> tuple[float, ...]:
         gap = kind.figures[_lead(kind.figures)].difference.value
@@ -166,7 +174,7 @@ def _kind_table(found: Comparison) -> Table:
         rows,
         title=_title(found, f"{PER_1000.get(what, what)} by kind of edit"),
         name=f"{found.system}_kinds",
-        formats=FORMATS,
+        formats=_formats(found, what),
         signature=found.edits,
     )
     return _trimmed(table, found)
@@ -216,7 +224,7 @@ def _slice_table(found: Comparison) -> Table:
         rows,
         title=_title(found, f"{PER_1000.get(what, what)} by slice"),
         name=f"{found.system}_slices",
-        formats=FORMATS,
+        formats=_formats(found, what),
         rules=frozenset(last),
         signature=found.edits,
     )
