@@ -239,7 +239,8 @@ def run(folder: Path, reader: str, file: str) -> Done:
 def test_what_is_written_is_read(folder: Path, reader: str) -> None:
     for file in filter(lambda file: takes(reader, file), KINDS):
         done = run(folder, reader, file)
-        assert done.returncode == 0, (file, done.stderr)
+        read = (0, 1) if reader.startswith("verify") else (0,)  # 1: read, and the score is another
+        assert done.returncode in read, (file, done.stderr)
 
 
 @pytest.mark.slow
