@@ -320,7 +320,7 @@ def test_links_carry_everything_and_the_browser_goes_back(browser: Any, explorer
     assert [each.text for each in css(again, ".x-current h3")] == [f"Sentence {number}"]
     said(again, f"{len(SOURCES) - 1} of {len(SOURCES)} sentences")
     # What this page does not have is said and does no harm.
-    ready(browser, explorer, "sentences?n=999&system=nobody&sort=nothing&state=wrong")
+    ready(browser, explorer, "sentences?n=999&system=nobody&sort=nothing&from=x&state=wrong")
     said(again, f"sentence 999 is not among those shown: 3 of {len(SOURCES)} sentences")
     assert_quiet(again)
 

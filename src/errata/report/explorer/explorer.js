@@ -111,7 +111,9 @@
     for (const each of fields()) {
       if (!said.has(each.name)) continue;
       if (each.type === "checkbox") each.checked = ["true", "1"].includes(said.get(each.name));
-      else each.value = said.get(each.name);
+      else if (each.type !== "number" || Number.isFinite(Number(said.get(each.name)))) {
+        each.value = said.get(each.name);
+      }
       if (each.selectedIndex === -1) each.selectedIndex = 0; // a name that this page does not know
     }
   }
