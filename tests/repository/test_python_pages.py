@@ -16,6 +16,7 @@ import errata
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NOUNS = (DOCS / "nouns.md").read_text(encoding="utf-8")
+PAGES = (".md", ".ipynb")
 API = (DOCS / "api.md").read_text(encoding="utf-8")
 
 
@@ -36,6 +37,16 @@ def test_every_noun_has_its_section_in_which_it_is_made_and_checked() -> None:
     for section in sections.values():
         assert ">>> " in section
         assert "Checked: " in section
+
+
+def test_every_page_is_in_the_menu_and_reached_from_the_first() -> None:
+    pages = {p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*") if p.suffix in PAGES}
+    menu = (DOCS.parent / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
+    assert {
+        line.rpartition(": ")[2] for line in menu.splitlines() if not line.endswith(":")
+    } == pages
+    index = (DOCS / "index.md").read_text("utf-8")
+    assert {*re.findall(r"\]\(([^)#]+)", index)} >= pages - {"index.md"}
 
 
 def named() -> list[str]:
