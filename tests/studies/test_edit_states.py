@@ -15,6 +15,8 @@ from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.metrics.errant import Edits
 from errata.metrics.errant.by_type import scores_by_type
+from errata.studies.comparison import compare
+from errata.studies.edit_changes import edit_changes
 from errata.studies.edit_states import judged_edits
 
 WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
@@ -71,6 +73,14 @@ def test_together_one_annotator_judges_all() -> None:
         for system, sentence in zip(systems, column, strict=True):
             by_text.setdefault(system.sentences[i], set()).add(sentence)
         assert all(len(several) == 1 for several in by_text.values())
+    turned = judged_edits(Edits(), corpus, systems[::-1], together=True)
+    assert turned == judged[::-1]  # nobody's edits count for more
+    pair = [systems[0], systems[3]]
+    (found,) = compare((), corpus, pair[0], pair[1], resamples=0, trials=0)
+    changes = edit_changes(*judged_edits(Edits(), corpus, pair, together=True))
+    assert [replace(each, difficulty=0.0) for each in found.changes] == [
+        replace(each, difficulty=0.0) for each in changes
+    ]
 
 
 def test_an_alternative_is_shown_as_the_system_wrote_it() -> None:
