@@ -115,6 +115,19 @@ def test_advice_names_what_is_missed_most_and_leads_there(sample: ReportPage) ->
     assert leads["kinds"].startswith(f"eager misses most in {kind}: {fn} of the {tp + fn}")
 
 
+def test_harm_to_clean_sentences_is_counted_as_the_rate_is() -> None:
+    """The form of quotation marks is no change, in the table and below it."""
+    sources = ['He said " yes " .', "All fine .", "He go ."]
+    corpus = Corpus.from_texts(sources, [[*sources[:2], "He goes ."]])
+    old = Hypotheses("old", tuple(sources))
+    new = Hypotheses("new", ("He said “ yes ” .", "All is fine .", "He goes ."))
+    made = errata.report(corpus, [old, new], metrics=["m2"], base="old", resamples=0)
+    body = next(section.body for section in made.sections if section.key == "changes")
+    assert "1 of 2 sentences that nobody corrects were changed by new" in body
+    rates = next(table for table in made.tables if table.name == "new_rates")
+    assert {row[0]: row[2] for row in rates.rows}["clean sentences touched"] == 0.5
+
+
 def test_people_who_disagree_are_heard() -> None:
     judgments = [
         Judgment(judge, i, (("good",), ("bad",)), (2, 1)) for i in range(8) for judge in "ab"
