@@ -131,6 +131,10 @@ def test_it_is_readable_for_everybody(page: Any) -> None:
         screenshot(page, "report-dark", whole=True)
     with narrow(page):
         screenshot(page, "report-narrow", whole=True)
+    with printing(page):
+        folded = css(page, "details:not([open]) > summary")
+        assert folded
+        assert not any(each.is_displayed() for each in folded)  # nothing stands below them
     unfolded = "for (const d of document.querySelectorAll('details')) d.open = true"
     page.execute_script(unfolded)
     assert_accessible(page)
