@@ -48,6 +48,7 @@ def run(commands: list[str], folder: Path, data: Path) -> list[str]:
         env={
             **os.environ,
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": "200",  # the pages show every column
             "ERRATA_DATA": str(data),
             "PYTHONPATH": str(folder / "src"),
         },
