@@ -317,6 +317,11 @@ def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path
     first = (tmp_path / "bundle.zip").read_bytes()
     tables(board, "--codabench", tmp_path / "bundle.zip", "--force")
     assert (tmp_path / "bundle.zip").read_bytes() == first
+    for _ in range(2):  # it may stand in the board's own folder
+        errata("board", board, "--codabench", board / "bundle.zip", "--force")
+    assert (board / "bundle.zip").read_bytes() == first
+    refused = errata("board", board, "--codabench", board / "gold.m2", "--force", code=2)
+    assert "ends in .zip" in refused.stderr
     bundle = unpacked(first, tmp_path / "bundle")
     competition = yaml.safe_load((bundle / "competition.yaml").read_text("utf-8"))
     assert competition["version"] == 2

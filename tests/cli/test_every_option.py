@@ -116,7 +116,7 @@ MORE = {
     "difficulty": ("eager.txt noisy.txt --resamples 0", "odd.txt --resamples 0"),
     "stress": (GLEU, GLEU),
     "compare": (f"eager.txt noisy.txt {FAST}", f"odd.txt x=odd.txt {FAST}"),
-    "verify": ("gleu=0 noisy.txt", "gleu=0 odd.txt"),
+    "verify": ("gleu=0.2 noisy.txt", "gleu=0 odd.txt"),
     "report": (f"eager.txt noisy.txt {GLEU}", f"odd.txt {GLEU}"),
     "align": ("eager.txt -m difficulty --sentences 1-72", "odd.txt -m difficulty"),
     "meta": (
@@ -503,6 +503,9 @@ for _name, (_more, _odd) in MORE.items():
     for _option, _case in CORPUS.items():
         _all = " --annotator all" if _name == "difficulty" and _option in CORPUS_OF_ALL else ""
         CASES[_name][_option] = _case._replace(base=_case.base.format(more=_more, odd=_odd) + _all)
+# Beside texts of other sentences a score is another one.
+_alien = CASES["verify"]["--no-guard"]
+CASES["verify"]["--no-guard"] = _alien._replace(base=_alien.base.replace("gleu=0.2", "gleu=0.1"))
 # The seed decides damage itself, not only intervals.
 CASES["stress"]["--seed"] = [case(GLEU, "--seed 1"), case("-m gleu --resamples 0", "--seed 1")]
 

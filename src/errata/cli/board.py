@@ -21,7 +21,7 @@ __all__ = ["command"]
 
 
 @click.command("board", epilog="Example:  errata board essays/ --site public/")
-@writes_files("bundle")
+@writes_files("bundle", around=("folder",))
 @click.argument("folder", metavar="FOLDER")
 @click.option(
     "--check",
@@ -57,6 +57,10 @@ def command(
     """
     from errata.datasets.boards import read_board
 
+    if bundle is not None and not bundle.lower().endswith(".zip"):
+        raise InputError(
+            "a bundle is a ZIP archive", path=bundle, remedy="give it a name that ends in .zip"
+        )
     board = read_board(folder)
     if submissions:
         _check(board, submissions, strict, form)

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
 from types import TracebackType
@@ -100,12 +100,15 @@ def _remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any
     return value
 
 
-def writes_files(*fields: str, stem: bool = False) -> Callable[[Command], Command]:
+def writes_files(
+    *fields: str, stem: bool = False, around: Collection[str] = ()
+) -> Callable[[Command], Command]:
     """Add ``--force``, and let what the command writes appear together or not at all.
 
     ``fields`` are its parameters that name files to write. A name that must not be overwritten
     (an input, or without --force any file that exists) is refused before the work; a
-    ``stem`` of several names is left to the command. Stands above the other options, so that it
+    ``stem`` of several names is left to the command. Of folders that stand ``around`` inputs and
+    results not every file is an input. Stands above the other options, so that it
     sees their values as they were given.
     """
 
@@ -117,7 +120,7 @@ def writes_files(*fields: str, stem: bool = False) -> Callable[[Command], Comman
             inputs = frozenset(
                 file
                 for field, value in given.items()
-                if field not in fields
+                if field not in (*fields, *around)
                 for file in _named_files(value)
             )
             targets = [] if stem else [n for field in fields for n in _targets(given[field])]
