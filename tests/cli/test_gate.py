@@ -75,6 +75,14 @@ def test_a_regression_of_one_kind_fails_and_no_change_passes(folder: Path) -> No
     assert table["rows"][1]["value"] == 0.0
 
 
+def test_no_difference_is_said_once(folder: Path) -> None:
+    run = ("compare", "--gold", "gold.m2", "old.txt", "same.txt", *FEW)
+    text = errata(*run, cwd=folder).stdout
+    assert "no sentence differs" in text
+    assert len(text.split("\n\n")) == 1
+    assert len(json.loads(errata(*run, "--json", cwd=folder).stdout)["tables"]) > 5
+
+
 def test_what_build_servers_read(folder: Path, tmp_path: Path) -> None:
     files = {name: tmp_path / f"{name}.out" for name in ("junit", "summary")}
     done = errata(
