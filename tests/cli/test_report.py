@@ -271,6 +271,23 @@ def test_slices_are_those_of_compare_and_filter_the_sentences(tmp_path: Path) ->
     page = (folder / "report.html").read_text("utf-8")
     assert 'name="slice:length"' in page
     assert 'name="slice:level"' in page
+    value = rows[-1]["value"]
+    on = (
+        "--slices",
+        "levels.tsv",
+        "--fail-if",
+        f"gleu score < 0.01 on {rows[-1]['slice']}={value}",
+    )
+    gates = [
+        next(
+            t for t in json.loads(errata(*run, cwd=folder).stdout)["tables"] if t["name"] == "gate"
+        )
+        for run in (
+            ("report", *build, *on, "--force", "--json"),
+            ("compare", *build, *on, "--json"),
+        )
+    ]
+    assert gates[0]["rows"] == gates[1]["rows"]
     people = ("--judgments", "judgments.jsonl", "--slices", "levels.tsv")
     refused = errata("report", *people, "--force", cwd=folder, code=2)
     assert "--slices goes with outputs to score" in refused.stderr

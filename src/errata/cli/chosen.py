@@ -1,4 +1,4 @@
-"""The metrics that were asked for: no two alike, and with the edits that --extract finds."""
+"""What was asked for: metrics, no two alike, with the edits that --extract finds; a system."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from errata.cli.output import ProgressBar
 from errata.errors import InputError
 from errata.plugins import origin
 
 if TYPE_CHECKING:
+    from errata.cli.options import Bootstrap
+    from errata.data import Corpus, Hypotheses, Scores
     from errata.metrics import Metric
 
-__all__ = ["are_twins", "extracting", "refuse_twins"]
+__all__ = ["are_twins", "check_old", "extracting", "refuse_twins", "scored_by"]
 
 
 def are_twins(one: Metric, other: Metric) -> bool:
@@ -50,3 +53,38 @@ def extracting(metrics: Sequence[Metric], extractor: str) -> list[Metric]:
             remedy="it goes with -m errant, edits or difficulty",
         )
     return [m.extracting(extractor) if isinstance(m, Edits | Difficulty) else m for m in metrics]
+
+
+def scored_by(
+    metrics: Sequence[Metric],
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    bootstrap: Bootstrap,
+    threads: int | None = None,
+) -> list[Scores]:
+    """What each metric says of the systems, with a bar for each that takes long."""
+    from errata.evaluation import evaluate
+
+    results = []
+    for metric in metrics:
+        with ProgressBar(metric.name) as progress:
+            results.append(
+                evaluate(
+                    metric,
+                    corpus,
+                    systems,
+                    resamples=bootstrap.resamples,
+                    rng=bootstrap.seed,
+                    threads=threads,
+                    progress=progress,
+                )
+            )
+    return results
+
+
+def check_old(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:
+    """The names of the systems, among which is that of --old, if one is given."""
+    names = [each.system for each in systems]
+    if old is not None and old not in names:
+        raise InputError(f"there is no system {old!r}", remedy=f"known: {', '.join(names)}")
+    return names

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from errata.cli.chosen import extracting, refuse_twins
+from errata.cli.chosen import check_old, extracting, refuse_twins, scored_by
 from errata.cli.gate import GateOptions, gate_options
 from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
@@ -30,7 +30,7 @@ from errata.errors import InputError
 from errata.numbers import MOST_RESAMPLES
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses, Scores
+    from errata.data import Corpus, Hypotheses
     from errata.metrics import Metric
     from errata.metrics.errant import Edits
     from errata.report.table import Form, Table
@@ -127,7 +127,7 @@ def command(
     if any(each.failed for each in verdicts):
         sys.exit(1)
     if gate.update_baseline:
-        results = _scored(chosen, corpus, others[0], bootstrap, threads)
+        results = scored_by(chosen, corpus, others, bootstrap, threads)
         gate.store(corpus, others[0], results, confidence=bootstrap.confidence)
 
 
@@ -140,18 +140,17 @@ def _comparer(
     **settings: Any,
 ) -> Callable[[Sequence[int]], tuple[Comparison, ...]]:
     """What compares the systems without some sentences, counted from 0."""
-    from errata.studies.comparison import compare
-    from errata.studies.gate_run import slices_without
+    from errata.studies.gate_run import compare_without
 
     def compared(left_out: Sequence[int]) -> tuple[Comparison, ...]:
         with ProgressBar("compare") as progress:
-            return compare(
+            return compare_without(
+                left_out,
                 metrics,
-                corpus.without_sentences(*left_out),
-                base.without_sentences(*left_out),
-                [each.without_sentences(*left_out) for each in others],
-                slices=slices_without(columns, left_out),
-                guard=False,
+                corpus,
+                base,
+                others,
+                slices=columns,
                 progress=progress,
                 **settings,
             )
@@ -199,39 +198,9 @@ def _tables(
     return shown
 
 
-def _scored(
-    metrics: Sequence[Metric],
-    corpus: Corpus,
-    system: Hypotheses,
-    bootstrap: Bootstrap,
-    threads: int | None,
-) -> list[Scores]:
-    """The scores that a stored run keeps of a system."""
-    from errata.evaluation import evaluate
-
-    results = []
-    for metric in metrics:
-        with ProgressBar(metric.name) as progress:
-            results.append(
-                evaluate(
-                    metric,
-                    corpus,
-                    [system],
-                    resamples=bootstrap.resamples,
-                    rng=bootstrap.seed,
-                    guard=False,
-                    threads=threads,
-                    progress=progress,
-                )
-            )
-    return results
-
-
 def _parted(systems: list[Hypotheses], old: str | None) -> tuple[Hypotheses, list[Hypotheses]]:
     """The system to compare with, and the others."""
-    names = [each.system for each in systems]
-    if old is not None and old not in names:
-        raise InputError(f"there is no system {old!r}", remedy=f"known: {', '.join(names)}")
+    names = check_old(old, systems)
     if len(systems) < 2:
         raise InputError(
             "one output is nothing to compare", remedy="give the old output and then the new one"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from errata.cli.chosen import extracting, refuse_twins
+from errata.cli.chosen import check_old, extracting, refuse_twins
 from errata.cli.gate import Bound, bound_option, fail_if_option
 from errata.cli.given import Given
 from errata.cli.human_scores import People, judgments_of, people_options
@@ -140,7 +140,7 @@ def command(
         )
         runs = () if told.runs is None else read_runs(told.runs)
         corpus, outputs = given.scored or (None, [])
-        _check_old(told.old, outputs)
+        check_old(told.old, outputs)
         slices = read_slices(told.slices, corpus) if told.slices and corpus is not None else None
         files = file_digests(dict.fromkeys(files_read.names()))
         checked = _checked(systems, inputs)
@@ -256,12 +256,6 @@ def _metrics(
         chosen = extracting(chosen, extractor)
     refuse_twins(chosen)
     return chosen
-
-
-def _check_old(old: str | None, systems: list[Hypotheses]) -> None:
-    names = [system.system for system in systems]
-    if old is not None and old not in names:
-        raise InputError(f"there is no system {old!r}", remedy=f"known: {', '.join(names)}")
 
 
 def _checked(systems: tuple[str, ...], inputs: Inputs) -> Checked | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.chosen import extracting, refuse_twins
+from errata.cli.chosen import extracting, refuse_twins, scored_by
 from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
@@ -71,7 +71,6 @@ def command(
     Give the gold standard as M2 (--gold) or as texts (--source and --refs), then one output
     file per system, one sentence a line.
     """
-    from errata.evaluation import evaluate
     from errata.metrics import parse
     from errata.report.tables import scores as tables
 
@@ -90,21 +89,7 @@ def command(
     if by_type:
         emit(_by_type(chosen, corpus, systems, tier), form)
         return
-    results = []
-    for metric in chosen:
-        with ProgressBar(metric.name) as progress:
-            results.append(
-                evaluate(
-                    metric,
-                    corpus,
-                    systems,
-                    resamples=bootstrap.resamples,
-                    rng=bootstrap.seed,
-                    threads=threads,
-                    progress=progress,
-                )
-            )
-    results = tables.told_apart(results)
+    results = tables.told_apart(scored_by(chosen, corpus, systems, bootstrap, threads))
     if sentences:
         shown = [tables.sentence_score_table(scores) for scores in results]
         emit(tables.long_table(shown, results) if form == "tsv" and len(shown) > 1 else shown, form)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
@@ -11,13 +11,13 @@ from errata.io import read_corpus, read_hypotheses
 from errata.io.files import PathLike
 from errata.io.runs import read_run
 from errata.io.slices import read_slices, sentences_of
-from errata.metrics import parse
+from errata.metrics import Metric, parse
 from errata.metrics.errant import Edits
 from errata.studies.compared_parts import length_slices
 from errata.studies.comparison import Comparison, compare
 from errata.studies.gate import GateBound, HeldCondition, check_gate, parse_condition
 
-__all__ = ["hold_conditions", "hold_files", "slices_without", "stored_output"]
+__all__ = ["compare_without", "hold_conditions", "hold_files", "stored_output"]
 
 SliceColumns = Mapping[str, Sequence[str]]
 ComparedWithout = Callable[[Sequence[int]], Sequence[Comparison]]
@@ -53,15 +53,33 @@ def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequ
     return found
 
 
-def slices_without(columns: SliceColumns | None, left_out: Sequence[int]) -> SliceColumns | None:
-    """Columns of slices without some sentences."""
-    if columns is None:
-        return None
+def compare_without(
+    left_out: Sequence[int],
+    metrics: Sequence[Metric],
+    corpus: Corpus,
+    base: Hypotheses,
+    others: Sequence[Hypotheses],
+    *,
+    slices: SliceColumns | None = None,
+    **settings: Any,
+) -> tuple[Comparison, ...]:
+    """Compare systems on all sentences but some, counted from 0; ``settings`` as `compare` has."""
     gone = {*left_out}
-    return {
-        name: [value for i, value in enumerate(values) if i not in gone]
-        for name, values in columns.items()
-    }
+    columns = None
+    if slices is not None:
+        columns = {
+            name: [value for i, value in enumerate(values) if i not in gone]
+            for name, values in slices.items()
+        }
+    return compare(
+        metrics,
+        corpus.without_sentences(*left_out),
+        base.without_sentences(*left_out),
+        [each.without_sentences(*left_out) for each in others],
+        slices=columns,
+        guard=False,
+        **settings,
+    )
 
 
 def stored_output(path: PathLike, corpus: Corpus, new: Sequence[Hypotheses]) -> Hypotheses:
@@ -115,18 +133,18 @@ def hold_files(
     keeper = next((each for each in chosen if isinstance(each, Edits)), None)
 
     def compared(left_out: Sequence[int]) -> tuple[Comparison, ...]:
-        return compare(
+        return compare_without(
+            left_out,
             chosen,
-            corpus.without_sentences(*left_out),
-            base.without_sentences(*left_out),
-            [latest.without_sentences(*left_out)],
+            corpus,
+            base,
+            [latest],
             edits=keeper,
-            slices=slices_without(columns, left_out),
+            slices=columns,
             resamples=resamples,
             trials=0,
             confidence=confidence,
             rng=seed,
-            guard=False,
         )
 
     found = compared(())

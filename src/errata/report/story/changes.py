@@ -16,8 +16,8 @@ from errata.report.story.building import Pieces, told
 from errata.report.story.results import Results
 from errata.report.tables.comparison import comparison_tables
 from errata.studies.compared_parts import SentenceChange
-from errata.studies.comparison import Comparison, compare
-from errata.studies.gate_run import slices_without
+from errata.studies.comparison import Comparison
+from errata.studies.gate_run import compare_without
 
 __all__ = ["changes_section", "comparisons_of_base", "metrics_compared"]
 
@@ -44,17 +44,17 @@ def comparisons_of_base(results: Results, left_out: Sequence[int] = ()) -> tuple
     others = [each for each in given.systems if each.system != given.base]
     edits = Edits() if given.extractor is None else Edits().extracting(given.extractor)
     own = [metric for metric in given.compared if isinstance(metric, Edits)]
-    return compare(
+    return compare_without(
+        left_out,
         given.compared,
-        corpus.without_sentences(*left_out),
-        base.without_sentences(*left_out),
-        [each.without_sentences(*left_out) for each in others],
+        corpus,
+        base,
+        others,
         edits=own[0] if own else edits,
-        slices=slices_without(given.slices, left_out),
+        slices=given.slices,
         resamples=given.resamples,
         confidence=given.confidence,
         rng=given.seed,
-        guard=False,
         threads=given.threads,
         progress=given.progress,
     )

@@ -29,7 +29,7 @@ def held_gate(results: Results, compared: Sequence[Comparison]) -> GateVerdict |
     verdicts = hold_conditions(
         given.fail_if,
         given.corpus,
-        None,
+        given.slices,
         lambda out: comparisons_of_base(results, out) if out else compared,
         bound=given.bound,
     )
