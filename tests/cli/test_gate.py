@@ -124,6 +124,10 @@ def test_a_baseline_is_stored_compared_with_and_renewed(folder: Path, tmp_path: 
     ).stdout
     stored = errata(*run, "worse.txt", "--json", cwd=folder).stdout
     assert json.loads(stored) == json.loads(whole)
+    two = errata(*run, "same.txt", "worse.txt", "--json", cwd=folder).stdout
+    assert {"same_metrics", "worse_metrics"} <= {t["name"] for t in json.loads(two)["tables"]}
+    several = errata(*run, "same.txt", "worse.txt", "--update-baseline", cwd=folder, code=2)
+    assert "a baseline is one system" in several.stderr
     failed = errata(*run, *CONDITIONS, "worse.txt", "--update-baseline", cwd=folder, code=1)
     assert "is stored" not in failed.stderr
     assert read_run(base).system == "old"
