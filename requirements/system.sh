@@ -1,5 +1,6 @@
 #!/bin/sh
-# System packages for the tests: a C compiler for the kernels, a browser for the pages.
+# System packages for the tests: a C compiler for the kernels, a browser for the pages, WordNet for
+# METEOR.
 # What is going to be installed is said first. Where nothing may be installed (SYSTEM=0, no
 # apt-get, not root and no sudo without a password) that is said instead, and the tests go on
 # without: nothing here ends them.
@@ -7,11 +8,12 @@ set -eu
 
 there() { command -v "$1" >/dev/null 2>&1; }
 
-compiler="" browser=""
+compiler="" browser="" words=""
 there cc || compiler="gcc libc6-dev"
 there chromium || browser="chromium"
 there chromedriver || browser="${browser:+$browser }chromium-driver"
-[ -n "$compiler$browser" ] || exit 0
+[ -e "${WORDNET:-/usr/share/wordnet}/data.noun" ] || words="wordnet-base"
+[ -n "$compiler$browser$words" ] || exit 0
 
 root="" why=""
 [ "$(id -u)" = 0 ] || root="sudo -n"
@@ -35,11 +37,12 @@ say() {
 }
 say "$compiler" "a C compiler for the kernels" "they run as plain Python, slowly"
 say "$browser" "a browser for the tests of pages" "those tests are skipped"
+say "$words" "synonyms for METEOR" "its tests with synonyms are skipped"
 [ -z "$why" ] || exit 0
 [ -z "${SAY:-}" ] || exit 0 # only to say it
 
 $root apt-get -qq update || echo "note: apt-get update failed; trying to install all the same" >&2
-for packages in "$compiler" "$browser"; do
+for packages in "$compiler" "$browser" "$words"; do
     [ -n "$packages" ] || continue
     # shellcheck disable=SC2086  # several packages
     $root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \

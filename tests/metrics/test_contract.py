@@ -71,6 +71,8 @@ VARIANTS = [
     "interpolate(first=errors, second=harper, weight=0)",
     "ter",
     "ter(cased=True)",
+    "meteor(synonyms=none)",
+    "meteor(synonyms=none, total=mean)",
     "green",
     "green(unit=char, n=3)",
     "green(total=mean, empty=one)",

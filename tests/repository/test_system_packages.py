@@ -12,6 +12,7 @@ import pytest
 SCRIPT = Path(__file__).resolve().parents[2] / "requirements" / "system.sh"
 COMPILER = "gcc libc6-dev (a C compiler for the kernels)"
 BROWSER = "chromium chromium-driver (a browser for the tests of pages)"
+WORDS = "wordnet-base (synonyms for METEOR)"
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell script")
 
@@ -39,7 +40,7 @@ class Machine:
             capture_output=True,
             text=True,
             check=False,
-            env={"PATH": str(self.folder), **settings},
+            env={"PATH": str(self.folder), "WORDNET": str(self.folder), **settings},
         )
         assert done.returncode == 0, done.stderr
         calls = [line for line in self.log.read_text().splitlines() if line.startswith("apt-get")]
@@ -54,23 +55,24 @@ def machine(tmp_path: Path) -> Machine:
 def test_it_says_what_it_installs_group_by_group(machine: Machine) -> None:
     machine.program("apt-get")
     said, notes, calls = machine.run()
-    assert said == [f"installing system packages: {group}" for group in (COMPILER, BROWSER)]
+    assert said == [f"installing system packages: {group}" for group in (COMPILER, BROWSER, WORDS)]
     assert notes == []
     assert calls == [
         "apt-get -qq update",
         "apt-get -qq install -y --no-install-recommends gcc libc6-dev",
         "apt-get -qq install -y --no-install-recommends chromium chromium-driver",
+        "apt-get -qq install -y --no-install-recommends wordnet-base",
     ]
 
 
 def test_it_is_silent_where_nothing_is_missing(machine: Machine) -> None:
-    for name in ("cc", "chromium", "chromedriver", "apt-get"):
+    for name in ("cc", "chromium", "chromedriver", "apt-get", "data.noun"):
         machine.program(name)
     assert machine.run() == ([], [], [])
 
 
 def test_only_what_is_missing_is_installed(machine: Machine) -> None:
-    for name in ("cc", "chromium", "apt-get"):
+    for name in ("cc", "chromium", "apt-get", "data.noun"):
         machine.program(name)
     said, _, calls = machine.run()
     assert len(said) == 1
@@ -80,7 +82,7 @@ def test_only_what_is_missing_is_installed(machine: Machine) -> None:
 def test_it_says_so_before_it_does(machine: Machine) -> None:
     machine.program("apt-get", "echo apt-get speaks")
     said, _, _ = machine.run()
-    assert said.index("apt-get speaks") == 2
+    assert said.index("apt-get speaks") == 3
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,7 @@ def test_where_it_may_not_install_it_notes_and_goes_on(
     assert notes == [
         f"note: not installing {COMPILER}: {why}; without, they run as plain Python, slowly",
         f"note: not installing {BROWSER}: {why}; without, those tests are skipped",
+        f"note: not installing {WORDS}: {why}; without, its tests with synonyms are skipped",
     ]
 
 
@@ -115,17 +118,17 @@ def test_with_sudo_it_installs(machine: Machine) -> None:
     machine.program("sudo", 'shift\nexec "$@"')
     machine.program("true")
     said, notes, calls = machine.run()
-    assert (len(said), notes, len(calls)) == (2, [], 3)
+    assert (len(said), notes, len(calls)) == (3, [], 4)
     asked = [line for line in machine.log.read_text().splitlines() if line.startswith("sudo -n")]
-    assert len(asked) == 4, "may we, update, and two groups"
+    assert len(asked) == 5, "may we, update, and three groups"
 
 
 def test_what_cannot_be_installed_is_noted_and_the_rest_is_installed(machine: Machine) -> None:
     machine.program("apt-get", 'case "$*" in *gcc*|*update*) exit 100;; esac')
     said, notes, calls = machine.run()
-    assert len(said) == 2
+    assert len(said) == 3
     assert notes == [
         "note: apt-get update failed; trying to install all the same",
         "note: could not install gcc libc6-dev; going on without",
     ]
-    assert len(calls) == 3
+    assert len(calls) == 4

@@ -23,6 +23,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "gleu2015": "errata.metrics.gleu2015:GLEU2015",
         "bleu": "errata.metrics.bleu:BLEU",
         "ter": "errata.metrics.ter:TER",
+        "meteor": "errata.metrics.meteor:METEOR",
         "green": "errata.metrics.green:GREEN",
         "errant": "errata.metrics.errant:Errant",
         "edits": "errata.metrics.errant:Edits",

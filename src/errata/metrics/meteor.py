@@ -1,0 +1,156 @@
+"""METEOR, as nltk has it (Lavie & Agarwal, WMT 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.metrics.base import (
+    Metric,
+    by_name,
+    count_each,
+    fixed_point,
+    mean_own_score,
+    metric,
+    whole,
+    with_own_score,
+)
+from errata.metrics.ngrams import check_references, corrections, per_reference
+from errata.models.language import load_extra
+from errata.models.wordnet import INSTALL, Synonyms, open_wordnet
+from errata.numbers import Floats, Ints, Progress, ratio
+from errata.parameters import About
+
+__all__ = ["METEOR"]
+
+COUNTS = ("matches", "output", "reference", "chunks")
+
+
+@metric
+class METEOR(Metric):
+    """Words of the output that stand in a reference: as they are, by stem or by synonym.
+
+    With m matched words in c chunks (words next to each other in both texts)::
+
+        P = m / output words      R = m / reference words      F = P R / (α P + (1 - α) R)
+        score = (1 - γ (c / m)^β) F                            (0 if m = 0)
+
+    Words are matched by ``nltk.translate.meteor_score`` (Lavie & Agarwal 2007, lower case,
+    Porter's stems, WordNet's synonyms), and every sentence scored alone has nltk's score;
+    METEOR 1.5, a Java program with weights and paraphrases of its own, gives other figures. Each
+    sentence takes its best reference. nltk knows no score of a corpus: ``total="sum"`` is that of
+    the summed counts, as METEOR's own programs have it, ``"mean"`` the mean of sentences, as the
+    package evaluate. ``synonyms="none"`` goes without WordNet.
+
+    >>> from errata.evaluation import evaluate
+    >>> corpus = Corpus.from_texts(["He go home now"], [["He goes home now"]])
+    >>> evaluate("meteor(synonyms=none)", corpus, {"A": ["He go home now"]})["A"]
+    0.6388888888888888
+    """
+
+    name = "meteor"
+    about = About(
+        paper="Lavie & Agarwal 2007",
+        range="from 0 to 1",
+        needs=("references", "errata[meteor]", "WordNet"),
+    )
+
+    alpha: float = 0.9
+    beta: float = 3.0
+    gamma: float = 0.5
+    synonyms: Literal["wordnet", "none"] = "wordnet"
+    total: Literal["sum", "mean"] = "sum"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (0 <= self.alpha <= 1 and 0 <= self.gamma <= 1 and 0 <= self.beta <= 100):
+            raise InputError(
+                f"meteor: alpha={self.alpha}, beta={self.beta}, gamma={self.gamma}",
+                remedy="alpha and gamma lie between 0 and 1, beta between 0 and 100",
+            )
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Matched words, words of both texts, chunks; for a mean also the sentence's own score."""
+        return (*COUNTS, *(("score", "sentences") if self.total == "mean" else ()))
+
+    @property
+    def headline(self) -> str:
+        """What the score is called."""
+        return "METEOR"
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """The counts of every system, in one thread: nltk reads WordNet from one open file."""
+        return count_each(self.count, corpus, systems, threads=1, progress=progress)
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """Matches, words and chunks beside every reference."""
+        first = check_references(corpus)
+        outputs = np.repeat(np.arange(len(corpus)), np.diff(first)).tolist()
+        align = load_extra("nltk.translate.meteor_score", "METEOR", INSTALL).align_words
+        known = self._known()
+        rows = [
+            _matched(align, known, hypotheses.sentences[i], reference)
+            for i, reference in zip(outputs, corrections(corpus), strict=True)
+        ]
+        counts = per_reference(np.array(rows, np.float64).reshape(-1, len(COUNTS)), first)
+        if self.total == "sum":
+            return counts
+        return with_own_score(counts, fixed_point(self._figures(counts)[2]))
+
+    def choose(self, counts: Floats) -> Ints:
+        """The reference with the best score for the sentence; of equals the first."""
+        own = self._figures(counts)[2]
+        best: Ints = np.where(np.isnan(own), -1.0, own).argmax(axis=1)[None]
+        return best
+
+    def score(self, totals: Floats) -> Floats:
+        """METEOR of the summed counts, or the mean of the sentences'."""
+        return mean_own_score(totals) if self.total == "mean" else self._figures(totals)[2]
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """Precision, recall, and how many matched words lie in how many chunks."""
+        precision, recall, _ = self._figures(totals)
+        counted = by_name(COUNTS, totals)
+        return {
+            "P": precision,
+            "R": recall,
+            "matches": whole(counted["matches"]),
+            "chunks": whole(counted["chunks"]),
+        }
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """The versions of nltk and of WordNet."""
+        return (f"nltk:{version('nltk')}", f"wordnet:{self._known().edition}")
+
+    def _known(self) -> Synonyms:
+        return open_wordnet() if self.synonyms == "wordnet" else Synonyms()
+
+    def _figures(self, totals: Floats) -> tuple[Floats, Floats, Floats]:
+        counted = by_name(COUNTS, totals)
+        matches = counted["matches"]
+        precision = ratio(matches, counted["output"], 0.0)
+        recall = ratio(matches, counted["reference"], 0.0)
+        f = ratio(precision * recall, self.alpha * precision + (1 - self.alpha) * recall, 0.0)
+        penalty = self.gamma * ratio(counted["chunks"], matches, 0.0) ** self.beta
+        return precision, recall, np.asarray((1 - penalty) * f)
+
+
+def _matched(align: Any, known: Synonyms, output: str, reference: str) -> tuple[int, ...]:
+    words, wanted = output.lower().split(), reference.lower().split()
+    matches = align(words, wanted, wordnet=known)[0]
+    joined = sum(after == (a + 1, b + 1) for (a, b), after in pairwise(matches))
+    return len(matches), len(words), len(wanted), len(matches) - joined

@@ -1,0 +1,89 @@
+"""METEOR against nltk's own scores of sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import errata.models.wordnet as wordnet
+from errata.data import Corpus, Hypotheses
+from errata.datasets import sample_corpus, sample_systems
+from errata.errors import InputError, MissingExtraError
+from errata.evaluation import evaluate
+from errata.metrics import parse
+
+meteor_score = pytest.importorskip("nltk.translate.meteor_score").meteor_score
+texts = st.lists(st.sampled_from(["go", "goes", "going", "A", "a", "b"]), max_size=6).map(" ".join)
+SETTINGS = {"alpha": 0.7, "beta": 2.0, "gamma": 0.25}
+
+
+@given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=4), st.booleans())
+def test_sentences_have_the_scores_of_nltk(rows: list[tuple[str, str, str]], other: bool) -> None:
+    outputs, first, second = (list(column) for column in zip(*rows, strict=True))
+    corpus = Corpus.from_texts(outputs, [first, second])
+    chosen = SETTINGS if other else {}
+    given_too = "".join(f", {name}={value}" for name, value in chosen.items())
+    systems = Hypotheses("A", tuple(outputs))
+    scores = evaluate(f"meteor(synonyms=none{given_too})", corpus, systems, resamples=0)
+    wanted = [
+        meteor_score([a.split(), b.split()], o.split(), wordnet=wordnet.Synonyms(), **chosen)
+        for o, a, b in rows
+    ]
+    assert scores.sentences is not None
+    np.testing.assert_allclose(scores.sentences[0], wanted, rtol=1e-12, atol=1e-12)
+    mean = evaluate(f"meteor(synonyms=none, total=mean{given_too})", corpus, systems, resamples=0)
+    assert mean["A"] == pytest.approx(np.mean(wanted), abs=1e-8)
+
+
+def test_synonyms_match_as_in_nltk() -> None:
+    known = _wordnet()
+    corpus = sample_corpus()
+    scores = evaluate("meteor", corpus, sample_systems(), resamples=0)
+    assert scores.sentences is not None
+    for k, system in enumerate(sample_systems()):
+        wanted = [
+            meteor_score(
+                [r.corrected(source).split() for r in references],
+                output.split(),
+                wordnet=known._reader,  # nltk's own, without our memory of words
+            )
+            for source, references, output in zip(
+                corpus.sources, corpus.references, system.sentences, strict=True
+            )
+        ]
+        np.testing.assert_allclose(scores.sentences[k], wanted, rtol=1e-12)
+    plain = evaluate("meteor(synonyms=none)", corpus, sample_systems(), resamples=0)
+    assert (scores.values > plain.values).all()
+    assert "wordnet:3.0" in scores.signature
+
+
+def test_a_corpus_is_scored_by_summed_counts() -> None:
+    corpus = Corpus.from_texts(["a b c d", "e f"], [["a b x d", "e f"]])
+    scores = evaluate("meteor(synonyms=none)", corpus, {"A": ["a b c d", "e f"]}, resamples=0)
+    # 5 of 6 words match on both sides, in 3 chunks: a b, d, and e f.
+    assert scores["A"] == pytest.approx((1 - 0.5 * (3 / 5) ** 3) * 5 / 6)
+    assert scores.parts["chunks"].tolist() == [3]
+
+
+def test_without_wordnet_the_remedy_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk.data
+
+    monkeypatch.setattr(wordnet, "DEBIAN", wordnet.Path("/nowhere"))
+    monkeypatch.setattr(nltk.data, "path", [])
+    with pytest.raises(MissingExtraError, match=r"needs WordNet.*wordnet-base.*synonyms='none'"):
+        wordnet.open_wordnet.__wrapped__()
+
+
+@pytest.mark.parametrize("text", ["meteor(alpha=2)", "meteor(gamma=-1)", "meteor(beta=1000)"])
+def test_impossible_settings_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="alpha and gamma lie between 0 and 1"):
+        parse(text)
+
+
+def _wordnet() -> wordnet.Synonyms:
+    try:
+        return wordnet.open_wordnet()
+    except MissingExtraError as missing:
+        pytest.skip(str(missing))
