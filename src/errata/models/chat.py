@@ -1,0 +1,382 @@
+"""A chat model behind an OpenAI-compatible server (vLLM, llama.cpp, ollama, OpenAI), over HTTP.
+
+The key is read from OPENAI_API_KEY when a request is made and stands nowhere else: in no object,
+message, cache or signature. No redirect is followed, and no key goes over plain HTTP to another
+machine unless that is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from http.client import HTTPException
+from ipaddress import ip_address
+from typing import Any, NamedTuple
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPErrorProcessor, OpenerDirector, ProxyHandler, Request, build_opener
+
+from errata import __version__
+from errata.errors import InputError
+
+__all__ = ["ChatServer", "Choice", "Reply", "ServerRefusal", "model_name"]
+
+ADDRESS, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+START = (
+    f"start one (llama-server, vllm serve, ollama serve), and set {ADDRESS} or url= to its "
+    "address, as http://localhost:8080/v1"
+)
+AGAIN = "run it again: what was answered is kept"
+LONGEST_ANSWER = 4_000_000  # bytes; an answer of five scores has a few hundred
+LONGEST_WAIT = 120  # seconds before a request is tried again
+FIRST_WAIT = 0.5  # doubled each time, more or less by half so that many do not return together
+LATER = {408, 425, 429, 500, 502, 503, 504, 529}  # statuses after which the same may succeed
+SHORTEST_SECRET = 8  # of fewer characters a key is a word like "none", and no secret
+
+
+class ServerRefusal(InputError):
+    """A request that the server will not answer as it is; ``status`` is that of HTTP."""
+
+    def __init__(self, status: int, problem: str, remedy: str | None = None) -> None:
+        self.status = status
+        super().__init__(problem, remedy=remedy)
+
+
+class Choice(NamedTuple):
+    """A token of an answer, and the log-probabilities of what might have stood there."""
+
+    text: str
+    likely: tuple[tuple[str, float], ...]
+
+
+class Reply(NamedTuple):
+    """An answer: its text, who gave it, what it cost, and its tokens where they were asked for."""
+
+    text: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    tokens: tuple[Choice, ...] = ()
+
+
+class _Trouble(NamedTuple):
+    """What may be over in a moment, and how long the server asks to wait."""
+
+    problem: str
+    wait: float = 0.0
+    absent: bool = False
+
+
+class _Received(NamedTuple):
+    status: int
+    kind: str
+    retry_after: str
+    data: bytes
+
+
+class _AsItIs(HTTPErrorProcessor):
+    """Every answer is one, whatever its status; so no redirect is followed either."""
+
+    def http_response(self, request: Request, response: Any) -> Any:
+        return response
+
+    https_response = http_response
+
+
+@dataclass(frozen=True)
+class ChatServer:
+    """Where chat models answer; '' is the address in OPENAI_BASE_URL.
+
+    ``timeout`` is how many seconds an answer may take, ``attempts`` how often a request is made
+    whose answer fails to come (429, 500, a timeout, an answer cut off). ``insecure`` lets the key
+    go over plain HTTP to another machine. Setting ``stopped`` ends all waiting.
+
+    >>> ChatServer("http://localhost:8080/v1/").base
+    'http://localhost:8080/v1'
+    """
+
+    url: str = ""
+    timeout: float = 120.0
+    attempts: int = 5
+    insecure: bool = False
+    stopped: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
+
+    @cached_property
+    def base(self) -> str:
+        """The address, which holds no secret."""
+        given = self.url or os.environ.get(ADDRESS, "")
+        if not given:
+            raise InputError("no address of a chat server is given", remedy=START)
+        try:
+            parts = urlsplit(given)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        if "@" in parts.netloc:
+            raise InputError(
+                "the address of the chat server holds a user name or password",
+                remedy=f"leave them out, and put the key into {KEY}",
+            )
+        if parts.query or parts.fragment:
+            raise InputError(
+                "the address of the chat server has a query (?...), which may hold a secret",
+                remedy=f"give the address up to /v1, and put the key into {KEY}",
+            )
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+            raise InputError(f"no address of a chat server: {given!r}", remedy=START)
+        return given.rstrip("/")
+
+    @property
+    def host(self) -> str:
+        """The machine, as messages name it."""
+        return urlsplit(self.base).netloc
+
+    def models(self) -> tuple[str, ...]:
+        """The models the server has, by the names it gives them; none where it does not say."""
+        try:
+            said = self._call("models", None, attempts=1)
+        except ServerRefusal:
+            return ()
+        listed = said.get("data")
+        each = [one.get("id") for one in listed if isinstance(one, dict)] if listed else []
+        return tuple(name for name in each if isinstance(name, str) and name)
+
+    def ask(self, body: Mapping[str, Any]) -> Reply:
+        """The answer to a chat request (``POST /chat/completions``)."""
+        said = self._call("chat/completions", body, attempts=self.attempts)
+        try:
+            first = said["choices"][0]
+            text = first["message"].get("content") or ""
+            tokens = _choices(first.get("logprobs"))
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            text, tokens = None, ()
+        if not isinstance(text, str):
+            raise InputError(f"what answers at {self.host} is no chat model", remedy=START)
+        usage = said.get("usage")
+        spent = usage if isinstance(usage, dict) else {}
+        return Reply(
+            text,
+            str(said.get("model") or body.get("model") or ""),
+            _whole(spent.get("prompt_tokens")),
+            _whole(spent.get("completion_tokens")),
+            tokens,
+        )
+
+    def _call(self, path: str, body: Mapping[str, Any] | None, *, attempts: int) -> dict[str, Any]:
+        """What the server says, as JSON; tried again where that may help."""
+        trouble = _Trouble("it was not asked")
+        for attempt in range(attempts):
+            outcome = self._once(path, body)
+            if isinstance(outcome, dict):
+                return outcome
+            trouble = outcome
+            wait = max(outcome.wait, min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * _jitter())
+            if outcome.wait > LONGEST_WAIT:
+                raise InputError(
+                    f"the server at {self.host} asks to wait {outcome.wait:.0f} s "
+                    f"({outcome.problem})",
+                    remedy=f"then {AGAIN}",
+                )
+            if attempt + 1 < attempts and self.stopped.wait(wait):
+                break
+        if trouble.absent:
+            raise InputError(f"no chat server at {self.host}: {trouble.problem}", remedy=START)
+        raise InputError(
+            f"no answer from the server at {self.host} ({trouble.problem}"
+            + (f", {attempts} times)" if attempts > 1 else ")"),
+            remedy=AGAIN,
+        )
+
+    def _once(self, path: str, body: Mapping[str, Any] | None) -> dict[str, Any] | _Trouble:
+        """One attempt: what the server says, or what stood in the way and may be over soon."""
+        # The exception of the library, whose frames hold the headers, has gone when ours is raised.
+        outcome = self._exchange(self._request(path, body))
+        if isinstance(outcome, _Trouble):
+            return outcome
+        status = outcome.status
+        if status in LATER and not _is_spent(outcome.data):
+            said = _message(outcome.data)
+            wait = _seconds(outcome.retry_after)
+            return _Trouble(f"it answers {status}" + (f": {said}" if said else ""), wait)
+        if 300 <= status < 400:
+            raise InputError(
+                f"the server at {self.host} answers {status}: it is elsewhere",
+                remedy="give its own address: no redirect is followed, so that no key goes astray",
+            )
+        if status in (401, 403):
+            wrong = f"refuses the key in {KEY}" if _key() else "wants a key"
+            raise InputError(
+                f"the server at {self.host} {wrong} ({status})",
+                remedy=f"set {KEY} to one that it knows",
+            )
+        if status >= 300 or status < 200:
+            said = _message(outcome.data)
+            raise ServerRefusal(
+                status,
+                f"the server at {self.host} answers {status}" + (f": {said}" if said else ""),
+                "check url, which often ends in /v1, and model" if status == 404 else None,
+            )
+        if outcome.data.lstrip()[:1] == b"<" or "html" in outcome.kind:
+            raise InputError(
+                f"at {self.host} is a web page, and no chat server",
+                remedy="check the address, which often ends in /v1",
+            )
+        try:
+            said = json.loads(_without_key(outcome.data.decode("utf-8")))
+        except (ValueError, RecursionError):
+            return _Trouble("its answer is cut off, or no JSON")
+        if not isinstance(said, dict):
+            raise InputError(f"what answers at {self.host} is no chat server", remedy=START)
+        return said
+
+    def _request(self, path: str, body: Mapping[str, Any] | None) -> Request:
+        headers = {"User-Agent": f"errata/{__version__}", "Accept": "application/json"}
+        data = None
+        if body is not None:
+            data = json.dumps(body).encode()
+            headers["Content-Type"] = "application/json"
+        if _key():
+            if not (self.base.startswith("https:") or self._is_here or self.insecure):
+                raise InputError(
+                    f"the key in {KEY} would go to {self.host} over plain HTTP, for all to read",
+                    remedy=f"use https://, unset {KEY} if it needs none, or say insecure=True",
+                )
+            headers["Authorization"] = f"Bearer {_key()}"
+        return Request(f"{self.base}/{path}", data, headers)
+
+    def _exchange(self, request: Request) -> _Received | _Trouble:
+        """Send a request and receive all of the answer, in time and of bounded size."""
+        until = time.monotonic() + self.timeout
+        try:
+            with self._opener.open(request, timeout=self.timeout) as answer:
+                data = bytearray()
+                while part := answer.read1(65536):
+                    data += part
+                    if len(data) > LONGEST_ANSWER:
+                        return _Trouble(f"its answer has more than {LONGEST_ANSWER:,} bytes")
+                    if time.monotonic() > until:
+                        raise TimeoutError
+                whole = answer.headers.get("Content-Length")
+                if whole is not None and whole.isdigit() and len(data) < int(whole):
+                    return _Trouble("its answer is cut off")
+                kind = (answer.headers.get("Content-Type") or "").lower()
+                retry_after = answer.headers.get("Retry-After") or ""
+                return _Received(answer.status, kind, retry_after, bytes(data))
+        except (URLError, HTTPException, OSError, ValueError) as error:
+            reason = getattr(error, "reason", None) or error
+            if isinstance(reason, TimeoutError):
+                return _Trouble(f"it took more than {self.timeout:g} s")
+            said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+            absent = isinstance(error, URLError)  # before anything was received
+            return _Trouble(_without_key(str(said)), absent=absent)
+
+    @cached_property
+    def _opener(self) -> OpenerDirector:
+        """What sends: through the proxy of the environment, but to this machine directly."""
+        return build_opener(_AsItIs, ProxyHandler({} if self._is_here else None))
+
+    @cached_property
+    def _is_here(self) -> bool:
+        """Whether the server runs on this machine."""
+        name = urlsplit(self.base).hostname or ""
+        try:
+            return ip_address(name).is_loopback
+        except ValueError:
+            return name == "localhost" or name.endswith(".localhost")
+
+
+def model_name(reported: str) -> str:
+    """A model as signatures name it: llama.cpp reports the path of its file.
+
+    >>> model_name("/home/ann/models/tiny.gguf"), model_name("org/model")
+    ('tiny.gguf', 'org/model')
+    """
+    path = reported.replace("\\", "/")
+    absolute = path.startswith(("/", "~", "./", "../")) or path[1:3] == ":/"
+    return path.rstrip("/").rpartition("/")[2] if absolute else reported
+
+
+def _key() -> str:
+    """The key, where there is one; one that cannot stand in a header is refused unseen."""
+    key = os.environ.get(KEY, "").strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise InputError(f"what {KEY} holds is no key", remedy="set it anew, or unset it")
+    return key
+
+
+def _without_key(text: str) -> str:
+    """A text of the server, which may repeat what it was sent."""
+    key = _key()
+    return text.replace(key, "[key]") if len(key) >= SHORTEST_SECRET else text
+
+
+def _jitter() -> float:
+    return 0.5 + random.random()  # decides when something is asked, not what comes out
+
+
+def _seconds(retry_after: str) -> float:
+    """What the header Retry-After says: seconds, or a date.
+
+    >>> _seconds("2"), _seconds("soon"), _seconds("Wed, 21 Oct 2015 07:28:00 GMT")
+    (2.0, 0.0, 0.0)
+    """
+    try:
+        return max(0.0, min(float(retry_after), 1e9)) if retry_after != "nan" else 0.0
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+def _said(data: bytes) -> Any:
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return said.get("error", said) if isinstance(said, dict) else None
+
+
+def _is_spent(data: bytes) -> bool:
+    """Whether a 429 says that no money is left, which waiting does not mend."""
+    said = _said(data)
+    return isinstance(said, dict) and "insufficient_quota" in (said.get("code"), said.get("type"))
+
+
+def _message(data: bytes) -> str:
+    """What the server says of an error, in one line and without the key."""
+    said = _said(data)
+    if isinstance(said, dict):
+        said = said.get("message") or said.get("detail")
+    if not isinstance(said, str):
+        text = data.decode("utf-8", "replace").strip()
+        said = "" if text.startswith("<") else text
+    return " ".join(_without_key(said).split())[:300]
+
+
+def _whole(value: object) -> int:
+    return value if type(value) is int and 0 <= value < 2**53 else 0
+
+
+def _choices(logprobs: Any) -> tuple[Choice, ...]:
+    """The tokens of an answer with their log-probabilities, where the server gives them."""
+    if not isinstance(logprobs, dict) or not isinstance(logprobs.get("content"), list):
+        return ()
+    return tuple(
+        Choice(
+            str(one["token"]),
+            tuple(
+                (str(other["token"]), float(other["logprob"]))
+                for other in (one.get("top_logprobs") or [one])
+            ),
+        )
+        for one in logprobs["content"]
+    )

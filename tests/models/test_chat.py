@@ -1,0 +1,152 @@
+"""A chat server that is slow, busy, broken or not there, and a key that nobody gets to see."""
+
+from __future__ import annotations
+
+import socket
+import traceback
+from collections.abc import Iterator
+
+import pytest
+
+from errata.errors import InputError
+from errata.models import chat
+from errata.models.chat import ChatServer, ServerRefusal
+from fake_chat import SECRET, FakeChat, fake_chat
+
+ASKED = {
+    "model": "fake-1",
+    "messages": [{"role": "user", "content": '# targets\n1: "a b"\n2: "a b c"\n\n'}],
+}
+SAID = '{"target1_score": 2, "target2_score": 3}'
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
+    monkeypatch.setattr(chat, "FIRST_WAIT", 0.001)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with fake_chat() as running:
+        yield running
+
+
+def test_an_answer_with_what_it_cost(fake: FakeChat, monkeypatch: pytest.MonkeyPatch) -> None:
+    reply = ChatServer(fake.url).ask(ASKED)
+    assert reply == (SAID, "fake-1", 100, 10, ())
+    assert fake.keys == [f"Bearer {SECRET}"]
+    tokens = ChatServer(fake.url).ask({**ASKED, "logprobs": True}).tokens
+    assert "".join(token.text for token in tokens) == SAID
+    assert [token.likely[1][0] for token in tokens if token.text.isdigit()] == ["2", "3", "3", "4"]
+    # The address may come from the environment, and no key is sent where there is none.
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{fake.url}/")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert ChatServer().models() == ("fake-1",)
+    ChatServer().ask(ASKED)
+    assert fake.keys[-1] is None
+
+
+@pytest.mark.parametrize(
+    "deed", ["429", "500", "503", "truncated", "broken off", "gone", "slow", "huge"]
+)
+def test_what_may_be_over_soon_is_tried_again(fake: FakeChat, deed: str) -> None:
+    fake.plan.extend([deed, deed])
+    fake.slow = 0.4
+    assert ChatServer(fake.url, timeout=0.1 if deed == "slow" else 10).ask(ASKED).text == SAID
+    assert len(fake.asked) == 3
+
+
+def test_a_server_is_waited_for_as_long_as_it_says(
+    fake: FakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    server = ChatServer(fake.url)
+    monkeypatch.setattr(server.stopped, "wait", lambda seconds: waited.append(seconds))
+    fake.plan.extend(["429", "500", "500"])
+    server.ask(ASKED)
+    assert waited[0] >= 0.05  # Retry-After; then longer each time, by chance more or less
+    assert 0.001 <= waited[1] <= 0.003
+    assert 0.002 <= waited[2] <= 0.006
+    assert len({chat._jitter() for _ in range(5)}) > 1
+    server.stopped.set()
+
+
+@pytest.mark.parametrize(
+    ("deed", "problem"),
+    [
+        ("401", "refuses the key in OPENAI_API_KEY (401); set OPENAI_API_KEY to one that it knows"),
+        ("html", "is a web page, and no chat server; check the address, which often ends in /v1"),
+        ("elsewhere", "answers 307: it is elsewhere; give its own address: no redirect is"),
+        ("wait an hour", "asks to wait 3600 s"),
+        ("spent", "answers 429: no money"),
+        ("no chat", "is no chat model; start one"),
+        ("404", "answers 404: sorry Bearer [key]; check url, which often ends in /v1, and model"),
+        ("400", "answers 400: sorry Bearer [key]"),
+    ],
+)
+def test_what_will_not_pass_is_said_in_one_line(fake: FakeChat, deed: str, problem: str) -> None:
+    fake.always = deed
+    with pytest.raises(InputError) as caught:
+        ChatServer(fake.url).ask(ASKED)
+    said = "".join(traceback.format_exception(caught.value))
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert SECRET not in said
+    assert SECRET not in repr(caught.value.__dict__)
+    assert len(fake.asked) == 1
+    assert isinstance(caught.value, ServerRefusal) == (deed in ("400", "404", "spent"))
+
+
+def test_no_attempt_is_left(fake: FakeChat) -> None:
+    fake.always = "500"
+    with pytest.raises(InputError, match=r"500: sorry Bearer \[key\], 3 times\); run it again"):
+        ChatServer(fake.url, attempts=3).ask(ASKED)
+    assert len(fake.asked) == 3
+
+
+def test_nobody_is_there() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+    with pytest.raises(InputError, match=rf"no chat server at 127.0.0.1:{port}: .*refused; start"):
+        ChatServer(f"http://127.0.0.1:{port}/v1").models()
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("", "no address of a chat server is given; start one"),
+        ("localhost:8080", "no address of a chat server: 'localhost:8080'"),
+        ("ftp://localhost/v1", "no address of a chat server"),
+        ("http://[::1/v1", "no address of a chat server"),
+        (f"https://user:{SECRET}@api.example/v1", "holds a user name or password; leave them out"),
+        (f"https://api.example/v1?key={SECRET}", "has a query"),
+        ("http://api.example/v1", "would go to api.example over plain HTTP"),
+    ],
+)
+def test_addresses_that_are_refused(
+    url: str, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(InputError) as caught:
+        ChatServer(url).ask(ASKED)
+    assert problem in str(caught.value)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_where_a_key_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    for url in ("https://api.example/v1", "http://localhost:1/v1", "http://[::1]:1/v1"):
+        assert ChatServer(url)._request("models", None).get_header("Authorization")
+    plain = "http://192.168.0.7:8000/v1"
+    assert ChatServer(plain, insecure=True)._request("models", None).get_header("Authorization")
+    assert SECRET not in repr(ChatServer(plain)) + repr(vars(ChatServer(plain)))
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert not ChatServer(plain)._request("models", None).get_header("Authorization")
+
+
+@pytest.mark.parametrize("key", ["sk-a\nX-Injected: 1", "sk-schlüssel", "two words"])
+def test_what_is_no_key_is_not_shown(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(InputError, match="what OPENAI_API_KEY holds is no key; set it anew") as no:
+        ChatServer("http://localhost:1/v1").ask(ASKED)
+    assert key not in "".join(traceback.format_exception(no.value))
