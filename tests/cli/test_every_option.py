@@ -490,6 +490,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
     "stress": {
         "--sample": case(f"{GLEU} --gold gold.m2", "--sample"),
         "--damage": case(f"--gold gold.m2 {GLEU}", "--damage eager.txt"),
+        "--attack": case(f"--gold gold.m2 {GLEU}", "--attack eager.txt"),
         "--metric": case(GLEU, "-m bleu"),
         "--resamples": case(GLEU, "--resamples 31"),
         "--confidence": case(GLEU, "--confidence 0.5"),

@@ -165,6 +165,7 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
         )
         for command in ("score", "compare", "check", "difficulty")
     },
+    "stress --attack": ({TEXT, GOLD}, lambda f: ("stress", "gleu", *OF_TEXTS, "--attack", f, *FEW)),
     "stress --damage": ({TEXT, GOLD}, lambda f: ("stress", "gleu", *OF_TEXTS, "--damage", f, *FEW)),
 }  # fmt: skip
 # The second table of the others has no single scorer, which is refused in one line.

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from rapidfuzz.distance import Indel
 
 import errata.models as lm
 from command import Done, errata
@@ -22,7 +23,10 @@ from errata.metrics.base import Floats, Ints
 from errata.report.figures import figure_bytes
 from errata.report.figures.stress import stress_plot
 from errata.report.tables.stress import stress_table
-from errata.studies.stress import PERTURBATIONS, Perturbation, stress
+from errata.studies import attacks
+from errata.studies.attacks import Attack
+from errata.studies.damage import Perturbation
+from errata.studies.stress import PERTURBATIONS, stress
 from fake_lm import FakeModel
 from toy import Toy
 
@@ -32,6 +36,7 @@ SENTENCE = "He goes to School every single day ."
 
 def damage(name: str, *sentences: str, seed: int = 0) -> list[str]:
     chosen = PERTURBATIONS[NAMES.index(name)]
+    assert isinstance(chosen, Perturbation)
     return chosen.damage(
         [f"source {i}" for i in range(len(sentences))], sentences, np.random.default_rng(seed)
     )
@@ -78,6 +83,56 @@ def test_about_a_fifth_of_the_words_is_deleted() -> None:
     after = damage("delete words", *before)
     left = sum(len(s.split()) for s in after) / 5000
     assert abs(left - 0.8) < 0.03
+
+
+def texts(name: str, sources: list[str], sentences: list[str]) -> list[list[str]]:
+    chosen = PERTURBATIONS[NAMES.index(name)]
+    assert isinstance(chosen, Attack)
+    return chosen.texts(sources, sentences, np.random.default_rng(0))
+
+
+def test_attacks_that_are_the_same_for_every_source() -> None:
+    assert texts("one sentence for all", ["a", "b"], ["c", "d"]) == [["The weather is mild ."] * 2]
+    (orders,) = texts("prompt injection", ["a", "b"], ["c", "d"])
+    assert orders[0] == orders[1]
+    assert "gnore all previous instructions" in orders[0]
+
+
+@given(st.lists(st.text("abc ", max_size=8), min_size=1, max_size=9))
+def test_neighbours_are_other_peoples_sentences_nearest_first(sentences: list[str]) -> None:
+    sources = [sentence + " x" for sentence in sentences]
+    found = texts("nearest neighbour", sources, sentences)
+    others = set(sentences)
+    assert len(found) == max(1, min(4, len(others) - 1))
+    for i, (source, own) in enumerate(zip(sources, sentences, strict=True)):
+        mine = [text[i] for text in found]
+        if len(others) > 1:
+            assert own not in mine
+        likeness = sorted(
+            (Indel.normalized_similarity(source, other) for other in others - {own}), reverse=True
+        )
+        assert_allclose(
+            [Indel.normalized_similarity(source, text) for text in mine][: len(likeness)],
+            likeness[: len(mine)],
+            atol=1e-6,
+        )
+
+
+def test_neighbours_are_looked_for_among_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attacks, "POOL", 3)
+    monkeypatch.setattr(attacks, "AT_ONCE", 2)
+    sentences = [f"{letter} word" for letter in "abcdefg"]
+    found = texts("nearest neighbour", sentences, sentences)
+    assert len({text for several in found for text in several}) <= 3
+
+
+def test_the_attacker_takes_what_the_metric_likes_best() -> None:
+    corpus = Corpus.from_texts(["a", "b", "c"], [["x", "y", "z"]])
+    tries = [["x", "-", "z"], ["-", "-", "-"], ["x", "y", "-"]]
+    attack = Attack("tries", "", lambda sources, sentences, rng: tries)
+    card = stress(Toy(), corpus, perturbations=[attack], resamples=0)
+    assert card.scores.values.tolist() == [1.0, 1.0]
+    assert card.altered.tolist() == [0.0]
 
 
 def test_the_card_is_what_evaluate_says() -> None:
@@ -194,7 +249,7 @@ def test_the_command_on_the_sample(tmp_path: Path) -> None:
     done = run("gleu", "bleu", "--json", "--resamples", "50", "--figure", str(plot))
     assert done.returncode == 0, done.stderr
     tables = json.loads(done.stdout)["tables"]
-    assert [len(table["rows"]) for table in tables] == [9, 9]
+    assert [len(table["rows"]) for table in tables] == [12, 12]
     expected = stress(parse("gleu"), sample_corpus(), resamples=50)
     assert [row["GLEU"] for row in tables[0]["rows"]] == expected.scores.values.tolist()
     assert plot.read_text("utf-8").startswith("<?xml")
@@ -213,6 +268,8 @@ def test_the_command_on_files(tmp_path: Path) -> None:
         str(tmp_path / "ref.txt"),
         "--damage",
         f"ours={tmp_path / 'out.txt'}",
+        "--attack",
+        f"theirs={tmp_path / 'ref.txt'}",
         "--resamples",
         "0",
         "--format",
@@ -221,7 +278,8 @@ def test_the_command_on_files(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[1].startswith("(ours)\t")
-    assert len(lines) == 10
+    assert lines[-1].startswith("theirs\t1.0")
+    assert len(lines) == 14
 
 
 @pytest.mark.slow

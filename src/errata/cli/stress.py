@@ -21,7 +21,7 @@ __all__ = ["command"]
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --figure stress.svg")
-@data_option(*CORPUS)
+@data_option(*CORPUS, attacks="attacks")
 @writes_files("figures")
 @click.argument("named", nargs=-1, metavar="METRIC...")
 @click.option(
@@ -29,6 +29,13 @@ __all__ = ["command"]
     "output",
     metavar="[NAME=]FILE",
     help="The output to damage. Default: the first reference of every sentence.",
+)
+@click.option(
+    "--attack",
+    "attacks",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="A text made to please a metric, scored beside the others; may be repeated.",
 )
 @metric_option()
 @corpus_options()
@@ -40,36 +47,41 @@ def command(
     named: tuple[str, ...],
     metrics: tuple[str, ...],
     output: str | None,
+    attacks: tuple[str, ...],
     inputs: Inputs,
     bootstrap: Bootstrap,
     threads: int | None,
     figures: Figures,
     form: Form,
 ) -> None:
-    """Show how a metric reacts when good output is damaged.
+    """Show how a metric reacts when good output is damaged, and to texts made to please it.
 
     Words deleted, repeated or shuffled, capitals dropped, sentences cut, lengthened or moved to
-    the next line: a score that does not fall shows where the metric can be gamed. Without files,
-    the references of the built-in sample are damaged.
+    the next line; one fluent sentence for every source, other people's sentences that are like the
+    source, orders to the judge: a score that does not fall shows where the metric can be gamed.
+    Without files, the references of the built-in sample are damaged.
     """
     from errata.io import read_hypotheses
     from errata.metrics import parse
     from errata.report.figures import save_figure
     from errata.report.figures.stress import stress_plot
     from errata.report.tables.stress import stress_table
-    from errata.studies.stress import stress
+    from errata.studies.attacks import published_attack
+    from errata.studies.stress import PERTURBATIONS, stress
 
     chosen = [parse(text) for text in (*named, *metrics)]
     if not chosen:
         raise click.UsageError("no metric to test; name one, as in: errata stress gleu")
     if not (inputs.gold or inputs.source):
-        if inputs.refs or output:
+        if inputs.refs or output or attacks:
             raise InputError(
                 "these files belong to no source", remedy="give --gold, or --source and --refs"
             )
         inputs = replace(inputs, sample=True)
     corpus = inputs.corpus()
     hypotheses = read_hypotheses(output, corpus=corpus) if output else None
+    others = [read_hypotheses(text, corpus=corpus, guard=False) for text in attacks]
+    perturbations = [*PERTURBATIONS, *(published_attack(o.system, o.sentences) for o in others)]
     cards = []
     for metric in chosen:
         with ProgressBar(metric.name) as progress:
@@ -78,6 +90,7 @@ def command(
                     metric,
                     corpus,
                     hypotheses,
+                    perturbations=perturbations,
                     confidence=bootstrap.confidence,
                     rng=bootstrap.seed,
                     resamples=bootstrap.resamples,

@@ -1,12 +1,13 @@
 """A stress card: how a metric's score moves when good output is damaged on purpose.
 
-Take a text that deserves a good score, damage it in ways that no reader would accept, and score
-it again. A metric that does not go down, or goes up, can be gamed that way.
+Take a text that deserves a good score, damage it in ways that no reader would accept, or put a text
+in its place that was made to please the metric, and score it again. A metric that does not go down,
+or goes up, can be gamed that way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,109 +17,12 @@ from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.metrics.base import Metric
 from errata.numbers import Floats, Progress, percentiles
+from errata.studies.attacks import ATTACKS, Attack
+from errata.studies.damage import DAMAGE, Perturbation
 
-__all__ = ["PERTURBATIONS", "Perturbation", "StressCard", "stress"]
+__all__ = ["PERTURBATIONS", "StressCard", "stress"]
 
-Damage = Callable[[Sequence[str], Sequence[str], np.random.Generator], list[str]]
-DELETED = 0.2  # the share of words that "delete words" takes out
-APPENDED = "The weather was fine that day ."
-
-
-@dataclass(frozen=True)
-class Perturbation:
-    """One kind of damage: ``damage(sources, sentences, rng)`` gives the damaged sentences."""
-
-    name: str
-    what: str
-    damage: Damage
-
-
-def copy_source(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Correct nothing."""
-    return list(sources)
-
-
-def delete_words(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Take out every fifth word on average, and at least one of each sentence."""
-    damaged = []
-    for sentence in sentences:
-        words = sentence.split()
-        keep = rng.random(len(words)) >= DELETED
-        if words and keep.all():
-            keep[rng.integers(len(words))] = False
-        damaged.append(" ".join(word for word, kept in zip(words, keep, strict=True) if kept))
-    return damaged
-
-
-def repeat_word(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Put the first word in place of every other; the last mark stays (He He He He He He.).
-
-    >>> repeat_word([], ["He is going to school ."], np.random.default_rng(0))
-    ['He He He He He .']
-    """
-    damaged = []
-    for sentence in sentences:
-        words = sentence.split()
-        end = words[-1:] if len(words) > 1 and not any(map(str.isalnum, words[-1])) else []
-        damaged.append(" ".join(words[:1] * (len(words) - len(end)) + end))
-    return damaged
-
-
-def shuffle_words(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Put the words in random order."""
-    return [" ".join(rng.permutation(sentence.split()).tolist()) for sentence in sentences]
-
-
-def lower_case(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Write everything in lower case."""
-    return [sentence.lower() for sentence in sentences]
-
-
-def truncate(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Keep the first half of each sentence.
-
-    >>> truncate([], ["He is going to school ."], np.random.default_rng(0))
-    ['He is going']
-    """
-    return [" ".join(words[: (len(words) + 1) // 2]) for words in map(str.split, sentences)]
-
-
-def append_sentence(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Add one fluent sentence that has nothing to do with the rest."""
-    return [f"{sentence} {APPENDED}".strip() for sentence in sentences]
-
-
-def shift_lines(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Put every sentence one line too low, the last one at the top."""
-    return [*sentences[-1:], *sentences[:-1]]
-
-
-PERTURBATIONS = (
-    Perturbation("copy the source", "nothing is corrected", copy_source),
-    Perturbation("delete words", f"{DELETED:.0%} of the words are taken out", delete_words),
-    Perturbation("repeat a word", "the first word in place of all others", repeat_word),
-    Perturbation("shuffle", "the words in random order", shuffle_words),
-    Perturbation("lower-case", "no capitals", lower_case),
-    Perturbation("truncate", "the first half of each sentence", truncate),
-    Perturbation("append a sentence", f"“{APPENDED}” at every end", append_sentence),
-    Perturbation("shift lines", "every sentence one line too low", shift_lines),
-)
+PERTURBATIONS: tuple[Perturbation | Attack, ...] = (*DAMAGE, *ATTACKS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +39,7 @@ class StressCard:
     metric: str
     corpus: str
     base: str
-    perturbations: tuple[Perturbation, ...]
+    perturbations: tuple[Perturbation | Attack, ...]
     scores: Scores
     confidence: float
     intervals: Floats
@@ -166,7 +70,7 @@ def stress(
     corpus: Corpus,
     hypotheses: Hypotheses | None = None,
     *,
-    perturbations: Iterable[Perturbation] = PERTURBATIONS,
+    perturbations: Iterable[Perturbation | Attack] = PERTURBATIONS,
     confidence: float = 0.95,
     resamples: int = 1000,
     rng: int | np.random.Generator = 0,
@@ -195,7 +99,11 @@ def stress(
     systems = [Hypotheses(base.system, base.sentences)]
     for perturbation in chosen:
         own = np.random.default_rng([seed, *perturbation.name.encode()])
-        damaged = perturbation.damage(corpus.sources, base.sentences, own)
+        if isinstance(perturbation, Attack):
+            texts = perturbation.texts(corpus.sources, base.sentences, own)
+            damaged = _most_pleasing(metric, corpus, texts, threads)
+        else:
+            damaged = perturbation.damage(corpus.sources, base.sentences, own)
         systems.append(Hypotheses(perturbation.name, tuple(damaged)))
     scores = evaluate(
         metric,
@@ -227,6 +135,19 @@ def stress(
         altered.mean(axis=1),
         higher.sum(axis=1) / np.maximum(altered.sum(axis=1), 1),
     )
+
+
+def _most_pleasing(
+    metric: Metric, corpus: Corpus, texts: Sequence[Sequence[str]], threads: int | None
+) -> list[str]:
+    """Of several texts the sentences that the metric, asked about each, likes best."""
+    if len(texts) == 1:
+        return list(texts[0])
+    tried = [Hypotheses(f"text {k}", tuple(text)) for k, text in enumerate(texts)]
+    scores = evaluate(metric, corpus, tried, resamples=0, guard=False, threads=threads)
+    assert scores.sentences is not None
+    liked = np.nan_to_num(scores.sentences, nan=-np.inf).argmax(axis=0)
+    return [texts[k][i] for i, k in enumerate(liked.tolist())]
 
 
 def _first_reference(corpus: Corpus) -> Hypotheses:
