@@ -28,6 +28,7 @@ from errata.io.placing import name_beside, put_in_place, signals_wait
 __all__ = [
     "FileSet",
     "file_set",
+    "may_replace",
     "refuse_early",
     "refuse_read_only",
     "renew_bytes",
@@ -176,6 +177,12 @@ def refuse_early(*names: str) -> None:
     if several is not None:
         for name in names:
             several.refuse(name)
+
+
+def may_replace() -> bool:
+    """Whether files that exist may be replaced, for what cannot be written as bytes."""
+    several = _open_set.get()
+    return several is None or several.force
 
 
 def write_bytes(data: bytes, path: PathLike) -> None:

@@ -1,0 +1,260 @@
+"""What is known of a model that was trained here: ``card.json`` and ``card.md`` in its folder.
+
+A card says on what a model was trained, how, and how well it does on sources it never saw, beside
+what the mere length of the output reaches there. It holds no time and no path: the same training on
+the same machine writes the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from math import isnan, nan
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from errata import __version__
+from errata.errors import InputError
+from errata.io.files import PathLike, decode, read_bytes, shown_name
+from errata.io.strict_json import decode_json
+from errata.numbers import Estimate
+
+__all__ = [
+    "CARD_JSON",
+    "CARD_MARKDOWN",
+    "Head",
+    "ModelCard",
+    "PartSize",
+    "TrainedOn",
+    "card_files",
+    "head_data",
+    "read_head",
+    "read_model_card",
+]
+
+KIND, VERSION = "errata model card", 1
+CARD_JSON, CARD_MARKDOWN = "card.json", "card.md"
+REDISTRIBUTION = (
+    "Weights trained on these data are derived from them. Share the command and the data's address, "
+    "not the weights, unless the licence of the data and that of the encoder allow it; they must "
+    "not be shipped with a package."
+)
+TrainedMetric = Literal["some", "impara"]
+Setting = str | int | float | None
+
+
+class PartSize(NamedTuple):
+    """How many rows (rated outputs, or pairs) and different sources a part of the data has."""
+
+    rows: int
+    sources: int
+
+
+@dataclass(frozen=True)
+class TrainedOn:
+    """The data: a name, its SHA-256, its size, and the licence as far as one is stated."""
+
+    name: str
+    sha256: str
+    rows: int
+    sources: int
+    licence: str = "not stated"
+    citations: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Head:
+    """One regressor: how it does on the held-out sources, and when it was best.
+
+    ``figure`` says what ``value`` is: r with people's mean ratings, or the share of pairs that are
+    ordered rightly. ``length`` is the same figure of minus the number of characters.
+    """
+
+    figure: Literal["pearson", "accuracy"]
+    rows: int
+    value: Estimate
+    length: Estimate
+    spearman: float | None = None
+    validation: float | None = None
+    step: int = 0
+    steps: int = 0
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """All that is known of a trained model."""
+
+    metric: TrainedMetric
+    encoder: str
+    data: TrainedOn
+    split: Mapping[str, PartSize]
+    heads: Mapping[str, Head]
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    errata: str = __version__
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What a metric that uses the model says of it, one line for each head."""
+        return tuple(
+            f"{name}: {_figure(head)} {head.value.value:.3f} on held-out sources "
+            f"[{head.value.low:.3f}, {head.value.high:.3f}], the length alone "
+            f"{head.length.value:.3f} ({head.rows} rows of {self.data.name})"
+            for name, head in self.heads.items()
+        )
+
+
+def _figure(head: Head) -> str:
+    return "r" if head.figure == "pearson" else "accuracy"
+
+
+def card_files(card: ModelCard) -> dict[str, bytes]:
+    """The files of a card by name."""
+    data = {"kind": KIND, "version": VERSION, **asdict(card), "warning": REDISTRIBUTION}
+    data["split"] = {name: size._asdict() for name, size in card.split.items()}
+    data["heads"] = {name: head_data(head) for name, head in card.heads.items()}
+    text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    return {CARD_JSON: text.encode(), CARD_MARKDOWN: _markdown(card).encode()}
+
+
+def head_data(head: Head) -> dict[str, Any]:
+    """A head as JSON has it: what is no number is null."""
+    data = asdict(head)
+    for key in ("value", "length"):
+        data[key] = {
+            part: None if isnan(number) else number
+            for part, number in getattr(head, key)._asdict().items()
+        }
+    return data
+
+
+def _markdown(card: ModelCard) -> str:
+    """The card for people."""
+    heads = [
+        f"| {name} | {_figure(h)} | {h.value.value:.3f} [{h.value.low:.3f}, {h.value.high:.3f}] | "
+        f"{h.length.value:.3f} [{h.length.low:.3f}, {h.length.high:.3f}] | {h.rows:,} | "
+        f"{h.step} of {h.steps} |"
+        for name, h in card.heads.items()
+    ]
+    split = [f"| {name} | {size.rows:,} | {size.sources:,} |" for name, size in card.split.items()]
+    settings = [f"- {name}: {value}" for name, value in card.settings.items() if value is not None]
+    data = card.data
+    lines = [
+        f"# Model card: {card.metric}",
+        "",
+        f"Trained by errata {card.errata} from the encoder {card.encoder}.",
+        "",
+        "## On sources it never saw",
+        "",
+        "| head | figure | model | minus the length | rows | best after step |",
+        "|---|---|---|---|---|---|",
+        *heads,
+        "",
+        "Brackets are 95 % intervals, sources resampled. A head that does not beat the length of",
+        "the output has learnt nothing worth using.",
+        "",
+        "## Data",
+        "",
+        f"{data.name}, {data.rows:,} rows of {data.sources:,} sources, SHA-256 {data.sha256}.",
+        f"Licence: {data.licence}.",
+        *data.citations,
+        *(f"- {note}" for note in data.notes),
+        "",
+        "| part | rows | sources |",
+        "|---|---|---|",
+        *split,
+        "",
+        f"**{REDISTRIBUTION}**",
+        "",
+        "## Settings",
+        "",
+        *settings,
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def read_model_card(folder: PathLike) -> ModelCard | None:
+    """The card in a folder of models; None where there is none."""
+    path = Path(folder) / CARD_JSON
+    if not path.is_file():
+        return None
+    name = shown_name(path)
+    try:
+        return _card(decode_json(decode(read_bytes(path), name)))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(
+            f"not a model card: {type(error).__name__} {error}",
+            path=name,
+            remedy="train the model again, or remove the file",
+        ) from None
+
+
+def _card(data: Any) -> ModelCard:
+    if not isinstance(data, dict) or data.get("kind") != KIND or data.get("version") != VERSION:
+        raise ValueError(f"it is no {KIND} of version {VERSION}")
+    if data["metric"] not in ("some", "impara"):
+        raise ValueError(f"metric {data['metric']!r}")
+    on = data["data"]
+    return ModelCard(
+        metric=data["metric"],
+        encoder=_word(data["encoder"]),
+        data=TrainedOn(
+            name=_word(on["name"]),
+            sha256=_word(on["sha256"]),
+            rows=_count(on["rows"]),
+            sources=_count(on["sources"]),
+            licence=_word(on["licence"]),
+            citations=tuple(map(_word, on["citations"])),
+            notes=tuple(map(_word, on["notes"])),
+        ),
+        split={
+            _word(part): PartSize(_count(size["rows"]), _count(size["sources"]))
+            for part, size in data["split"].items()
+        },
+        heads={_word(name): read_head(head) for name, head in data["heads"].items()},
+        settings={_word(name): _setting(value) for name, value in data["settings"].items()},
+        errata=_word(data["errata"]),
+    )
+
+
+def read_head(data: Any) -> Head:
+    """The head that `head_data` wrote."""
+    if data["figure"] not in ("pearson", "accuracy"):
+        raise ValueError(f"figure {data['figure']!r}")
+    return Head(
+        figure=data["figure"],
+        rows=_count(data["rows"]),
+        value=_estimate(data["value"]),
+        length=_estimate(data["length"]),
+        spearman=None if data["spearman"] is None else float(data["spearman"]),
+        validation=None if data["validation"] is None else float(data["validation"]),
+        step=_count(data["step"]),
+        steps=_count(data["steps"]),
+    )
+
+
+def _estimate(data: Any) -> Estimate:
+    value, low, high = (
+        nan if data[part] is None else float(data[part]) for part in Estimate._fields
+    )
+    return Estimate(value, low, high)
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a text")
+    return value
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError(f"{value!r} is not a count")
+    return value
+
+
+def _setting(value: Any) -> Setting:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(f"{value!r} is not a setting")

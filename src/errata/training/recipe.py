@@ -1,0 +1,60 @@
+"""How a model is trained: everything that changes its weights."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import asdict, dataclass
+
+from errata.errors import InputError
+from errata.io.model_cards import Setting
+
+__all__ = ["Recipe"]
+
+MOST_TOKENS = 8192  # of a text that an encoder reads at once
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The encoder, and how long and how fast it learns.
+
+    AdamW with a rate that rises over the first tenth of the steps and falls to 0 over the rest.
+    Twice an epoch the validation part is looked at; after ``patience`` looks without a better one
+    training ends, and the best weights are kept. ``threads`` may change the last digits.
+    """
+
+    encoder: str = "minilm"
+    epochs: int = 2
+    batch_size: int = 32
+    learning_rate: float = 1e-4
+    patience: int = 2
+    max_length: int = 128
+    seed: int = 0
+    threads: int = 0
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            *(("epochs", 1), ("batch_size", 1), ("patience", 1), ("max_length", 3)),
+            *(("seed", 0), ("threads", 0)),
+        ):
+            if getattr(self, name) < least:
+                raise InputError(f"{name}={getattr(self, name)} should be {least} or more")
+        if not (math.isfinite(self.learning_rate) and 0 < self.learning_rate < 1):
+            raise InputError(f"learning_rate={self.learning_rate} should lie between 0 and 1")
+        if self.max_length > MOST_TOKENS:
+            raise InputError(f"max_length={self.max_length} should be at most {MOST_TOKENS}")
+
+    @property
+    def workers(self) -> int:
+        """How many threads are used: all cores unless said otherwise."""
+        return self.threads or os.cpu_count() or 1
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """What a card says of it; an encoder in a folder goes by the folder's name."""
+        data = asdict(self) | {"threads": self.workers}
+        data["encoder"] = os.path.basename(self.encoder.rstrip("/\\")) if os.path.exists(
+            self.encoder
+        ) else self.encoder
+        return data
