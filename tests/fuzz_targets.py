@@ -118,6 +118,10 @@ XML_GOLD = b"""<scripts><script id="1"><sentence id="1" numann="2"><text>He go h
 """
 
 
+RATED_OUTPUTS = b"""source,output,grammer,fluency,meaning,system,ave_g
+He go home .,He goes home .,"3,4,0","4,4,4","0,1,2","lstm,cnn",3.5
+"I, am .",I am .,4,3,,smt,4
+"""
 RATINGS = b"judge,sentence,A,B\nx,0,50,60\ny,0,40,\nx,1,80,75\ny,1,90,10\n"
 CORPORA = b"""[essays]
 gold = "gold.m2"
@@ -273,6 +277,24 @@ def _scored(path: Path) -> object:
     return read_score_file(path), read_score_file(path, names=("A", "B", "C"))
 
 
+def _model_card() -> bytes:
+    from errata.io.model_cards import Head, ModelCard, PartSize, TrainedOn, card_files
+    from errata.numbers import Estimate
+
+    head = Head("pearson", 9, Estimate(0.5, 0.25, 0.75), Estimate(0.25, 0.0, 0.5), 0.5, 0.5, 7, 20)
+    data = TrainedOn("r.csv", "ab" * 32, 100, 40, "CC0", ("Somebody.",), ("2 left out",))
+    card = ModelCard("some", "e", data, {"test": PartSize(9, 5)}, {"fluency": head}, {"epochs": 2})
+    return card_files(card)["card.json"]
+
+
+def _model_card_in(path: Path) -> object:
+    from errata.io.model_cards import read_model_card
+
+    with TemporaryDirectory() as folder:
+        Path(folder, "card.json").write_bytes(path.read_bytes())
+        return read_model_card(folder)
+
+
 def _reader(module: str, name: str) -> Callable[[Path], object]:
     def read(path: Path) -> object:
         from importlib import import_module
@@ -329,6 +351,13 @@ TARGETS = (
     Target("columns", _judgments, _judged_by_columns),
     Target("scores", _scores, _scored),
     Target("ratings", lambda: [RATINGS], _scored),
+    Target(
+        "rated outputs",
+        lambda: [RATED_OUTPUTS],
+        _reader("errata.io.ratings", "read_ratings"),
+        ".csv",
+    ),
+    Target("model card", lambda: [_model_card()], _model_card_in, ".json"),
     Target("stored.json", lambda: _scores()[:1], _reader("errata.io", "read_scores"), ".json"),
     Target("stored.tsv", lambda: _scores()[1:2], _reader("errata.io", "read_scores"), ".tsv"),
     Target("published", lambda: _scores()[-1:], _reader("errata.io", "read_published_scores")),

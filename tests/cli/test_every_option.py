@@ -22,6 +22,7 @@ from board_sample import sample_board, submit
 from command import errata
 from data_server import make_folder
 from errata.cli import COMMANDS, cli
+from rated_outputs import rated_csv
 from small_experiment import SMALL
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
@@ -74,6 +75,19 @@ BUILD = f"--gold gold.m2 eager.txt noisy.txt {GLEU} --old eager"
 TOLD = "--scores scores.tsv --human human.tsv --resamples 30"
 PEOPLE = "--judgments judgments.jsonl --resamples 40"
 HARD = "--sample --resamples 30 --examples 200"
+TRAIN = {
+    "--encoder": "--encoder other",
+    "--epochs": "--epochs 3",
+    "--batch-size": "--batch-size 7",
+    "--learning-rate": "--learning-rate 0.01",
+    "--patience": "--patience 5",
+    "--max-length": "--max-length 64",
+    "--device": "--device cpu",
+    "--seed": "--seed 1",
+    "--rows": "--rows 100",
+    "--output": "-o new",
+}
+GOLD_RUN, RATED_RUN = "--gold gold.m2 --dry-run", "--ratings rated_outputs.csv --dry-run"
 LIKELY = """
 name = "likely"
 title = "How likely a sentence is"
@@ -115,6 +129,7 @@ MORE = {
     "refs": (f"eager.txt {GLEU}", f"odd.txt {GLEU}"),
     "difficulty": ("eager.txt noisy.txt --resamples 0", "odd.txt --resamples 0"),
     "stress": (GLEU, GLEU),
+    "train impara": ("--dry-run", "--gold odd_many.m2 --dry-run"),
     "compare": (f"eager.txt noisy.txt {FAST}", f"odd.txt x=odd.txt {FAST}"),
     "verify": ("gleu=0.2 noisy.txt", "gleu=0 odd.txt"),
     "report": (f"eager.txt noisy.txt {GLEU}", f"odd.txt {GLEU}"),
@@ -487,6 +502,19 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--seed": case(HARD, "--seed 1", "difficulty", "kinds", "hardest", "easiest"),
         "--format": case(HARD, "--format tsv", text=True),
     },
+    "train some": {
+        **{option: case(RATED_RUN, TRAIN[option]) for option in TRAIN},
+        "--ratings": case("--dry-run", "--ratings rated_outputs.csv"),
+        "--head": case(RATED_RUN, "--head fluency"),
+        "--dry-run": case("--ratings rated_outputs.csv", "--dry-run"),
+        "--format": case(RATED_RUN, "--format tsv", text=True),
+    },
+    "train impara": {
+        **{option: case(GOLD_RUN, TRAIN[option]) for option in TRAIN},
+        "--dry-run": case("--gold gold.m2", "--dry-run"),
+        "--extract": case(GOLD_RUN, "--extract aligned"),
+        "--format": case(GOLD_RUN, "--format tsv", text=True),
+    },
     "stress": {
         "--sample": case(f"{GLEU} --gold gold.m2", "--sample"),
         "--damage": case(f"--gold gold.m2 {GLEU}", "--damage eager.txt"),
@@ -548,6 +576,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "less.m2": less,
         "many.m2": many,
         "odd.m2": odd,
+        "odd_many.m2": "".join(odd.replace("a b c", f"a b c{k}") for k in range(60)),
+        "rated_outputs.csv": rated_csv(),
         "odd.txt": "a x c\nd e f\n",
         "odd.tsv": "odd\t1\nx\t2\ny\t3\n",
         "source2.txt": "\n".join([reference[0], *source[1:]]),

@@ -16,6 +16,7 @@ from errata.cli import COMMANDS
 from errata.datasets.sample import SAMPLE_SYSTEMS
 from errata.report.signatures import signature_id
 from errata.report.table import Form
+from rated_outputs import rated_csv
 from small_experiment import SMALL
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
@@ -43,6 +44,8 @@ RUNS: dict[str, tuple[object, ...]] = {
     "meta": ("meta", "--sample", "--window", 3, "--resamples", 40),
     "meta, matrix": ("meta", "--sample", "--matrix", "--level", "system", "--resamples", 40),
     "benchmark": ("benchmark", "--sample", "-m", "gleu", "-m", "m2", "--resamples", 40),
+    "train": ("train", "some", "--ratings", "rated.csv", "--dry-run"),
+    "train, impara": ("train", "impara", "--gold", SAMPLE / "gold.m2", "--dry-run"),
     "report": ("report", "--sample", "-m", "gleu", "--resamples", 40, "--force"),
     "check": ("check", SAMPLE / "gold.m2", SAMPLE / "eager.txt"),
     "convert": ("convert", SAMPLE / "gold.m2", "--only-source", "-o"),
@@ -74,6 +77,7 @@ def printed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """The name of a run, and what it prints in each form but that of terminals."""
     folder = tmp_path_factory.mktemp("run")
     (folder / "small.toml").write_text(SMALL, encoding="utf-8")
+    (folder / "rated.csv").write_text(rated_csv(), encoding="utf-8")
     if request.param == "board":
         sample_board(folder / "board")
     arguments = RUNS[request.param]
@@ -190,7 +194,7 @@ def test_every_form_says_what_made_it(
     run, found = tables
     if form != "table":
         text = printed[1][form].stdout
-    elif run in {"board", "convert", "report", "reproduce, run", "tokenise"}:
+    elif run in {"board", "convert", "report", "reproduce, run", "tokenise", "train"}:
         pytest.skip("writes files, or takes long")
     else:
         text = errata(*RUNS[run], "--format", form, cwd=tmp_path).stdout

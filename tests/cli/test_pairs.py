@@ -51,6 +51,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "align.json": (NOTHING, ("align", "--sample", "-m", "m2", "--json")),
     "benchmark.json": (NOTHING, ("benchmark", "--sample", "-m", "gleu", *FEW, "--json")),
     "stress.json": (NOTHING, ("stress", "gleu", *FEW, "--json")),
+    "train.json": (NOTHING, ("train", "impara", "--gold", "gold.m2", "--dry-run", "--json")),
     "data.json": (NOTHING, ("data", "list", "--json")),
     "metrics.json": (NOTHING, ("metrics", "--json")),
     "rankers.json": (NOTHING, ("rankers", "--json")),
@@ -144,6 +145,7 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
     },
     "verify --gold": ({GOLD}, lambda f: ("verify", "gleu=1", "--gold", f, "eager.txt")),
     "verify": ({SCORES}, lambda f: ("verify", f, "--sample")),
+    "train --gold": ({GOLD}, lambda f: ("train", "impara", "--gold", f, "--dry-run")),
     "convert": ({GOLD}, lambda f: ("convert", f, "--only-source")),
     "score --refs": (
         {TEXT},

@@ -17,7 +17,7 @@ LAYERS = [
     {"kernels", "edits", "io", "models", "datasets"},
     {"metrics", "human"},
     {"evaluation", "meta"},
-    {"studies", "reproduce", "collect", "testing"},
+    {"studies", "reproduce", "training", "collect", "testing"},
     {"report", "cluster"},
     {"cli", "web", "adapters", "pytest_plugin"},
     {"__main__"},

@@ -34,12 +34,13 @@ FLOORS = {
     "ngrams": "overlaps of n-grams, and the kernel that counts them",
     "page": "of the heat map, and of reports",
     "rankings": "tables and figures of what people say",
-    "ratings": "metrics against ratings, their table, their figure",
+    "ratings": "rated outputs in files, metrics against ratings, their table, their figure",
     "reference_sets": "the study, and its tables",
     "several_sets": "the study, its tables, its figures",
     "scores": "score files, and score tables",
     "stress": "the study, its table, its figure",
     "ter": "TER between texts, and the kernel that counts it",
+    "training": "the room, and the tables of what was trained",
     "trueskill": "the ranker, and the kernel that plays",
 }
 

@@ -43,6 +43,7 @@ COMMANDS = {
     "corpora": "Compare corpora, and the ranking of systems on them.",
     "align": "Show what a metric compared in a sentence.",
     "difficulty": "Show which errors are hard and who corrects them.",
+    "train": "Train a learned metric on ratings or corrections.",
     "stress": "Show how a metric reacts to damaged output.",
 }
 

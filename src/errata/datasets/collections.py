@@ -23,7 +23,17 @@ from errata.parameters import nearest
 
 __all__ = ["Collection", "Member", "Role", "collection", "collections", "role_files"]
 
-Role = Literal["gold", "source", "references", "outputs", "judgments", "human", "scores", "attacks"]
+Role = Literal[
+    "gold",
+    "source",
+    "references",
+    "outputs",
+    "judgments",
+    "human",
+    "scores",
+    "attacks",
+    "ratings",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ __all__ = [
 KIND, VERSION = "errata model card", 1
 CARD_JSON, CARD_MARKDOWN = "card.json", "card.md"
 REDISTRIBUTION = (
-    "Weights trained on these data are derived from them. Share the command and the data's address, "
-    "not the weights, unless the licence of the data and that of the encoder allow it; they must "
+    "Weights trained on these data are derived from them. Share the command and where the data "
+    "are, not the weights, unless the licences of the data and of the encoder allow it; they must "
     "not be shipped with a package."
 )
 TrainedMetric = Literal["some", "impara"]

@@ -114,7 +114,8 @@ def _columns(head: SheetRow, name: str) -> dict[str, int]:
                 line=head.line,
                 remedy="rename or remove one",
             )
-        at |= {role: place for place in places}
+        if places:
+            at[role] = places[0]
     missing = [role for role in ("source", "output") if role not in at]
     if missing or not any(criterion in at for criterion in CRITERIA):
         raise InputError(

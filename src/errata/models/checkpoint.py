@@ -175,11 +175,14 @@ class Checkpoint:
                 self._folder, trust_remote_code=False, **self._where
             )
 
-    def model(self, auto: str, *, without: tuple[str, ...] | None = None) -> Any:
+    def model(
+        self, auto: str, *, without: tuple[str, ...] | None = None, labels: int | None = None
+    ) -> Any:
         """The model by the Auto class of that name, loaded now, on its device, for reading only.
 
         transformers fills what a checkpoint lacks with random numbers. With ``without``, that is
-        refused, but for parts of those names, which do not matter.
+        refused, but for parts of those names, which do not matter. ``labels`` are the outputs of
+        a new head that is to be trained.
         """
         torch = load_extra("torch", self.label, INSTALL)
         transformers = load_extra("transformers", self.label, INSTALL)
@@ -191,6 +194,7 @@ class Checkpoint:
                 weights_only=True,
                 output_loading_info=True,
                 **self._where,
+                **({} if labels is None else {"num_labels": labels}),
             )
         lacking = sorted(said["missing_keys"]) if without is not None else []
         lacking = [key for key in lacking if not set(key.split(".")) & set(without or ())]

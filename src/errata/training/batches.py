@@ -18,9 +18,7 @@ __all__ = ["by_length", "epoch_batches"]
 BLOCK_BATCHES = 16  # sorted together: enough to meet one's like, few enough for chance
 
 
-def epoch_batches(
-    lengths: Sequence[int] | Ints, size: int, rng: np.random.Generator
-) -> list[Ints]:
+def epoch_batches(lengths: Sequence[int] | Ints, size: int, rng: np.random.Generator) -> list[Ints]:
     """Batches that hold every row once, rows of like length together.
 
     >>> batches = epoch_batches([9, 1, 8, 2], 2, np.random.default_rng(0))

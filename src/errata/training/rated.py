@@ -100,11 +100,7 @@ class _Task:
 
 
 def plan_some(
-    ratings: Ratings,
-    recipe: Recipe,
-    *,
-    heads: Sequence[Criterion] = (),
-    rows: int | None = None,
+    ratings: Ratings, recipe: Recipe, *, heads: Sequence[Criterion] = (), rows: int | None = None
 ) -> SomePlan:
     """Say what is to be trained; refused where a part of the data would be too small.
 
@@ -123,9 +119,7 @@ def plan_some(
     parts = split_rows([row.source for row in ratings.rows])
     learnt = [ratings.rows[k] for k in parts["train"].tolist()]
     kept = {learnt[k].line for k in whole_sources([row.source for row in learnt], rows)}
-    taken = tuple(
-        row for row in ratings.rows if row.line in kept or part_of(row.source) != "train"
-    )
+    taken = tuple(row for row in ratings.rows if row.line in kept or part_of(row.source) != "train")
     for head in chosen:
         for part, found in _Task.of(taken, head).split.items():
             if len(found) < FEWEST:
@@ -160,10 +154,7 @@ def train_some(plan: SomePlan, folder: ModelFolder, progress: Progress | None = 
                 progress(done * steps + step, len(plan.heads) * steps)
 
         network = open_trainable(
-            recipe.encoder,
-            seed=recipe.seed,
-            max_length=recipe.max_length,
-            device=recipe.device,
+            recipe.encoder, seed=recipe.seed, max_length=recipe.max_length, device=recipe.device
         )
         encoder = network.revision
         key = key_of(
@@ -186,9 +177,7 @@ def train_some(plan: SomePlan, folder: ModelFolder, progress: Progress | None = 
     return card
 
 
-def _train(
-    network: Trainable, task: _Task, recipe: Recipe, progress: Progress | None
-) -> Head:
+def _train(network: Trainable, task: _Task, recipe: Recipe, progress: Progress | None) -> Head:
     from errata.models.language import load_extra
 
     torch = load_extra("torch", "training", "pip install 'errata[lm]'")

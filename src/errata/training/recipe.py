@@ -54,7 +54,9 @@ class Recipe:
     def settings(self) -> dict[str, Setting]:
         """What a card says of it; an encoder in a folder goes by the folder's name."""
         data = asdict(self) | {"threads": self.workers}
-        data["encoder"] = os.path.basename(self.encoder.rstrip("/\\")) if os.path.exists(
-            self.encoder
-        ) else self.encoder
+        data["encoder"] = (
+            os.path.basename(self.encoder.rstrip("/\\"))
+            if os.path.exists(self.encoder)
+            else self.encoder
+        )
         return data

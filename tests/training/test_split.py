@@ -1,0 +1,125 @@
+"""Sources in parts, rows in batches, and figures on what was held out: no model needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from errata.errors import InputError
+from errata.io.ratings import Ratings, read_ratings
+from errata.training.batches import by_length, epoch_batches
+from errata.training.held_out import accuracy, correlation, minus_length
+from errata.training.rated import plan_some
+from errata.training.recipe import Recipe
+from errata.training.split import PARTS, part_of, part_sizes, split_rows, whole_sources
+from rated_outputs import rated_csv
+
+SOURCES = [f"Sentence {k // 3} is here ." for k in range(900)]
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Ratings:
+    path = tmp_path / "rated.csv"
+    path.write_text(rated_csv(), "utf-8")
+    return read_ratings(path)
+
+
+def test_no_source_is_in_two_parts() -> None:
+    split = split_rows(SOURCES)
+    assert sorted(np.concatenate(list(split.values())).tolist()) == list(range(900))
+    of = {part: {SOURCES[k] for k in rows.tolist()} for part, rows in split.items()}
+    assert not any(of[a] & of[b] for a in PARTS for b in PARTS if a != b)
+    shares = {part: size.rows / 900 for part, size in part_sizes(SOURCES, split).items()}
+    assert_allclose([shares[part] for part in PARTS], [0.8, 0.1, 0.1], atol=0.05)
+
+
+def test_a_part_depends_on_nothing_but_the_words() -> None:
+    assert [part_of(s.upper().replace(" ", "  ")) for s in SOURCES] == [*map(part_of, SOURCES)]
+    assert {*split_rows(SOURCES[:90])["test"].tolist()} == {
+        k for k in split_rows(SOURCES)["test"].tolist() if k < 90
+    }
+
+
+def test_fewer_rows_are_whole_sources_and_some_of_the_more() -> None:
+    few, more = whole_sources(SOURCES, 100), whole_sources(SOURCES, 200)
+    assert len(few) == 99  # sources have three rows
+    assert {*few} < {*more}
+    assert whole_sources(SOURCES, None) == whole_sources(SOURCES, 900) == list(range(900))
+
+
+def test_batches_hold_every_row_once_with_rows_of_like_length() -> None:
+    lengths = np.random.default_rng(0).integers(1, 100, 1000)
+    batches = epoch_batches(lengths, 32, np.random.default_rng(1))
+    assert sorted(k for batch in batches for k in batch.tolist()) == list(range(1000))
+    padded = sum(int(lengths[b].max()) * len(b) for b in batches)
+    assert padded < 1.1 * lengths.sum()
+    mixed = np.random.default_rng(2).permutation(1000)
+    assert sum(lengths[mixed[k : k + 32]].max() * 32 for k in range(0, 1000, 32)) > 1.7 * padded
+    again = epoch_batches(lengths, 32, np.random.default_rng(1))
+    assert all((a == b).all() for a, b in zip(batches, again, strict=True))
+    longest_first = list(by_length(lengths, 300))
+    assert lengths[longest_first[0]].min() >= lengths[longest_first[-1]].max()
+
+
+def test_figures_on_held_out_sources() -> None:
+    rng = np.random.default_rng(0)
+    people = rng.normal(size=900)
+    good = correlation(people + rng.normal(size=900), people, SOURCES)
+    assert good.low < good.value < good.high
+    assert_allclose(good.value, 0.707, atol=0.05)
+    # Rows of a source that say the same are one row: the interval is wider than that of as many.
+    same = np.repeat(people[:300], 3)
+    noise = np.repeat(rng.normal(size=300), 3)
+    wide = correlation(same + noise, same, SOURCES)
+    narrow = correlation(same + noise, same, [str(k) for k in range(900)])
+    assert wide.high - wide.low > 1.4 * (narrow.high - narrow.low)
+    assert np.isnan(correlation(people[:2], people[:2], SOURCES[:2]).value)
+    assert accuracy(np.array([1.0, -1.0, 0.0, 2.0]), SOURCES[:4]).value == 0.625
+    assert minus_length(["ab", ""]).tolist() == [-2, 0]
+
+
+def test_a_plan_says_what_would_be_trained(ratings: Ratings) -> None:
+    plan = plan_some(ratings, Recipe(threads=1))
+    assert plan.heads == ("grammer", "fluency", "meaning")
+    assert sum(size.rows for size in plan.sizes.values()) == plan.data.rows == 240
+    assert plan.data.name == "rated.csv"
+    assert plan.data.notes == ("left out as no ratings (0, other): 240 of meaning",)
+    assert plan.data.licence == "not stated"
+    length = plan.baselines["grammer"]
+    assert length.rows == plan.sizes["test"].rows
+    assert -1 < length.length.low < length.length.high < 1
+    less = plan_some(ratings, Recipe(threads=1), heads=["fluency"], rows=40)
+    assert less.heads == ("fluency",)
+    assert less.sizes["train"].rows == 40
+    assert less.sizes["test"] == plan.sizes["test"]
+
+
+def test_public_data_go_by_their_name(data_sets: Path) -> None:
+    path = next(data_sets.glob("tmu-nlp/TMU-GFM-Dataset/*/tmu-gfm-dataset.csv"))
+    data = plan_some(read_ratings(path), Recipe()).data
+    assert data.name == "tmu-gfm"
+    assert "states none" in data.licence
+    assert "Yoshimura" in data.citations[0]
+
+
+def test_what_cannot_be_trained_is_refused(ratings: Ratings) -> None:
+    from dataclasses import replace
+
+    few = replace(ratings, rows=ratings.rows[:8])
+    with pytest.raises(InputError, match="rows of grammer for"):
+        plan_some(few, Recipe())
+    bare = replace(ratings, rows=tuple(replace(r, ratings={"fluency": (1,)}) for r in ratings.rows))
+    with pytest.raises(InputError, match=r"nothing was rated for meaning; it has: fluency"):
+        plan_some(bare, Recipe(), heads=["meaning"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"epochs": 0}, {"learning_rate": float("nan")}, {"batch_size": 0}, {"max_length": 10**6}],
+)
+def test_recipes_that_make_no_sense_are_refused(given: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=next(iter(given))):
+        Recipe(**given)  # type: ignore[arg-type]
