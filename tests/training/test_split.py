@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from errata.errors import InputError
 from errata.io.ratings import Ratings, read_ratings
 from errata.training.batches import by_length, epoch_batches
-from errata.training.held_out import accuracy, correlation, minus_length
+from errata.training.held_out import held_out_accuracy, held_out_r, minus_length
 from errata.training.rated import plan_some
 from errata.training.recipe import Recipe
 from errata.training.split import PARTS, part_of, part_sizes, split_rows, whole_sources
@@ -67,17 +67,17 @@ def test_batches_hold_every_row_once_with_rows_of_like_length() -> None:
 def test_figures_on_held_out_sources() -> None:
     rng = np.random.default_rng(0)
     people = rng.normal(size=900)
-    good = correlation(people + rng.normal(size=900), people, SOURCES)
+    good = held_out_r(people + rng.normal(size=900), people, SOURCES)
     assert good.low < good.value < good.high
     assert_allclose(good.value, 0.707, atol=0.05)
     # Rows of a source that say the same are one row: the interval is wider than that of as many.
     same = np.repeat(people[:300], 3)
     noise = np.repeat(rng.normal(size=300), 3)
-    wide = correlation(same + noise, same, SOURCES)
-    narrow = correlation(same + noise, same, [str(k) for k in range(900)])
+    wide = held_out_r(same + noise, same, SOURCES)
+    narrow = held_out_r(same + noise, same, [str(k) for k in range(900)])
     assert wide.high - wide.low > 1.4 * (narrow.high - narrow.low)
-    assert np.isnan(correlation(people[:2], people[:2], SOURCES[:2]).value)
-    assert accuracy(np.array([1.0, -1.0, 0.0, 2.0]), SOURCES[:4]).value == 0.625
+    assert np.isnan(held_out_r(people[:2], people[:2], SOURCES[:2]).value)
+    assert held_out_accuracy(np.array([1.0, -1.0, 0.0, 2.0]), SOURCES[:4]).value == 0.625
     assert minus_length(["ab", ""]).tolist() == [-2, 0]
 
 

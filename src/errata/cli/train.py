@@ -164,7 +164,7 @@ def some(
     """
     from errata.io.model_folders import ModelFolder
     from errata.io.ratings import read_ratings
-    from errata.report.tables.training import plan_tables
+    from errata.report.tables.training import training_tables
     from errata.training.rated import plan_some, train_some
 
     _check_target(output, dry_run)
@@ -173,7 +173,7 @@ def some(
     plan = plan_some(read_ratings(ratings), recipe, heads=heads, rows=rows)
     if output is None:
         settings = {**recipe.settings, "rows": rows, "heads": ", ".join(plan.heads)}
-        emit(plan_tables("some", plan.data, plan.sizes, plan.baselines, settings), form)
+        emit(training_tables("some", plan.data, plan.sizes, plan.baselines, settings), form)
         return
     folder = ModelFolder.at(output, plan.heads)
     with ProgressBar("training") as progress:
@@ -209,7 +209,7 @@ def impara(
     from errata.io.digests import file_digests
     from errata.io.files import shown_name
     from errata.io.model_folders import ModelFolder
-    from errata.report.tables.training import plan_tables
+    from errata.report.tables.training import training_tables
     from errata.training.impact import plan_impara, train_impara
 
     _check_target(output, dry_run)
@@ -231,7 +231,7 @@ def impara(
     )
     if output is None:
         settings = {**recipe.settings, "pairs": plan.limit}
-        emit(plan_tables("impara", plan.data, plan.sizes, {}, settings), form)
+        emit(training_tables("impara", plan.data, plan.sizes, {}, settings), form)
         return
     folder = ModelFolder.at(output, [""])
     with ProgressBar("training") as progress:

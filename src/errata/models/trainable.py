@@ -22,7 +22,7 @@ from errata.numbers import Floats, Ints
 
 __all__ = ["Trainable", "open_trainable", "reproducible"]
 
-Texts = tuple[str, ...]  # what a model reads at once: a sentence, or a pair
+TextsRead = tuple[str, ...]  # what a model reads at once: a sentence, or a pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,25 +34,25 @@ class Trainable:
     revision: str
     max_length: int = 128
 
-    def inputs(self, texts: Sequence[Texts]) -> Any:
+    def inputs(self, texts: Sequence[TextsRead]) -> Any:
         """What the model takes, cut at ``max_length`` tokens as the metrics cut it."""
         sides = [list(side) for side in zip(*texts, strict=True)]
         return self.tokenizer(
             *sides, truncation=True, max_length=self.max_length, padding=True, return_tensors="pt"
         ).to(self.model.device)
 
-    def lengths(self, texts: Sequence[Texts]) -> Ints:
+    def lengths(self, texts: Sequence[TextsRead]) -> Ints:
         """How many tokens each text has; those that are cut are longer than ``max_length``."""
         sides = [list(side) for side in zip(*texts, strict=True)]
         with quiet():  # which would say that some are long
             ids = self.tokenizer(*sides, truncation=False)["input_ids"]
         return np.array([len(each) for each in ids], np.int64)
 
-    def outputs(self, texts: Sequence[Texts]) -> Any:
+    def outputs(self, texts: Sequence[TextsRead]) -> Any:
         """One number per text, as a tensor to learn from."""
         return self.model(**self.inputs(texts)).logits[:, 0]
 
-    def predict(self, texts: Sequence[Texts]) -> Floats:
+    def predict(self, texts: Sequence[TextsRead]) -> Floats:
         """One number per text, for looking only; the caller makes the batches."""
         torch = load_extra("torch", "training", INSTALL)
         self.model.eval()

@@ -9,7 +9,7 @@ import numpy as np
 
 from errata.errors import InputError
 from errata.models.language import load_extra
-from errata.models.trainable import Texts, Trainable
+from errata.models.trainable import TextsRead, Trainable
 from errata.numbers import Floats, Ints, Progress
 from errata.training.batches import by_length, epoch_batches
 from errata.training.recipe import Recipe
@@ -105,7 +105,7 @@ def _rate(step: int, steps: int) -> float:
     return (step + 1) / warm if step < warm else (steps - step) / max(1, steps - warm)
 
 
-def predictions(network: Trainable, texts: Sequence[Texts], size: int) -> Floats:
+def predictions(network: Trainable, texts: Sequence[TextsRead], size: int) -> Floats:
     """What the model says of texts, in batches of like length."""
     found = np.zeros(len(texts))
     for rows in by_length([sum(map(len, each)) for each in texts], size):

@@ -9,7 +9,7 @@ import numpy as np
 from errata.correlation import pearson
 from errata.numbers import Estimate, Floats, bootstrap_weights, percentiles, ratio
 
-__all__ = ["accuracy", "correlation", "minus_length"]
+__all__ = ["held_out_accuracy", "held_out_r", "minus_length"]
 
 RESAMPLES, CONFIDENCE = 1000, 0.95
 
@@ -29,7 +29,7 @@ def _weights(sources: Sequence[str], rng: int) -> Floats:
     return np.concatenate(drawn)[:, number]
 
 
-def correlation(
+def held_out_r(
     predicted: Floats, people: Floats, sources: Sequence[str], *, rng: int = 0
 ) -> Estimate:
     """Pearson's r of rows, with the interval over resampled sources (NaN where undefined)."""
@@ -43,7 +43,7 @@ def correlation(
     return Estimate(float(pearson(predicted, people)), low, high)
 
 
-def accuracy(margins: Floats, sources: Sequence[str], *, rng: int = 0) -> Estimate:
+def held_out_accuracy(margins: Floats, sources: Sequence[str], *, rng: int = 0) -> Estimate:
     """Share of pairs whose better side has the higher score; a tie is half right."""
     if not len(margins):
         return Estimate(np.nan, np.nan, np.nan)

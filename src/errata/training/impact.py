@@ -20,8 +20,8 @@ from errata.models.language import Options, load_extra
 from errata.models.trainable import Trainable, open_trainable, reproducible
 from errata.numbers import Estimate, Floats, Ints, Progress, plural
 from errata.training.fine_tune import fit, predictions
-from errata.training.held_out import accuracy, minus_length
-from errata.training.pairs import CorrectedSource, TextPair, corrected_sources, draw_pairs
+from errata.training.held_out import held_out_accuracy, minus_length
+from errata.training.pairs import CorrectedSource, ImpactPair, corrected_sources, draw_pairs
 from errata.training.provenance import known_data
 from errata.training.recipe import Recipe
 from errata.training.split import PARTS, Part, part_of, part_sizes, split_rows
@@ -48,7 +48,7 @@ class ImparaPlan:
         texts = [each.source for each in self.sources]
         return part_sizes(texts, split_rows(texts))
 
-    def card(self, encoder: str, head: Head, pairs: dict[Part, list[TextPair]]) -> ModelCard:
+    def card(self, encoder: str, head: Head, pairs: dict[Part, list[ImpactPair]]) -> ModelCard:
         """The card of what was trained."""
         sizes: dict[str, PartSize] = {
             part: PartSize(len(found), len({pair.source for pair in found}))
@@ -123,7 +123,7 @@ def train_impara(
     return card
 
 
-def _drawn(plan: ImparaPlan) -> dict[Part, list[TextPair]]:
+def _drawn(plan: ImparaPlan) -> dict[Part, list[ImpactPair]]:
     recipe = plan.recipe
     encoder = open_encoder(
         recipe.encoder,
@@ -132,7 +132,7 @@ def _drawn(plan: ImparaPlan) -> dict[Part, list[TextPair]]:
     )
     rng = np.random.default_rng(recipe.seed)
     found = draw_pairs(plan.sources, lambda texts: encoder.rows(texts)[:, :-1], rng)
-    pairs: dict[Part, list[TextPair]] = {part: [] for part in PARTS}
+    pairs: dict[Part, list[ImpactPair]] = {part: [] for part in PARTS}
     for pair in found:
         pairs[part_of(pair.source)].append(pair)
     for part, drawn in pairs.items():
@@ -148,7 +148,10 @@ def _drawn(plan: ImparaPlan) -> dict[Part, list[TextPair]]:
 
 
 def _train(
-    network: Trainable, pairs: dict[Part, list[TextPair]], recipe: Recipe, progress: Progress | None
+    network: Trainable,
+    pairs: dict[Part, list[ImpactPair]],
+    recipe: Recipe,
+    progress: Progress | None,
 ) -> Head:
     torch = load_extra("torch", "training", "pip install 'errata[lm]'")
     learnt = pairs["train"]
@@ -189,14 +192,14 @@ def _train(
     )
 
 
-def _sides(pairs: list[TextPair]) -> tuple[list[str], list[str]]:
+def _sides(pairs: list[ImpactPair]) -> tuple[list[str], list[str]]:
     return [pair.better for pair in pairs], [pair.worse for pair in pairs]
 
 
-def _length_margins(pairs: list[TextPair]) -> Floats:
+def _length_margins(pairs: list[ImpactPair]) -> Floats:
     better, worse = map(minus_length, _sides(pairs))
     return better - worse
 
 
-def _tested(margins: Floats, pairs: list[TextPair]) -> Estimate:
-    return accuracy(margins, [pair.source for pair in pairs])
+def _tested(margins: Floats, pairs: list[ImpactPair]) -> Estimate:
+    return held_out_accuracy(margins, [pair.source for pair in pairs])

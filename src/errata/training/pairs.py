@@ -21,7 +21,7 @@ from errata.edits import with_edits
 from errata.errors import InputError
 from errata.numbers import Floats
 
-__all__ = ["CorrectedSource", "TextPair", "corrected_sources", "draw_pairs", "impact_texts"]
+__all__ = ["CorrectedSource", "ImpactPair", "corrected_sources", "draw_pairs", "impact_texts"]
 
 TRIES = 10
 
@@ -40,7 +40,7 @@ class CorrectedSource:
 
 
 @dataclass(frozen=True, slots=True)
-class TextPair:
+class ImpactPair:
     """Two texts of one source, and by how much the better one weighs more."""
 
     source: str
@@ -103,21 +103,21 @@ def draw_pairs(
     sources: Sequence[CorrectedSource],
     embed: Callable[[Sequence[str]], Floats],
     rng: np.random.Generator,
-) -> list[TextPair]:
+) -> list[ImpactPair]:
     """Pairs of every source, in the order of the sources; ``embed`` gives the vectors of texts."""
     texts = list(dict.fromkeys(text for each in sources for text in impact_texts(each)))
     place = {text: k for k, text in enumerate(texts)}
     vectors = embed(texts)
-    found: list[TextPair] = []
+    found: list[ImpactPair] = []
     for each in sources:
         weights = impacts(vectors[[place[text] for text in impact_texts(each)]])
         found += _pairs(each, weights, rng)
     return found
 
 
-def _pairs(each: CorrectedSource, weights: Floats, rng: np.random.Generator) -> list[TextPair]:
+def _pairs(each: CorrectedSource, weights: Floats, rng: np.random.Generator) -> list[ImpactPair]:
     n = len(each.edits)
-    seen: dict[tuple[str, str], TextPair] = {}
+    seen: dict[tuple[str, str], ImpactPair] = {}
     for _ in range(min(TRIES, max(1, n * (n - 1) // 2))):
         one = np.zeros(n, bool)
         one[rng.permutation(n)[: int(rng.integers(0, n + 1))]] = True
@@ -126,7 +126,7 @@ def _pairs(each: CorrectedSource, weights: Floats, rng: np.random.Generator) -> 
         if margin == 0:
             continue
         better, worse = (one, other) if margin > 0 else (other, one)
-        pair = TextPair(
+        pair = ImpactPair(
             each.source, each.text(better.tolist()), each.text(worse.tolist()), abs(margin)
         )
         if pair.better != pair.worse:

@@ -18,10 +18,10 @@ from errata.errors import InputError
 from errata.io.model_cards import Head, ModelCard, PartSize, TrainedOn
 from errata.io.model_folders import ModelFolder, key_of
 from errata.io.ratings import Criterion, RatedOutput, Ratings
-from errata.models.trainable import Texts, Trainable, open_trainable, reproducible
+from errata.models.trainable import TextsRead, Trainable, open_trainable, reproducible
 from errata.numbers import Estimate, Floats, Ints, Progress
 from errata.training.fine_tune import fit, predictions
-from errata.training.held_out import correlation, minus_length
+from errata.training.held_out import held_out_r, minus_length
 from errata.training.provenance import known_data
 from errata.training.recipe import Recipe
 from errata.training.split import Part, part_of, part_sizes, split_rows, whole_sources
@@ -66,7 +66,7 @@ class SomePlan:
 class _Task:
     """The rows that have a rating by one criterion, as texts and numbers."""
 
-    texts: tuple[Texts, ...]
+    texts: tuple[TextsRead, ...]
     outputs: tuple[str, ...]
     sources: tuple[str, ...]
     ratings: Floats
@@ -85,14 +85,14 @@ class _Task:
             split_rows(sources),
         )
 
-    def part(self, part: Part) -> tuple[list[Texts], Floats]:
+    def part(self, part: Part) -> tuple[list[TextsRead], Floats]:
         rows = self.split[part]
         return [self.texts[k] for k in rows.tolist()], self.ratings[rows]
 
     def tested(self, predicted: Floats) -> Estimate:
         rows = self.split["test"]
         sources = [self.sources[k] for k in rows.tolist()]
-        return correlation(predicted, self.ratings[rows], sources)
+        return held_out_r(predicted, self.ratings[rows], sources)
 
     def length_baseline(self) -> Estimate:
         outputs = [self.outputs[k] for k in self.split["test"].tolist()]

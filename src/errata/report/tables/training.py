@@ -8,17 +8,17 @@ from errata.io.model_cards import Head, ModelCard, PartSize, Setting, TrainedOn
 from errata.numbers import Interval
 from errata.report.table import Cell, Table, signed
 
-__all__ = ["card_tables", "plan_tables"]
+__all__ = ["card_tables", "training_tables"]
 
 
 def card_tables(card: ModelCard) -> list[Table]:
     """How every head does on held-out sources, what it learnt from, and how."""
-    return plan_tables(
+    return training_tables(
         card.metric, card.data, card.split, card.heads, {**card.settings, "encoder": card.encoder}
     )
 
 
-def plan_tables(
+def training_tables(
     metric: str,
     data: TrainedOn,
     split: Mapping[str, PartSize],
