@@ -12,8 +12,8 @@ from errata.errors import InputError
 from errata.io.ratings import Ratings, read_ratings
 from errata.training.batches import by_length, epoch_batches
 from errata.training.held_out import held_out_accuracy, held_out_r, minus_length
-from errata.training.rated import plan_some
 from errata.training.recipe import Recipe
+from errata.training.regressors import plan_some
 from errata.training.split import PARTS, part_of, part_sizes, split_rows, whole_sources
 from rated_outputs import rated_csv
 

@@ -165,7 +165,7 @@ def some(
     from errata.io.model_folders import ModelFolder
     from errata.io.ratings import read_ratings
     from errata.report.tables.training import training_tables
-    from errata.training.rated import plan_some, train_some
+    from errata.training.regressors import plan_some, train_some
 
     _check_target(output, dry_run)
     if ratings is None:

@@ -24,15 +24,7 @@ from errata.parameters import nearest
 __all__ = ["Collection", "Member", "Role", "collection", "collections", "role_files"]
 
 Role = Literal[
-    "gold",
-    "source",
-    "references",
-    "outputs",
-    "judgments",
-    "human",
-    "scores",
-    "attacks",
-    "ratings",
+    "gold", "source", "references", "outputs", "judgments", "human", "scores", "attacks", "ratings"
 ]
 
 
