@@ -26,7 +26,6 @@ SPACELESS = (
 SEGMENTED = re.compile(f"[{SPACELESS}] +[{SPACELESS}]")
 TOGETHER = re.compile(f"[{SPACELESS}]{{4}}")
 CURLY = re.compile("[‘’“”]")
-STRAIGHT = re.compile("['\"`]")
 # So many lines, and this share of those that can show it, must differ before it is said. In the
 # public outputs and corrections of CoNLL-2014 and JFLEG less than one line in a hundred does.
 FEWEST, SHARE = 5, 0.02
@@ -94,7 +93,10 @@ def _left_over(sources: Sequence[str], lines: Sequence[str], path: str) -> list[
         found = [
             seen[0]
             for source, line in zip(sources, lines, strict=True)
-            if (seen := mark.search(line)) is not None and mark.search(source) is None
+            # A line that equals its source has no more than that, and most do.
+            if line != source
+            and (seen := mark.search(line)) is not None
+            and mark.search(source) is None
         ]
         if len(found) >= FEWEST:
             named = what.format(Counter(found).most_common(1)[0][0])
@@ -120,10 +122,15 @@ def _styles(lines: tuple[str, ...]) -> list[Style]:
 
 
 def _style(line: str) -> Style:
+    straight = "'" in line or '"' in line or "`" in line
+    curly = segmented = 0
+    if not line.isascii():  # most lines are, and then have none of these
+        curly = CURLY.search(line) is not None
+        segmented = 1 if SEGMENTED.search(line) else -1 if TOGETHER.search(line) else 0
     return (
         (APART.search(line) is not None) - (GLUED.search(line) is not None),
-        (STRAIGHT.search(line) is not None) - (CURLY.search(line) is not None),
-        1 if SEGMENTED.search(line) else -1 if TOGETHER.search(line) else 0,
+        straight - curly,
+        segmented,
         1 if line != line.lower() else -1 if line.strip() else 0,
     )
 

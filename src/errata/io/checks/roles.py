@@ -83,8 +83,10 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
     worse, better = np.count_nonzero(after < before), np.count_nonzero(after > before)
     said = ""
     if worse < WORSE * len(changed):
+        if 2 * worse < len(changed) or worse <= better:
+            return []
         brought, taken = _unknown_words(corpus, hypotheses, changed)
-        if 2 * worse < len(changed) or worse <= better or brought < max(UNKNOWN, TIMES * taken):
+        if brought < max(UNKNOWN, TIMES * taken):
             return []
         said = (
             f", and the output brings in {brought} words that no reference has, taking out {taken}"
@@ -106,18 +108,26 @@ def _unknown_words(
     corpus: Corpus, hypotheses: Hypotheses, changed: Sequence[int]
 ) -> tuple[int, int]:
     """How many words that no reference has an output brings in, and takes out."""
-    known = {
+    known = corpus.derived("words of references", lambda: _words_of_references(corpus))
+    brought = taken = 0
+    for i in changed:
+        before, after = (
+            [word for word in lines[i].split() if word not in known]
+            for lines in (corpus.sources, hypotheses.sentences)
+        )
+        if before != after:
+            brought += (Counter(after) - Counter(before)).total()
+            taken += (Counter(before) - Counter(after)).total()
+    return brought, taken
+
+
+def _words_of_references(corpus: Corpus) -> frozenset[str]:
+    return frozenset(
         word
         for source, refs in zip(corpus.sources, corpus.references, strict=True)
         for reference in refs
         for word in reference.corrected(source).split()
-    }
-    brought = taken = 0
-    for i in changed:
-        before, after = (Counter(t[i].split()) for t in (corpus.sources, hypotheses.sentences))
-        brought += sum(n for word, n in (after - before).items() if word not in known)
-        taken += sum(n for word, n in (before - after).items() if word not in known)
-    return brought, taken
+    )
 
 
 def called_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str) -> list[Finding]:
