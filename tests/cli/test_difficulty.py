@@ -335,7 +335,7 @@ def test_texts_and_edits_are_not_scored_side_by_side(files: Path) -> None:
         cwd=files,
         code=2,
     )
-    assert "goes with -m errant, edits or difficulty" in none.stderr
+    assert "goes with -m errant, edits, difficulty" in none.stderr
 
 
 def test_one_system_cannot_say_what_is_hard(files: Path) -> None:

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.datasets.sample import sample_corpus, sample_systems
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses_m2
 from errata.metrics import parse
 from errata.metrics.cleme.merged import merged_chunks
+from fake_bertscore import FakeBERTScore, weight_of_one
 
 SYSTEMS = ("CUUI", "CAMB", "INPUT", "AMU")
 MODES = {"dep": "dependent", "ind": "independent"}
@@ -135,6 +137,63 @@ def test_long_chunks_weigh_more_where_they_are_right() -> None:
         for text in (("p q r s e", "f g"), ("a b c d e", "h g"))
     )
     assert long > short
+
+
+@pytest.mark.parametrize("mode", MODES.values())
+@pytest.mark.parametrize("total", ["sum", "mean"])
+@pytest.mark.parametrize("name", ["cleme", "cleme2"])
+def test_chunks_that_all_weigh_one_are_counted(
+    name: str, total: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, systems = sample_corpus(), sample_systems()
+    FakeBERTScore(weight_of_one(corpus.sources)).put(monkeypatch)
+    found, wanted = (
+        evaluate(f"{name}(weights={weights}, total={total}, mode={mode})", corpus, systems)
+        for weights in ("similarity", "none")
+    )
+    assert found.values.tolist() == wanted.values.tolist()
+    assert found.sentences is not None
+    assert wanted.sentences is not None
+    assert found.sentences.tolist() == wanted.sentences.tolist()
+    for part, values in wanted.parts.items():
+        assert found.parts[part].tolist() == values.tolist()
+
+
+def test_chunks_weigh_the_difference_they_make(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: a chunk of each fate, beside one reference and beside two."""
+    source, first, second = "a b c d e f g", "x b z d e f w", "x b q d e f v"
+    likeness = {
+        ("a b c d e f g", first): 0.5,
+        ("a b c d e f g", second): 0.25,
+        ("x b c d e f g", first): 0.75,  # the output's x: right beside both
+        ("x b c d e f g", second): 0.125,
+        ("a b y d e f g", first): 0.375,  # y: wrong where z and q are due
+        ("a b y d e f g", second): 0.5,
+        ("a b c d u f g", first): 0.5,  # u: wrong where nothing is due, and no difference
+        ("a b c d u f g", second): 0.25,
+        ("a b c d e f w", first): 1.0,  # missed
+        ("a b c d e f v", second): 1.25,
+    }
+    fake = FakeBERTScore(lambda text, reference: likeness[text, reference]).put(monkeypatch)
+    output = Hypotheses("A", ("x b y d u f g",))
+    both = Corpus.from_texts([source], [[first], [second]])
+    dependent = "cleme2(weights=similarity)"
+    rows = parse(dependent).count(both, output)[0].tolist()
+    #         TP     FP     FN    TN: b d f  FPne
+    assert rows[0] == [0.25, 0.125, 0.5, 3.0, 0.125]
+    assert rows[1] == [0.125, 0.25, 1.0, 3.0, 0.25]
+    assert len(fake.asked) == len(likeness)
+    (together,) = parse("cleme2(weights=similarity, mode=independent)").count(both, output)[0]
+    assert together.tolist() == [0.1875, 0.1875, 0.75, 3.0, 0.1875]  # the means of both
+    # Where F is scored, what makes no difference weighs 1.
+    plain = parse("cleme(weights=similarity)").count(both, output)[0].tolist()
+    assert plain[0] == [0.25, 1.125, 0.5, 3.0, 0.125]
+    # Of the references only those speak for what is right that agree.
+    other = Corpus.from_texts([source], [[first], ["k b c d e f g"]])
+    likeness.update({(text, "k b c d e f g"): 0.875 for text, _ in list(likeness)})
+    likeness["k b c d e f g", "k b c d e f g"] = 1.0
+    (apart,) = parse("cleme2(weights=similarity, mode=independent)").count(other, output)[0]
+    assert apart[0] == 0.25
 
 
 @pytest.mark.parametrize(

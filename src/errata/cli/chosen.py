@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from errata.cli.output import ProgressBar
 from errata.errors import InputError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Scores
     from errata.metrics import Metric
 
-__all__ = ["are_twins", "check_old", "extracting", "refuse_twins", "scored_by"]
+__all__ = ["are_twins", "check_old", "extracting", "finds_edits", "refuse_twins", "scored_by"]
 
 
 def are_twins(one: Metric, other: Metric) -> bool:
@@ -43,16 +43,23 @@ def refuse_twins(metrics: Sequence[Metric]) -> None:
 def extracting(metrics: Sequence[Metric], extractor: str) -> list[Metric]:
     """Metrics with the edits of all outputs found by this extractor, where they go by edits."""
     from errata.edits import split_extractor
-    from errata.metrics.difficulty import Difficulty
-    from errata.metrics.errant import Edits
 
     split_extractor(extractor)
-    if not any(isinstance(metric, Edits | Difficulty) for metric in metrics):
+    if not any(map(finds_edits, metrics)):
         raise InputError(
             "--extract finds edits, and no metric here goes by edits that are found",
-            remedy="it goes with -m errant, edits or difficulty",
+            remedy="it goes with -m errant, edits, difficulty, cleme, cleme2 or pt_errant",
         )
-    return [m.extracting(extractor) if isinstance(m, Edits | Difficulty) else m for m in metrics]
+    changed: list[Metric] = []
+    for metric in metrics:
+        own: Any = metric
+        changed.append(own.extracting(extractor) if finds_edits(metric) else metric)
+    return changed
+
+
+def finds_edits(metric: Metric) -> bool:
+    """Whether a metric goes by edits that an extractor finds."""
+    return callable(getattr(metric, "extracting", None))
 
 
 def scored_by(

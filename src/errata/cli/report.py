@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from errata.cli.chosen import check_old, extracting, refuse_twins
+from errata.cli.chosen import check_old, extracting, finds_edits, refuse_twins
 from errata.cli.gate import Bound, bound_option, fail_if_option
 from errata.cli.given import Given
 from errata.cli.human_scores import People, judgments_of, people_options
@@ -245,14 +245,12 @@ def _metrics(
 ) -> list[Metric]:
     """The metrics asked for; the usual ones where there are references and none was named."""
     from errata.metrics import parse
-    from errata.metrics.difficulty import Difficulty
-    from errata.metrics.errant import Edits
 
     if scored is None:
         return []
     usual = DEFAULT_METRICS if scored[0].most_references else ()
     chosen = [parse(text) for text in given or usual]
-    if extractor is not None and any(isinstance(each, Edits | Difficulty) for each in chosen):
+    if extractor is not None and any(map(finds_edits, chosen)):
         chosen = extracting(chosen, extractor)
     refuse_twins(chosen)
     return chosen

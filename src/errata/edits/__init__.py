@@ -20,6 +20,7 @@ from errata.parameters import require
 __all__ = [
     "EXTRACTORS",
     "classify_all",
+    "corrected_sentence",
     "extract",
     "extract_all",
     "extract_systems",
@@ -200,10 +201,19 @@ def retyped(corpus: Corpus, extractor: str, keep: Sequence[str] = ()) -> Corpus:
 def _corrected(source: str, reference: Reference) -> tuple[str, tuple[Edit, ...]]:
     """The corrected sentence, and the edits that only detect an error."""
     detected = tuple(e for e in reference.edits or () if e.kind in DETECTED)
-    if not detected or reference.text is not None:
-        return reference.corrected(source), detected
+    return corrected_sentence(source, reference), detected
+
+
+def corrected_sentence(source: str, reference: Reference) -> str:
+    """The corrected sentence; edits that only detect an error (``UNK``) are not carried out.
+
+    >>> corrected_sentence("He go home", Reference(0, (Edit(1, 2, "goes"), Edit(2, 3, "", "UNK"))))
+    'He goes home'
+    """
+    if reference.text is not None or not any(e.kind in DETECTED for e in reference.edits or ()):
+        return reference.corrected(source)
     others = [e for e in reference.edits or () if e.kind not in DETECTED]
-    return " ".join(apply_edits(source.split(), others)), detected
+    return " ".join(apply_edits(source.split(), others))
 
 
 def _merged(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[Edit, ...]:

@@ -29,6 +29,8 @@ METRICS: Registry[type[Metric]] = Registry(
         "edits": "errata.metrics.errant:Edits",
         "cleme": "errata.metrics.cleme:CLEME",
         "cleme2": "errata.metrics.cleme:CLEME2",
+        "pt_m2": "errata.metrics.pt_m2:PTM2",
+        "pt_errant": "errata.metrics.pt_errant:PTErrant",
         "difficulty": "errata.metrics.difficulty:Difficulty",
         "scribendi": "errata.metrics.scribendi:Scribendi",
         "fluency": "errata.metrics.fluency:Fluency",

@@ -6,19 +6,16 @@ have drawn differently do not decide, since every text is read over the same chu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Literal, NamedTuple, Self
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import Literal, Self
 
 import numpy as np
 
-from errata.data import Corpus, Hypotheses
-from errata.edits import GoldEditing, split_extractor, with_edits
-from errata.edits.origins import OutputEditing, edits_of, origins
+from errata.edits import GoldEditing, split_extractor
+from errata.edits.origins import OutputEditing
 from errata.errors import InputError
 from errata.metrics.base import (
-    Columns,
-    Metric,
     by_name,
     check_beta,
     f_beta,
@@ -27,19 +24,16 @@ from errata.metrics.base import (
     metric,
     precision_recall,
     whole,
-    with_own_score,
 )
 from errata.metrics.choice import best_references
-from errata.metrics.cleme.merged import MergedChunk, merged_chunks, spoken_for
-from errata.numbers import Floats, Ints, Progress, ratio
+from errata.metrics.cleme.fates import FN, FP, FPNE, KINDS, TN, TP, ComparedChunks, WeighChunk
+from errata.metrics.cleme.merged import MergedChunk
+from errata.metrics.cleme.merging import Merging, Mode
+from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
-from errata.workers import in_order
 
 __all__ = ["CLEME", "CLEME2"]
 
-Mode = Literal["dependent", "independent"]
-KINDS = ("TP", "FP", "FN", "TN", "FPne")
-TP, FP, FN, TN, FPNE = range(5)
 TIES = ((TP, 1), (FP, -1), (FN, -1), (TN, 1))
 # The length weights of the released program: other values that its papers name never take effect.
 SHARPNESS, LIGHTEST, HEAVIEST = 2.0, 0.75, 1.25
@@ -48,125 +42,8 @@ DIGITS = 4  # to which the program rounds P, R, F and accuracy
 NOISE = 12  # digits beyond which two scores differ by rounding only
 
 
-class _Compared(NamedTuple):
-    """A sentence of one system: its chunks, the stretches between, and which references count."""
-
-    chunks: list[MergedChunk]
-    between: int
-    references: list[int]
-    columns: int
-
-
-class _Merging(Metric):
-    """What CLEME and CLEME2.0 share: chunks, and what an output did with each."""
-
-    mode: Mode
-    gold: GoldEditing
-    extractor: str
-    outputs: OutputEditing
-
-    @property
-    def columns(self) -> Columns:
-        """The annotators, or all of them as one."""
-        return "annotators" if self.mode == "dependent" else "readings"
-
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        """Edits of all systems are found in one go; a system is then counted as a whole."""
-        gold = with_edits(corpus, self.gold, self.extractor, progress)
-        found = edits_of(corpus, systems, self.outputs, extractor=self.extractor, progress=progress)
-        return in_order(
-            lambda system: self._counted(gold, system), found, threads=threads, progress=progress
-        )
-
-    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
-        """What became of the chunks of each sentence: TP, FP, FN, TN, and FP where one is due."""
-        return self.count_all(corpus, [hypotheses])[0]
-
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Where the edits come from."""
-        finds = self.gold == "reextracted" or not corpus.has_gold_edits
-        return origins(systems, self.outputs, self.extractor, gold=finds)
-
-    def _counted(self, gold: Corpus, output: Hypotheses) -> Floats:
-        compared = _compared(gold, output)
-        weigh = self._weights(compared)
-        columns = max((each.columns for each in compared), default=1)
-        if self.mode == "independent":
-            columns = 1
-        counts = np.full((len(compared), columns, len(KINDS)), np.nan)
-        for row, each in zip(counts, compared, strict=True):
-            if self.mode == "independent":
-                row[0] = _fates(each, weigh, range(1, len(each.references) + 1), _of_all)
-                continue
-            for k, reference in enumerate(each.references, 1):
-                row[reference] = _fates(each, weigh, (k,), _of_one)
-        return counts
-
-    def _weights(self, compared: Sequence[_Compared]) -> Callable[[int, int], float]:
-        """The weight of a chunk by its fate and its size."""
-        return lambda fate, size: 1.0
-
-
-def _compared(gold: Corpus, output: Hypotheses) -> list[_Compared]:
-    result = []
-    for source, references, mine in zip(
-        gold.sources, gold.references, output.edits or (), strict=True
-    ):
-        if not references:
-            raise InputError(
-                f"{gold.name}: a sentence has no reference, {source[:60]!r}",
-                remedy="give every sentence a reference, or leave the sentence out",
-            )
-        left = spoken_for(references, source)
-        texts = [mine, *(references[k].edits or () for k in left)]
-        chunks, between = merged_chunks(source.split(), texts)
-        result.append(_Compared(chunks, between, left, len(references)))
-    return result
-
-
-def _of_one(chunk: MergedChunk, which: Sequence[int]) -> tuple[int, bool]:
-    """The fate of a chunk beside one reference, and whether that changes it."""
-    (k,) = which
-    same = chunk.words[0] == chunk.words[k]
-    if chunk.changed[0]:
-        return (TP if same else FP), chunk.changed[k]
-    return (TN if same else FN), chunk.changed[k]
-
-
-def _of_all(chunk: MergedChunk, which: Sequence[int]) -> tuple[int, bool]:
-    """The same beside all references at once, any of which may be right."""
-    due = any(chunk.changed[k] for k in which)
-    if chunk.changed[0]:
-        return (TP if any(chunk.words[0] == chunk.words[k] for k in which) else FP), due
-    return (FN if all(chunk.changed[k] for k in which) else TN), due
-
-
-def _fates(
-    each: _Compared,
-    weigh: Callable[[int, int], float],
-    which: Sequence[int],
-    fate_of: Callable[[MergedChunk, Sequence[int]], tuple[int, bool]],
-) -> list[float]:
-    counts = [0.0] * len(KINDS)
-    counts[TN] = float(each.between)
-    for chunk in each.chunks:
-        fate, due = fate_of(chunk, which)
-        weight = weigh(fate, chunk.size)
-        counts[fate] += weight
-        if fate == FP and due:
-            counts[FPNE] += weight
-    return counts
-
-
 @metric
-class CLEME(_Merging):
+class CLEME(Merging):
     """F over chunks that are the same for output and references (Ye et al. 2023).
 
     Beside a reference (``mode="dependent"``) a chunk that the output changes is TP if both have the
@@ -179,10 +56,12 @@ class CLEME(_Merging):
     ``weights="length"``, the program's default: a chunk of ℓ tokens (the longer of source and
     output) weighs ``2 / (1 + e^(b - ℓ))`` as TP or FN and ``2 / (1 + e^(ℓ - b))`` as FP, between
     .75 and 1.25, with b the mean ℓ of what references change in the whole corpus. The chunks hang
-    on the output too, and so does b; ``middle`` gives another b to all. ``total="mean"`` is the
-    mean of the sentences' F, each rounded to four digits.
+    on the output too, and so does b; ``middle`` gives another b to all. ``weights="similarity"``:
+    those of `CLEME2`, except that a chunk which makes no difference weighs 1, as in the program.
+    ``total="mean"`` is the mean of the sentences' F, each rounded to four digits.
 
     >>> from errata.evaluation import evaluate
+    >>> from errata import Corpus
     >>> corpus = Corpus.from_texts(["He go to home"], [["He goes home"]])
     >>> evaluate("cleme(weights=none)", corpus, {"A": ["He goes to home"]}).parts["P"].item()
     0.0
@@ -195,9 +74,10 @@ class CLEME(_Merging):
         needs=("gold edits or references",),
         amounts=("TP", "FP", "FN", "TN"),
     )
+    _nothing = 1.0  # as in the program
 
     mode: Mode = "dependent"
-    weights: Literal["length", "none"] = "length"
+    weights: Literal["length", "similarity", "none"] = "length"
     middle: float | None = None
     beta: float = 0.5
     gold: GoldEditing = "as_is"
@@ -205,6 +85,12 @@ class CLEME(_Merging):
     outputs: OutputEditing = "alike"
     choice: Literal["sequential", "isolated"] = "sequential"
     total: Literal["sum", "mean"] = "sum"
+    model: str = "bert-base-uncased"
+    layer: int | None = None
+    revision: str = ""
+    dtype: str = "float32"
+    device: str = field(default="auto", compare=False)
+    batch_size: int = field(default=64, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -221,19 +107,15 @@ class CLEME(_Merging):
         """F with its beta."""
         return f"F{self.beta:g}"
 
-    def _counted(self, gold: Corpus, output: Hypotheses) -> Floats:
-        counts = super()._counted(gold, output)
-        if self.total == "sum":
-            return counts
-        f = np.where(np.isnan(counts[..., TP]), np.nan, self._figures(counts)[2].round(DIGITS))
-        return with_own_score(counts, f)
+    def _own_score(self, counts: Floats) -> Floats:
+        return self._figures(counts)[2].round(DIGITS)
 
-    def _weights(self, compared: Sequence[_Compared]) -> Callable[[int, int], float]:
+    def _weights(self, sentences: Sequence[ComparedChunks]) -> WeighChunk:
         if self.weights == "none":
-            return super()._weights(compared)
+            return super()._weights(sentences)
         sizes = [
             max(chunk.length, len(words))
-            for each in compared
+            for each in sentences
             for chunk in each.chunks
             for words, changed in zip(chunk.words[1:], chunk.changed[1:], strict=True)
             if changed
@@ -241,10 +123,10 @@ class CLEME(_Merging):
         mean = sum(sizes) / len(sizes) if sizes else 0.0
         middle = mean if self.middle is None else self.middle
 
-        def weight(fate: int, size: int) -> float:
+        def weight(fate: int, _: ComparedChunks, chunk: MergedChunk, __: Sequence[int]) -> float:
             if fate == TN:
                 return 1.0
-            away = size - middle if fate == FP else middle - size
+            away = chunk.size - middle if fate == FP else middle - chunk.size
             # Far from the middle the exponential is beyond what is clipped anyway.
             steep = float(np.exp(np.clip(away, -50, 50)))
             value = SHARPNESS / (1 + (SHARPNESS - 1) * steep)
@@ -294,7 +176,7 @@ class CLEME(_Merging):
 
 
 @metric
-class CLEME2(_Merging):
+class CLEME2(Merging):
     """Hits, errors, omissions and overcorrections over merged chunks (Ye et al. 2025).
 
     With the fates of `CLEME`, FP split into those where a change is due (ne) and not (un)::
@@ -309,16 +191,34 @@ class CLEME2(_Merging):
     single sentence by its score, and of equals, as in the program, by the larger share of over.
     ``total="mean"`` is the mean of the sentences' scores.
 
+    ``weights="similarity"``: a chunk weighs as much as it alone brings the source nearer to the
+    reference or takes it away, by BERTScore's F (not rescaled)::
+
+        TP, FP:  |F(source with the output's words, reference) - F(source, reference)|
+        FN:      |F(source with the reference's words, reference) - F(source, reference)|      TN: 1
+
+    ``mode="independent"`` knows no single reference: there it is the mean over those that decide,
+    the ones that agree for TP and all of them for FP and FN. ``model`` and ``layer``: see
+    `errata.models.bertscore`; a weight below 0.00001 is 0.
+
     >>> from errata.evaluation import evaluate
+    >>> from errata import Corpus
     >>> corpus = Corpus.from_texts(["He go to home"], [["He goes home"]])
     >>> round(evaluate("cleme2", corpus, {"A": ["He go to home"]})["A"], 4)
     0.4
     """
 
     name = "cleme2"
-    about = About(paper="Ye et al. 2025", range="from 0 to 1", needs=("gold edits or references",))
+    about = About(
+        paper="Ye et al. 2025",
+        range="from 0 to 1",
+        needs=("gold edits or references",),
+        amounts=KINDS,
+    )
+    _nothing = 0.0
 
     mode: Mode = "dependent"
+    weights: Literal["none", "similarity"] = "none"
     factors: tuple[float, ...] = (0.45, 0.35, 0.15, 0.05)
     sentence_factors: tuple[float, ...] = (0.35, 0.25, 0.2, 0.2)
     gold: GoldEditing = "as_is"
@@ -326,6 +226,12 @@ class CLEME2(_Merging):
     outputs: OutputEditing = "alike"
     choice: Literal["sequential", "isolated"] = "sequential"
     total: Literal["sum", "mean"] = "sum"
+    model: str = "bert-base-uncased"
+    layer: int | None = None
+    revision: str = ""
+    dtype: str = "float32"
+    device: str = field(default="auto", compare=False)
+    batch_size: int = field(default=64, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -349,14 +255,8 @@ class CLEME2(_Merging):
         """What the score is called."""
         return "CLEME2.0"
 
-    def _counted(self, gold: Corpus, output: Hypotheses) -> Floats:
-        counts = super()._counted(gold, output)
-        if self.total == "sum":
-            return counts
-        own = np.where(
-            np.isnan(counts[..., TP]), np.nan, self._weighed(counts, self.sentence_factors)
-        )
-        return with_own_score(counts, fixed_point(own, BITS))
+    def _own_score(self, counts: Floats) -> Floats:
+        return fixed_point(self._weighed(counts, self.sentence_factors), BITS)
 
     def choose(self, counts: Floats) -> Ints:
         """The reference of each sentence (see the class)."""
@@ -387,8 +287,10 @@ class CLEME2(_Merging):
     def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The four shares, and the chunks behind them."""
         shares = dict(zip(("hit", "wrong", "under", "over"), _shares(totals), strict=True))
-        counts = by_name(KINDS, totals)
-        return {**shares, **{name: whole(count) for name, count in counts.items()}}
+        counts: dict[str, Floats | Ints] = dict(by_name(KINDS, totals))
+        if self.weights == "none":
+            counts = {name: whole(count) for name, count in by_name(KINDS, totals).items()}
+        return {**shares, **counts}
 
     def _weighed(self, totals: Floats, factors: tuple[float, ...]) -> Floats:
         hit, wrong, under, over = _shares(totals)

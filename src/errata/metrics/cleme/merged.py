@@ -21,6 +21,7 @@ class MergedChunk(NamedTuple):
     ``words`` are the tokens of a text, ``changed`` says whether it has an edit there.
     """
 
+    start: int
     length: int
     words: tuple[tuple[str, ...], ...]
     changed: tuple[bool, ...]
@@ -64,7 +65,7 @@ def merged_chunks(
             inside = [edit for edit in edits if start <= edit.start and edit.end <= end]
             words.append(_carried_out(source, inside, start, end))
             changed.append(bool(inside))
-        chunks.append(MergedChunk(end - start, tuple(words), tuple(changed)))
+        chunks.append(MergedChunk(start, end - start, tuple(words), tuple(changed)))
     return chunks, between + (len(source) > position)
 
 

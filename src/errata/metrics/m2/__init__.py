@@ -24,7 +24,15 @@ from errata.metrics.base import (
     whole,
     with_own_score,
 )
-from errata.metrics.m2.matching import Gold, Matched, SentenceEdits, gold_edits, match_edits, shrink
+from errata.metrics.m2.matching import (
+    Gold,
+    Matched,
+    SentenceEdits,
+    gold_edits,
+    match_edits,
+    proposals,
+    shrink,
+)
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
 
@@ -99,14 +107,15 @@ class M2(Metric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Correct, proposed and gold edits of each sentence, annotators in order of their ids."""
-        gold, matched = self._match(corpus, hypotheses)
+        gold, matched = self.matched(corpus, hypotheses)
         counts = _by_sentence(gold, matched)
         if self.total == "sum":
             return counts
         f = f_beta(self._precision(counts), self._recall(counts), self.beta)
         return with_own_score(counts, f)
 
-    def _match(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, Matched]:
+    def matched(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, Matched]:
+        """The gold edits, and what was proposed beside each reference and which of them it met."""
         gold = gold_edits(corpus, self.duplicates)
         return gold, match_edits(
             corpus,
@@ -174,7 +183,7 @@ class M2(Metric):
         >>> M2().explain(corpus, Hypotheses("A", ("He goes to home .",)))[0].wrong
         (Edit(start=2, end=2, replacement='to', kind=''),)
         """
-        gold, matched = self._match(corpus, hypotheses)
+        gold, matched = self.matched(corpus, hypotheses)
         chosen = self.choose(_by_sentence(gold, matched))[0]
         if (chosen < 0).any():
             raise InputError(f"sentence {int(chosen.argmin()) + 1} has no reference")
@@ -202,15 +211,7 @@ def _by_sentence(gold: Gold, matched: Matched) -> Floats:
 def _explain(
     source: list[str], hypothesis: list[str], gold: Gold, matched: Matched, r: int
 ) -> SentenceEdits:
-    proposed = {
-        e: Edit(start, end, " ".join(hypothesis[left:right]))
-        for e, (start, end, left, right) in enumerate(
-            matched.edits[matched.edit_at[r] : matched.edit_at[r + 1]].tolist(), matched.edit_at[r]
-        )
-        if matched.keep[e]
-    }
-    g0, g1 = gold.arrays.gold_at[r : r + 2]
-    met = matched.met[g0:g1].tolist()
+    proposed, met = proposals(hypothesis, gold, matched, r)
     return SentenceEdits(
         gold.references[r].annotator,
         tuple(

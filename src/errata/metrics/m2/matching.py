@@ -16,7 +16,7 @@ from errata.errors import InputError
 from errata.kernels import maxmatch
 from errata.metrics.m2.release_3_2 import concerned, proposed_edits
 
-__all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "shrink"]
+__all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "proposals", "shrink"]
 
 LIMIT = 2_000_000  # phrase edits of one pair that are listed; 100 MB, and hours for m2scorer
 LARGEST = 200_000_000  # bytes of tables for one pair: 5,700 tokens against 5,700
@@ -175,6 +175,22 @@ def match_edits(
             several, edit_at[r], keep, met[slice(*gold.arrays.gold_at[r : r + 2])], once
         )
     return Matched(hypothesis, edits, edit_at, keep, counts, met)
+
+
+def proposals(
+    hypothesis: Sequence[str], gold: Gold, matched: Matched, r: int
+) -> tuple[dict[int, Edit], list[int]]:
+    """What was proposed beside reference r, by number, and which of it each gold edit met (or -1).
+
+    ``hypothesis`` are the words of the output.
+    """
+    first, last = matched.edit_at[r : r + 2].tolist()
+    proposed = {
+        e: Edit(start, end, " ".join(hypothesis[left:right]))
+        for e, (start, end, left, right) in enumerate(matched.edits[first:last].tolist(), first)
+        if matched.keep[e]
+    }
+    return proposed, matched.met[slice(*gold.arrays.gold_at[r : r + 2])].tolist()
 
 
 def _of_release(

@@ -1,0 +1,279 @@
+"""PT-M2 and PT-ERRANT: M2 and ERRANT whose edits weigh what a model says they are worth."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
+from errata.datasets.sample import sample_corpus, sample_systems
+from errata.edits import extract
+from errata.errors import InputError
+from errata.evaluation import evaluate
+from errata.metrics import parse
+from fake_bertscore import FakeBERTScore, weight_of_one
+from slow_maxmatch import edit_path
+
+BOTH = ["pt_m2", "pt_errant(extractor=aligned)"]
+Patch = pytest.MonkeyPatch
+
+
+def likeness(text: str, reference: str) -> float:
+    """Some number between 0 and 1 that hangs on both texts."""
+    return zlib.crc32(f"{text}|{reference}".encode()) / 2**32
+
+
+def with_own_edits(metric: str) -> str:
+    """The metric with Errata's edits where it would take ERRANT's, which may not be installed."""
+    name, _, rest = metric.partition("(")
+    if not name.endswith("errant"):
+        return metric
+    return f"{name}(extractor=aligned, {rest or ')'}".replace(", )", ")")
+
+
+def random_edits(rng: np.random.Generator, source: Sequence[str]) -> list[Edit]:
+    """Edits that change something and do not touch each other."""
+    edits, position = [], 0
+    while position <= len(source):
+        kind = rng.integers(6)
+        end = min(position + int(rng.integers(0, 2)), len(source))
+        words = " ".join(rng.choice(list("uvwxyz"), int(rng.integers(0, 3))))
+        if kind == 0 and (end > position or words):
+            edits.append(Edit(position, end, words))
+            position = end
+        position += 2
+    return edits
+
+
+def random_corpus(seed: int, size: int = 40) -> tuple[Corpus, Hypotheses]:
+    rng = np.random.default_rng(seed)
+    # No change of one sentence gives another.
+    sources = [
+        " ".join([*rng.choice(list("abcdefgh"), int(rng.integers(1, 9))), f"s{i}"])
+        for i in range(size)
+    ]
+    references, outputs = [], []
+    for source in sources:
+        several = [random_edits(rng, source.split()) for _ in range(int(rng.integers(1, 4)))]
+        references.append(tuple(Reference(k, tuple(edits)) for k, edits in enumerate(several)))
+        mine = [*several[0], *random_edits(rng, source.split())][:: int(rng.integers(1, 3))]
+        try:
+            outputs.append(" ".join(apply_edits(source.split(), mine)))
+        except InputError:
+            outputs.append(source)
+    return Corpus(tuple(sources), tuple(references)), Hypotheses("A", tuple(outputs))
+
+
+@pytest.mark.parametrize(
+    ("weighed", "plain"),
+    [
+        ("pt_m2(total=sum)", "m2"),
+        ("pt_m2(total=sum, beta=1, max_unchanged=0)", "m2(beta=1, max_unchanged=0)"),
+        ("pt_m2(total=sum, ignore_case=True)", "m2(ignore_case=True)"),
+        ("pt_m2(total=sum, choice=optimal)", "m2(choice=optimal)"),
+        ("pt_m2(total=sum, choice=last)", "m2(choice=last)"),
+        ("pt_m2(total=sum, duplicates=official)", "m2(duplicates=official)"),
+        ("pt_m2(total=sum, version='3.2')", "m2(version='3.2')"),
+        ("pt_m2", "m2(total=mean)"),
+        ("pt_errant(total=sum)", "errant"),
+        ("pt_errant(total=sum, gold=reextracted)", "errant(gold=reextracted)"),
+        ("pt_errant(total=sum, choice=isolated)", "errant(choice=isolated)"),
+        ("pt_errant(total=sum, alternatives=any)", "errant(alternatives=any)"),
+        ("pt_errant(total=sum, duplicates=True)", "errant(duplicates=True)"),
+        ("pt_errant()", "errant(total=mean)"),
+    ],
+)
+def test_edits_that_all_weigh_one_give_the_plain_metric(
+    weighed: str, plain: str, monkeypatch: Patch
+) -> None:
+    weighed, plain = map(with_own_edits, (weighed, plain))
+    sample = sample_corpus(), sample_systems()
+    for corpus, systems in (sample, *((c, [h]) for c, h in map(random_corpus, range(3)))):
+        FakeBERTScore(weight_of_one(corpus.sources)).put(monkeypatch)
+        found = evaluate(weighed, corpus, systems, resamples=0)
+        wanted = evaluate(plain, corpus, systems, resamples=0)
+        mean = "mean" in plain
+        for name, part in wanted.parts.items():
+            assert found.parts[name].tolist() == part.tolist(), name
+        # A mean is of fixed-point numbers.
+        close = 2.0**-29 if mean else 0.0
+        assert np.abs(found.values - wanted.values).max() <= close
+        assert wanted.sentences is not None
+        assert np.abs(found.sentences - wanted.sentences).max() <= close
+        assert found.headline == wanted.headline
+
+
+@pytest.mark.parametrize("metric", [*BOTH, "pt_m2(total=sum)", "cleme2(weights=similarity)"])
+def test_weights_times_a_number_change_nothing(metric: str, monkeypatch: Patch) -> None:
+    corpus, systems = sample_corpus(), sample_systems()
+    values = []
+    for factor in (1.0, 1.75):
+
+        def scaled(text: str, reference: str, factor: float = factor) -> float:
+            return factor * round(likeness(text, reference), 6)
+
+        FakeBERTScore(scaled).put(monkeypatch)
+        values.append(evaluate(metric, corpus, systems, resamples=0))
+    np.testing.assert_allclose(values[0].values, values[1].values, rtol=1e-7)
+    np.testing.assert_allclose(values[0].sentences, values[1].sentences, atol=1e-6)
+
+
+def slow_sums(
+    source: str, proposed: set[Edit], gold: set[Edit], reference: str, *, shared: bool
+) -> tuple[Fraction, Fraction, Fraction]:
+    """What is right, proposed and asked for, by the description: weights of the union."""
+    tokens = source.split()
+    weights = {}
+    for start, end, words in {(e.start, e.end, e.replacement) for e in proposed | gold}:
+        text = " ".join([*tokens[:start], *words.split(), *tokens[end:]])
+        weight = abs(likeness(text, reference) - likeness(source, reference))
+        fixed = Fraction(round((weight if weight >= 1e-5 else 0) * 2**30), 2**30)
+        weights[start, end, words] = fixed
+    if shared and weights and not any(weights.values()):
+        weights = dict.fromkeys(weights, Fraction(1, len(weights)))
+    mine, asked = ({(e.start, e.end, e.replacement) for e in side} for side in (proposed, gold))
+    return tuple(
+        sum((weights[e] for e in side), Fraction()) for side in (mine & asked, mine, asked)
+    )  # type: ignore[return-value]
+
+
+def slow_f(right: Fraction, proposed: Fraction, asked: Fraction) -> Fraction:
+    p = right / proposed if proposed else Fraction(1)
+    r = right / asked if asked else Fraction(1)
+    return 5 * p * r / (p + 4 * r) if p + r else Fraction()
+
+
+Found = Callable[[str, str, Sequence[Edit]], set[Edit]]
+
+
+def by_m2(source: str, output: str, gold: Sequence[Edit]) -> set[Edit]:
+    words = output.split()
+    path = edit_path(source, output, list(gold), 2)
+    return {Edit(a, b, " ".join(words[left:right])) for a, b, left, right in path}
+
+
+def by_alignment(source: str, output: str, gold: Sequence[Edit]) -> set[Edit]:
+    return {Edit(e.start, e.end, e.replacement) for e in extract(source, output)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("metric", "found"), [(BOTH[0], by_m2), (BOTH[1], by_alignment)])
+def test_a_slow_computation_agrees(
+    metric: str, found: Found, seed: int, monkeypatch: Patch
+) -> None:
+    corpus, output = random_corpus(seed)
+    FakeBERTScore(likeness).put(monkeypatch)
+    total, best_of_each = [Fraction()] * 3, []
+    for source, references, text in zip(
+        corpus.sources, corpus.references, output.sentences, strict=True
+    ):
+        sums = []
+        for reference in references:
+            gold = {Edit(e.start, e.end, e.replacement) for e in reference.edits or ()}
+            mine = found(source, text, reference.edits or ())
+            written = reference.corrected(source)
+            sums.append(
+                [slow_sums(source, mine, gold, written, shared=share) for share in (True, False)]
+            )
+        best_of_each.append(max(slow_f(*shared) for shared, _ in sums))
+
+        def rank(
+            each: tuple[Fraction, ...], so_far: Sequence[Fraction] = total
+        ) -> tuple[Fraction | float, ...]:
+            summed = [a + b for a, b in zip(so_far, each, strict=True)]
+            f = slow_f(*summed)
+            right, proposed, asked = each
+            if metric == BOTH[0]:
+                return f, right, -(asked / 4 + proposed)
+            return round(float(f), 4), right, right - proposed, right - asked
+
+        taken = max((kept for _, kept in sums), key=rank)
+        total = [a + b for a, b in zip(total, taken, strict=True)]
+    mean = float(sum(best_of_each) / len(best_of_each))
+    assert evaluate(metric, corpus, output)["A"] == pytest.approx(mean, abs=1e-8)
+    summed = metric.replace("pt_m2", "pt_m2()").replace("(", "(total=sum, ").replace(", )", ")")
+    scores = evaluate(summed, corpus, output)
+    assert scores["A"] == pytest.approx(float(slow_f(*total)), abs=1e-12)
+    right, proposed, asked = map(float, total)
+    wanted = {"correct": right, "proposed": proposed, "gold": asked, "TP": right}
+    for name in set(wanted) & set(scores.parts):
+        assert float(scores.parts[name][0]) == pytest.approx(wanted[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", [*BOTH, "pt_m2(total=sum)", "cleme(weights=similarity)"])
+def test_a_perfect_output_scores_one(metric: str, monkeypatch: Patch) -> None:
+    FakeBERTScore(likeness).put(monkeypatch)
+    corpus, _ = random_corpus(5)
+    perfect = Hypotheses(
+        "A",
+        tuple(r[-1].corrected(s) for s, r in zip(corpus.sources, corpus.references, strict=True)),
+        tuple(r[-1].edits or () for r in corpus.references),
+    )
+    assert evaluate(metric, corpus, perfect)["A"] == 1.0
+    alternative = Corpus(("a b",), ((Reference(0, (Edit(0, 1, "x", alternatives=("y",)),)),),))
+    if metric.startswith("pt_m2"):
+        assert evaluate(metric, alternative, Hypotheses("A", ("y b",)))["A"] == 1.0
+
+
+@pytest.mark.parametrize("metric", BOTH)
+def test_no_edits_at_all(metric: str, monkeypatch: Patch) -> None:
+    fake = FakeBERTScore(likeness).put(monkeypatch)
+    corpus = Corpus(("a b", ""), ((Reference(0, ()), Reference(1, ())), (Reference(0, ()),)))
+    assert evaluate(metric, corpus, Hypotheses("A", ("a b", "")))["A"] == 1.0
+    assert fake.asked == []
+
+
+def test_edits_without_weight_share_one(monkeypatch: Patch) -> None:
+    FakeBERTScore(lambda text, reference: likeness(text.lower(), reference)).put(monkeypatch)
+    corpus = Corpus(("a b c",), ((Reference(0, (Edit(0, 1, "A"), Edit(2, 3, "C"))),),))
+    half = Hypotheses("A", ("A b c",))  # with 2 edits, P = 1 and R = 1/2
+    assert evaluate("pt_m2", corpus, half)["A"] == pytest.approx(5 / 6)
+    assert evaluate("pt_m2", corpus, half).parts["gold"][0] == 1.0
+    for kept in ("pt_m2(zeros=kept)", "pt_m2(total=sum)"):
+        assert evaluate(kept, corpus, half)["A"] == 1.0
+
+
+def test_noise_of_the_model_is_no_weight(monkeypatch: Patch) -> None:
+    FakeBERTScore(lambda text, reference: 0.5 + 9e-6 * likeness(text, reference)).put(monkeypatch)
+    corpus, output = random_corpus(1)
+    assert evaluate("pt_m2(total=sum)", corpus, output).parts["gold"][0] == 0.0
+
+
+@pytest.mark.parametrize("metric", [*BOTH, "cleme2(weights=similarity)"])
+def test_every_pair_is_asked_for_once(metric: str, monkeypatch: Patch) -> None:
+    monkeypatch.setattr("errata.metrics.similarity.WINDOW", 1)  # windows of eight sentences
+    fake = FakeBERTScore(likeness, cut=2.0).put(monkeypatch)
+    corpus, systems = sample_corpus(), sample_systems()
+    together = evaluate(metric, corpus, systems, resamples=0)
+    assert len(fake.asked) == len(set(fake.asked)) > len(corpus)
+    asked = len(fake.asked)
+    again = evaluate(metric, corpus, systems[:1], resamples=0)
+    assert len(fake.asked) == asked
+    assert again.values[0] == together.values[0]
+    assert f"{asked:,} pairs of texts were longer than the model takes, and cut" in together.notes
+    assert f"model:{fake.memo.revision}" in together.context
+
+
+def test_what_cannot_be_weighed_is_refused() -> None:
+    for text in ("pt_m2(beta=0)", "pt_m2(max_unchanged=-1)", "pt_errant(extractor=x)"):
+        with pytest.raises(InputError):
+            parse(text)
+    assert parse("pt_errant(extractor=aligned)").label.startswith("pt_errant(extractor='aligned'")
+    assert parse("pt_m2(model=minilm)").label == "pt_m2(model='minilm')"
+
+
+@pytest.mark.lm
+@pytest.mark.parametrize("metric", ["pt_m2", "pt_errant", "cleme2"])
+def test_the_sample_with_a_real_encoder(metric: str) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    weights = "weights=similarity, " if metric == "cleme2" else ""
+    text = f"{metric}({weights}model=minilm)"
+    scores = evaluate(text, sample_corpus(), sample_systems(), resamples=0)
+    plain = evaluate(metric.removeprefix("pt_"), sample_corpus(), sample_systems(), resamples=0)
+    assert scores["fluent"] > scores["noisy"]
+    assert not np.allclose(scores.values, plain.values)
