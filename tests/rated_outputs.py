@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 
-__all__ = ["WORDS", "rated_csv"]
+__all__ = ["rated_csv", "write_word_encoder"]
 
 WORDS = (
     *("the", "a", "dog", "cat", "bird", "sees", "hears", "finds", "near", "under", "big"),
@@ -43,3 +45,30 @@ def rated_csv(sources: int = 60, outputs: int = 4, *, seed: int = 0, shuffled: b
     for source, output, grades in rows:
         writer.writerow([source, output, grades, grades, f"0,{grades}", "A,B"])
     return text.getvalue()
+
+
+def write_word_encoder(folder: Path) -> Path:
+    """A random BERT of one layer that knows these words, and letters with a z, as whole tokens."""
+    import torch
+    import transformers
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    words = [*special, *dict.fromkeys([*WORDS, *WRONG, ".", *"abcdefghij"])]
+    words += [f"{letter}z" for letter in "abcdefghij"]
+    folder.mkdir(parents=True)
+    (folder / "vocab.txt").write_text("\n".join(words) + "\n")
+    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": False, "model_max_length": 64}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    config = transformers.BertConfig(
+        vocab_size=len(words),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.2,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        transformers.BertModel(config).save_pretrained(folder)
+    return folder

@@ -100,8 +100,9 @@ def open_trainable(
     longest = getattr(model.config, "max_position_embeddings", max_length)
     if max_length > longest:
         raise InputError(
-            f"texts of {max_length} tokens are longer than the {longest} that {name} takes",
-            remedy=f"give a length of at most {longest}",
+            f"texts of {max_length} tokens are longer than the {longest} that "
+            f"{checkpoint.label} takes",
+            remedy=f"give --max-length {longest} or less",
         )
     _output_layer(model)
     return Trainable(model, tokenizer, checkpoint.revision, max_length)
