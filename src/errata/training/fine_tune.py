@@ -19,7 +19,7 @@ __all__ = ["Fitted", "fit", "predictions"]
 LOOKS = 2  # at the validation part, in an epoch
 WARM_UP = 0.1  # of all steps
 WEIGHT_DECAY = 0.01
-LARGEST_GRADIENT = 1.0  # its norm, above which it is shortened
+GRADIENT_NORM = 1.0  # its norm, above which it is shortened
 
 
 class Fitted(NamedTuple):
@@ -61,7 +61,7 @@ def fit(
                     remedy="give a smaller --learning-rate",
                 )
             value.backward()
-            torch.nn.utils.clip_grad_norm_(network.model.parameters(), LARGEST_GRADIENT)
+            torch.nn.utils.clip_grad_norm_(network.model.parameters(), GRADIENT_NORM)
             optimiser.step()
             schedule.step()
             optimiser.zero_grad()
