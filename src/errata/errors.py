@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "NOTICE",
     "DataWarning",
     "ErrataError",
     "InputError",
@@ -22,6 +23,9 @@ CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udff
 FORMULAS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
 _CONTROL = re.compile(f"[{CONTROLS}]")
 _NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+# The level of what the library journals for all to see (between INFO and WARNING), as the costs of
+# what it is about to do; the command line shows it as a note.
+NOTICE = 25
 MOST_SAID, LONGEST_WORD = 1000, 200  # characters of a message, and of a value in it
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD},}}")
 

@@ -39,14 +39,14 @@ def cache(folder: Path, *arguments: str, code: int = 0) -> Any:
 
 def test_what_is_kept_is_shown(folder: Path) -> None:
     shown = cache(folder, "show")
-    assert list(shown) == ["edits", "sentences", "checksums", "data"]
+    assert list(shown) == ["edits", "sentences", "answers", "checksums", "data"]
     assert shown["sentences"]["entries"] > 100
     assert shown["sentences"]["bytes"] == (folder / "sentences.sqlite3").stat().st_size
     assert stat.S_IMODE((folder / "sentences.sqlite3").stat().st_mode) == 0o600
     assert (shown["edits"]["files"], shown["edits"]["entries"]) == (1, None)
     assert (shown["data"]["files"], shown["data"]["bytes"]) == (1, 5)
     empty = cache(folder / "no-such", "show")
-    assert [row["files"] for row in empty.values()] == [0, 0, 0, 0]
+    assert [row["files"] for row in empty.values()] == [0, 0, 0, 0, 0]
     assert not (folder / "no-such").exists()
 
 
@@ -59,11 +59,11 @@ def test_only_what_errata_made_is_deleted(folder: Path) -> None:
     left = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     assert left == [Path("data/mine.txt"), Path("mine.txt")]
     assert [path.name for path in (folder / "data").iterdir()] == ["mine.txt"]
-    assert [row["files"] for row in cache(folder, "show").values()] == [0, 0, 0, 0]
+    assert [row["files"] for row in cache(folder, "show").values()] == [0, 0, 0, 0, 0]
 
 
 def test_what_to_clear_must_be_said(folder: Path) -> None:
     said = cache(folder, "clear", code=2)
-    assert "name one or more of edits, sentences, checksums, data, or all" in said
+    assert "name one or more of edits, sentences, answers, checksums, data, or all" in said
     assert "no 'things' to clear" in cache(folder, "clear", "edits", "things", code=2)
     assert (folder / "edits.sqlite3").exists()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints
 from typing import Any
@@ -17,6 +18,7 @@ from errata.metrics.base import Metric, whole
 from errata.numbers import Floats, Ints, Progress
 from errata.parameters import Parameterised, name_in
 from errata.testing import check_metric, example_corpus, example_systems
+from fake_chat import fake_chat
 from toy import Toy
 
 VARIANTS = [
@@ -80,6 +82,8 @@ VARIANTS = [
     "scribendi(model=trigram, perplexity=sum, total=mean)",
     "fluency(model=trigram)",
     "harper",
+    "judge",
+    "judge(mode=edit, criterion=impact, group=1, repeats=1, schema=False)",
 ]
 # What an encoder in a wheel is enough for.
 ENCODED = [
@@ -92,10 +96,25 @@ ENCODED = [
 ]
 
 
+@pytest.fixture(scope="module")
+def judge() -> Iterator[str]:
+    """The address of a judge that knows what is right."""
+    perfect, unchanged = (system.sentences for system in example_systems()[:2])
+
+    def score(target: str, _: int) -> int:
+        text = " ".join(re.sub(r"\[[^→]*→([^]]*)]", r" \1 ", target).split())
+        return 5 if text in perfect else 3 if text in unchanged else 1
+
+    with fake_chat() as fake:
+        fake.score = score
+        yield fake.url
+
+
 @pytest.mark.parametrize(
     "text", [*VARIANTS, *(pytest.param(text, marks=pytest.mark.lm) for text in ENCODED)]
 )
-def test_keeps_the_contract(text: str) -> None:
+def test_keeps_the_contract(text: str, judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", judge)
     try:
         check_metric(parse(text))
     except MissingExtraError as missing:

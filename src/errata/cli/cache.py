@@ -22,7 +22,8 @@ def command() -> None:
     """Show or clear what is kept between runs.
 
     Everything lies in the folder ERRATA_CACHE, or in Errata's folder among the user's caches, and
-    only saves time: sentences and edits that models worked on, and downloaded data sets.
+    only saves time: sentences and edits that models worked on, what judges answered, and
+    downloaded data sets.
     """
 
 
@@ -40,7 +41,7 @@ def show(form: Form) -> None:
 @click.argument("parts", nargs=-1, metavar="PART...")
 @format_option
 def clear(parts: tuple[str, ...], form: Form) -> None:
-    """Delete what is kept: edits, sentences, checksums, data, or all.
+    """Delete what is kept: edits, sentences, answers, checksums, data, or all.
 
     Only files that Errata made are deleted; of downloads, those in the catalogue.
     """

@@ -24,7 +24,7 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-from errata.errors import DataWarning, ErrataError, PluginError, shortened, visible
+from errata.errors import NOTICE, DataWarning, ErrataError, PluginError, shortened, visible
 
 __all__ = [
     "EXIT_CODES",
@@ -80,6 +80,13 @@ def _journal(level: int, handlers: list[logging.Handler]) -> None:
     journal.propagate = not handlers
 
 
+class _Noting(logging.Handler):
+    """Shows what the library wants to be known before it goes on, as what a run will cost."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
 class _Visible:
     """Standard error, for texts that may hold anything."""
 
@@ -94,6 +101,7 @@ def run(command: click.Command, arguments: list[str] | None) -> int:
     warnings.showwarning = _warner()
     show_traceback.set(bool(os.environ.get("ERRATA_TRACEBACK")))
     loudness.set(0)
+    _journal(NOTICE, [_Noting()])
     began = time.monotonic()
     try:
         result = command.main(arguments, prog_name="errata", standalone_mode=False)

@@ -19,6 +19,7 @@ __all__ = ["Kept", "clear_kept", "kept"]
 RESULTS = {
     "edits": "edits found by ERRANT: positions and kinds; sentences as digests",
     "sentences": "what models say of sentences: numbers; sentences as digests",
+    "answers": "what judges said: answers and their costs; prompts as digests",
     "checksums": "which files of ERRATA_DATA were verified: checksums; places as digests",
 }
 

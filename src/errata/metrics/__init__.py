@@ -36,6 +36,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "fluency": "errata.metrics.fluency:Fluency",
         "harper": "errata.metrics.harper:Harper",
         "errors": "errata.metrics.grammar_errors:Errors",
+        "judge": "errata.metrics.judge:Judge",
         "interpolate": "errata.metrics.interpolated:Interpolate",
     },
     group="errata.metrics",
