@@ -19,6 +19,7 @@ from errata.numbers import Floats, Ints, Progress
 from errata.parameters import Parameterised, name_in
 from errata.testing import check_metric, example_corpus, example_systems
 from fake_chat import fake_chat
+from tiny_encoder import LEARNED  # whose contract test_learned.py checks
 from toy import Toy
 
 VARIANTS = [
@@ -123,7 +124,7 @@ def test_keeps_the_contract(text: str, judge: str, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("name", METRICS.builtin)
 def test_every_metric_is_in_the_suite(name: str) -> None:
-    assert any(name_in(text) == name for text in (*VARIANTS, *ENCODED))
+    assert any(name_in(text) == name for text in (*VARIANTS, *ENCODED, *LEARNED))
     assert METRICS.get(name).name == name
     assert METRICS.get(name).__doc__
 

@@ -17,6 +17,7 @@ FLOORS = {
     "__main__": "what runs as a module: the command line, and where adapters are",
     "alignments": "what is shown, its text and its tables",
     "benchmark": "the study, its tables, its figure",
+    "bertscore": "of two texts, and of a system",
     "checks": "of files, and their tables",
     "chunks": "difficulty's units, and the kernel that cuts and compares them",
     "claims": "a pasted score computed again, and its table",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import logging
 import pickle
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
@@ -262,8 +263,10 @@ class Checkpoint:
                 "any program",
                 remedy="save it as model.safetensors",
             ) from error
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
-            first = str(error).strip().partition("\n")[0]
+        except MemoryError:
+            raise
+        except Exception as error:  # each file format has a library with errors of its own
+            first = str(error).strip().partition("\n")[0].rstrip(". ")
             raise InputError(
                 f"cannot load {self.what} {self.name!r}: {first}", remedy=self.remedy
             ) from error
@@ -312,7 +315,8 @@ def quiet() -> Iterator[None]:
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
-        with redirect_stderr(io.StringIO()):
+        with redirect_stderr(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             yield
     finally:
         for logger, level in zip(loggers, levels, strict=True):

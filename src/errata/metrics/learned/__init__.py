@@ -1,0 +1,1 @@
+"""Metrics whose numbers an encoder gives: SOME, IMPARA and BERTScore."""

