@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from command import errata
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.evaluation import evaluate
+from errata.io.model_cards import Head, ModelCard, TrainedOn, card_files
 from errata.metrics import parse
 from errata.metrics.learned.bertscore import BERTScore
 from errata.metrics.learned.impara import IMPARA
@@ -25,6 +27,7 @@ from errata.models.bertscore import open_bertscore
 from errata.models.checkpoint import Checkpoint, at_hand
 from errata.models.encoder import open_encoder, open_regressor, paired
 from errata.models.memo import _shared
+from errata.numbers import Estimate
 from errata.testing import check_metric, example_corpus, example_systems
 from tiny_encoder import LEARNED
 
@@ -105,6 +108,29 @@ def test_the_tokenizer_of_fluency_serves_all(models: Path, tmp_path: Path) -> No
         evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS, resamples=0)
     named = SOME(models=str(folder), tokenizer="encoder")
     assert_allclose(evaluate(named, CORPUS, SYSTEMS, resamples=0).values, whole.values, atol=1e-6)
+
+
+def test_the_card_of_a_training_is_shown_and_signed(models: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(models / "some", tmp_path / "mine")
+    half = Estimate(0.5, 0.4, 0.6)
+    head = Head("pearson", rows=42, value=half, length=Estimate(0.3, 0.2, 0.4))
+    data = TrainedOn("ratings.csv", "0" * 64, rows=420, sources=100)
+    card = ModelCard("some", "minilm", data, {}, {"grammer": head})
+    for name, written in card_files(card).items():
+        (folder / name).write_bytes(written)
+    scores = evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS[:1], resamples=0)
+    (said,) = scores.notes
+    assert "grammer: r 0.500 on held-out sources [0.400, 0.600], the length alone 0.300" in said
+    (signed,) = [line for line in scores.context if line.startswith("card:sha256-")]
+    (folder / "card.json").write_bytes(card_files(replace(card, encoder="other"))["card.json"])
+    again = evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS[:1], resamples=0)
+    assert signed not in again.context
+    shutil.copytree(models / "impara", tmp_path / "one")
+    one = replace(card, metric="impara", heads={"": replace(head, figure="accuracy")})
+    (tmp_path / "one" / "card.json").write_bytes(card_files(one)["card.json"])
+    trained = IMPARA(model=str(tmp_path / "one"), gate="none")
+    (said,) = evaluate(trained, CORPUS, SYSTEMS[:1], resamples=0).notes
+    assert "accuracy 0.500" in said
 
 
 @pytest.mark.parametrize("weights", [(1, 2), (0, 0, 0), (1, -1, 1), (1, "a", 2), (1, 2, 1e999)])
@@ -232,6 +258,7 @@ def test_batches_and_order_do_not_matter(
         ("impara(model=impara, similarity='./none')", "./none: there is no such folder"),
         ("bertscore(model=encoder)", "no layer is known to be good for BERTScore with 'encoder'"),
         ("bertscore(model=encoder, layer=7)", "layer=7 is none of encoder"),
+        ("bertscore(model=encoder, layer=0)", "layer=0 should be 1 or more"),
         ("bertscore(model=minilm, layer=3, rescale=True)", "no baseline is known of 'minilm'"),
     ],
 )

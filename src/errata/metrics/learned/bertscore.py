@@ -28,7 +28,7 @@ class BERTScore(EncoderMetric):
 
     Of several references, P, R and F each take the best, which need not be the same one. ``model``
     is ``bert-base-uncased``, ``roberta-large``, ``minilm`` (from a wheel) or any other encoder, for
-    which ``layer`` must be given; 0 is the model's own. ``rescale`` gives (x - b) / (1 - b), with
+    which ``layer`` must be given. ``rescale`` gives (x - b) / (1 - b), with
     the authors' baseline b of the model and layer: it spreads the scores and changes no order.
     Both sides are read without the blanks around them; an empty one gets 0. A system that changes
     nothing scores high, since most words are right.
@@ -40,7 +40,7 @@ class BERTScore(EncoderMetric):
     )
 
     model: str = "bert-base-uncased"
-    layer: int = 0
+    layer: int | None = None
     measure: Literal["P", "R", "F"] = "F"
     rescale: bool = False
     tokenizer: str = ""
@@ -52,8 +52,8 @@ class BERTScore(EncoderMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.layer < 0:
-            raise InputError(f"bertscore: layer={self.layer} should be 0 or more")
+        if self.layer is not None and (type(self.layer) is not int or self.layer < 1):
+            raise InputError(f"bertscore: layer={self.layer!r} should be 1 or more")
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class BERTScore(EncoderMetric):
         return open_bertscore(
             self.model,
             self._options(self.revision),
-            layer=self.layer or None,
+            layer=self.layer,
             rescale=self.rescale,
             tokenizer=self.tokenizer,
             max_length=self.max_length,
