@@ -153,3 +153,11 @@ def test_pictures_show_what_commands_draw(tmp_path: Path) -> None:
         )
         assert len(kept) > 5
         assert now == kept, f"if this is meant: python docs/pictures.py {name}"
+
+
+def test_wheels_of_weights_are_pinned_alike() -> None:
+    pinned = (ROOT / "requirements" / "lm-models.txt").read_text(encoding="utf-8").splitlines()
+    page = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8").splitlines()
+    shown = {line for line in page if "--hash=" in line}
+    assert len(shown) == 2
+    assert shown <= set(pinned)
