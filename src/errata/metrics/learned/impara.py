@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import field
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from errata.metrics.base import by_name, fixed_point, metric, stacked
 from errata.metrics.fluency import stripped
 from errata.metrics.learned.encoder_metric import Asked, ReferenceFreeMetric, output_lengths
 from errata.models import Memo
+from errata.models.checkpoint import located
 from errata.models.encoder import open_encoder, open_regressor
 from errata.numbers import Bools, Floats, Ints, ratio
 from errata.parameters import About
@@ -176,5 +176,5 @@ class IMPARA(ReferenceFreeMetric):
 
     def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """What was cut, and what the card of the model says."""
-        card = read_model_card(Path(self.model).expanduser())
+        card = read_model_card(located(self.model))
         return (*super().notes(corpus, systems), *(() if card is None else card.facts))

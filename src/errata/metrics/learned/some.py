@@ -21,7 +21,7 @@ from errata.metrics.base import by_name, fixed_point, metric, stacked
 from errata.metrics.fluency import stripped
 from errata.metrics.learned.encoder_metric import Asked, ReferenceFreeMetric, output_lengths
 from errata.models import Memo, default_cache
-from errata.models.checkpoint import has_tokenizer
+from errata.models.checkpoint import has_tokenizer, located
 from errata.models.encoder import open_regressor, paired
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
@@ -100,7 +100,7 @@ class SOME(ReferenceFreeMetric):
 
     @property
     def _folder(self) -> Path:
-        return Path(self.models).expanduser()
+        return located(self.models)
 
     def opened(self, part: str) -> Memo:
         """The model of a figure (G, F or M), with its cache."""
