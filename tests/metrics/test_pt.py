@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +15,12 @@ import pytest
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.datasets.sample import sample_corpus, sample_systems
 from errata.edits import extract
-from errata.errors import InputError
+from errata.edits.errant import found_extractor
+from errata.errors import ErrataError, InputError
 from errata.evaluation import evaluate
+from errata.io import read_corpus, read_hypotheses
 from errata.metrics import parse
+from errata.models.bertscore import open_bertscore
 from fake_bertscore import FakeBERTScore, weight_of_one
 from slow_maxmatch import edit_path
 
@@ -237,6 +243,18 @@ def test_edits_without_weight_share_one(monkeypatch: Patch) -> None:
         assert evaluate(kept, corpus, half)["A"] == 1.0
 
 
+def test_the_optimal_choice_is_the_best_of_all(monkeypatch: Patch) -> None:
+    FakeBERTScore(likeness).put(monkeypatch)
+    corpus, output = random_corpus(13, size=7)
+    metric = parse("pt_m2(total=sum, choice=optimal)")
+    counts = metric.count(corpus, output)
+    choices = product(*(range(len(references)) for references in corpus.references))
+    rows = np.arange(len(corpus))
+    best = max(float(metric.score(counts[rows, list(each)].sum(axis=0))) for each in choices)
+    assert evaluate(metric, corpus, output)["A"] == best
+    assert evaluate("pt_m2(total=sum)", corpus, output)["A"] < best
+
+
 def test_noise_of_the_model_is_no_weight(monkeypatch: Patch) -> None:
     FakeBERTScore(lambda text, reference: 0.5 + 9e-6 * likeness(text, reference)).put(monkeypatch)
     corpus, output = random_corpus(1)
@@ -277,3 +295,43 @@ def test_the_sample_with_a_real_encoder(metric: str) -> None:
     plain = evaluate(metric.removeprefix("pt_"), sample_corpus(), sample_systems(), resamples=0)
     assert scores["fluent"] > scores["noisy"]
     assert not np.allclose(scores.values, plain.values)
+
+
+@pytest.fixture(scope="module")
+def bert() -> str:
+    """The model of the published figures, where it is on the machine or a hub can be reached."""
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    name = "bert-base-uncased"
+    try:
+        open_bertscore(name)
+    except ErrataError as error:
+        pytest.skip(f"needs {name}, from a hub: {error}")
+    return name
+
+
+@pytest.mark.lm
+@pytest.mark.slow
+def test_the_authors_demonstration(bert: str, conll14: Path, submissions: Path) -> None:
+    """Its output file is AMU's submission, byte for byte; ``sentm2`` with BERTScore is .3756."""
+    corpus = read_corpus(gold=conll14 / "conll14st-test.m2")
+    found = evaluate(f"pt_m2(model={bert!r})", corpus, read_hypotheses(submissions / "AMU"))
+    assert found["AMU"] == pytest.approx(0.3756, abs=6e-5)
+
+
+@pytest.mark.lm
+@pytest.mark.errant
+def test_the_unit_test_of_gec_metrics(bert: str, oracles: Path) -> None:
+    """Of gec-metrics 0.1.2: P, R and F of three sentences, and their F one by one."""
+    found = json.loads((oracles / "learned" / "gec-metrics-anchors.json").read_text("utf-8"))
+    corpus = Corpus.from_texts(found["sources"], found["references"])
+    if found_extractor() is None:
+        pytest.skip("needs ERRANT and a spaCy pipeline for English")
+    metric = f"pt_errant(model={bert!r}, total=sum)"
+    scores = evaluate(metric, corpus, Hypotheses("A", tuple(found["hypotheses"])))
+    wanted = found["pt-errant"]
+    assert scores["A"] == pytest.approx(wanted["weights by"]["F"], abs=1e-5)
+    for name in ("P", "R"):
+        assert float(scores.parts[name][0]) == pytest.approx(wanted["weights by"][name], abs=1e-5)
+    assert scores.sentences is not None
+    assert scores.sentences[0].tolist() == pytest.approx(wanted["sentences by F"], abs=1e-5)
