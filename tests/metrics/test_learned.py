@@ -91,7 +91,10 @@ def test_a_model_of_weight_0_is_not_needed(models: Path, tmp_path: Path) -> None
     assert set(scores.parts) == {"F", "characters"}
     whole = evaluate(SOME(models="some"), CORPUS, SYSTEMS, resamples=0)
     assert_allclose(scores.parts["F"], whole.parts["F"], atol=1e-6)
-    with pytest.raises(InputError, match=r"no folder grammer with a trained model.*FOLDER/meaning"):
+    with pytest.raises(
+        InputError,
+        match=r"no folder grammer with a.*FOLDER/meaning.*leave out.*weights=\(0, 1, 0\)",
+    ):
         evaluate(SOME(models=str(tmp_path / "one")), CORPUS, SYSTEMS, resamples=0)
 
 
@@ -131,6 +134,16 @@ def test_the_card_of_a_training_is_shown_and_signed(models: Path, tmp_path: Path
     trained = IMPARA(model=str(tmp_path / "one"), gate="none")
     (said,) = evaluate(trained, CORPUS, SYSTEMS[:1], resamples=0).notes
     assert "accuracy 0.500" in said
+
+
+def test_models_by_name_in_a_folder_of_models(
+    tiny_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ERRATA_MODELS", str(tiny_models))
+    for text in ("some(models=some)", "impara(model=impara, similarity=encoder)"):
+        scores = evaluate(text, CORPUS, SYSTEMS[:1], resamples=0)
+        assert not any(str(tiny_models) in line for line in (scores.scorer, *scores.context))
 
 
 @pytest.mark.parametrize("weights", [(1, 2), (0, 0, 0), (1, -1, 1), (1, "a", 2), (1, 2, 1e999)])

@@ -107,11 +107,13 @@ class SOME(ReferenceFreeMetric):
         folder = self._folder / HEADS[part]
         if not folder.is_dir():
             wanted = " and ".join(f"FOLDER/{HEADS[each]}" for each in self._used)
+            there = tuple(int((self._folder / head).is_dir()) for head in HEADS.values())
+            without = f", or leave out what is not there: weights={there}" if any(there) else ""
             raise InputError(
                 f"there is no folder {folder.name} with a trained model",
                 path=self.models,
                 remedy=f"some(models=FOLDER) reads {wanted}: train them with errata "
-                "train some, or unpack the authors' gfm-models.zip",
+                f"train some, or unpack the authors' gfm-models.zip{without}",
             )
         tokenizer = self.tokenizer
         fluency = self._folder / HEADS["F"]
