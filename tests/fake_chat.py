@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from zlib import crc32
 
-__all__ = ["FakeChat", "fake_chat", "shown_targets"]
+import pytest
+
+__all__ = ["FakeChat", "chat_server", "fake_chat", "shown_targets"]
 
 SECRET = "sk-errata-test-0123456789"
 
@@ -41,6 +44,7 @@ class FakeChat:
         self.reports: str | None = None
         self.score: Callable[[str, int], int] = by_length
         self.always = ""
+        self.moody = False  # scores that follow from source and target, and from nothing else
         self.slow = 1.0
         self.busy = self.busiest = 0
         self.lock = threading.Lock()
@@ -50,7 +54,11 @@ class FakeChat:
         return [body["messages"][0]["content"] for body in self.asked]
 
     def scores(self, body: dict[str, Any]) -> dict[str, int]:
-        targets = shown_targets(body["messages"][0]["content"])
+        prompt = body["messages"][0]["content"]
+        targets = shown_targets(prompt)
+        if self.moody:
+            source = prompt.partition("# source\n")[2].partition("\n")[0]
+            self.score = lambda t, _: 1 + crc32((source + t).encode()) % 5
         return {f"target{i}_score": self.score(t, i) for i, t in enumerate(targets, 1)}
 
     def written(self, body: dict[str, Any], deed: str) -> str:
@@ -182,3 +190,12 @@ def fake_chat() -> Iterator[FakeChat]:
         fake.url = f"http://127.0.0.1:{running.server_port}/v1"
         yield fake
         running.shutdown()
+
+
+@pytest.fixture(scope="module")
+def chat_server() -> Iterator[FakeChat]:
+    """A server that OPENAI_BASE_URL names, for the commands of a module."""
+    with fake_chat() as fake, pytest.MonkeyPatch.context() as patch:
+        fake.moody = True
+        patch.setenv("OPENAI_BASE_URL", fake.url)
+        yield fake

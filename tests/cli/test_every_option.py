@@ -110,6 +110,8 @@ he   12.5
     from = "a model"
     software = "model"
 """
+JUDGE = "-m judge(repeats=1)"
+BY_JUDGE = f"--gold gold.m2 eager.txt noisy.txt {JUDGE}"
 # A corpus is named in the same way everywhere: what follows is given to each command that has it.
 CORPUS = {
     "--gold": case("--gold gold.m2 {more}", "--gold less.m2"),
@@ -515,6 +517,21 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--extract": case(GOLD_RUN, "--extract aligned"),
         "--format": case(GOLD_RUN, "--format tsv", text=True),
     },
+    "judge": {
+        "--gold": case(f"eager.txt noisy.txt {JUDGE}", "--gold gold.m2"),
+        "--source": case(
+            f"--source source.txt eager.txt noisy.txt {JUDGE}", "--source source2.txt"
+        ),
+        "--compatible": case(f"--gold odd.m2 odd.txt {JUDGE}", "--compatible"),
+        "--skip-sentences": case(BY_JUDGE, "--skip-sentences 3,7-9"),
+        "--tokens": case(BY_JUDGE, "--tokens characters"),
+        "--no-guard": case(f"--source source.txt alien.txt eager.txt {JUDGE}", "--no-guard"),
+        "--sample": case(JUDGE, "--sample"),
+        "--metric": case(BY_JUDGE, "-m judge(seed=1,repeats=1)", "judge_scores", "judge_trust"),
+        "--output": case(BY_JUDGE, "-o new.jsonl"),
+        "--dry-run": case(BY_JUDGE, "--dry-run"),
+        "--format": case(BY_JUDGE, "--format tsv", text=True),
+    },
     "stress": {
         "--sample": case(f"{GLEU} --gold gold.m2", "--sample"),
         "--damage": case(f"--gold gold.m2 {GLEU}", "--damage eager.txt"),
@@ -559,7 +576,7 @@ def options() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, chat_server: object) -> Path:
     made = tmp_path_factory.mktemp("options")
     for file in SAMPLE.iterdir():
         if file.is_file():

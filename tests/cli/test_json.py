@@ -41,6 +41,8 @@ RUNS: dict[str, tuple[object, ...]] = {
     "align": ("align", "--sample"),
     "stress": ("stress", "gleu", "--resamples", 40),
     "difficulty": ("difficulty", "--sample", "--system", "eager", "--resamples", 40),
+    "judge": ("judge", "--sample", "-m", "judge(repeats=1)", "-m", "judge(mode=edit, repeats=1)"),
+    "judge --dry-run": ("judge", "--sample", "--dry-run"),
     "meta": ("meta", "--sample", "--window", 3, "--resamples", 40),
     "meta, matrix": ("meta", "--sample", "--matrix", "--level", "system", "--resamples", 40),
     "benchmark": ("benchmark", "--sample", "-m", "gleu", "-m", "m2", "--resamples", 40),
@@ -73,7 +75,9 @@ NUMBER_OR_INTERVAL = re.compile(
 
 
 @pytest.fixture(scope="module", params=RUNS)
-def printed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def printed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, chat_server: object
+) -> Any:
     """The name of a run, and what it prints in each form but that of terminals."""
     folder = tmp_path_factory.mktemp("run")
     (folder / "small.toml").write_text(SMALL, encoding="utf-8")

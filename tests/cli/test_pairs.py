@@ -45,6 +45,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "compare.json": (NOTHING, ("compare", "--sample", "-m", "gleu", *FEW, "--json")),
     "agree.json": (NOTHING, ("agree", "--sample", "--json")),
     "plan.json": (NOTHING, ("plan", "--sample", "--systems", "eager", "fluent", "--json")),
+    "judge.json": (NOTHING, ("judge", "--sample", "--json")),
     "meta.json": (NOTHING, ("meta", "--sample", "-m", "gleu", *FEW, "--json")),
     "refs.json": (NOTHING, ("refs", "--sample", "-m", "gleu", *FEW, "--json")),
     "corpora.json": (NOTHING, ("corpora", "--sample", "-m", "gleu", *FEW, "--json")),
@@ -62,6 +63,7 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "reproduce.json": (NOTHING, ("reproduce", "--json")),
 }
 WRITTEN: dict[str, tuple[str, tuple[object, ...]]] = {
+    "judge.jsonl": (JUDGMENTS, ("judge", "--sample", "-o", "judge.jsonl")),
     "weights": (
         WEIGHTS,
         ("difficulty", "--sample", "--annotator", 0, *FEW, "--write-weights", "weights"),
@@ -167,6 +169,8 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
         )
         for command in ("score", "compare", "check", "difficulty")
     },
+    "judge --gold": ({GOLD}, lambda f: ("judge", "--gold", f, "eager.txt", "fluent.txt")),
+    "judge output": ({TEXT, GOLD}, lambda f: ("judge", "--source", "source.txt", f, "eager.txt")),
     "stress --attack": ({TEXT, GOLD}, lambda f: ("stress", "gleu", *OF_TEXTS, "--attack", f, *FEW)),
     "stress --damage": ({TEXT, GOLD}, lambda f: ("stress", "gleu", *OF_TEXTS, "--damage", f, *FEW)),
 }  # fmt: skip
@@ -188,7 +192,7 @@ OWN_FILES = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, chat_server: object) -> Path:
     """A folder with the sample and with whatever the commands make of it."""
     folder = tmp_path_factory.mktemp("pairs")
     for name in SAMPLE_FILES:

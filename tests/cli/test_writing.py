@@ -34,6 +34,7 @@ WRITERS: dict[str, tuple[Sequence[str], str, str]] = {
         "--figure",
         "f.svg",
     ),
+    "judge": (["--source", "source.txt", "eager.txt", "noisy.txt"], "-o", "j.jsonl"),
     "rank": (["judgments.jsonl", "--resamples", "20"], "--figure", "r.svg"),
     "stress": (
         ["gleu", "--source", "source.txt", "--refs", "reference0.txt", "--resamples", "20"],
@@ -52,7 +53,7 @@ MANY = pytest.mark.parametrize("name", WRITERS)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, chat_server: object) -> Path:
     for name in SAMPLE_FILES:
         with sample_file(name) as path:
             (tmp_path / name).write_bytes(path.read_bytes())

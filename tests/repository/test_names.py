@@ -29,6 +29,7 @@ FLOORS = {
     "errant": "ERRANT's edits, and the F over them",
     "gate": "conditions, their options and their table",
     "harper": "the checker, and the metric that counts its findings",
+    "judge": "the metric, and its tables",
     "leaderboard": "the study, and its tables",
     "m2": "the file format, and the metric it was made for",
     "matrix": "metric against metric, its tables, its figure",

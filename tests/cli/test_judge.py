@@ -1,0 +1,149 @@
+"""``errata judge``: rankings that other commands read, costs before, and no key anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import errata
+from errata.cache import cache_folder
+from errata.io import read_judgments
+from errata.models import chat
+from fake_chat import SECRET, FakeChat, fake_chat
+
+FILES = ("--source", "src.txt", "good.txt", "fair.txt", "poor.txt")
+# The judge counts words: the more, the better.
+TEXTS = {
+    "src.txt": ["a b c d e", "f g h i j", "k l m n o"],
+    "good.txt": ["a b c d e", "f g h i j", "k l m n o"],
+    "fair.txt": ["a b c d", "f g h i", "k l m n o"],
+    "poor.txt": ["a b c", "f g h i", "k l"],
+}
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
+    monkeypatch.setattr(chat, "FIRST_WAIT", 0.001)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with fake_chat() as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, lines in TEXTS.items():
+        (tmp_path / name).write_text("\n".join([*lines, ""]))
+    return tmp_path
+
+
+def tables(printed: str) -> dict[str, Any]:
+    return {table["name"]: table for table in json.loads(printed)["tables"]}
+
+
+def test_rankings_scores_and_costs(fake: FakeChat, folder: Path) -> None:
+    told = errata("judge", *FILES, "--dry-run", "--json", cwd=folder)
+    costs = tables(told.stdout)["judge_costs"]["rows"][0]
+    assert (costs["requests"], costs["kept"]) == (6, 0)
+    assert not fake.asked
+    done = errata("judge", *FILES, "-o", "j.jsonl", "--json", cwd=folder)
+    assert "note: judge fake-1: 6 requests, about " in done.stderr
+    found = tables(done.stdout)
+    assert [row["score"] for row in found["judge_scores"]["rows"]] == pytest.approx([5, 13 / 3, 3])
+    assert found["judge_trust"]["rows"][0]["agreement"] == 1
+    assert found["judge_trust"]["rows"][0]["τ position"] == 0
+    assert found["judge_usage"]["rows"][0]["tokens in"] == 600
+    assert [row["seen"] for row in found["judge_positions"]["rows"]] == [6, 6, 2]
+    rankings = list(read_judgments(folder / "j.jsonl"))
+    assert len(rankings) == 6
+    first, again = rankings[2:4]  # of the second sentence, whose last two outputs are the same
+    assert dict(zip(first.groups, first.ranks, strict=True)) == {("good",): 1, ("fair", "poor"): 2}
+    assert first.groups == again.groups[::-1]
+    ranked = tables(errata("rank", "j.jsonl", "--json", cwd=folder).stdout)["ranking"]["rows"]
+    assert [row["system"] for row in ranked] == ["good", "fair", "poor"]
+    # errata score asks the same questions, and pays nothing for them.
+    scored = errata("score", *FILES, "-m", "judge", "--json", cwd=folder)
+    assert tables(scored.stdout)["judge"]["rows"][0]["judge"] == 5
+    assert len(fake.asked) == 6
+    assert scored.stderr == ""
+    again_told = errata("judge", *FILES, "--dry-run", "--json", cwd=folder)
+    assert tables(again_told.stdout)["judge_costs"]["rows"][0]["kept"] == 6
+
+
+def test_every_output_alone_is_ranked_with_the_others(fake: FakeChat, folder: Path) -> None:
+    metric = "judge(group=1, repeats=1, concurrency=1)"
+    errata("judge", *FILES, "-m", metric, "-o", "j.jsonl", cwd=folder)
+    rankings = list(read_judgments(folder / "j.jsonl"))
+    assert [len(each.groups) for each in rankings] == [3, 2, 2]
+    assert rankings[0].judge == "fake-1 (group=1, repeats=1)"
+    assert sorted(zip(rankings[0].ranks, rankings[0].groups, strict=True)) == [
+        (1, ("good",)),
+        (2, ("fair",)),
+        (3, ("poor",)),
+    ]
+
+
+def test_sentences_keep_their_numbers_and_unread_ones_no_ranks(
+    fake: FakeChat, folder: Path
+) -> None:
+    fake.plan.extend(["prose", "prose"])
+    metric = "judge(repeats=3, concurrency=1)"
+    done = errata("judge", *FILES, "--skip-sentences", 1, "-m", metric, "-o", "-", cwd=folder)
+    assert "warning: 1 of 6 answers of the judge could not be read" in done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["sentence"] for line in lines] == [1, 1, 1, 2, 2, 2]
+    assert lines[0]["ranks"] == [None, None]
+    assert lines[0]["item"] == "2.1.1"
+
+
+def test_a_biased_judge_is_shown_for_what_it_is(fake: FakeChat, folder: Path) -> None:
+    fake.score = lambda target, place: place
+    done = errata("judge", *FILES, "-m", "judge(repeats=8)", cwd=folder)
+    assert "warning: the judge goes by the position" in done.stderr
+    assert "goes by the position" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (("-m", "gleu"), "gleu is no judge; errata judge takes -m 'judge(...)' only"),
+        (("-m", "judge", "-m", "judge"), "judge is given twice"),
+        (("--dry-run", "-o", "x"), "--dry-run writes nothing; leave out --output"),
+    ],
+)
+def test_what_is_refused(folder: Path, more: tuple[str, ...], problem: str) -> None:
+    assert problem in errata("judge", *FILES, *more, cwd=folder, code=2).stderr
+
+
+def test_no_address_and_no_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    done = errata("judge", *FILES, cwd=folder, code=2)
+    assert done.stderr.startswith("errata: no address of a chat server is given; start one")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    done = errata("judge", *FILES, cwd=folder, code=2)
+    assert done.stderr.startswith("errata: no chat server at 127.0.0.1:9: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("deed", ["", "500", "401", "400", "html", "prose"])
+def test_the_key_is_printed_nowhere(fake: FakeChat, folder: Path, deed: str) -> None:
+    """Nor kept: whatever the server answers, and though a traceback is asked for."""
+    fake.always = deed
+    fake.reports = f"model {SECRET}"
+    done = errata(
+        *("--traceback", "judge", *FILES, "-v", "-o", "j.jsonl", "--json"),
+        *("--signature", "full"),
+        cwd=folder,
+        code=None,
+    )
+    assert fake.keys[0] == f"Bearer {SECRET}"
+    assert done.returncode == (0 if not deed else 2)
+    assert SECRET not in done.stdout + done.stderr
+    kept = [path for path in cache_folder().rglob("*") if path.is_file()]
+    assert kept or deed not in ("", "prose")
+    for path in (*kept, *folder.iterdir()):
+        assert SECRET.encode() not in path.read_bytes()
