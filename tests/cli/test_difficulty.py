@@ -313,7 +313,8 @@ def test_texts_and_edits_are_not_scored_side_by_side(files: Path) -> None:
     lines = (files / "one.txt").read_text().splitlines()
     edits = tuple((Reference(0, e),) for e in extract_all(gold.sources, lines))
     write_m2(Corpus(gold.sources, edits), files / "own.m2")
-    for command in (("score", "-m", "edits"), ("difficulty", "--top", "0")):
+    by_edits = (("score", "-m", "edits"), ("score", "-m", "cleme2"), ("difficulty", "--top", "0"))
+    for command in by_edits:
         mixed = (*command, "--gold", "gold.m2", "two.txt", "own.m2")
         refused = run(*mixed, cwd=files, code=2)
         assert "edits of own came with the file (M2), those of two have" in refused.stderr

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -295,6 +296,57 @@ def test_the_sample_with_a_real_encoder(metric: str) -> None:
     plain = evaluate(metric.removeprefix("pt_"), sample_corpus(), sample_systems(), resamples=0)
     assert scores["fluent"] > scores["noisy"]
     assert not np.allclose(scores.values, plain.values)
+
+
+def slow_bertscore(folder: Path, layer: int) -> Callable[[str, str], float]:
+    """BERTScore's F by the paper: unit vectors of a layer; special tokens count on one side."""
+    import torch
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder, output_hidden_states=True).eval()
+
+    def vectors(text: str) -> Any:
+        with torch.inference_mode():
+            states = model(**tokenizer(text, return_tensors="pt")).hidden_states[layer][0]
+        return torch.nn.functional.normalize(states, dim=-1)
+
+    def f(text: str, reference: str) -> float:
+        like = vectors(text) @ vectors(reference).T
+        p, r = like.max(1).values[1:-1].mean(), like.max(0).values[1:-1].mean()
+        return float(2 * p * r / (p + r))
+
+    return f
+
+
+@pytest.mark.lm
+def test_weights_of_a_checkpoint_and_a_second_run_without_it(
+    tiny_models: Path, monkeypatch: Patch
+) -> None:
+    source, reference, output = (
+        "The cat sit on mat .",
+        "The cats sit on the mat .",
+        "The cats sat on mat .",
+    )
+    f = slow_bertscore(tiny_models / "encoder", 1)
+
+    def weight(text: str) -> float:
+        return abs(f(text, reference) - f(source, reference))
+
+    right, wrong = weight("The cats sit on mat ."), weight("The cat sat on mat .")
+    missed = weight("The cat sit on the mat .")
+    gold = Reference(0, (Edit(1, 2, "cats"), Edit(4, 4, "the")))
+    corpus, system = Corpus((source,), ((gold,),)), Hypotheses("A", (output,))
+    metric = parse(f"pt_m2(model={str(tiny_models / 'encoder')!r}, layer=1, total=sum)")
+    found = metric.count(corpus, system)[0, 0].tolist()
+    assert found == pytest.approx([right, right + wrong, right + missed], abs=1e-5)
+    assert min(right, wrong, missed) > 1e-3  # not within the noise
+
+    def gone(_: object) -> None:
+        raise AssertionError("the weights were loaded")
+
+    monkeypatch.setattr("errata.models.encoder.Encoder.loaded", property(gone))
+    assert metric.count(corpus, system)[0, 0].tolist() == found
 
 
 @pytest.fixture(scope="module")
