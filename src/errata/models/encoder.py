@@ -176,7 +176,8 @@ _REMEDY = {
     "AutoModel": "give the name of an encoder on the Hugging Face hub, or its folder; without a "
     f"network, minilm works after {ENCODERS['minilm'].command}",
     "AutoModelForSequenceClassification": "give a model with one output, trained to rate "
-    f"sentences: its folder, or its name on the Hugging Face hub; {LAYOUT}",
+    "sentences (errata train makes one): its folder, or its name on the Hugging Face hub; "
+    f"{LAYOUT}",
 }
 _TOKENIZER = "give the name of a model on the Hugging Face hub, or a folder with tokenizer files"
 
