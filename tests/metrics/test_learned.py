@@ -20,12 +20,13 @@ from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.model_cards import Head, ModelCard, TrainedOn, card_files
 from errata.metrics import parse
+from errata.metrics.base import count_each
 from errata.metrics.learned.bertscore import BERTScore
 from errata.metrics.learned.impara import IMPARA
 from errata.metrics.learned.some import SOME
 from errata.models.bertscore import open_bertscore
 from errata.models.checkpoint import Checkpoint, at_hand
-from errata.models.encoder import open_encoder, open_regressor, paired
+from errata.models.encoder import Encoder, open_encoder, open_regressor, paired
 from errata.models.memo import _shared
 from errata.numbers import Estimate
 from errata.testing import check_metric, example_corpus, example_systems
@@ -212,7 +213,31 @@ def test_bertscore_takes_the_best_of_each(models: Path) -> None:
     assert_array_equal(measured.values, scores.parts["P"])
 
 
-def test_every_text_once_and_no_weights_the_second_time(
+@pytest.mark.parametrize("text", LEARNED)
+def test_all_systems_are_read_before_any_is_counted(
+    models: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Each text once: nothing is left for `count`, which sees one system at a time."""
+    seen: list[tuple[object, str]] = []
+    read = Encoder.read
+
+    def watched(self: Encoder, texts: Any) -> Any:
+        seen.extend((self.key, text) for text in texts)
+        return read(self, texts)
+
+    def counting(*args: Any, **more: Any) -> Any:
+        before = len(seen)
+        counts = count_each(*args, **more)
+        assert len(seen) == before
+        return counts
+
+    monkeypatch.setattr(Encoder, "read", watched)
+    monkeypatch.setattr("errata.metrics.learned.encoder_metric.count_each", counting)
+    evaluate(text, CORPUS, SYSTEMS, resamples=0)
+    assert len(seen) == len(set(seen)) > 5
+
+
+def test_no_weights_are_loaded_the_second_time(
     models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = [evaluate(text, CORPUS, SYSTEMS, resamples=0) for text in LEARNED]
