@@ -27,6 +27,7 @@ from errata.studies import attacks
 from errata.studies.attacks import Attack
 from errata.studies.damage import Perturbation
 from errata.studies.stress import PERTURBATIONS, stress
+from fake_chat import fake_chat
 from fake_lm import FakeModel
 from toy import Toy
 
@@ -211,10 +212,39 @@ def test_bad_input() -> None:
         stress(Toy(), bare, Hypotheses("A", ("a",)))
 
 
-@pytest.mark.parametrize("name", METRICS.builtin)
-def test_every_metric_has_a_card(name: str) -> None:
+# Metrics that need weights, with those that tests have.
+WITH_MODELS = {
+    "scribendi": "scribendi(model=fake)",
+    "fluency": "fluency(model=fake)",
+    "some": "some(models=some)",
+    "impara": "impara(model=impara, similarity=encoder, threshold=0.5)",
+    "bertscore": "bertscore(model=encoder, layer=2)",
+    "pt_m2": "pt_m2(model=encoder, layer=2)",
+    "pt_errant": "pt_errant(model=encoder, layer=2, extractor=aligned)",
+}
+OF_TORCH = [name for name, text in WITH_MODELS.items() if "(model=fake)" not in text]
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS.builtin if name not in OF_TORCH])
+def test_every_metric_has_a_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lm.register("fake", FakeModel)
-    metric = parse(f"{name}(model=fake)" if name in ("scribendi", "fluency") else name)
+    with fake_chat() as fake:
+        fake.score = lambda target, place: len(target) % 5 + 1
+        monkeypatch.setenv("OPENAI_BASE_URL", fake.url)
+        has_a_card(name)
+
+
+@pytest.mark.lm
+@pytest.mark.parametrize("name", OF_TORCH)
+def test_every_metric_of_an_encoder_has_a_card(
+    name: str, tiny_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny_models)
+    has_a_card(name)
+
+
+def has_a_card(name: str) -> None:
+    metric = parse(WITH_MODELS.get(name, name))
     corpus = sample_corpus()[:25]
     try:
         card = stress(metric, corpus, resamples=20)
