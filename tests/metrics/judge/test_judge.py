@@ -174,7 +174,7 @@ def test_what_cannot_be_read_is_asked_for_once_more(fake: FakeChat, deed: str) -
     assert "the judge took 7 requests, 700 tokens in and 70 out" in scores.notes
     again = fake.asked[1]["messages"]
     assert [message["role"] for message in again] == ["user", "assistant", "user"]
-    assert '"target1_score": 1-5' in again[2]["content"]
+    assert '"target1_score": integer' in again[2]["content"]
 
 
 def test_what_stays_unread_has_no_score_and_is_never_guessed(fake: FakeChat) -> None:
@@ -229,6 +229,15 @@ def test_a_judge_that_goes_by_the_position_is_found_out(fake: FakeChat) -> None:
     # Where the judge goes by the text, nothing is said: warnings are errors here.
     fake.score = lambda target, place: 1 + len(target) % 5
     evaluate("judge(seed=5)", CORPUS, MANY, resamples=0)
+
+
+def test_a_judge_that_sees_no_difference_is_found_out(fake: FakeChat) -> None:
+    fake.score = lambda target, place: 3
+    with pytest.warns(DataWarning, match="hardly tells outputs apart: 100% of 48 pairs of diff"):
+        scores = evaluate("judge", CORPUS, MANY, resamples=0)
+    assert scores.parts["ties"].tolist() == [1] * 8
+    assert np.isnan(scores.parts["τ"]).all()
+    evaluate("judge(seed=1)", CORPUS, MANY[:3], resamples=0)  # from few pairs nothing is said
 
 
 def test_repeats_that_differ_show_in_the_agreement(fake: FakeChat) -> None:

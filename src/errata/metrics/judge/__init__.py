@@ -335,7 +335,7 @@ class Judge(Metric):
                 f"{total} {plural('output', total)} {'tells' if total == 1 else 'tell'} the judge "
                 f"to ignore its instructions: {', '.join(attacks)}"
             )
-        return (*notes, *((judged.trust.warning,) if judged.trust.biased else ()))
+        return (*notes, *((judged.trust.warning,) if judged.trust.remark else ()))
 
 
 def _model(server: ChatServer, asked: str) -> str:

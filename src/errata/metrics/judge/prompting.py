@@ -56,7 +56,7 @@ class Prompt:
         <BLANKLINE>
         # output format
         Answer with one JSON object and nothing else, each score a whole number from 1 to 5:
-        {"target1_score": 1-5, "target2_score": 1-5}
+        {"target1_score": integer, "target2_score": integer}
         """
         before, after = around
         parts = [f"# task\n{self.task}"]
@@ -138,8 +138,8 @@ def _key(target: int) -> str:
 
 
 def _answer_form(targets: int) -> str:
-    scale = f"{LOWEST_SCORE}-{TOP_SCORE}"
-    return "{" + ", ".join(f'"{_key(i)}": {scale}' for i in range(1, targets + 1)) + "}"
+    # No figure stands here: a small model copies it.
+    return "{" + ", ".join(f'"{_key(i)}": integer' for i in range(1, targets + 1)) + "}"
 
 
 def _quoted(text: str) -> str:

@@ -25,6 +25,8 @@ SOME_UNREAD, MUCH_UNREAD = 0.01, 0.20
 SAME = 0.5  # two scores of one output that are nearer than this are the same
 # A judge is called biased where chance gives so much in 3 runs of 1,000, and it is no trifle.
 BIASED_Z, BIASED_TAU = 3.0, 0.1
+# A judge is called blind where it gives nearly all of some pairs of different outputs equal scores.
+BLIND_TIES, BLIND_PAIRS = 0.95, 20
 
 
 class Planned(NamedTuple):
@@ -96,11 +98,12 @@ class Trust:
     ``means`` are mean scores by position; ``beside`` the same as differences from the mean of the
     group, which sentences of different quality cannot confound, and ``spread`` their largest less
     their smallest. ``tau`` is Kendall's between position and score (1: the later, the better),
-    ``z`` how many standard errors it is from 0. ``ties`` is the share of pairs in a group with
-    equal scores; ``agreement`` that of pairs of showings of one output whose scores are the same,
-    ``apart`` their mean difference. NaN where nothing can be said.
+    ``z`` how many standard errors it is from 0. ``ties`` is the share of the ``pairs`` in a group
+    with equal scores; ``agreement`` that of pairs of showings of one output whose scores are the
+    same, ``apart`` their mean difference. NaN where nothing can be said.
     """
 
+    pairs: int
     seen: Ints
     means: Floats
     beside: Floats
@@ -117,8 +120,23 @@ class Trust:
         return abs(self.z) >= BIASED_Z and abs(self.tau) >= BIASED_TAU
 
     @property
+    def blind(self) -> bool:
+        """Whether it hardly tells outputs apart."""
+        return self.pairs >= BLIND_PAIRS and self.ties >= BLIND_TIES
+
+    @property
+    def remark(self) -> str:
+        """What is wrong with the judge, in a few words; empty where nothing is."""
+        return "goes by the position" if self.biased else "sees no difference" if self.blind else ""
+
+    @property
     def warning(self) -> str:
-        """What to say of a judge that goes by the position."""
+        """What to say of a judge that goes by the position, or that sees no difference."""
+        if self.blind and not self.biased:
+            return (
+                f"the judge hardly tells outputs apart: {self.ties:.0%} of {self.pairs} pairs of "
+                "different outputs have equal scores; take another model, or expectation=True"
+            )
         where = "later" if self.tau > 0 else "earlier"
         return (
             f"the judge goes by the position: of two outputs the {where} one gets the higher score "
@@ -179,7 +197,7 @@ def put_together(
             DataWarning,
             stacklevel=2,
         )
-    if found.trust.biased:
+    if found.trust.remark:
         warnings.warn(found.trust.warning, DataWarning, stacklevel=2)
     return found
 
@@ -221,6 +239,7 @@ def _trust(judged: Judged) -> Trust:
     differences = (beside / below)[seen > 0]
     counts = (np.array(float(number)) for number in (later, earlier, tied))
     return Trust(
+        pairs,
         seen,
         np.where(seen > 0, total / below, np.nan),
         np.where(seen > 0, beside / below, np.nan),

@@ -15,6 +15,9 @@ from errata.report.table import Cell, Table, joined_signatures, signed
 __all__ = ["Session", "cost_table", "judge_tables"]
 
 
+NARROW = {"judge": 18}  # places; names of models are long, and figures stand beside them
+
+
 class Session(NamedTuple):
     """One judge: its name, what it gave the systems, and all it was shown."""
 
@@ -50,6 +53,7 @@ def judge_tables(sessions: Sequence[Session], notes: Sequence[str] = ()) -> list
             tuple(scores),
             title="Scores",
             name="judge_scores",
+            widths=NARROW,
             caption=caption,
             formats={"score": ".3f", "ties": ".0%", "agreement": ".0%"},
             rules=frozenset(
@@ -70,13 +74,14 @@ def _trust_table(sessions: Sequence[Session], signature: str) -> Table:
     for name, _, judged in sessions:
         trust = judged.trust
         figures = (trust.tau, trust.spread, trust.ties, trust.agreement, trust.apart)
-        rows.append((name, "goes by the position" if trust.biased else None, *map(_cell, figures)))
+        rows.append((name, trust.remark or None, *map(_cell, figures)))
     shares, differences = ("ties", "agreement"), ("spread", "apart")
     return Table(
         ("judge", "remark", "τ position", "spread", "ties", "agreement", "apart"),
         tuple(rows),
         title="How far the judge can be trusted",
         name="judge_trust",
+        widths=NARROW,
         formats={
             "τ position": "+.2f",
             **dict.fromkeys(shares, ".0%"),
@@ -107,6 +112,7 @@ def _usage_table(sessions: Sequence[Session], signature: str) -> Table:
         ),
         title="What it took",
         name="judge_usage",
+        widths=NARROW,
         caption="injections: outputs that tell the judge to ignore its instructions; requests with "
         f"those made again, and those of earlier runs\nsignature: {signature}",
         signature=signature,
@@ -127,6 +133,7 @@ def _position_table(sessions: Sequence[Session], signature: str) -> Table:
         tuple(rows),
         title="Scores by position",
         name="judge_positions",
+        widths=NARROW,
         formats={"mean score": ".2f", "beside its group": "+.2f"},
         caption="beside its group: mean difference from the mean of what was shown together\n"
         f"signature: {signature}",

@@ -1,0 +1,156 @@
+"""The judge over llama.cpp's own server with SmolLM2-135M, which is no judge at all.
+
+It answers 1, 2, 3, 4, 5 or the same for all, whatever it is shown: what warns of judges has a real
+case here.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from errata.cache import cache_folder
+from errata.data import Corpus, Hypotheses
+from errata.datasets import sample_corpus, sample_systems
+from errata.errors import DataWarning, InputError
+from errata.evaluation import evaluate
+from errata.metrics.judge.asking import Asker, Question
+from errata.metrics.judge.parsing import parse_scores
+from errata.metrics.judge.prompting import answer_schema, read_prompt
+from errata.models import chat
+from errata.models.chat import ChatServer, Reply
+from llama_server import LlamaServer, llama_server
+
+pytestmark = [pytest.mark.lm, pytest.mark.slow]
+MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+FEW = [i for i in range(len(sample_corpus())) if i not in (0, 1, 4)]
+CORPUS = sample_corpus().without_sentences(*FEW)
+SYSTEMS = [system.without_sentences(*FEW) for system in sample_systems()]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LlamaServer]:
+    with llama_server() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _in_environment(server: LlamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def kept() -> list[dict[str, object]]:
+    with sqlite3.connect(cache_folder() / "answers.sqlite3") as opened:
+        found = [json.loads(value) for (value,) in opened.execute("SELECT value FROM blobs")]
+    opened.close()
+    return found
+
+
+def test_protocol_schema_and_tokens() -> None:
+    server = ChatServer()
+    (name,) = server.models()
+    assert chat.model_name(name) == MODEL
+    asked = {
+        "model": name,
+        "messages": [{"role": "user", "content": "Rate both: 1: 'He goes .' 2: 'He go .'"}],
+        "temperature": 0,
+        "seed": 0,
+        "max_tokens": 40,
+        "logprobs": True,
+        "top_logprobs": 5,
+        "response_format": answer_schema(2),
+    }
+    reply = server.ask(asked)
+    assert json.loads(reply.text).keys() == {"target1_score", "target2_score"}
+    assert chat.model_name(reply.model) == MODEL
+    assert reply.prompt_tokens > 10
+    # Among the tokens is the fence that the server takes off what it held to the schema.
+    assert reply.text.strip() in "".join(token.text for token in reply.tokens)
+    assert all(len(token.likely) == 5 for token in reply.tokens if token.text.strip())
+    assert server.ask(asked).text == reply.text  # temperature 0 and a seed
+
+
+def test_a_judge_that_goes_by_the_position() -> None:
+    with pytest.warns(
+        DataWarning, match="the judge goes by the position: of two outputs the later"
+    ):
+        scores = evaluate("judge(concurrency=1)", CORPUS, SYSTEMS, resamples=0)
+    assert f"model:{MODEL} |" in scores.signature
+    assert "schema:yes" in scores.signature
+    assert scores.parts["unparsed"].sum() == 0
+    assert scores.parts["τ"].min() > 0.5
+    # Every order is shown reversed, too: what goes by the position alone ends in a draw.
+    assert np.ptp(scores.values) < 0.35
+    assert scores.parts["agreement"].max() < 1
+    answers = kept()
+    assert len(answers) == 6
+    assert all(answer["requests"] == 1 for answer in answers)  # with a schema nothing is mended
+
+
+def test_answers_without_a_schema_are_read_out_of_fences_and_prose() -> None:
+    written = 'Write a JSON object with "target1_score" and "target2_score", each from 1 to 5.'
+    asked = {"model": "", "messages": [{"role": "user", "content": written}], "temperature": 0}
+    text = ChatServer().ask({**asked, "seed": 0, "max_tokens": 40}).text
+    assert text.startswith("```json\n{")
+    assert parse_scores(text, 2) is not None
+    # Which of its answers can be read is the model's affair; that none is guessed is ours.
+    prompt = read_prompt("sentence")
+    questions = [
+        Question(prompt.filled(source, [source, f"{source} ."]), 2, 0) for source in CORPUS.sources
+    ]
+    asker = Asker(ChatServer(), MODEL, prompt, schema=False, concurrency=1)
+    for answer in asker.answers(questions).values():
+        assert answer.plain
+        assert answer.scores == parse_scores(answer.text, 2)
+        assert answer.scores is not None or answer.requests == 2
+
+
+def test_expectation_over_digits() -> None:
+    few = [system[:1] for system in SYSTEMS[:2]]
+    scores = evaluate(
+        "judge(expectation=True, repeats=1)", CORPUS[:1], few, resamples=0, guard=False
+    )
+    assert scores.sentences is not None
+    values = scores.sentences[:, 0]
+    assert (values > 1).all()
+    assert (values < 5).all()
+    assert (values % 1 != 0).all()
+    assert values[0] != values[1]
+
+
+def test_a_server_that_is_killed_costs_only_what_is_missing(
+    server: LlamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "FIRST_WAIT", 0.001)
+    corpus = Corpus.from_texts([f"I has {n} cat ." for n in ("a", "one", "no", "my", "her")])
+    system = Hypotheses("A", tuple(s.replace("has", "have") for s in corpus.sources))
+    metric = "judge(repeats=1, concurrency=1)"
+    asked = 0
+    ask = ChatServer.ask
+
+    with llama_server() as doomed:
+
+        def counted(self: ChatServer, body: dict[str, object]) -> Reply:
+            nonlocal asked
+            asked += 1
+            if asked == 3:  # it dies while it works on this one
+                threading.Timer(0.05, doomed.kill).start()
+            return ask(self, body)
+
+        monkeypatch.setattr(ChatServer, "ask", counted)
+        monkeypatch.setenv("OPENAI_BASE_URL", doomed.url)
+        with pytest.raises(InputError, match=r"\([23] of 5 answers are kept\); ") as caught:
+            evaluate(metric, corpus, system, resamples=0, guard=False)
+    assert "no chat server at 127.0.0.1:" in str(caught.value)
+    done = len(kept())
+    assert asked == done + 1
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    scores = evaluate(metric, corpus, system, resamples=0, guard=False)
+    assert asked == done + 1 + (5 - done)
+    assert scores.parts["judged"].tolist() == [5]
