@@ -207,7 +207,8 @@ def _pickled(value: Any, path: Path) -> None:
 
 
 def test_what_is_missing_is_one_line(tiny_models: Path, tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    from safetensors.torch import load_file, save_file
+
     encoder = tiny_models / "encoder"
     bare = tmp_path / "bare"
     bare.mkdir()
@@ -219,6 +220,11 @@ def test_what_is_missing_is_one_line(tiny_models: Path, tmp_path: Path) -> None:
     wide = shutil.copytree(encoder, tmp_path / "wide")
     (wide / "vocab.txt").write_text("\n".join([*VOCABULARY, "more", "words"]))
     two = write_regressor(tmp_path / "two", outputs=2)
+    headless = shutil.copytree(tiny_models / "impara", tmp_path / "headless")
+    weights = load_file(headless / "model.safetensors")
+    kept = {name: value for name, value in weights.items() if "pooler" not in name}
+    save_file(kept, headless / "model.safetensors", metadata={"format": "pt"})
+    assert len(kept) == len(weights) - 2
     cases = [
         (open_encoder, bare, r"bare: there is no config.json in it; a folder of a model holds"),
         (open_encoder, light, r"there is no model.safetensors or pytorch_model.bin in it"),
@@ -226,6 +232,7 @@ def test_what_is_missing_is_one_line(tiny_models: Path, tmp_path: Path) -> None:
         (open_encoder, wide, r"the tokenizer of wide has \d+ tokens, the model wide \d+"),
         (open_encoder, tmp_path / "none", r"there is no such folder; a folder of a model holds"),
         (open_regressor, encoder, r"the regressor encoder lacks weights: classifier.bias and 1"),
+        (open_regressor, headless, r"the regressor headless lacks weights: bert.pooler.dense.bias"),
         (open_regressor, two, r"the regressor two has 2 outputs; give a model with one output"),
     ]
     for opening, folder, line in cases:

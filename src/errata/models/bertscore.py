@@ -150,12 +150,14 @@ def _encoded(encoder: Encoder, texts: Sequence[str], batch_size: int) -> dict[st
 
     def encode(batch: Sequence[str]) -> Floats:
         read = encoder.read([f" {text}" for text in batch] if spaced else batch)
-        vectors = torch.nn.functional.normalize(read.output.last_hidden_state.double(), dim=-1)
+        vectors = torch.nn.functional.normalize(
+            read.output.last_hidden_state.cpu().double(), dim=-1
+        )
         ids, mask = (read.inputs[name].cpu() for name in ("input_ids", "attention_mask"))
         counts = mask.bool() & ~torch.isin(ids, special)
         for i, text in enumerate(batch):
             there = mask[i].bool()
-            kept = vectors[i].cpu()[there]
+            kept = vectors[i][there]
             found[text] = TokenVectors(kept, counts[i][there], int(read.cut[i]))
         return np.zeros((len(batch), 0))
 

@@ -35,8 +35,11 @@ __all__ = [
 BREAK = "\n"
 FEWEST = 8  # tokens: with fewer, nothing of a pair is left beside the special ones
 ENDLESS = 1_000_000  # tokens; a tokenizer that knows of no limit names a much larger number
-# Parts that a checkpoint may lack: what is not looked at.
-UNUSED = ("pooler", "position_ids")
+# Parts that a checkpoint may lack: what is not looked at. (A regressor looks at the pooler.)
+UNUSED = {
+    "AutoModel": ("pooler", "position_ids"),
+    "AutoModelForSequenceClassification": ("position_ids",),
+}
 
 
 def paired(first: str, second: str) -> str:
@@ -151,7 +154,7 @@ class Encoder:
     def loaded(self) -> tuple[Any, Any, int]:
         """The tokenizer, the model, and how many tokens it takes."""
         tokenizer = self._tokenizer.tokenizer()
-        model = self.checkpoint.model(self.auto, without=UNUSED)
+        model = self.checkpoint.model(self.auto, without=UNUSED[self.auto])
         if tokenizer.pad_token is None:
             raise InputError(
                 f"the tokenizer of {self.checkpoint.label} cannot pad texts",
@@ -225,9 +228,9 @@ def open_encoder(
 
     def vectors(texts: Sequence[str]) -> Floats:
         read = encoder.read(texts)
-        mask = read.inputs["attention_mask"].unsqueeze(-1)
-        hidden = read.output.last_hidden_state.double() * mask
-        mean = (hidden.sum(1) / mask.sum(1)).cpu().numpy()
+        mask = read.inputs["attention_mask"].cpu().unsqueeze(-1)
+        hidden = read.output.last_hidden_state.cpu().double() * mask
+        mean = (hidden.sum(1) / mask.sum(1)).numpy()
         return np.concatenate([mean, read.cut[:, None]], axis=1)
 
     return shared(
@@ -271,7 +274,7 @@ def open_regressor(
             if not chosen:
                 continue
             read = encoder.read([texts[i] for i in chosen])
-            values = read.output.logits.double().cpu().numpy()
+            values = read.output.logits.cpu().double().numpy()
             if values.shape[1] != 1:
                 raise InputError(
                     f"the regressor {encoder.checkpoint.label} has {values.shape[1]} outputs",
