@@ -94,7 +94,7 @@ def test_a_model_of_weight_0_is_not_needed(models: Path, tmp_path: Path) -> None
     assert_allclose(scores.parts["F"], whole.parts["F"], atol=1e-6)
     with pytest.raises(
         InputError,
-        match=r"no folder grammer with a.*FOLDER/meaning.*leave out.*weights=\(0, 1, 0\)",
+        match=r"no folder grammer with a.*FOLDER/meaning.*leave out.*weights=\(0.0, 1.0, 0.0\)",
     ):
         evaluate(SOME(models=str(tmp_path / "one")), CORPUS, SYSTEMS, resamples=0)
 

@@ -107,8 +107,12 @@ class SOME(ReferenceFreeMetric):
         folder = self._folder / HEADS[part]
         if not folder.is_dir():
             wanted = " and ".join(f"FOLDER/{HEADS[each]}" for each in self._used)
-            there = tuple(int((self._folder / head).is_dir()) for head in HEADS.values())
-            without = f", or leave out what is not there: weights={there}" if any(there) else ""
+            there = [
+                weight * (self._folder / head).is_dir()
+                for head, weight in zip(HEADS.values(), self.weights, strict=True)
+            ]
+            left = tuple(round(weight / (sum(there) or 1), 2) for weight in there)
+            without = f", or leave out what is not there: weights={left}" if any(left) else ""
             raise InputError(
                 f"there is no folder {folder.name} with a trained model",
                 path=self.models,
