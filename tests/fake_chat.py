@@ -39,6 +39,7 @@ class FakeChat:
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.listed = 0
+        self.shy = 0  # how often it will not name its models
         self.plan: deque[str] = deque()
         self.models = ["fake-1"]
         self.reports: str | None = None
@@ -125,6 +126,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.fake.listed += 1
+        if self.fake.shy:
+            self.fake.shy -= 1
+            self.answer(503, "")
+            return
         self.answer(200, {"object": "list", "data": [{"id": name} for name in self.fake.models]})
 
     def do_POST(self) -> None:

@@ -86,6 +86,11 @@ QUICK = ("--resamples", 0)
         (("convert", "--data", "toy", "--only-source"), ("convert", "gold.m2", "--only-source")),
         (("convert", "--data", "texts"), ("convert", *TEXTS)),
         (("refs", "--data", "texts", *QUICK), ("refs", *TEXTS, *QUICK)),
+        (("judge", "--data", "toy"), ("judge", "--gold", "gold.m2", *FILES)),
+        (
+            ("judge", "--data", "texts", "eager.txt"),
+            ("judge", "--source", "source.txt", "eager.txt"),
+        ),
         (("stress", "gleu", "--data", "texts", *QUICK), ("stress", "gleu", *TEXTS, *QUICK)),
         (
             ("difficulty", "--data", "toy", *QUICK),
@@ -95,7 +100,7 @@ QUICK = ("--resamples", 0)
     ids=lambda arguments: " ".join(map(str, arguments[:3])) if "--data" in arguments else "paths",
 )
 def test_a_name_stands_for_the_files(
-    by_name: tuple[object, ...], by_path: tuple[object, ...]
+    by_name: tuple[object, ...], by_path: tuple[object, ...], chat_server: object
 ) -> None:
     if by_name[0] == "convert":
         named, given = (errata(*line, cwd=SAMPLE).stdout for line in (by_name, by_path))

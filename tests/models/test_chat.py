@@ -42,6 +42,8 @@ def test_an_answer_with_what_it_cost(fake: FakeChat, monkeypatch: pytest.MonkeyP
     assert ChatServer().models() == ("fake-1",)
     ChatServer().ask(ASKED)
     assert fake.keys[-1] is None
+    fake.shy = 2
+    assert ChatServer().models() == ("fake-1",)
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ class ChatServer:
     def models(self) -> tuple[str, ...]:
         """The models the server has, by the names it gives them; none where it does not say."""
         try:
-            said = self._call("models", None, attempts=1)
+            said = self._call("models", None)
         except ServerRefusal:
             return ()
         listed = said.get("data")
@@ -150,7 +150,7 @@ class ChatServer:
 
     def ask(self, body: Mapping[str, Any]) -> Reply:
         """The answer to a chat request (``POST /chat/completions``)."""
-        said = self._call("chat/completions", body, attempts=self.attempts)
+        said = self._call("chat/completions", body)
         try:
             first = said["choices"][0]
             text = first["message"].get("content") or ""
@@ -169,8 +169,12 @@ class ChatServer:
             tokens,
         )
 
-    def _call(self, path: str, body: Mapping[str, Any] | None, *, attempts: int) -> dict[str, Any]:
-        """What the server says, as JSON; tried again where that may help."""
+    def _call(self, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+        """What the server says, as JSON; tried again where that may help.
+
+        Who asks for the models has had no answer yet: a server that is not there is said at once.
+        """
+        attempts = self.attempts
         trouble = _Trouble("it was not asked")
         for attempt in range(attempts):
             outcome = self._once(path, body)
@@ -184,6 +188,8 @@ class ChatServer:
                     f"({outcome.problem})",
                     remedy=f"then {AGAIN}",
                 )
+            if trouble.absent and body is None:
+                break
             if attempt + 1 < attempts and self.stopped.wait(wait):
                 break
         if trouble.absent:
