@@ -125,6 +125,34 @@ def _liked(values: Sequence[float], pairs: bool) -> dict[tuple[str, ...], float]
     return wanted
 
 
+def write_roberta(folder: Path) -> Path:
+    """A random RoBERTa over two words, with 12 positions."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    words = {name: i for i, name in enumerate(["<s>", "<pad>", "</s>", "<unk>", "a", "b"])}
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        cls_token="<s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.RobertaConfig(
+        vocab_size=6, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=8, max_position_embeddings=12, pad_token_id=1,
+    )  # fmt: skip
+    transformers.RobertaModel(config).save_pretrained(folder)
+    return folder
+
+
 def write_some(folder: Path, *, tokenizer: bool = True) -> Path:
     """The three folders of SOME; without ``tokenizer`` as in the authors' zip."""
     for seed, head in enumerate(("grammer", "fluency", "meaning")):

@@ -14,7 +14,7 @@ from errata.errors import InputError
 from errata.models import Options
 from errata.models.bertscore import BASELINES, default_layer, open_bertscore
 from errata.models.encoder import Encoder, paired, parted
-from tiny_encoder import VOCABULARY
+from tiny_encoder import VOCABULARY, write_roberta
 
 pytestmark = pytest.mark.lm
 PAIRS = [
@@ -131,6 +131,24 @@ def test_rescaled(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_allclose(rescaled.rows(pairs), wanted, atol=1e-12)
     with pytest.raises(InputError, match="no baseline is known of 'encoder', layer 1; leave"):
         open_bertscore(folder, layer=1, rescale=True)
+
+
+def test_a_blank_before_a_text_for_roberta(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the authors' program: the first word is then the token that it is elsewhere."""
+    pytest.importorskip("torch")
+    seen: list[str] = []
+    read = Encoder.read
+
+    def watched(self: Encoder, texts: Any) -> Any:
+        seen.extend(texts)
+        return read(self, texts)
+
+    monkeypatch.setattr(Encoder, "read", watched)
+    rows = open_bertscore(str(write_roberta(tmp_path / "rob")), layer=1).rows(
+        [paired("a b ", "a b"), paired("a", "")]
+    )
+    assert seen == [" a b", " a", " "]
+    assert_allclose(rows[:, :3], [[1, 1, 1], [0, 0, 0]], atol=1e-9)
 
 
 def test_layers() -> None:

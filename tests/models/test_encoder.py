@@ -19,7 +19,7 @@ from errata.models.bertscore import open_bertscore
 from errata.models.checkpoint import Checkpoint
 from errata.models.encoder import open_encoder, open_regressor, paired
 from errata.models.memo import forget
-from tiny_encoder import VOCABULARY, write_regressor, write_tokenizer
+from tiny_encoder import VOCABULARY, write_regressor, write_roberta, write_tokenizer
 
 pytestmark = pytest.mark.lm
 TEXTS = ["The cat", "She gone home late .", "", "mat", "tea " * 40, "zebra on the mat !", "x"]
@@ -261,30 +261,8 @@ def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_positions_that_are_counted_from_the_padding_on(tmp_path: Path) -> None:
     """RoBERTa: 12 positions are 10 tokens."""
-    torch = pytest.importorskip("torch")
-    import transformers
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-
-    words = {name: i for i, name in enumerate(["<s>", "<pad>", "</s>", "<unk>", "a", "b"])}
-    tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        eos_token="</s>",
-        cls_token="<s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-    ).save_pretrained(tmp_path / "rob")
-    torch.manual_seed(0)
-    config = transformers.RobertaConfig(
-        vocab_size=6, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=8, max_position_embeddings=12, pad_token_id=1,
-    )  # fmt: skip
-    transformers.RobertaModel(config).save_pretrained(tmp_path / "rob")
-    rows = open_encoder(str(tmp_path / "rob")).rows(["a b " * 10, "a b a b"])
+    pytest.importorskip("torch")
+    rows = open_encoder(str(write_roberta(tmp_path / "rob"))).rows(["a b " * 10, "a b a b"])
     assert rows[:, -1].tolist() == [22 - 10, 0]
 
 

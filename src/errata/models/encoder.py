@@ -197,7 +197,8 @@ def _positions(model: Any) -> int:
 
 def _shorten(model: Any, layers: int, label: str) -> None:
     """Take off the upper layers, so that the last hidden state is that of layer ``layers``."""
-    for holder, name in ((getattr(model, "encoder", None), "layer"), (model, "layers")):
+    for inside, name in (("encoder", "layer"), ("transformer", "layer"), ("", "layers")):
+        holder = getattr(model, inside, None) if inside else model
         stack = getattr(holder, name, None)
         if stack is None:
             continue
