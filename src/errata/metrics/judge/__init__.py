@@ -282,13 +282,13 @@ class Judge(Metric):
             "judged": whole(figures["judged"]),
             "unparsed": whole(figures["unparsed"]),
             "ties": ratio(figures["tied"], pairs),
-            **{f"@{p}": value for p, value in enumerate(beside, 1)},
+            "τ": kendall_of_pairs(figures["later"], figures["earlier"], figures["tied"]),
             "spread": np.where(
                 some, np.where(some, highest, 0) - np.where(some, lowest, 0), np.nan
             ),
-            "τ": kendall_of_pairs(figures["later"], figures["earlier"], figures["tied"]),
             "agreement": ratio(figures["agreeing"], figures["repeated"]),
             "injections": whole(figures["injections"]),
+            **{f"@{p}": value for p, value in enumerate(beside, 1)},
         }
 
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
