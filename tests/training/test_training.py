@@ -6,6 +6,7 @@ set (nightly), see docs/training.md.
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from importlib.util import find_spec
@@ -191,20 +192,36 @@ def tmu_gfm(data_sets: Path) -> Ratings:
 
 
 @pytest.mark.slow
-def test_minilm_learns_grammaticality_from_512_rows(tmu_gfm: Ratings, tmp_path: Path) -> None:
+def test_minilm_learns_fluency_from_512_rows(tmu_gfm: Ratings, tmp_path: Path) -> None:
     """Half a minute; better than chance on 135 sources that it never saw."""
-    recipe = Recipe(epochs=1, batch_size=8, threads=1)
-    plan = plan_some(tmu_gfm, recipe, heads=["grammer"], rows=512)
+    recipe = Recipe(epochs=1, batch_size=8, learning_rate=3e-4, threads=1)
+    plan = plan_some(tmu_gfm, recipe, heads=["fluency"], rows=512)
     card = train_some(plan, ModelFolder.at(tmp_path, plan.heads))
-    assert card.heads["grammer"].value.low > 0
+    assert card.heads["fluency"].value.low > 0.1
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("ERRATA_TRAIN"), reason="takes minutes: set ERRATA_TRAIN=1")
-def test_minilm_learns_all_three_heads(tmu_gfm: Ratings, tmp_path: Path) -> None:
-    """What docs/training.md says; about twelve minutes of a processor."""
+def test_minilm_learns_all_three_heads(tmu_gfm: Ratings, data_sets: Path, tmp_path: Path) -> None:
+    """What docs/training.md says, by one command in less than 20 minutes of a processor."""
+    import time
+
+    began = time.process_time()
     plan = plan_some(tmu_gfm, Recipe(threads=1))
-    card = train_some(plan, ModelFolder.at(tmp_path, plan.heads))
+    card = train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+    assert time.process_time() - began < 20 * 60
     assert card.heads["grammer"].value.value >= 0.4
     for head in card.heads.values():
         assert head.value.value > head.length.value
+    (seeda,) = data_sets.glob("tmu-nlp/SEEDA/*")
+    files = sorted((seeda / "outputs" / "subset").glob("*.txt"))
+    done = errata(
+        *("meta", "--source", seeda / "outputs" / "subset" / "INPUT.txt"),
+        *(file for file in files if file.stem not in ("GPT-3.5", "INPUT", "REF-F")),
+        *("--human", seeda / "scores" / "human" / "TS_edit.txt", "--common"),
+        *("--names", ",".join(file.stem for file in files), "--level", "system"),
+        *("-m", "some(models=some, weights=(1, 0, 0))", "--resamples", 0, "--json", "-q"),
+        cwd=tmp_path,
+    )
+    (row,) = json.loads(done.stdout)["tables"][0]["rows"]
+    assert row["r"] >= 0.8

@@ -116,7 +116,7 @@ def _recipe_options(command: Function) -> Function:
     return gathered("recipe", _recipe, options)(command)
 
 
-@click.group("train", epilog="Example:  errata train some --data tmu-gfm -o some-minilm")
+@click.group("train", epilog="Example:  errata train some --data tmu-gfm -o some_minilm")
 def command() -> None:
     """Train a learned metric: some on people's ratings, impara on corrections.
 
@@ -126,7 +126,7 @@ def command() -> None:
     """
 
 
-@command.command("some", epilog="Example:  errata train some --data tmu-gfm -o some-minilm")
+@command.command("some", epilog="Example:  errata train some --data tmu-gfm -o some_minilm")
 @data_option("ratings")
 @writes_files("output", stem=True)
 @click.option(
@@ -178,10 +178,10 @@ def some(
     folder = ModelFolder.at(output, plan.heads)
     with ProgressBar("training") as progress:
         card = train_some(plan, folder, progress)
-    _show(card, output, form, f'errata score --metric "some(models={output})"')
+    _show(card, output, form, f"errata score ... -m \"some(models='{output}')\"")
 
 
-@command.command("impara", epilog="Example:  errata train impara --data conll13 -o impara-minilm")
+@command.command("impara", epilog="Example:  errata train impara --data conll13 -o impara_minilm")
 @data_option(*CORPUS)
 @writes_files("output", stem=True)
 @corpus_options("sample")
@@ -236,7 +236,7 @@ def impara(
     folder = ModelFolder.at(output, [""])
     with ProgressBar("training") as progress:
         card = train_impara(plan, folder, progress)
-    _show(card, output, form, f'errata score --metric "impara(model={output})"')
+    _show(card, output, form, f"errata score ... -m \"impara(model='{output}')\"")
 
 
 def _check_target(output: str | None, dry_run: bool) -> None:

@@ -92,7 +92,7 @@ def located(name: str) -> Path:
     """Where the files of this name would be: at that path, or in the folder of ERRATA_MODELS.
 
     So trained models have names that mean the same on every machine: with ERRATA_MODELS=~/models,
-    ``some(models=some-minilm)`` reads ~/models/some-minilm unless the working folder has one.
+    ``some(models=some_minilm)`` reads ~/models/some_minilm unless the working folder has one.
     """
     path = Path(name).expanduser()
     home = os.environ.get("ERRATA_MODELS")
