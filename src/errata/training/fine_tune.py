@@ -23,24 +23,25 @@ GRADIENT_NORM = 1.0  # its norm, above which it is shortened
 
 
 class Fitted(NamedTuple):
-    """When the model was best, and how good it was on the validation part."""
+    """When an output was best, how good it was on the validation part, and the weights then."""
 
     step: int
     steps: int
     validation: float
+    weights: dict[str, Any]
 
 
 def fit(
     network: Trainable,
     lengths: Ints,
     loss: Callable[[Ints], Any],
-    judge: Callable[[], float],
+    judge: Callable[[], Sequence[float]],
     recipe: Recipe,
     progress: Progress | None = None,
-) -> Fitted:
-    """Train until the validation part gets no better; the network has the best weights after.
+) -> list[Fitted]:
+    """Train until the validation part gets no better; the best of every output.
 
-    ``loss`` of the rows of a batch is what is made small, ``judge`` says how good the model is,
+    ``loss`` of the rows of a batch is what is made small, ``judge`` says how good each output is,
     higher being better. ``progress`` counts steps, and jumps to the end where training stops early.
     """
     torch = load_extra("torch", "training", "pip install 'errata[lm]'")
@@ -50,7 +51,8 @@ def fit(
     looks = {round(per_epoch * (k + 1) / LOOKS) for k in range(LOOKS)}
     optimiser = torch.optim.AdamW(_groups(network.model), lr=recipe.learning_rate)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, steps))
-    best, weights, worse, step = Fitted(0, steps, -np.inf), network.state(), 0, 0
+    best = [Fitted(0, steps, -np.inf, network.state())] * network.model.config.num_labels
+    worse, step = 0, 0
     for _ in range(recipe.epochs):
         for k, rows in enumerate(epoch_batches(lengths, recipe.batch_size, rng), 1):
             network.model.train()
@@ -70,17 +72,18 @@ def fit(
                 progress(step, steps)
             if k not in looks:
                 continue
-            found = judge()
-            if found > best.validation:
-                best, weights, worse = Fitted(step, steps, found), network.state(), 0
-                continue
-            worse += 1
+            now = [Fitted(step, steps, found, {}) for found in judge()]
+            better = [b.validation > a.validation for a, b in zip(best, now, strict=True)]
+            worse = 0 if any(better) else worse + 1
+            state = network.state() if any(better) else {}
+            best = [
+                new._replace(weights=state) if gained else old
+                for old, new, gained in zip(best, now, better, strict=True)
+            ]
             if worse >= recipe.patience:
                 break
         if worse >= recipe.patience:
             break
-    network.model.load_state_dict(weights)
-    network.model.eval()
     if progress is not None:
         progress(steps, steps)
     return best
@@ -106,8 +109,8 @@ def _rate(step: int, steps: int) -> float:
 
 
 def predictions(network: Trainable, texts: Sequence[TextsRead], size: int) -> Floats:
-    """What the model says of texts, in batches of like length."""
-    found = np.zeros(len(texts))
+    """What the model says of texts ``[text, output]``, in batches of like length."""
+    found = np.zeros((len(texts), network.model.config.num_labels))
     for rows in by_length([sum(map(len, each)) for each in texts], size):
         found[rows] = network.predict([texts[k] for k in rows.tolist()])
     return found

@@ -162,24 +162,25 @@ def _train(
 
     def loss(rows: Ints) -> object:
         chosen = [learnt[k] for k in rows.tolist()]
-        said = network.outputs([(p.better,) for p in chosen] + [(p.worse,) for p in chosen])
+        said = network.outputs([(p.better,) for p in chosen] + [(p.worse,) for p in chosen])[:, 0]
         better, worse = said[: len(chosen)], said[len(chosen) :]
         return torch.sigmoid(worse - better).mean()
 
     def margins(part: Part) -> Floats:
         better, worse = (
-            predictions(network, [(text,) for text in texts], recipe.batch_size)
+            predictions(network, [(text,) for text in texts], recipe.batch_size)[:, 0]
             for texts in _sides(pairs[part])
         )
         return better - worse
 
-    def judge() -> float:
+    def judge() -> tuple[float]:
         # The accuracy has few values; where it ties, the loss decides.
         apart = margins("validation")
         right = float((np.sign(apart) + 1).mean() / 2)
-        return right - 1e-6 * float((1 / (1 + np.exp(np.clip(apart, -50, 50)))).mean())
+        return (right - 1e-6 * float((1 / (1 + np.exp(np.clip(apart, -50, 50)))).mean()),)
 
-    fitted = fit(network, lengths, loss, judge, recipe, progress)
+    (fitted,) = fit(network, lengths, loss, judge, recipe, progress)
+    network.load(fitted.weights)
     return Head(
         "accuracy",
         len(pairs["test"]),

@@ -1,15 +1,17 @@
 """SOME's regressors: what people would give an output, learnt from their ratings.
 
 Yoshimura et al. 2020: grammaticality (``grammer``, as the data spell it) and fluency are told from
-the output, meaning from source and output. The model learns the mean rating of every output, on a
-scale of mean 0 and standard deviation 1; the last layer is rescaled at the end, so that what is
-saved answers on the scale of the ratings, 1 to 4, as the official models do.
+the output, meaning from source and output. Heads that read the same text learn in one network with
+an output for each, and are taken apart when each is at its best: what is rated badly for the one is
+often so for the other, and two ratings teach more than one. The model learns the mean rating of
+every output, on a scale of mean 0 and standard deviation 1; the last layer is rescaled at the end,
+so that what is saved answers on the scale of the ratings, 1 to 4, as the official models do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from errata.errors import InputError
 from errata.io.model_cards import Head, ModelCard, PartSize, TrainedOn
 from errata.io.model_folders import ModelFolder, key_of
 from errata.io.ratings import Criterion, RatedOutput, Ratings
+from errata.models.language import load_extra
 from errata.models.trainable import TextsRead, Trainable, open_trainable, reproducible
 from errata.numbers import Estimate, Floats, Ints, Progress
 from errata.training.fine_tune import fit, predictions
@@ -50,21 +53,21 @@ class SomePlan:
     @property
     def baselines(self) -> dict[str, Head]:
         """The heads before anything is learnt: rows to be tested on, and what the length says."""
-        return {head: self._untrained(_Task.of(self.rows, head)) for head in self.heads}
-
-    def _untrained(self, task: _Task) -> Head:
-        unknown = Estimate(np.nan, np.nan, np.nan)
-        return Head("pearson", len(task.split["test"]), unknown, task.length_baseline())
+        nothing = np.zeros(0)
+        return {head: _Task.of(self.rows, [head]).tested(nothing, 0) for head in self.heads}
 
     def card(self, encoder: str, heads: dict[str, Head]) -> ModelCard:
         """The card of what was trained."""
-        settings = self.recipe.settings | {"rows": self.limit}
+        settings = self.recipe.settings | {
+            "rows": self.limit,
+            "learnt together": "; ".join(map(", ".join, learnt_together(self.heads))),
+        }
         return ModelCard("some", encoder, self.data, self.sizes, heads, settings)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """The rows that have a rating by one criterion, as texts and numbers."""
+    """The rows rated by some criteria: texts, and mean ratings ``[row, head]``, NaN for none."""
 
     texts: tuple[TextsRead, ...]
     outputs: tuple[str, ...]
@@ -73,15 +76,16 @@ class _Task:
     split: dict[Part, Ints]
 
     @classmethod
-    def of(cls, rows: Sequence[RatedOutput], head: Criterion) -> _Task:
-        rated = [(row, mean) for row in rows if (mean := row.mean(head)) is not None]
-        pair = head == "meaning"
-        sources = tuple(row.source for row, _ in rated)
+    def of(cls, rows: Sequence[RatedOutput], heads: Sequence[Criterion]) -> _Task:
+        rated = [row for row in rows if any(row.ratings.get(head) for head in heads)]
+        pair = reads_pair(heads[0])
+        sources = tuple(row.source for row in rated)
+        means = [[row.mean(head) for head in heads] for row in rated]
         return cls(
-            tuple((row.source, row.output) if pair else (row.output,) for row, _ in rated),
-            tuple(row.output for row, _ in rated),
+            tuple((row.source, row.output) if pair else (row.output,) for row in rated),
+            tuple(row.output for row in rated),
             sources,
-            np.array([mean for _, mean in rated], np.float64),
+            np.array(means, np.float64).reshape(len(rated), len(heads)),
             split_rows(sources),
         )
 
@@ -89,14 +93,36 @@ class _Task:
         rows = self.split[part]
         return [self.texts[k] for k in rows.tolist()], self.ratings[rows]
 
-    def tested(self, predicted: Floats) -> Estimate:
-        rows = self.split["test"]
-        sources = [self.sources[k] for k in rows.tolist()]
-        return held_out_r(predicted, self.ratings[rows], sources)
+    def tested(self, predicted: Floats, head: int) -> Head:
+        """What a head reaches on the test part, and the length."""
+        rows = self.split["test"][~np.isnan(self.ratings[self.split["test"], head])]
+        known = ~np.isnan(self.ratings[self.split["test"], head])
+        people = self.ratings[rows, head]
+        sources, outputs = (
+            [texts[k] for k in rows.tolist()] for texts in (self.sources, self.outputs)
+        )
+        length = held_out_r(minus_length(outputs), people, sources)
+        if not len(predicted):
+            unknown = Estimate(np.nan, np.nan, np.nan)
+            return Head("pearson", len(people), unknown, length)
+        said = predicted[known]
+        value = held_out_r(said, people, sources)
+        return Head("pearson", len(people), value, length, float(spearman(said, people)))
 
-    def length_baseline(self) -> Estimate:
-        outputs = [self.outputs[k] for k in self.split["test"].tolist()]
-        return self.tested(minus_length(outputs))
+
+def reads_pair(head: Criterion) -> bool:
+    """Whether a head reads source and output; the others read the output alone."""
+    return head == "meaning"
+
+
+def learnt_together(heads: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+    """Heads that read the same texts learn in one network, which tells each more.
+
+    >>> learnt_together(["grammer", "meaning", "fluency"])
+    [('grammer', 'fluency'), ('meaning',)]
+    """
+    groups = [tuple(h for h in heads if reads_pair(h) == pair) for pair in (False, True)]
+    return [group for group in groups if group]
 
 
 def plan_some(
@@ -121,7 +147,7 @@ def plan_some(
     kept = {learnt[k].line for k in whole_sources([row.source for row in learnt], rows)}
     taken = tuple(row for row in ratings.rows if row.line in kept or part_of(row.source) != "train")
     for head in chosen:
-        for part, found in _Task.of(taken, head).split.items():
+        for part, found in _Task.of(taken, [head]).split.items():
             if len(found) < FEWEST:
                 raise InputError(
                     f"{len(found)} rows of {head} for {part}, of {len(taken)} in all",
@@ -147,65 +173,79 @@ def train_some(plan: SomePlan, folder: ModelFolder, progress: Progress | None = 
     recipe = plan.recipe
     heads: dict[str, Head] = {}
     encoder = ""
-    for done, name in enumerate(plan.heads):
+    groups = learnt_together(plan.heads)
+    for done, group in enumerate(groups):
 
         def report(step: int, steps: int, done: int = done) -> None:
             if progress is not None:
-                progress(done * steps + step, len(plan.heads) * steps)
+                progress(done * steps + step, len(groups) * steps)
 
         network = open_trainable(
-            recipe.encoder, seed=recipe.seed, max_length=recipe.max_length, device=recipe.device
+            recipe.encoder,
+            outputs=len(group),
+            seed=recipe.seed,
+            max_length=recipe.max_length,
+            device=recipe.device,
         )
         encoder = network.revision
         key = key_of(
-            head=name,
+            heads=group,
             data=plan.data.sha256,
             rows=plan.limit,
             encoder=encoder,
             settings=recipe.settings,
         )
-        head = folder.finished(name, key)
-        if head is None:
-            work = folder.start(name)
+        found = {name: folder.finished(name, key) for name in group}
+        if None in found.values():
             with reproducible(recipe.seed, recipe.workers):
-                head = _train(network, _Task.of(plan.rows, name), recipe, report)
-            network.save(work)
-            folder.finish(name, key, head)
-        heads[name] = head
-    card = plan.card(encoder, heads)
+                _train(network, _Task.of(plan.rows, group), group, plan, folder, key, report)
+            found = {name: folder.finished(name, key) for name in group}
+        heads |= {name: head for name, head in found.items() if head is not None}
+    card = plan.card(encoder, {name: heads[name] for name in plan.heads})
     folder.put_card(card)
     return card
 
 
-def _train(network: Trainable, task: _Task, recipe: Recipe, progress: Progress | None) -> Head:
-    from errata.models.language import load_extra
-
+def _train(
+    network: Trainable,
+    task: _Task,
+    heads: Sequence[Criterion],
+    plan: SomePlan,
+    folder: ModelFolder,
+    key: str,
+    progress: Progress,
+) -> None:
+    """Train heads that read the same texts, and keep each at its best."""
     torch = load_extra("torch", "training", "pip install 'errata[lm]'")
+    size = plan.recipe.batch_size
     texts, ratings = task.part("train")
-    mean, deviation = float(ratings.mean()), float(ratings.std()) or 1.0
-    wanted = torch.tensor((ratings - mean) / deviation, dtype=torch.float32).to(
-        network.model.device
-    )
+    mean = np.nanmean(ratings, axis=0)
+    deviation = np.where((spread := np.nanstd(ratings, axis=0)) > 0, spread, 1.0)
+    known = torch.tensor(~np.isnan(ratings))
+    wanted = torch.tensor(np.nan_to_num((ratings - mean) / deviation), dtype=torch.float32)
     seen, judged = task.part("validation")
 
     def loss(rows: Ints) -> object:
-        error = network.outputs([texts[k] for k in rows.tolist()]) - wanted[rows]
-        return (error**2).mean()
+        said = network.outputs([texts[k] for k in rows.tolist()])
+        there = known[rows].to(said.device)
+        error = torch.where(there, said - wanted[rows].to(said.device), 0.0)
+        return (error**2).sum() / there.sum()
 
-    def judge() -> float:
-        return float(pearson(predictions(network, seen, recipe.batch_size), judged))
+    def judge() -> list[float]:
+        said = predictions(network, seen, size)
+        return [
+            float(pearson(said[there, k], judged[there, k]))
+            for k in range(len(heads))
+            for there in [~np.isnan(judged[:, k])]
+        ]
 
-    fitted = fit(network, network.lengths(texts), loss, judge, recipe, progress)
-    network.rescale(deviation, mean)
-    unseen, people = task.part("test")
-    predicted = predictions(network, unseen, recipe.batch_size)
-    return Head(
-        "pearson",
-        len(people),
-        task.tested(predicted),
-        task.length_baseline(),
-        float(spearman(predicted, people)),
-        fitted.validation,
-        fitted.step,
-        fitted.steps,
-    )
+    fitted = fit(network, network.lengths(texts), loss, judge, plan.recipe, progress)
+    unseen, _ = task.part("test")
+    for k, (name, best) in enumerate(zip(heads, fitted, strict=True)):
+        network.load(best.weights)
+        work = folder.start(name)
+        network.save(work, k, float(deviation[k]), float(mean[k]))
+        head = task.tested(predictions(network, unseen, size)[:, k], k)
+        folder.finish(
+            name, key, replace(head, validation=best.validation, step=best.step, steps=best.steps)
+        )
