@@ -1,7 +1,8 @@
 """Write the tables and the picture of docs/benchmark.md anew: python docs/benchmark.py.
 
-Needs the data sets (ERRATA_DATA, or what errata data get fetched); takes a few minutes the first
-time, less after that. The text around the tables is to be read again.
+Needs the data sets (ERRATA_DATA, or what errata data get fetched) and, for learned metrics, models
+that errata train made (ERRATA_MODELS); takes an hour the first time, minutes after that. Without
+arguments all metrics are compared. The text around the tables is to be read again.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ if __name__ == "__main__":
     options = ["--format", "markdown", "--figure", f"kendall={PICTURE}", "--force", "-q"]
     with redirect_stdout(printed):
         try:
-            main(["benchmark", *options, *sys.argv[1:]])
+            chosen = sys.argv[1:] or ["-m", "default", "-m", "learned"]
+            main(["benchmark", *options, *chosen])
         except SystemExit as stop:
             if stop.code:
                 raise

@@ -161,7 +161,7 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
     for name in ("harper", "scribendi"):
         with pytest.raises(NotRunHere):
             benchmark_scores(parse(name), SAMPLE, made)
-    monkeypatch.setattr(cli_benchmark, "BENCHMARKED", ("gleu", "harper", "scribendi"))
+    monkeypatch.setitem(cli_benchmark.METRIC_GROUPS, "default", ("gleu", "harper", "scribendi"))
     quick = ("benchmark", "--sample", "--resamples", 0, "--json", "-q")
     tables = json.loads(errata(*quick).stdout)["tables"]
     for said in ("not run: harper: harper-py is not", "not run: scribendi: cannot load"):
@@ -170,6 +170,9 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
     assert rows == {"one judge", "gleu", "length", "chance"}
     more = errata(*quick, "-m", "default", "-m", "bleu").stdout
     assert {row["metric"] for row in json.loads(more)["tables"][1]["rows"]} == rows | {"bleu"}
+    monkeypatch.setitem(cli_benchmark.METRIC_GROUPS, "learned", ("bleu", "scribendi"))
+    learned = json.loads(errata(*quick, "-m", "learned").stdout)["tables"]
+    assert {row["metric"] for row in learned[1]["rows"]} == rows - {"gleu"} | {"bleu"}
     refused = errata(*quick, "-m", "harper", code=2)
     assert "harper-py is not installed" in refused.stderr
 
@@ -186,7 +189,7 @@ def test_a_metric_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = ("benchmark", "--sample", "--resamples", 0, "--json", "-q")
     refused = errata(*quick, "-m", "gleu", "-m", "gleu", code=2)
     assert "gleu is given twice; leave one out" in refused.stderr
-    monkeypatch.setattr(cli_benchmark, "BENCHMARKED", ("gleu", "edits"))
+    monkeypatch.setitem(cli_benchmark.METRIC_GROUPS, "default", ("gleu", "edits"))
     tables = json.loads(errata(*quick, "-m", "default", "-m", "edits").stdout)["tables"]
     assert sum(row["metric"].startswith("edits") for row in tables[1]["rows"]) == 1
 

@@ -13,7 +13,14 @@ from errata.studies.benchmark import BENCHMARKED
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPT = runpy.run_path(str(DOCS / "benchmark.py"))
-SLOW = {"harper", "scribendi", "fluency", "cleme", "cleme2"}  # or with a model to be fetched
+SLOW = {
+    "harper",
+    "scribendi",
+    "fluency",
+    "cleme",
+    "cleme2",
+    "meteor",
+}  # or with a model to be fetched
 Rows = dict[str, dict[str, str]]
 
 

@@ -23,7 +23,7 @@ from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.people import base_option, ranker_option
 from errata.cli.running import note
 from errata.errors import InputError
-from errata.studies.benchmark import BENCHMARKED, FIGURES
+from errata.studies.benchmark import BENCHMARKED, FIGURES, METRIC_GROUPS
 
 if TYPE_CHECKING:
     from errata.data import Scores
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from errata.studies.judged_sets import JudgedSet
 
 __all__ = ["command"]
-
-DEFAULT = "default"  # as a metric: all that are compared unless somebody says otherwise
 
 EPILOG = """\b
 Examples:
@@ -82,7 +80,7 @@ def command(
     the metric: those in place 1 are not told apart from the best. One judge is what a judge
     reaches for the others, chance what knowing nothing reaches. A default metric that needs what
     is not installed is named and left out; -m default -m MINE compares one more with the default
-    ones.
+    ones, -m default -m learned all metrics with encoders too, which takes long.
     """
     from errata.human import parse_ranker
     from errata.metrics import parse
@@ -91,10 +89,10 @@ def command(
     from errata.report.tables import benchmark as report
     from errata.studies.benchmark import benchmark_set
 
-    asked = [parse(text) for text in metrics if text != DEFAULT]
-    whole = DEFAULT in metrics or not metrics
+    asked = [parse(text) for text in metrics if text not in METRIC_GROUPS]
+    groups = [text for text in metrics if text in METRIC_GROUPS] if metrics else ["default"]
     refuse_twins(asked)
-    usual = [parse(text) for text in BENCHMARKED if whole]
+    usual = [parse(text) for group in groups for text in METRIC_GROUPS[group]]
     usual = [metric for metric in usual if not any(are_twins(metric, one) for one in asked)]
     chosen_ranker = parse_ranker(ranker)
     judged_sets = _sets(sets, sample, base, read_skip_option(skipped))

@@ -48,6 +48,8 @@ from errata.studies.judged_sets import JudgedSet
 __all__ = [
     "BENCHMARKED",
     "FIGURES",
+    "LEARNED",
+    "METRIC_GROUPS",
     "BenchmarkFigure",
     "NotRunHere",
     "SetStandings",
@@ -63,7 +65,17 @@ BENCHMARKED = (
     *("m2", "m2(total=mean)", "imeasure", "gleu", "gleu2015", "bleu", "green"),
     *("errant", "errant(total=mean)", "cleme", "cleme2", "difficulty"),
     *("scribendi", "scribendi(model=trigram)", "fluency", "fluency(model=trigram)", "harper"),
+    *("ter", "meteor"),
 )
+# Those whose numbers an encoder gives: minutes to hours of a processor. Models with `_minilm` in
+# their names are what `errata train` makes, in the folder of ERRATA_MODELS.
+LEARNED = (
+    *("some(models=some_minilm)", "some", "impara(model=impara_minilm, similarity=minilm)"),
+    *("impara", "bertscore(model=minilm)", "bertscore", "pt_m2(model=minilm)"),
+    *("pt_errant(model=minilm)", "cleme2(weights=similarity, model=minilm)"),
+)
+# Names for several metrics at once.
+METRIC_GROUPS = {"default": BENCHMARKED, "learned": LEARNED}
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
 
