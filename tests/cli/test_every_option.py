@@ -83,6 +83,7 @@ TRAIN = {
     "--patience": "--patience 5",
     "--max-length": "--max-length 64",
     "--device": "--device cpu",
+    "--fold": "--fold 3",
     "--seed": "--seed 1",
     "--rows": "--rows 100",
     "--output": "-o new",

@@ -43,6 +43,13 @@ def test_a_part_depends_on_nothing_but_the_words() -> None:
     }
 
 
+def test_every_tenth_is_held_out_once() -> None:
+    tested = [k for fold in range(10) for k in split_rows(SOURCES, fold)["test"].tolist()]
+    assert sorted(tested) == list(range(900))
+    with pytest.raises(InputError, match="fold=10"):
+        Recipe(fold=10)
+
+
 def test_fewer_rows_are_whole_sources_and_some_of_the_more() -> None:
     few, more = whole_sources(SOURCES, 100), whole_sources(SOURCES, 200)
     assert len(few) == 99  # sources have three rows

@@ -103,6 +103,13 @@ def _recipe_options(command: Function) -> Function:
             show_default=True,
             help="Tokens of a text, or a pair, after which it is cut.",
         ),
+        "fold": click.option(
+            "--fold",
+            type=click.IntRange(0, 9),
+            default=_defaults.fold,
+            show_default=True,
+            help="Which tenths of the sources are held out, to see how much that matters.",
+        ),
         "device": click.option(
             "--device",
             metavar="NAME",

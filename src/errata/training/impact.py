@@ -46,7 +46,7 @@ class ImparaPlan:
     def sizes(self) -> dict[str, PartSize]:
         """Corrections and sources of each part; pairs are drawn when the training begins."""
         texts = [each.source for each in self.sources]
-        return part_sizes(texts, split_rows(texts))
+        return part_sizes(texts, split_rows(texts, self.recipe.fold))
 
     def card(self, encoder: str, head: Head, pairs: dict[Part, list[ImpactPair]]) -> ModelCard:
         """The card of what was trained."""
@@ -74,7 +74,7 @@ def plan_impara(
     listed, overlapping = corrected_sources(corpus, extractor)
     found = tuple(listed)
     for part in PARTS:
-        count = sum(part_of(each.source) == part for each in found)
+        count = sum(part_of(each.source, recipe.fold) == part for each in found)
         if count < FEWEST:
             raise InputError(
                 f"{count} corrected sentences for {part}, of {len(found)} in all",
@@ -134,7 +134,7 @@ def _drawn(plan: ImparaPlan) -> dict[Part, list[ImpactPair]]:
     found = draw_pairs(plan.sources, lambda texts: encoder.rows(texts)[:, :-1], rng)
     pairs: dict[Part, list[ImpactPair]] = {part: [] for part in PARTS}
     for pair in found:
-        pairs[part_of(pair.source)].append(pair)
+        pairs[part_of(pair.source, recipe.fold)].append(pair)
     for part, drawn in pairs.items():
         if len(drawn) < FEWEST:
             raise InputError(

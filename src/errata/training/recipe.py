@@ -20,7 +20,8 @@ class Recipe:
 
     AdamW with a rate that rises over the first tenth of the steps and falls to 0 over the rest.
     Twice an epoch the validation part is looked at; after ``patience`` looks without a better one
-    training ends, and the best weights are kept. ``threads`` may change the last digits.
+    training ends, and the best weights are kept. ``fold`` says which tenths are held out.
+    ``threads`` may change the last digits.
     """
 
     encoder: str = "minilm"
@@ -30,18 +31,21 @@ class Recipe:
     patience: int = 2
     max_length: int = 128
     seed: int = 0
+    fold: int = 0
     threads: int = 0
     device: str = "auto"
 
     def __post_init__(self) -> None:
         for name, least in (
             *(("epochs", 1), ("batch_size", 1), ("patience", 1), ("max_length", 3)),
-            *(("seed", 0), ("threads", 0)),
+            *(("seed", 0), ("fold", 0), ("threads", 0)),
         ):
             if getattr(self, name) < least:
                 raise InputError(f"{name}={getattr(self, name)} should be {least} or more")
         if not (math.isfinite(self.learning_rate) and 0 < self.learning_rate < 1):
             raise InputError(f"learning_rate={self.learning_rate} should lie between 0 and 1")
+        if self.fold > 9:
+            raise InputError(f"fold={self.fold} should be 0 to 9: tenths are held out")
         if self.max_length > MOST_TOKENS:
             raise InputError(f"max_length={self.max_length} should be at most {MOST_TOKENS}")
 

@@ -48,13 +48,16 @@ class SomePlan:
     def sizes(self) -> dict[str, PartSize]:
         """Rows and sources of each part."""
         sources = [row.source for row in self.rows]
-        return part_sizes(sources, split_rows(sources))
+        return part_sizes(sources, split_rows(sources, self.recipe.fold))
 
     @property
     def baselines(self) -> dict[str, Head]:
         """The heads before anything is learnt: rows to be tested on, and what the length says."""
         nothing = np.zeros(0)
-        return {head: _Task.of(self.rows, [head]).tested(nothing, 0) for head in self.heads}
+        return {
+            head: _Task.of(self.rows, [head], self.recipe.fold).tested(nothing, 0)
+            for head in self.heads
+        }
 
     def card(self, encoder: str, heads: dict[str, Head]) -> ModelCard:
         """The card of what was trained."""
@@ -76,7 +79,7 @@ class _Task:
     split: dict[Part, Ints]
 
     @classmethod
-    def of(cls, rows: Sequence[RatedOutput], heads: Sequence[Criterion]) -> _Task:
+    def of(cls, rows: Sequence[RatedOutput], heads: Sequence[Criterion], fold: int) -> _Task:
         rated = [row for row in rows if any(row.ratings.get(head) for head in heads)]
         pair = reads_pair(heads[0])
         sources = tuple(row.source for row in rated)
@@ -86,7 +89,7 @@ class _Task:
             tuple(row.output for row in rated),
             sources,
             np.array(means, np.float64).reshape(len(rated), len(heads)),
-            split_rows(sources),
+            split_rows(sources, fold),
         )
 
     def part(self, part: Part) -> tuple[list[TextsRead], Floats]:
@@ -142,12 +145,16 @@ def plan_some(
             path=ratings.name,
             remedy=f"it has: {', '.join(ratings.criteria)}",
         )
-    parts = split_rows([row.source for row in ratings.rows])
+    parts = split_rows([row.source for row in ratings.rows], recipe.fold)
     learnt = [ratings.rows[k] for k in parts["train"].tolist()]
     kept = {learnt[k].line for k in whole_sources([row.source for row in learnt], rows)}
-    taken = tuple(row for row in ratings.rows if row.line in kept or part_of(row.source) != "train")
+    taken = tuple(
+        row
+        for row in ratings.rows
+        if row.line in kept or part_of(row.source, recipe.fold) != "train"
+    )
     for head in chosen:
-        for part, found in _Task.of(taken, [head]).split.items():
+        for part, found in _Task.of(taken, [head], recipe.fold).split.items():
             if len(found) < FEWEST:
                 raise InputError(
                     f"{len(found)} rows of {head} for {part}, of {len(taken)} in all",
@@ -198,7 +205,15 @@ def train_some(plan: SomePlan, folder: ModelFolder, progress: Progress | None = 
         found = {name: folder.finished(name, key) for name in group}
         if None in found.values():
             with reproducible(recipe.seed, recipe.workers):
-                _train(network, _Task.of(plan.rows, group), group, plan, folder, key, report)
+                _train(
+                    network,
+                    _Task.of(plan.rows, group, recipe.fold),
+                    group,
+                    plan,
+                    folder,
+                    key,
+                    report,
+                )
             found = {name: folder.finished(name, key) for name in group}
         heads |= {name: head for name, head in found.items() if head is not None}
     card = plan.card(encoder, {name: heads[name] for name in plan.heads})
