@@ -65,7 +65,6 @@ BENCHMARKED = (
     *("m2", "m2(total=mean)", "imeasure", "gleu", "gleu2015", "bleu", "green"),
     *("errant", "errant(total=mean)", "cleme", "cleme2", "difficulty"),
     *("scribendi", "scribendi(model=trigram)", "fluency", "fluency(model=trigram)", "harper"),
-    *("ter", "meteor"),
 )
 # Those whose numbers an encoder gives: minutes to hours of a processor. Models with `_minilm` in
 # their names are what `errata train` makes, in the folder of ERRATA_MODELS.
