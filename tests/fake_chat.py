@@ -47,6 +47,7 @@ class FakeChat:
         self.always = ""
         self.moody = False  # scores that follow from source and target, and from nothing else
         self.slow = 1.0
+        self.refusal = 400
         self.busy = self.busiest = 0
         self.lock = threading.Lock()
 
@@ -171,7 +172,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif deed == "no chat":
             self.answer(200, {"hello": "world"})
         elif deed == "refuses schema" and "response_format" in body:
-            self.answer(400, {"error": {"message": "response_format is not supported"}})
+            said = {"error": {"message": "response_format is not supported"}}
+            self.answer(self.fake.refusal, said)
         else:
             if deed == "slow":
                 time.sleep(fake.slow)

@@ -51,8 +51,8 @@ def test_an_answer_with_what_it_cost(fake: FakeChat, monkeypatch: pytest.MonkeyP
 )
 def test_what_may_be_over_soon_is_tried_again(fake: FakeChat, deed: str) -> None:
     fake.plan.extend([deed, deed])
-    fake.slow = 0.4
-    assert ChatServer(fake.url, timeout=0.1 if deed == "slow" else 10).ask(ASKED).text == SAID
+    fake.slow = 0.8
+    assert ChatServer(fake.url, timeout=0.4 if deed == "slow" else 10).ask(ASKED).text == SAID
     assert len(fake.asked) == 3
 
 

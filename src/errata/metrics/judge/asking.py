@@ -20,7 +20,8 @@ from errata.numbers import Progress, plural
 __all__ = ["Answer", "Asker", "Forecast", "Question", "answer_cache"]
 
 JOURNAL = logging.getLogger(__name__)
-BYTES_A_TOKEN = 4  # about; SmolLM2 has 4.4 in English
+BYTES_A_TOKEN = 3.3  # about: what SmolLM2 has in these prompts; larger vocabularies have more
+UNKNOWN_FIELD = {400, 422, 501}  # what servers answer to a field that they do not take
 FIRST_LOOK, HOPELESS = 50, 0.5  # answers after which a judge that cannot be read is given up
 
 
@@ -114,7 +115,7 @@ class Asker:
         return Forecast(
             len(missing),
             len(kept),
-            sum(len(q.prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN + 10 for q in missing),
+            sum(_tokens(q.prompt) for q in missing),
             sum(_most_tokens(q.targets) for q in missing),
         )
 
@@ -235,7 +236,7 @@ class Asker:
         try:
             reply = self.server.ask(body)
         except ServerRefusal as refusal:
-            if plain or refusal.status != 400:
+            if plain or refusal.status not in UNKNOWN_FIELD:
                 raise
             # Perhaps it is the schema; if not, the server says the same again.
             del body["response_format"]
@@ -298,6 +299,10 @@ class Asker:
             )
         except (ValueError, LookupError, TypeError, RecursionError):
             return None
+
+
+def _tokens(prompt: str) -> int:
+    return 10 + round(len(prompt.encode("utf-8", "replace")) / BYTES_A_TOKEN)
 
 
 def _most_tokens(targets: int) -> int:
