@@ -48,7 +48,8 @@ def extracting(metrics: Sequence[Metric], extractor: str) -> list[Metric]:
     if not any(map(finds_edits, metrics)):
         raise InputError(
             "--extract finds edits, and no metric here goes by edits that are found",
-            remedy="it goes with -m errant, edits, difficulty, cleme, cleme2 or pt_errant",
+            remedy="it goes with -m errant, edits, difficulty, cleme, cleme2, pt_errant or "
+            "judge(mode=edit)",
         )
     changed: list[Metric] = []
     for metric in metrics:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from errata.cache import cache_folder
+from errata.cli.chosen import extracting
 from errata.data import Corpus, Edit, Hypotheses
 from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
@@ -133,6 +134,11 @@ def test_edits_neighbours_and_criteria_are_in_the_prompt(fake: FakeChat) -> None
     given = evaluate("judge(mode=edit)", corpus[:1], own, resamples=0)
     assert shown_targets(fake.prompts()[-1]) == ["[He go→He goes] ."]
     assert "edits:given" in given.signature
+    anew = extracting([parse("judge(mode=edit)")], "aligned")[0]
+    assert "edits:extracted" in evaluate(anew, corpus[:1], own, resamples=0).signature
+    assert shown_targets(fake.prompts()[-1]) == ["He [go→goes] ."]
+    with pytest.raises(InputError, match="no metric here goes by edits"):
+        extracting([parse("judge")], "aligned")
 
 
 @pytest.mark.parametrize("deed", ["fenced", "other keys"])

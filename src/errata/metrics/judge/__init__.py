@@ -8,7 +8,7 @@ or their edits, perhaps by one criterion. Any server answers that speaks OpenAI'
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from itertools import combinations
 from typing import Literal, Self
@@ -138,6 +138,13 @@ class Judge(Metric):
     def single(self) -> Self:
         """Without a score where the judge gave none."""
         return replace(self, level="sentence")
+
+    @property
+    def extracting(self) -> Callable[[str], Self] | None:
+        """The same with all outputs' edits found by an extractor, where it is shown edits."""
+        if self.mode == "sentence":
+            return None
+        return lambda extractor: replace(self, extractor=extractor, outputs="reextracted")
 
     def choose(self, counts: Floats) -> Ints:
         """All of it; a single sentence that was not judged has no score."""
