@@ -52,6 +52,44 @@ def write_encoder(folder: Path, seed: int = 0, *, tokenizer: bool = True) -> Pat
     return _written(folder, seed, transformers.BertModel, tokenizer=tokenizer)
 
 
+def write_roberta_of_bytes(folder: Path, seed: int = 0) -> Path:
+    """A random RoBERTa with the tokenizer of one: bytes, and a blank is part of a word."""
+    import tokenizers
+    import torch
+    import transformers
+
+    special = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = special | {letter: k for k, letter in enumerate(letters, len(special))}
+    vocabulary |= {f"Ġ{letter}": k for k, letter in enumerate("abcht", len(vocabulary))}
+    made = tokenizers.Tokenizer(
+        tokenizers.models.BPE(vocabulary, [("Ġ", letter) for letter in "abcht"], unk_token="<unk>")
+    )
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.post_processor = tokenizers.processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        cls_token="<s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        model_max_length=64,
+    ).save_pretrained(folder)
+    config = transformers.RobertaConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=66,
+        initializer_range=0.3,
+        pad_token_id=1,
+    )
+    torch.manual_seed(seed)
+    transformers.RobertaModel(config).save_pretrained(folder)
+    return folder
+
+
 def write_regressor(
     folder: Path,
     seed: int = 0,

@@ -69,8 +69,9 @@ class EncoderMetric(Metric):
             if (cut > 0).any():
                 what = "pairs of texts" if is_pair(texts[0]) else "texts"
                 said.append(
-                    f"{role}: {int((cut > 0).sum()):,} of {len(texts):,} {what} were cut at "
-                    f"{self.max_length} tokens (max_length), and {int(cut.sum()):,} tokens not read"
+                    f"{role}: {int((cut > 0).sum()):,} of {len(texts):,} {what} were longer than "
+                    f"{self.max_length} tokens (max_length) or than the model takes, and "
+                    f"{int(cut.sum()):,} tokens not read"
                 )
         return tuple(said)
 
