@@ -56,9 +56,8 @@ def test_a_card_says_everything_to_people(tmp_path: Path) -> None:
 
 
 def test_what_is_no_number_is_null(tmp_path: Path) -> None:
-    card = ModelCard(
-        "impara", "e", CARD.data, CARD.split, {"impara": Head("accuracy", 0, UNKNOWN, UNKNOWN)}
-    )
+    head = Head("accuracy", 0, UNKNOWN, UNKNOWN, math.nan, -math.inf)
+    card = ModelCard("impara", "e", CARD.data, CARD.split, {"impara": head})
     data = card_files(card)["card.json"]
     assert json.loads(data)["heads"]["impara"]["value"] == {
         "value": None,
@@ -69,6 +68,7 @@ def test_what_is_no_number_is_null(tmp_path: Path) -> None:
     read = read_model_card(tmp_path)
     assert read is not None
     assert math.isnan(read.heads["impara"].value.low)
+    assert (read.heads["impara"].spearman, read.heads["impara"].validation) == (None, None)
 
 
 @pytest.mark.parametrize(

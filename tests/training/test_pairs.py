@@ -55,6 +55,16 @@ def test_the_better_text_has_the_edits_that_weigh_more() -> None:
         assert value(pair.better) > value(pair.worse)
 
 
+def test_what_the_encoder_cannot_see_makes_no_pair() -> None:
+    """Rounding gives the same tokens, read in another batch, cosines a little apart."""
+    each = CorrectedSource("He go home", EDITS[1:2])
+
+    def noisy(texts: Sequence[str]) -> Floats:
+        return np.array([[1.0, 3e-4 * k] for k in range(len(texts))])
+
+    assert draw_pairs([each], noisy, np.random.default_rng(0)) == []
+
+
 def test_a_single_edit_gives_one_pair() -> None:
     each = CorrectedSource("He go home", EDITS[1:2])
     found = [draw_pairs([each], _embed, np.random.default_rng(seed)) for seed in range(20)]

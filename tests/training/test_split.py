@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,9 @@ def test_a_plan_says_what_would_be_trained(ratings: Ratings) -> None:
     assert less.heads == ("fluency",)
     assert less.sizes["train"].rows == 40
     assert less.sizes["test"] == plan.sizes["test"]
+    # Rows that were made, not read, have no lines to tell them apart.
+    made = replace(ratings, rows=tuple(replace(row, line=0) for row in ratings.rows))
+    assert plan_some(made, Recipe(threads=1), heads=["fluency"], rows=40).sizes == less.sizes
 
 
 def test_public_data_go_by_their_name(data_sets: Path) -> None:
@@ -113,11 +117,17 @@ def test_public_data_go_by_their_name(data_sets: Path) -> None:
 
 
 def test_what_cannot_be_trained_is_refused(ratings: Ratings) -> None:
-    from dataclasses import replace
-
     few = replace(ratings, rows=ratings.rows[:8])
     with pytest.raises(InputError, match="rows of grammer for"):
         plan_some(few, Recipe())
+    # Nothing can be correlated with ratings that are all alike.
+    for part in PARTS:
+        alike = tuple(
+            replace(r, ratings={"fluency": (4, 3)}) if part_of(r.source) == part else r
+            for r in ratings.rows
+        )
+        with pytest.raises(InputError, match=rf"fluency for {part}, all with the same rating, of"):
+            plan_some(replace(ratings, rows=alike), Recipe(), heads=["fluency"])
     bare = replace(ratings, rows=tuple(replace(r, ratings={"fluency": (1,)}) for r in ratings.rows))
     with pytest.raises(InputError, match=r"nothing was rated for meaning; it has: fluency"):
         plan_some(bare, Recipe(), heads=["meaning"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,7 @@ from errata.io.ratings import Ratings, read_ratings
 from errata.training.recipe import Recipe
 from errata.training.regressors import SomePlan, plan_some, train_some
 from rated_outputs import rated_csv, write_word_encoder
+from tiny_encoder import write_roberta
 
 pytestmark = pytest.mark.lm
 QUICK = Recipe(epochs=5, batch_size=16, learning_rate=3e-3, patience=12, max_length=64, threads=1)
@@ -179,6 +181,50 @@ def test_odd_encoders_are_refused(tmp_path: Path, encoder: Path) -> None:
         plan = replace(_plan(tmp_path, encoder, "grammer"), recipe=recipe)
         with pytest.raises(InputError, match=said):
             train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+
+
+def test_no_encoder_is_filled_with_chance(tmp_path: Path, encoder: Path) -> None:
+    """Weights of other names would be left aside, and a random network be trained."""
+    from safetensors.numpy import load_file, save_file
+
+    folder = shutil.copytree(encoder, tmp_path / "other")
+    weights = load_file(folder / "model.safetensors")
+    kept = {name: array for name, array in weights.items() if "attention" not in name}
+    assert len(kept) < len(weights)
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    plan = _plan(tmp_path, folder, "grammer")
+    with pytest.raises(InputError, match=r"the encoder other lacks weights: \S+attention\S+ and"):
+        train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+    roberta = replace(QUICK, encoder=str(write_roberta(tmp_path / "rob")), max_length=11)
+    with pytest.raises(InputError, match="longer than the 10 that rob takes"):
+        train_some(replace(plan, recipe=roberta), ModelFolder.at(tmp_path / "some", plan.heads))
+
+
+def test_a_full_disk_is_one_line_and_leaves_no_model(tmp_path: Path, encoder: Path) -> None:
+    resource = pytest.importorskip("resource")
+    plan = _plan(tmp_path, encoder, "grammer")
+    plan = replace(plan, recipe=replace(plan.recipe, epochs=1))
+    folder = ModelFolder.at(tmp_path / "some", plan.heads)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def full(done: int, total: int) -> None:
+        if done == total:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+
+    try:
+        with pytest.raises(InputError, match=r"cannot write the model.*; make room there"):
+            train_some(plan, folder, full)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in (tmp_path / "some").iterdir()] == [".unfinished"]
+    train_some(plan, folder)
+    assert read_model_card(tmp_path / "some")
+
+
+def test_a_card_speaks_of_all_models_beside_it(tmp_path: Path, trained: tuple[Any, Path]) -> None:
+    folder = shutil.copytree(trained[1], tmp_path / "some")
+    with pytest.raises(InputError, match=r"some: it holds a model of another training, meaning;"):
+        ModelFolder.at(folder, ["grammer", "fluency"])
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -121,6 +121,8 @@ def card_files(card: ModelCard) -> dict[str, bytes]:
 def head_data(head: Head) -> dict[str, Any]:
     """A head as JSON has it: what is no number is null."""
     data = asdict(head)
+    for key in ("spearman", "validation"):
+        data[key] = data[key] if data[key] is not None and isfinite(data[key]) else None
     for key in ("value", "length"):
         data[key] = {
             part: None if isnan(number) else number

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from errata.errors import InputError
 from errata.io.files import PathLike, decode, file_error, read_bytes
 from errata.io.model_cards import (
     CARD_JSON,
@@ -46,6 +47,14 @@ class ModelFolder:
     def at(cls, path: PathLike, parts: Iterable[str]) -> ModelFolder:
         """The folder at a path, made if need be; what must not be replaced is refused here."""
         folder = cls(Path(path), tuple(parts))
+        for config in sorted(folder.path.glob("*/config.json")):
+            # The card would be silent on it, and some() would read it beside the new ones.
+            if config.parent.name not in (*folder.parts, UNFINISHED):
+                raise InputError(
+                    f"it holds a model of another training, {config.parent.name}",
+                    path=str(path),
+                    remedy="give another folder, or remove that one",
+                )
         targets = [CARD_JSON, CARD_MARKDOWN, *(f"{p}/config.json" for p in folder.parts)]
         refuse_early(*(str(folder.path / name.lstrip("/")) for name in targets))
         try:
@@ -78,15 +87,21 @@ class ModelFolder:
     def finish(self, part: str, key: str, head: Head) -> None:
         """Say that the files of a part are whole."""
         text = json.dumps({"key": key, "head": head_data(head)})
-        (self._work(part) / DONE).write_text(text, encoding="utf-8")
+        try:
+            (self._work(part) / DONE).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise file_error("write", error, str(self.path)) from None
 
     def put_card(self, card: ModelCard) -> list[Path]:
         """Put all parts in place together with their card; the names of what was written."""
         beside = self._work(".card")
         more = card_files(card)
-        beside.mkdir(parents=True, exist_ok=True)
-        for name, data in more.items():
-            (beside / name).write_bytes(data)
+        try:
+            beside.mkdir(parents=True, exist_ok=True)
+            for name, data in more.items():
+                (beside / name).write_bytes(data)
+        except OSError as error:
+            raise file_error("write", error, str(self.path)) from None
         ready: dict[Path, Path] = {}
         for part in self.parts:
             work = self._work(part)

@@ -30,6 +30,7 @@ __all__ = [
     "open_regressor",
     "paired",
     "parted",
+    "positions",
 ]
 
 BREAK = "\n"
@@ -169,7 +170,7 @@ class Encoder:
         tokenizer.padding_side = tokenizer.truncation_side = "right"
         if self.layers is not None:
             _shorten(model, self.layers, self.checkpoint.label)
-        longest = [self.max_length, _positions(model)]
+        longest = [self.max_length, positions(model)]
         if tokenizer.model_max_length < ENDLESS:
             longest.append(tokenizer.model_max_length)
         return tokenizer, model, min(longest)
@@ -185,7 +186,7 @@ _REMEDY = {
 _TOKENIZER = "give the name of a model on the Hugging Face hub, or a folder with tokenizer files"
 
 
-def _positions(model: Any) -> int:
+def positions(model: Any) -> int:
     """How many tokens a model has positions for; some count them from the padding token on."""
     most = int(getattr(model.config, "max_position_embeddings", 0) or ENDLESS)
     for name, module in model.named_modules():

@@ -17,12 +17,18 @@ import numpy as np
 
 from errata.errors import InputError
 from errata.models.checkpoint import ENCODERS, INSTALL, LAYOUT, Checkpoint, quiet, require_layout
+from errata.models.encoder import positions
 from errata.models.language import Options, load_extra
 from errata.models.memo import default_cache
 from errata.numbers import Floats, Ints
 
 __all__ = ["Trainable", "open_trainable", "reproducible"]
 
+# Parts that no encoder has yet, or that are not looked at: chance fills them.
+NEW = (
+    *("classifier", "pre_classifier", "head", "score", "sequence_summary", "logits_proj"),
+    *("pooler", "position_ids"),
+)
 TextsRead = tuple[str, ...]  # what a model reads at once: a sentence, or a pair
 
 
@@ -80,9 +86,17 @@ class Trainable:
             bias = last.bias[output : output + 1] * scale + shift
         last.weight, last.bias = torch.nn.Parameter(weight), torch.nn.Parameter(bias)
         last.out_features = model.config.num_labels = 1
-        with quiet():
-            model.save_pretrained(folder, safe_serialization=True)
-            self.tokenizer.save_pretrained(folder)
+        failed = load_extra("safetensors", "training", INSTALL).SafetensorError
+        try:
+            with quiet():
+                model.save_pretrained(folder, safe_serialization=True)
+                self.tokenizer.save_pretrained(folder)
+        except (OSError, failed) as error:
+            raise InputError(
+                f"cannot write the model: {error}",
+                path=str(folder),
+                remedy="make room there, or give another folder",
+            ) from None
 
 
 def open_trainable(
@@ -101,9 +115,9 @@ def open_trainable(
     require_layout(checkpoint)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = checkpoint.model("AutoModelForSequenceClassification", labels=outputs)
+        model = checkpoint.model("AutoModelForSequenceClassification", without=NEW, labels=outputs)
     tokenizer = checkpoint.tokenizer()
-    longest = getattr(model.config, "max_position_embeddings", max_length)
+    longest = positions(model)
     if max_length > longest:
         raise InputError(
             f"texts of {max_length} tokens are longer than the {longest} that "

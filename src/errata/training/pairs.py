@@ -24,6 +24,9 @@ from errata.numbers import Floats
 __all__ = ["CorrectedSource", "ImpactPair", "corrected_sources", "draw_pairs", "impact_texts"]
 
 TRIES = 10
+# Cosines of the same tokens in another batch differ by this much: what is nearer weighs the same,
+# as do edits that the encoder cannot see (of case, where it is uncased).
+NOISE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ def _pairs(each: CorrectedSource, weights: Floats, rng: np.random.Generator) -> 
         one[rng.permutation(n)[: int(rng.integers(0, n + 1))]] = True
         other = one ^ (rng.random(n) < 1 / n)
         margin = float(weights[one].sum() - weights[other].sum())
-        if margin == 0:
+        if abs(margin) < NOISE:
             continue
         better, worse = (one, other) if margin > 0 else (other, one)
         pair = ImpactPair(

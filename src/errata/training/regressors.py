@@ -27,7 +27,7 @@ from errata.training.fine_tune import fit, predictions
 from errata.training.held_out import held_out_r, minus_length
 from errata.training.provenance import known_data
 from errata.training.recipe import Recipe
-from errata.training.split import Part, part_of, part_sizes, split_rows, whole_sources
+from errata.training.split import Part, part_sizes, split_rows, whole_sources
 
 __all__ = ["SomePlan", "plan_some", "train_some"]
 
@@ -147,17 +147,17 @@ def plan_some(
         )
     parts = split_rows([row.source for row in ratings.rows], recipe.fold)
     learnt = [ratings.rows[k] for k in parts["train"].tolist()]
-    kept = {learnt[k].line for k in whole_sources([row.source for row in learnt], rows)}
-    taken = tuple(
-        row
-        for row in ratings.rows
-        if row.line in kept or part_of(row.source, recipe.fold) != "train"
-    )
+    left_out = {*range(len(learnt))} - {*whole_sources([row.source for row in learnt], rows)}
+    dropped = {int(parts["train"][k]) for k in left_out}
+    taken = tuple(row for k, row in enumerate(ratings.rows) if k not in dropped)
     for head in chosen:
-        for part, found in _Task.of(taken, [head], recipe.fold).split.items():
-            if len(found) < FEWEST:
+        task = _Task.of(taken, [head], recipe.fold)
+        for part, found in task.split.items():
+            few = len(found) < FEWEST
+            if few or len(np.unique(task.ratings[found])) == 1:
+                same = "" if few else ", all with the same rating"
                 raise InputError(
-                    f"{len(found)} rows of {head} for {part}, of {len(taken)} in all",
+                    f"{len(found)} rows of {head} for {part}{same}, of {len(taken)} in all",
                     path=ratings.name,
                     remedy="give more rated outputs of more sources, some hundreds at least",
                 )
