@@ -277,6 +277,13 @@ def test_a_cut_is_noted(models: Path) -> None:
     assert evaluate("bertscore(model=encoder, layer=1)", corpus, outputs, resamples=0).notes == ()
 
 
+@pytest.mark.parametrize("text", [*LEARNED[:2], *LEARNED[3:6]])
+def test_no_line_break_makes_a_pair_of_a_sentence(models: Path, text: str) -> None:
+    corpus = Corpus.from_texts(["The cat on mat ."], [["The cat on the mat ."]])
+    with pytest.raises(InputError, match=r"a sentence holds a line break: 'The cat\\non mat"):
+        evaluate(text, corpus, {"A": ["The cat\non mat ."]}, resamples=0)
+
+
 def test_batches_and_order_do_not_matter(
     models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ __all__ = [
     "paired",
     "parted",
     "positions",
+    "unbroken",
 ]
 
 BREAK = "\n"
@@ -49,12 +50,16 @@ def paired(first: str, second: str) -> str:
     >>> paired("He go .", "He goes .")
     'He go .\nHe goes .'
     """
-    if BREAK in first or BREAK in second:
+    return f"{unbroken(first)}{BREAK}{unbroken(second)}"
+
+
+def unbroken(text: str) -> str:
+    """A sentence as it is; one that holds a line break, and so would be a pair, is refused."""
+    if BREAK in text:
         raise InputError(
-            f"a sentence holds a line break: {(first if BREAK in first else second)[:60]!r}",
-            remedy="give one sentence at a time",
+            f"a sentence holds a line break: {text[:60]!r}", remedy="give one sentence at a time"
         )
-    return f"{first}{BREAK}{second}"
+    return text
 
 
 def is_pair(text: str) -> bool:

@@ -12,10 +12,10 @@ from errata.data import Corpus, Hypotheses
 from errata.metrics.base import Columns, Metric, count_each
 from errata.metrics.fluency import stripped
 from errata.models import Memo, Options
-from errata.models.encoder import is_pair
+from errata.models.encoder import is_pair, unbroken
 from errata.numbers import Floats, Progress, plural
 
-__all__ = ["Asked", "EncoderMetric", "ReferenceFreeMetric", "output_lengths"]
+__all__ = ["Asked", "EncoderMetric", "ReferenceFreeMetric", "lines_of", "output_lengths"]
 
 
 class Asked(NamedTuple):
@@ -91,6 +91,11 @@ class ReferenceFreeMetric(EncoderMetric):
         if empty:
             said += (f"{empty:,} empty {plural('output', empty)}, rated like any other text",)
         return said
+
+
+def lines_of(sentences: Sequence[str]) -> list[str]:
+    """Sentences as a model reads them alone: without white space at their ends, one line each."""
+    return [unbroken(text) for text in stripped(sentences)]
 
 
 def output_lengths(sentences: Sequence[str]) -> Floats:

@@ -17,8 +17,12 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.model_cards import read_model_card
 from errata.metrics.base import by_name, fixed_point, metric, stacked
-from errata.metrics.fluency import stripped
-from errata.metrics.learned.encoder_metric import Asked, ReferenceFreeMetric, output_lengths
+from errata.metrics.learned.encoder_metric import (
+    Asked,
+    ReferenceFreeMetric,
+    lines_of,
+    output_lengths,
+)
 from errata.models import Memo
 from errata.models.checkpoint import located
 from errata.models.encoder import open_encoder, open_regressor
@@ -114,8 +118,8 @@ class IMPARA(ReferenceFreeMetric):
 
     def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[Asked]:
         """Outputs for R; for the similarity, both sides of sentences that were changed."""
-        sources = stripped(corpus.sources)
-        outputs = [stripped(hypotheses.sentences) for hypotheses in systems]
+        sources = lines_of(corpus.sources)
+        outputs = [lines_of(hypotheses.sentences) for hypotheses in systems]
         texts = list(dict.fromkeys(text for each in outputs for text in each))
         asked = [Asked("model", self.opened(), texts)]
         if self.gate != "none":
@@ -131,7 +135,7 @@ class IMPARA(ReferenceFreeMetric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see `statistics`."""
-        sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
+        sources, outputs = lines_of(corpus.sources), lines_of(hypotheses.sentences)
         rated = self.opened().rows(outputs)[:, 0]
         if self.output == "probability":
             rated = logistic(rated)

@@ -18,8 +18,12 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.model_cards import CARD_JSON, read_model_card
 from errata.metrics.base import by_name, fixed_point, metric, stacked
-from errata.metrics.fluency import stripped
-from errata.metrics.learned.encoder_metric import Asked, ReferenceFreeMetric, output_lengths
+from errata.metrics.learned.encoder_metric import (
+    Asked,
+    ReferenceFreeMetric,
+    lines_of,
+    output_lengths,
+)
 from errata.models import Memo, default_cache
 from errata.models.checkpoint import has_tokenizer, located
 from errata.models.encoder import open_regressor, paired
@@ -129,20 +133,20 @@ class SOME(ReferenceFreeMetric):
 
     def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[Asked]:
         """Outputs for G and F, pairs of source and output for M."""
-        sources = stripped(corpus.sources)
+        sources = lines_of(corpus.sources)
         asked = []
         for part in self._used:
             texts = [
                 paired(source, output) if part == "M" else output
                 for hypotheses in systems
-                for source, output in zip(sources, stripped(hypotheses.sentences), strict=True)
+                for source, output in zip(sources, lines_of(hypotheses.sentences), strict=True)
             ]
             asked.append(Asked(part, self.opened(part), list(dict.fromkeys(texts))))
         return asked
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see `statistics`."""
-        sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
+        sources, outputs = lines_of(corpus.sources), lines_of(hypotheses.sentences)
         pairs = [paired(*both) for both in zip(sources, outputs, strict=True)]
         figures: dict[str, Floats] = {
             part: fixed_point(
