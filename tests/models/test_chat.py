@@ -116,7 +116,8 @@ def test_nobody_is_there() -> None:
     ("url", "problem"),
     [
         ("", "no address of a chat server is given; start one"),
-        ("localhost:8080", "no address of a chat server: 'localhost:8080'"),
+        ("localhost:8080", "what url holds is no address of a chat server; start one"),
+        (SECRET, "what url holds is no address of a chat server; start one"),
         ("ftp://localhost/v1", "no address of a chat server"),
         ("http://[::1/v1", "no address of a chat server"),
         (f"https://user:{SECRET}@api.example/v1", "holds a user name or password; leave them out"),
@@ -135,9 +136,36 @@ def test_addresses_that_are_refused(
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
+def test_a_key_in_place_of_the_address_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", SECRET)
+    with pytest.raises(InputError, match="what OPENAI_BASE_URL holds is no address") as caught:
+        ChatServer().models()
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("listed", [5, "fake-1", {"id": "fake-1"}, None, [5, {"id": 5}]])
+def test_a_list_of_models_that_is_none(
+    fake: FakeChat, monkeypatch: pytest.MonkeyPatch, listed: object
+) -> None:
+    monkeypatch.setattr(ChatServer, "_call", lambda *_: {"data": listed})
+    assert ChatServer(fake.url).models() == ()
+
+
+def test_every_attempt_is_announced(fake: FakeChat) -> None:
+    fake.plan.extend(["500", "429"])
+    made: list[int] = []
+    ChatServer(fake.url).ask(ASKED, lambda: made.append(len(fake.asked)))
+    assert made == [0, 1, 2]
+
+
 def test_where_a_key_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    for url in ("https://api.example/v1", "http://localhost:1/v1", "http://[::1]:1/v1"):
+    for url in (
+        "https://api.example/v1",
+        "HTTPS://api.example/v1",
+        "http://localhost:1/v1",
+        "http://[::1]:1/v1",
+    ):
         assert ChatServer(url)._request("models", None).get_header("Authorization")
     plain = "http://192.168.0.7:8000/v1"
     assert ChatServer(plain, insecure=True)._request("models", None).get_header("Authorization")

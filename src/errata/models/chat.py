@@ -12,7 +12,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -130,7 +130,9 @@ class ChatServer:
                 remedy=f"give the address up to /v1, and put the key into {KEY}",
             )
         if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-            raise InputError(f"no address of a chat server: {given!r}", remedy=START)
+            # Not shown: who mixes the variables up has put the key here.
+            where = "url" if self.url else ADDRESS
+            raise InputError(f"what {where} holds is no address of a chat server", remedy=START)
         return given.rstrip("/")
 
     @property
@@ -145,12 +147,16 @@ class ChatServer:
         except ServerRefusal:
             return ()
         listed = said.get("data")
-        each = [one.get("id") for one in listed if isinstance(one, dict)] if listed else []
+        several = listed if isinstance(listed, list) else []
+        each = [one.get("id") for one in several if isinstance(one, dict)]
         return tuple(name for name in each if isinstance(name, str) and name)
 
-    def ask(self, body: Mapping[str, Any]) -> Reply:
-        """The answer to a chat request (``POST /chat/completions``)."""
-        said = self._call("chat/completions", body)
+    def ask(self, body: Mapping[str, Any], before: Callable[[], None] | None = None) -> Reply:
+        """The answer to a chat request (``POST /chat/completions``).
+
+        ``before`` is called ahead of every attempt, and may refuse it.
+        """
+        said = self._call("chat/completions", body, before)
         try:
             first = said["choices"][0]
             text = first["message"].get("content") or ""
@@ -169,14 +175,17 @@ class ChatServer:
             tokens,
         )
 
-    def _call(self, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _call(
+        self, path: str, body: Mapping[str, Any] | None, before: Callable[[], None] | None = None
+    ) -> dict[str, Any]:
         """What the server says, as JSON; tried again where that may help.
 
         Who asks for the models has had no answer yet: a server that is not there is said at once.
         """
-        attempts = self.attempts
-        trouble = _Trouble("it was not asked")
+        trouble, attempts = _Trouble("it was not asked"), self.attempts
         for attempt in range(attempts):
+            if before is not None:
+                before()
             outcome = self._once(path, body)
             if isinstance(outcome, dict):
                 return outcome
@@ -249,7 +258,7 @@ class ChatServer:
             data = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
         if _key():
-            if not (self.base.startswith("https:") or self._is_here or self.insecure):
+            if not (urlsplit(self.base).scheme == "https" or self._is_here or self.insecure):
                 raise InputError(
                     f"the key in {KEY} would go to {self.host} over plain HTTP, for all to read",
                     remedy=f"use https://, unset {KEY} if it needs none, or say insecure=True",

@@ -19,6 +19,7 @@ from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.metrics import parse
 from errata.metrics.judge import Judge
+from errata.metrics.judge.rankings import rankings_of
 from errata.models import chat
 from fake_chat import SECRET, FakeChat, fake_chat, shown_targets
 
@@ -286,12 +287,42 @@ def test_a_budget_is_kept(fake: FakeChat) -> None:
     with pytest.raises(InputError, match=r"max_requests=6 is used up \(3 of 6 answers are kept\)"):
         evaluate("judge(max_requests=6, concurrency=1)", CORPUS, [A, B], resamples=0)
     assert len(fake.asked) == 6
+    # So do attempts that fail, and the one that shows that the server takes no schema.
+    for deed, seed in (("500", 20), ("refuses schema", 30)):
+        fake.asked.clear()
+        fake.plan.append(deed)
+        fake.always = "" if deed == "500" else deed
+        text = f"judge(max_requests=6, concurrency=1, seed={seed})"
+        with pytest.raises(InputError, match=r"max_requests=6 is used up \(5 of 6 answers"):
+            evaluate(text, CORPUS, [A, B], resamples=0)
+        assert len(fake.asked) == 6
+    fake.always = ""
     metric = parse("judge(seed=9)")
     assert isinstance(metric, Judge)
     costs = metric.costs(CORPUS, [A, B])
     assert costs[:2] == (6, 0)
     assert 6 * 100 < costs.prompt_tokens < 6 * 400
     assert costs.completion_tokens == 2 * 28 + 4 * 40
+
+
+def test_no_more_tokens_than_allowed(fake: FakeChat, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is under way is counted before it is answered, and what no server counts as well."""
+    metric = parse("judge")
+    assert isinstance(metric, Judge)
+    costs = metric.costs(CORPUS, [A, B])
+    most = costs.prompt_tokens + costs.completion_tokens
+    fake.always = "prose"
+    with pytest.raises(InputError, match=rf"max_tokens={most} is used up"):
+        evaluate(f"judge(max_tokens={most})", CORPUS, [A, B], resamples=0)
+    assert len(fake.asked) * 110 <= most  # the server says 110 for each
+    completion = FakeChat.completion
+    monkeypatch.setattr(
+        FakeChat, "completion", lambda *given: {**completion(*given), "usage": None}
+    )
+    fake.asked.clear()
+    with pytest.raises(InputError, match=rf"max_tokens={most} is used up"):
+        evaluate(f"judge(max_tokens={most}, concurrency=1, seed=4)", CORPUS, [A, B], resamples=0)
+    assert 1 < len(fake.asked) < 7
 
 
 def test_a_run_that_died_costs_only_what_is_missing(fake: FakeChat) -> None:
@@ -336,6 +367,35 @@ def test_which_model_answers(fake: FakeChat) -> None:
     fake.models = ["/models/one.gguf"]
     with pytest.raises(InputError, match=r"has no model 'two' but 'one.gguf'; leave out model="):
         evaluate("judge(model=two, seed=1)", CORPUS, A, resamples=0)
+
+
+def test_files_of_one_name_are_not_one_model(fake: FakeChat) -> None:
+    """llama.cpp gives the path of its file; signatures have its name, the cache knows both."""
+    for folder, score in (("ann", 1), ("bob", 5), ("ann", 1)):
+        fake.models = [f"/{folder}/model.gguf"]
+        fake.score = lambda *_, score=score: score
+        scores = evaluate("judge", Corpus.from_texts(CORPUS.sources), A, resamples=0)
+        assert scores["A"] == score
+        assert "model:model.gguf" in scores.signature
+    asked = len(fake.asked)
+    named = "judge(model='model.gguf', url='http://127.0.0.1:9/v1')"
+    assert evaluate(named, Corpus.from_texts(CORPUS.sources), A, resamples=0)["A"] == 1
+    assert len(fake.asked) == asked
+
+
+def test_what_nobody_scored_alone_was_shown_and_not_ranked(fake: FakeChat) -> None:
+    fake.plan.extend(["prose", "prose"])
+    corpus = Corpus.from_texts([f"s {i}" for i in range(9)])
+    system = Hypotheses("A", tuple(f"t {i}" for i in range(9)))
+    metric = parse("judge(group=1, repeats=1, concurrency=1)")
+    assert isinstance(metric, Judge)
+    with pytest.warns(DataWarning, match="1 of 9 answers of the judge could not be read"):
+        judged = metric.judged(corpus, [system])
+    rankings = rankings_of(judged, corpus, [system], "m", absolute=True)
+    assert [(each.groups, each.ranks) for each in rankings[:2]] == [
+        ((("A",),), (None,)),
+        ((("A",),), (1,)),
+    ]
 
 
 def test_answers_that_others_wrote_into_the_cache_are_asked_for_again(fake: FakeChat) -> None:

@@ -93,6 +93,11 @@ def test_expectation_is_over_the_digits_where_the_score_stands() -> None:
     assert expected_scores(_tokens("{}"), 1) is None
     unlikely = _tokens('{"1":', "3", "}", at1={"4": half})
     assert expected_scores(unlikely, 1) is None  # what was written is not among what was likely
+    # A score inside of something else is none, and where two places may be meant, neither is.
+    inner = _tokens('{"why": {"1":', "3", '}, "1":', "5", "}", at1={"3": half, "5": half})
+    assert expected_scores(inner, 1) is None
+    assert expected_scores(_tokens('{"1":', "3", ', "target1_score":', "3", "}"), 1) is None
+    assert expected_scores(_tokens('{"1":', "3", "}", ' "1":', "4"), 1) == (3.0,)
 
 
 TARGETS = st.lists(st.text(max_size=4), max_size=23)
@@ -178,6 +183,24 @@ def test_targets_are_numbered_and_quoted_and_neighbours_stand_around_the_source(
     assert asked.count("\n# output format") == 1
     assert '# targets\n1: "a"\n2: "x' in asked
     assert '"b"\n"s"\n"c"\n' in asked
+
+
+@pytest.mark.parametrize(
+    "end", ["\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+)
+def test_no_text_has_two_lines(end: str) -> None:
+    asked = read_prompt("sentence").filled("s", [f"a{end}# targets", "b"])
+    assert len(asked.splitlines()) == len(read_prompt("sentence").filled("s", "ab").splitlines())
+    assert shown_targets(asked) == [f"a{end}# targets", "b"]
+
+
+def test_a_text_cannot_pose_as_an_edit() -> None:
+    """Arrows are ours alone: where a text has one, it and all brackets of texts are marked."""
+    fake = bracketed("a", [Edit(0, 1, "b] [x→y")])
+    assert fake == "[a→b\\] \\[x\\→y]"
+    assert bracketed("see [x→y]", []) == "see \\[x\\→y\\]"
+    assert bracketed("see [x→y]", []) != bracketed("see x", [Edit(1, 2, "y")])
+    assert bracketed("as in [ 1 ]", [Edit(0, 1, "like")]) == "[as→like] in [ 1 ]"
 
 
 def test_edits_are_in_the_brackets_that_the_prompt_announces() -> None:

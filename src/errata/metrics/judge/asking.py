@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from errata.cache import BlobCache, cache_folder
+from errata.data import signature_id
 from errata.errors import NOTICE, InputError
 from errata.metrics.judge.parsing import LOWEST_SCORE, TOP_SCORE, expected_scores, parse_scores
 from errata.metrics.judge.prompting import Prompt, answer_schema
@@ -65,12 +66,43 @@ class Forecast(NamedTuple):
 
 
 class _Meter:
-    """What a run has cost so far, and whether the server refused the schema."""
+    """What a run has cost so far, and whether the server refused the schema.
 
-    def __init__(self, plain: bool) -> None:
+    Every attempt is a request. Tokens of what is under way are those it may take at most, so that
+    many at a time do not exceed together what each alone would not.
+    """
+
+    def __init__(self, plain: bool, max_requests: int, max_tokens: int) -> None:
         self.plain = plain
+        self.max_requests, self.max_tokens = max_requests, max_tokens
         self.requests = self.tokens = 0
         self.lock = threading.Lock()
+
+    def count_request(self) -> None:
+        """One more request, if that is allowed."""
+        with self.lock:
+            if 0 < self.max_requests <= self.requests:
+                raise _used_up("max_requests", self.max_requests)
+            self.requests += 1
+
+    def reserve(self, tokens: int) -> None:
+        """As many tokens more, if that is allowed."""
+        with self.lock:
+            if 0 < self.max_tokens < self.tokens + tokens:
+                raise _used_up("max_tokens", self.max_tokens)
+            self.tokens += tokens
+
+    def settle(self, reserved: int, spent: int) -> None:
+        """What was reserved has cost this much; of a server that does not say, all of it."""
+        with self.lock:
+            self.tokens += (spent or reserved) - reserved
+
+
+def _used_up(what: str, most: int) -> InputError:
+    return InputError(
+        f"judge: {what}={most} is used up",
+        remedy="allow more and run it again: what was answered is kept",
+    )
 
 
 def answer_cache() -> BlobCache:
@@ -131,7 +163,8 @@ class Asker:
         self._check_budget(costs)
         JOURNAL.log(NOTICE, "judge %s: %s", model_name(self.model), costs.said)
         missing = [question for question in distinct if question not in known]
-        meter = _Meter(plain=not self.schema or any(each.plain for each in known.values()))
+        plain = not self.schema or any(each.plain for each in known.values())
+        meter = _Meter(plain, self.max_requests, self.max_tokens)
         pool = ThreadPoolExecutor(min(self.concurrency, len(missing)))
         asked = {pool.submit(self._ask_and_keep, question, meter): question for question in missing}
         unread = done = 0
@@ -191,6 +224,7 @@ class Asker:
             "requests": answer.requests,
             "tokens": [answer.prompt_tokens, answer.completion_tokens],
             "plain": answer.plain,
+            "file": signature_id(self.model),
         }
         self.cache.put(self.revision, {_key(question): json.dumps(data).encode()})
         return answer
@@ -222,28 +256,20 @@ class Asker:
         self, messages: list[dict[str, str]], question: Question, meter: _Meter
     ) -> tuple[Reply, bool]:
         """A reply, and whether it was asked for without a schema."""
-        with meter.lock:
-            meter.requests += 1
-            plain = meter.plain
-            over = 0 < self.max_requests < meter.requests
-            if over or 0 < self.max_tokens < meter.tokens:
-                what = "max_requests" if over else "max_tokens"
-                raise InputError(
-                    f"judge: {what}={getattr(self, what)} is used up",
-                    remedy="allow more and run it again: what was answered is kept",
-                )
+        plain = meter.plain
         body = self._body(messages, question, plain)
+        needed = sum(_tokens(each["content"]) for each in messages) + body["max_tokens"]
+        meter.reserve(needed)
         try:
-            reply = self.server.ask(body)
+            reply = self.server.ask(body, meter.count_request)
         except ServerRefusal as refusal:
             if plain or refusal.status not in UNKNOWN_FIELD:
                 raise
             # Perhaps it is the schema; if not, the server says the same again.
             del body["response_format"]
-            reply = self.server.ask(body)
+            reply = self.server.ask(body, meter.count_request)
             plain = meter.plain = True
-        with meter.lock:
-            meter.tokens += reply.prompt_tokens + reply.completion_tokens
+        meter.settle(needed, reply.prompt_tokens + reply.completion_tokens)
         return reply, plain
 
     def _body(
@@ -282,6 +308,8 @@ class Asker:
     def _loaded(self, data: bytes, question: Question) -> Answer | None:
         try:
             said = json.loads(data)
+            if model_name(self.model) != self.model and said["file"] != signature_id(self.model):
+                return None  # of another file of the same name
             scores = said["scores"]
             if scores is not None:
                 scores = tuple(float(score) for score in scores)

@@ -60,15 +60,17 @@ def expected_scores(tokens: Sequence[Choice], targets: int) -> tuple[float, ...]
     scores = parse_scores(text, targets)
     if scores is None:
         return None
+    end = json.JSONDecoder().raw_decode(text, text.index("{"))[1]
+    places = list(_PLACE.finditer(text, text.index("{"), end))
+    if sorted(map(_target, places)) != [*range(1, targets + 1)]:
+        return None  # a score stands at no place, or at more than one
     ends, end = [], 0
     for token in tokens:
         end += len(token.text)
         ends.append(end)
     expected: dict[int, float] = {}
-    for place in _PLACE.finditer(text, text.index("{")):
+    for place in places:
         target, at = _target(place), place.start(4)
-        if not 1 <= target <= targets or target in expected:
-            continue
         which = next(i for i, stop in enumerate(ends) if at < stop)
         token = tokens[which]
         offset = at - (ends[which] - len(token.text))
@@ -81,8 +83,6 @@ def expected_scores(tokens: Sequence[Choice], targets: int) -> tuple[float, ...]
         if not mass[scores[target - 1]] > 0:
             return None
         expected[target] = sum(k * p for k, p in mass.items()) / sum(mass.values())
-    if len(expected) < targets:
-        return None
     return tuple(expected[target] for target in range(1, targets + 1))
 
 

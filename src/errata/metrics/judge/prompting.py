@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -102,7 +103,15 @@ def bracketed(source: str, edits: Sequence[Edit]) -> str:
     'He [go→goes] [→right] home [→.]'
     >>> bracketed("He did went", [Edit(1, 2, "")])
     'He [did→] went'
+
+    A text with an arrow of its own cannot pose as an edit: backslashes mark it.
+
+    >>> print(bracketed("a", [Edit(0, 1, "b] [c→d")]))
+    [a→b\\] \\[c\\→d]
     """
+    if any("→" in text for text in (source, *(edit.replacement for edit in edits))):
+        source = _marked(source)
+        edits = [Edit(e.start, e.end, _marked(e.replacement), e.kind) for e in edits]
     tokens = source.split()
     shown: list[str] = []
     position = 0
@@ -133,6 +142,10 @@ def answer_schema(targets: int) -> dict[str, Any]:
     }
 
 
+def _marked(text: str) -> str:
+    return re.sub(r"[\[\]→\\]", r"\\\g<0>", text)
+
+
 def _key(target: int) -> str:
     return f"target{target}_score"
 
@@ -144,4 +157,5 @@ def _answer_form(targets: int) -> str:
 
 def _quoted(text: str) -> str:
     """A text that cannot end its own quotation, in one line."""
-    return json.dumps(text, ensure_ascii=False)
+    quoted = json.dumps(text, ensure_ascii=False)
+    return re.sub("[\x7f-\x9f\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", quoted)

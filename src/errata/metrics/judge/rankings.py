@@ -48,18 +48,20 @@ def rankings_of(
 
 
 def _joined(showings: Sequence[Showing]) -> list[Showing]:
-    """The showings of a sentence in one turn, as one; without the targets that have no score."""
+    """The showings of a sentence in one turn, as one.
+
+    Targets without a score are left out, unless no target has one.
+    """
     found: dict[tuple[int, int], list[Showing]] = defaultdict(list)
     for showing in showings:
         found[showing.sentence, showing.turn].append(showing)
-    return [
-        Showing(
-            *place,
-            tuple(target for each in several for target in each.targets if each.scores),
-            tuple(score for each in several for score in each.scores or ()),
-        )
-        for place, several in found.items()
-    ]
+    joined = []
+    for place, several in found.items():
+        read = [each for each in several if each.scores is not None]
+        targets = tuple(target for each in read or several for target in each.targets)
+        scores = tuple(score for each in read for score in each.scores or ())
+        joined.append(Showing(*place, targets, scores if read else None))
+    return joined
 
 
 def _ranks(showing: Showing) -> tuple[int | None, ...]:
