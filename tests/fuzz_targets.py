@@ -290,9 +290,8 @@ def _model_card() -> bytes:
 def _model_card_in(path: Path) -> object:
     from errata.io.model_cards import read_model_card
 
-    with TemporaryDirectory() as folder:
-        Path(folder, "card.json").write_bytes(path.read_bytes())
-        return read_model_card(folder)
+    (path.parent / "card.json").write_bytes(path.read_bytes())
+    return read_model_card(path.parent)
 
 
 def _reader(module: str, name: str) -> Callable[[Path], object]:
