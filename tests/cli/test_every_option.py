@@ -529,6 +529,9 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--no-guard": case(f"--source source.txt alien.txt eager.txt {JUDGE}", "--no-guard"),
         "--sample": case(JUDGE, "--sample"),
         "--metric": case(BY_JUDGE, "-m judge(seed=1,repeats=1)", "judge_scores", "judge_trust"),
+        "--extract": case(
+            "--gold gold.m2 wide.m2 -m judge(mode=edit,repeats=1)", "--extract aligned"
+        ),
         "--output": case(BY_JUDGE, "-o new.jsonl"),
         "--dry-run": case(BY_JUDGE, "--dry-run"),
         "--format": case(BY_JUDGE, "--format tsv", text=True),

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.chosen import refuse_twins
+from errata.cli.chosen import extracting, refuse_twins
 from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import data_option
-from errata.cli.options import metric_option
+from errata.cli.options import extract_option, metric_option
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.errors import InputError
 
@@ -32,6 +32,7 @@ Examples:
 @click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options("refs", "missing", "annotators")
 @metric_option("judge")
+@extract_option("judge(mode=edit): find the edits of all outputs alike")
 @click.option(
     "-o",
     "--output",
@@ -46,6 +47,7 @@ def command(
     outputs: tuple[str, ...],
     inputs: Inputs,
     metrics: tuple[str, ...],
+    extractor: str | None,
     output: str | None,
     dry_run: bool,
     form: Form,
@@ -61,7 +63,7 @@ def command(
     from errata.metrics.judge.rankings import rankings_of
     from errata.report.tables.judge import Session, cost_table, judge_tables
 
-    judges = _judges(metrics or ("judge",))
+    judges = _judges(metrics or ("judge",), extractor)
     if dry_run and output is not None:
         raise InputError("--dry-run writes nothing", remedy="leave out --output")
     corpus, systems = inputs.scored(outputs)
@@ -84,13 +86,13 @@ def command(
         emit(judge_tables(sessions, written), form, after=after)
 
 
-def _judges(metrics: tuple[str, ...]) -> list[Judge]:
+def _judges(metrics: tuple[str, ...], extractor: str | None) -> list[Judge]:
     from errata.metrics import parse
     from errata.metrics.judge import Judge
 
     judges = []
-    for text in metrics:
-        metric = parse(text)
+    chosen = [parse(text) for text in metrics]
+    for metric in extracting(chosen, extractor) if extractor is not None else chosen:
         if not isinstance(metric, Judge):
             raise InputError(
                 f"{metric.name} is no judge", remedy="errata judge takes -m 'judge(...)' only"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import MISSING, replace
 from typing import Any
 
@@ -97,5 +98,9 @@ def _default(value: object) -> int | float | str | None:
 
 
 def _described(cls: type[Any]) -> str:
-    """What the class says of itself, up to its examples."""
-    return (inspect.getdoc(cls) or "").partition("\n>>> ")[0].strip()
+    """What the class says of itself, up to its examples.
+
+    A paragraph is one line, to be filled as wide as there is room; formulas and fields stay apart.
+    """
+    said = (inspect.getdoc(cls) or "").partition("\n>>> ")[0].strip()
+    return re.sub(r"(?<!\n)\n(?![\n ]|``\w+``:)", " ", said)
