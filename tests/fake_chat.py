@@ -167,6 +167,13 @@ class _Handler(BaseHTTPRequestHandler):
         elif deed == "gone":
             self.close_connection = True
             self.connection.close()
+        elif deed == "drops":
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            for _ in range(100):
+                self.wfile.write(b" ")
+                time.sleep(fake.slow)
         elif deed == "huge":
             self.answer(200, b" " * 5_000_000)
         elif deed == "no chat":

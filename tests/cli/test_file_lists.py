@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 
 from command import errata
-from errata.cli import score
+from errata.cli import cli, score
 from errata.cli.expanded import with_repeated_refs
 from errata.errors import DataWarning
 
@@ -68,6 +69,13 @@ def test_which_files_are_references(given: str, taken: int) -> None:
     done = with_repeated_refs(given.split())
     assert len(done) - len(given.split()) == taken
     assert [a for a in done if a != "--refs"] == [a for a in given.split() if a != "--refs"]
+
+
+def test_a_group_of_commands_has_the_options_of_its_commands() -> None:
+    """What --refs names after errata train impara is no system."""
+    train = cli.get_command(click.Context(cli), "train")
+    given = ["impara", "--source", "src.txt", "--refs", "ref.txt", "-o", "out/new"]
+    assert with_repeated_refs(given, train) == given
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 import traceback
 from collections.abc import Iterator
 
@@ -180,3 +181,26 @@ def test_what_is_no_key_is_not_shown(key: str, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(InputError, match="what OPENAI_API_KEY holds is no key; set it anew") as no:
         ChatServer("http://localhost:1/v1").ask(ASKED)
     assert key not in "".join(traceback.format_exception(no.value))
+
+
+def test_what_runs_on_this_machine_is_reached_past_the_proxy(
+    fake: FakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy elsewhere has no such server, and would see the key."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert ChatServer(fake.url, attempts=1).ask(ASKED).text == SAID
+    monkeypatch.setattr(ChatServer, "_is_here", False)
+    with pytest.raises(InputError, match="no chat server"):
+        ChatServer(fake.url, attempts=1, insecure=True).ask(ASKED)
+
+
+def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake: FakeChat) -> None:
+    """Every byte comes in time, and the whole does not."""
+    fake.always, fake.slow = "drops", 0.05
+    begun = time.monotonic()
+    with pytest.raises(InputError, match=r"it took more than 0.2 s"):
+        ChatServer(fake.url, timeout=0.2, attempts=1).ask(ASKED)
+    assert time.monotonic() - begun < 2

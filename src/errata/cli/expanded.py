@@ -28,6 +28,8 @@ def with_repeated_refs(arguments: Sequence[str], command: click.Command | None =
     >>> with_repeated_refs(["--refs", "r0.txt", "r1.txt", "out.txt"])
     ['--refs', 'r0.txt', '--refs', 'r1.txt', 'out.txt']
     """
+    if isinstance(command, click.Group):
+        command = next((command.commands[a] for a in arguments if a in command.commands), None)
     done = list(_repeated(arguments))
     more = len(done) - len(arguments)
     if more:

@@ -7,6 +7,7 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.metrics import parse
 from errata.metrics.judge import Judge
+from errata.metrics.judge.prompting import read_prompt
 from errata.metrics.judge.rankings import rankings_of
 from errata.models import chat
 from fake_chat import SECRET, FakeChat, fake_chat, shown_targets
@@ -367,6 +369,29 @@ def test_which_model_answers(fake: FakeChat) -> None:
     fake.models = ["/models/one.gguf"]
     with pytest.raises(InputError, match=r"has no model 'two' but 'one.gguf'; leave out model="):
         evaluate("judge(model=two, seed=1)", CORPUS, A, resamples=0)
+
+
+def test_no_answer_is_taken_for_that_of_another_setting(
+    fake: FakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Model, schema, expectation and the words of the prompt, even of those that do not show."""
+    fake.models = ["one", "two"]
+
+    def asked(text: str) -> int:
+        before = len(fake.asked)
+        evaluate(text, Corpus.from_texts(CORPUS.sources), A, resamples=0)
+        return len(fake.asked) - before
+
+    other = replace(read_prompt("sentence"), digest="0" * 12)
+    for text in (
+        "model=one",
+        "model=two",
+        "model=one, schema=False",
+        "model=one, expectation=True",
+    ):
+        assert [asked(f"judge({text})") for _ in range(2)] == [6, 0], text
+    monkeypatch.setattr("errata.metrics.judge.read_prompt", lambda mode: other)
+    assert asked("judge(model=one)") == 6
 
 
 def test_files_of_one_name_are_not_one_model(fake: FakeChat) -> None:
