@@ -123,6 +123,23 @@ def test_a_second_run_loads_no_weights(
     assert_array_equal(openings(tiny_models)[role](), rows)
 
 
+def test_no_row_of_another_setting_is_taken(tiny_models: Path) -> None:
+    """What is kept of a text belongs to the model, what it was asked, and how."""
+    encoder, rated = str(tiny_models / "encoder"), str(tiny_models / "impara")
+    revisions = [
+        open_encoder(encoder).revision,
+        open_encoder(rated).revision,
+        open_encoder(encoder, max_length=64).revision,
+        open_encoder(encoder, tokenizer=rated).revision,
+        open_encoder(encoder, Options(dtype="bfloat16")).revision,
+        open_regressor(rated).revision,
+        *(open_bertscore(encoder, layer=layer, max_length=128).revision for layer in (1, 2)),
+    ]
+    assert len(set(revisions)) == len(revisions)
+    plain, shorter = (open_bertscore(encoder, layer=layer).rows([PAIRS[0]]) for layer in (2, 1))
+    assert abs(plain - shorter).max() > 1e-3
+
+
 def test_what_is_cut_is_counted(tiny_models: Path) -> None:
     folder = str(tiny_models / "encoder")
     long, short = "tea " * 40, "tea " * 8

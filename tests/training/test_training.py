@@ -12,6 +12,7 @@ import shutil
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,12 @@ from errata.errors import InputError
 from errata.io.model_cards import read_model_card
 from errata.io.model_folders import ModelFolder
 from errata.io.ratings import Ratings, read_ratings
+from errata.models.encoder import open_regressor, paired
+from errata.models.trainable import Trainable, open_trainable
+from errata.training.fine_tune import Fitted, fit, predictions
 from errata.training.recipe import Recipe
 from errata.training.regressors import SomePlan, plan_some, train_some
+from errata.training.split import part_of
 from rated_outputs import rated_csv, write_word_encoder
 from tiny_encoder import write_roberta
 
@@ -81,9 +86,6 @@ def test_shuffled_ratings_teach_nothing(tmp_path: Path, encoder: Path) -> None:
 
 def test_what_is_saved_answers_on_the_scale_of_the_ratings(trained: tuple[SomePlan, Path]) -> None:
     """Read as the metrics read it, the folder gives the ratings that the card speaks of."""
-    from errata.models.encoder import open_regressor, paired
-    from errata.training.split import part_of
-
     plan, folder = trained
     rows = [row for row in plan.rows if part_of(row.source) == "test"]
     people = [row.mean("grammer") or 0.0 for row in rows]
@@ -181,6 +183,86 @@ def test_odd_encoders_are_refused(tmp_path: Path, encoder: Path) -> None:
         plan = replace(_plan(tmp_path, encoder, "grammer"), recipe=recipe)
         with pytest.raises(InputError, match=said):
             train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+
+
+def test_each_output_is_saved_as_a_model_of_its_own(tmp_path: Path, encoder: Path) -> None:
+    torch = pytest.importorskip("torch")
+    network = open_trainable(str(encoder), outputs=2, max_length=64)
+    with torch.no_grad():
+        network.model.classifier.bias.copy_(torch.tensor([0.25, -0.5]))
+    texts = ["the dog sees a cat .", "teh dog sea a cat ."]
+    said = network.predict([(text,) for text in texts])
+    for k, scale, shift in ((0, 1.0, 0.0), (1, 2.0, 3.0)):
+        network.save(tmp_path / str(k), k, scale, shift)
+        rows = open_regressor(str(tmp_path / str(k)), max_length=64).rows(texts)
+        assert_allclose(rows[:, 0], scale * said[:, k] + shift, atol=1e-5)
+    assert_allclose(network.predict([(text,) for text in texts]), said, atol=1e-6)
+
+
+def test_the_best_look_of_each_output_is_kept_and_patience_ends() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    model = torch.nn.Linear(1, 2)
+    model.config = SimpleNamespace(num_labels=2)
+    network = Trainable(model, None, "none")
+    values = iter([(0.1, 0.5), (0.3, 0.2), (0.2, np.nan), (0.3, 0.4), (0.9, 0.9)])
+    states: list[Any] = []
+
+    def judge() -> tuple[float, float]:
+        states.append(network.state())
+        return next(values)
+
+    def loss(rows: Any) -> Any:
+        return model(torch.ones(len(rows), 1)).sum()
+
+    recipe = Recipe(epochs=9, batch_size=2, learning_rate=0.1, patience=2, threads=1)
+    first, second = fit(network, np.ones(8, np.int64), loss, judge, recipe)
+    # Four steps an epoch, two looks: the third and fourth look were no better, the fifth never was.
+    assert len(states) == 4
+    assert (first[:3], second[:3]) == ((4, 36, 0.3), (2, 36, 0.5))
+    assert torch.equal(first.weights["weight"], states[1]["weight"])
+    assert torch.equal(second.weights["weight"], states[0]["weight"])
+    assert not torch.equal(states[0]["weight"], states[1]["weight"])
+
+
+def test_validation_chooses_and_the_test_part_is_looked_at_once(
+    tmp_path: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a rating that is missing is not learnt from."""
+    from errata.training import regressors
+
+    plan = _plan(tmp_path, encoder, "grammer", "fluency")
+    rows = [
+        replace(row, ratings={**row.ratings, "fluency": ()}) if k % 3 == 0 else row
+        for k, row in enumerate(plan.rows)
+    ]
+    plan = replace(plan, rows=tuple(rows))
+    asked: list[list[str]] = []
+    losses: list[float] = []
+
+    def watched(network: Any, texts: Any, size: int) -> Any:
+        asked.append([text for (text,) in texts])
+        return predictions(network, texts, size)
+
+    def untrained(network: Any, lengths: Any, loss: Any, judge: Any, *_: Any) -> list[Fitted]:
+        learnt = [row for row in rows if part_of(row.source) == "train"]
+        said = network.predict([(row.output,) for row in learnt])
+        wanted = np.array([[row.mean(head) for head in plan.heads] for row in learnt], float)
+        wanted = (wanted - np.nanmean(wanted, axis=0)) / np.nanstd(wanted, axis=0)
+        losses.append(float(np.nanmean((said - wanted) ** 2)))
+        losses.append(loss(np.arange(len(learnt))).item())
+        return [Fitted(1, 1, value, network.state()) for value in judge()]
+
+    monkeypatch.setattr(regressors, "predictions", watched)
+    monkeypatch.setattr(regressors, "fit", untrained)
+    card = train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+    validation, test = (
+        [row.output for row in rows if part_of(row.source) == part]
+        for part in ("validation", "test")
+    )
+    assert asked == [validation, test, test]  # once for each head
+    assert_allclose(losses[1], losses[0], rtol=1e-5)
+    assert card.heads["fluency"].rows < card.heads["grammer"].rows == len(test)
 
 
 def test_no_encoder_is_filled_with_chance(tmp_path: Path, encoder: Path) -> None:
