@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from errata.errors import InputError
-from errata.io.model_cards import Head, ModelCard, PartSize, TrainedOn, card_files, read_model_card
+from errata.io.model_cards import (
+    GateThreshold,
+    Head,
+    ModelCard,
+    PartSize,
+    TrainedOn,
+    card_files,
+    read_model_card,
+)
 from errata.io.model_folders import ModelFolder
 from errata.io.writing import file_set
 from errata.numbers import Estimate
@@ -69,6 +78,25 @@ def test_what_is_no_number_is_null(tmp_path: Path) -> None:
     assert read is not None
     assert math.isnan(read.heads["impara"].value.low)
     assert (read.heads["impara"].spearman, read.heads["impara"].validation) == (None, None)
+
+
+def test_a_card_of_impara_names_a_threshold_for_its_encoder(tmp_path: Path) -> None:
+    card = replace(CARD, metric="impara", settings={"encoder": "minilm"})
+    assert "## Gate" not in card_files(card)["card.md"].decode()
+    gated = replace(card, gate=GateThreshold(0.81, 0.9912, 113))
+    said = card_files(gated)["card.md"].decode()
+    assert "99.1% of 113 corrections of the validation part have a cosine" in said
+    assert "`impara(model=FOLDER, similarity=minilm, threshold=0.81)`" in said
+    _written(tmp_path, gated)
+    assert read_model_card(tmp_path) == gated
+    data = json.loads((tmp_path / "card.json").read_text("utf-8"))
+    del data["gate"]  # a card from before there were thresholds
+    (tmp_path / "card.json").write_text(json.dumps(data), "utf-8")
+    assert read_model_card(tmp_path) == card
+    data["gate"] = {"threshold": 0.8, "kept": 1.0, "rows": -1}
+    (tmp_path / "card.json").write_text(json.dumps(data), "utf-8")
+    with pytest.raises(InputError, match="-1 is not a count"):
+        read_model_card(tmp_path)
 
 
 @pytest.mark.parametrize(

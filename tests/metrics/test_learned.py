@@ -18,7 +18,7 @@ from command import errata
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.evaluation import evaluate
-from errata.io.model_cards import Head, ModelCard, TrainedOn, card_files
+from errata.io.model_cards import GateThreshold, Head, ModelCard, TrainedOn, card_files
 from errata.metrics import parse
 from errata.metrics.base import count_each
 from errata.metrics.learned.bertscore import BERTScore
@@ -181,6 +181,36 @@ def test_impara_behind_its_gate(models: Path) -> None:
             assert scores.parts["gated"][2] == np.mean(~passed)
             assert_allclose(scores.parts["similarity"][2], cosine.mean(), atol=1e-6)
             assert scores.parts["gated"][1] == 0  # what was not changed is alike
+
+
+def test_a_threshold_of_another_encoder_is_noted(models: Path, tmp_path: Path) -> None:
+    """0.9 is bert-base-cased's: with another encoder it is said what it gated, and what to give."""
+    folder = shutil.copytree(models / "impara", tmp_path / "trained")
+
+    def said(**more: Any) -> str:
+        chosen = IMPARA(**{"model": str(folder), "similarity": "encoder", **more})
+        notes = evaluate(chosen, CORPUS, SYSTEMS, resamples=0).notes
+        return "; ".join(note for note in notes if "empty" not in note)
+
+    gated = int((by_hand(models)[0] <= 0.9).sum())
+    alike = evaluate(IMPARA(model="impara", similarity="encoder"), CORPUS, SYSTEMS, resamples=0)
+    total = round(float(alike.parts["gated"].sum()) * len(CORPUS))
+    assert 0 < gated <= total < 3 * len(CORPUS)
+    line = f"threshold 0.9 was set for bert-base-cased, not for encoder: it gave 0 to {total} of 18"
+    assert said() == f"{line} outputs; gate=none lets all pass"
+    data = TrainedOn("gold.m2", "0" * 64, rows=420, sources=100)
+    own = open_encoder("encoder").revision
+    card = ModelCard("impara", own, data, {}, {}, gate=GateThreshold(0.42, 0.991, 113))
+    (folder / "card.json").write_bytes(card_files(card)["card.json"])
+    assert said() == (
+        f"{line} outputs; threshold=0.42 keeps 99.1% of 113 corrections with it (the model's card)"
+    )
+    assert said(threshold=0.42) == said(gate="none") == ""
+    other = replace(card, encoder="minilm@1 dtype:float32")
+    (folder / "card.json").write_bytes(card_files(other)["card.json"])
+    assert said() == f"{line} outputs; gate=none lets all pass"
+    shutil.copytree(models / "encoder", tmp_path / "bert-base-cased")
+    assert said(similarity=str(tmp_path / "bert-base-cased")) == ""
 
 
 def test_the_gate_at_1(models: Path) -> None:

@@ -124,7 +124,10 @@ def test_the_same_seed_trains_the_same_model_and_a_finished_head_is_kept(
 
 
 def test_impara_learns_which_text_is_better(tmp_path: Path, encoder: Path) -> None:
+    from errata.models.encoder import open_encoder
+    from errata.report.tables.training import card_tables
     from errata.training.impact import plan_impara, train_impara
+    from errata.training.split import part_of
 
     rng = np.random.default_rng(0)
     letters = list("abcdefghij")
@@ -141,6 +144,19 @@ def test_impara_learns_which_text_is_better(tmp_path: Path, encoder: Path) -> No
     assert card.heads["impara"].value.low > 0.6
     assert card.split["train"].rows == 200
     assert read_model_card(tmp_path / "impara") == card
+    # The threshold is that of the untrained encoder, on the validation part alone.
+    unseen = [each for each in plan.sources if part_of(each.source) == "validation"]
+    memo = open_encoder(str(encoder), max_length=64)
+    before = memo.rows([each.source for each in unseen])[:, :-1]
+    after = memo.rows([each.text([True] * 3) for each in unseen])[:, :-1]
+    norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+    alike = (before * after).sum(1) / norms
+    assert card.gate is not None
+    assert card.gate.rows == len(unseen) < len(plan.sources) / 4
+    assert 0.99 <= card.gate.kept == (alike > card.gate.threshold).mean()
+    assert (alike > card.gate.threshold + 0.01).mean() < 0.99  # it is the highest such
+    tables = {table.name: table for table in card_tables(card)}
+    assert tables["gate"].rows == ((card.gate.threshold, card.gate.kept, len(unseen)),)
     assert {"config.json", "model.safetensors", "vocab.txt"} & {
         path.name for path in (tmp_path / "impara").iterdir()
     } >= {"config.json", "model.safetensors"}

@@ -23,6 +23,7 @@ from errata.numbers import Estimate
 __all__ = [
     "CARD_JSON",
     "CARD_MARKDOWN",
+    "GateThreshold",
     "Head",
     "ModelCard",
     "PartSize",
@@ -83,6 +84,18 @@ class Head:
 
 
 @dataclass(frozen=True)
+class GateThreshold:
+    """A threshold of IMPARA's gate for the encoder of the card, measured on ``rows`` corrections.
+
+    ``kept`` is the share of them whose cosine with their source lies above the threshold.
+    """
+
+    threshold: float
+    kept: float
+    rows: int
+
+
+@dataclass(frozen=True)
 class ModelCard:
     """All that is known of a trained model."""
 
@@ -92,6 +105,7 @@ class ModelCard:
     split: Mapping[str, PartSize]
     heads: Mapping[str, Head]
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    gate: GateThreshold | None = None
     errata: str = __version__
 
     @property
@@ -155,6 +169,7 @@ def _markdown(card: ModelCard) -> str:
         "",
         "Brackets are 95 % intervals, sources resampled. A head that does not beat the length of",
         "the output has learnt nothing worth using.",
+        *_gate_lines(card),
         "",
         "## Data",
         "",
@@ -175,6 +190,20 @@ def _markdown(card: ModelCard) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _gate_lines(card: ModelCard) -> list[str]:
+    if card.gate is None:
+        return []
+    used = f"similarity={card.settings.get('encoder')}, threshold={card.gate.threshold:g}"
+    return [
+        "",
+        "## Gate",
+        "",
+        f"With this encoder {card.gate.kept:.1%} of {card.gate.rows:,} corrections of the "
+        f"validation part have a cosine with their source above {card.gate.threshold:g}: "
+        f"`impara(model=FOLDER, {used})`.",
+    ]
 
 
 def read_model_card(folder: PathLike) -> ModelCard | None:
@@ -217,6 +246,7 @@ def _card(data: Any) -> ModelCard:
         },
         heads={_word(name): read_head(head) for name, head in data["heads"].items()},
         settings={_word(name): _setting(value) for name, value in data["settings"].items()},
+        gate=_gate(data.get("gate")),
         errata=_word(data["errata"]),
     )
 
@@ -235,6 +265,12 @@ def read_head(data: Any) -> Head:
         step=_count(data["step"]),
         steps=_count(data["steps"]),
     )
+
+
+def _gate(data: Any) -> GateThreshold | None:
+    if data is None:  # of SOME, or of an older card
+        return None
+    return GateThreshold(float(data["threshold"]), float(data["kept"]), _count(data["rows"]))
 
 
 def _estimate(data: Any) -> Estimate:

@@ -7,30 +7,39 @@ starts from bert-base-cased and trains 10 epochs with AdamW at 1e-5 on 4,096 pai
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from errata.data import Corpus
 from errata.errors import InputError
-from errata.io.model_cards import Head, ModelCard, PartSize, TrainedOn
+from errata.io.model_cards import GateThreshold, Head, ModelCard, PartSize, TrainedOn
 from errata.io.model_folders import ModelFolder, key_of
+from errata.metrics.learned.impara import cosines
 from errata.models.encoder import open_encoder
 from errata.models.language import Options, load_extra
 from errata.models.trainable import Trainable, open_trainable, reproducible
 from errata.numbers import Estimate, Floats, Ints, Progress, plural
 from errata.training.fine_tune import fit, predictions
 from errata.training.held_out import held_out_accuracy, minus_length
-from errata.training.pairs import CorrectedSource, ImpactPair, corrected_sources, draw_pairs
+from errata.training.pairs import (
+    CorrectedSource,
+    Embedding,
+    ImpactPair,
+    corrected_sources,
+    draw_pairs,
+)
 from errata.training.provenance import known_data
 from errata.training.recipe import Recipe
 from errata.training.split import PARTS, Part, part_of, part_sizes, split_rows
 
-__all__ = ["PAIRS", "ImparaPlan", "plan_impara", "train_impara"]
+__all__ = ["PAIRS", "ImparaPlan", "gate_threshold", "plan_impara", "train_impara"]
 
 HEAD = "impara"
 PAIRS = 4096  # learnt from, as in the paper
 FEWEST = 2  # pairs of a part
+KEPT = 0.99  # of corrections, by the threshold that a card names
 
 
 @dataclass(frozen=True)
@@ -48,14 +57,16 @@ class ImparaPlan:
         texts = [each.source for each in self.sources]
         return part_sizes(texts, split_rows(texts, self.recipe.fold))
 
-    def card(self, encoder: str, head: Head, pairs: dict[Part, list[ImpactPair]]) -> ModelCard:
+    def card(
+        self, encoder: str, head: Head, pairs: dict[Part, list[ImpactPair]], gate: GateThreshold
+    ) -> ModelCard:
         """The card of what was trained."""
         sizes: dict[str, PartSize] = {
             part: PartSize(len(found), len({pair.source for pair in found}))
             for part, found in pairs.items()
         }
         settings = self.recipe.settings | {"pairs": self.limit}
-        return ModelCard("impara", encoder, self.data, sizes, {HEAD: head}, settings)
+        return ModelCard("impara", encoder, self.data, sizes, {HEAD: head}, settings, gate)
 
 
 def plan_impara(
@@ -111,27 +122,52 @@ def train_impara(
         data=plan.data.sha256, pairs=plan.limit, encoder=network.revision, settings=recipe.settings
     )
     with reproducible(recipe.seed, recipe.workers):
-        pairs = _drawn(plan)
+        embed = _embedding(recipe)
+        pairs, gate = _drawn(plan, embed), _gate(plan, embed)
         head = folder.finished("", key)
         if head is None:
             work = folder.start("")
             head = _train(network, pairs, recipe, progress)
             network.save(work)
             folder.finish("", key, head)
-    card = plan.card(network.revision, head, pairs)
+    card = plan.card(network.revision, head, pairs, gate)
     folder.put_card(card)
     return card
 
 
-def _drawn(plan: ImparaPlan) -> dict[Part, list[ImpactPair]]:
-    recipe = plan.recipe
+def gate_threshold(alike: Floats, kept: float = KEPT) -> GateThreshold:
+    """The highest threshold of two decimals that at least so many cosines lie above.
+
+    >>> gate_threshold(np.array([0.5, 0.75, 0.8, 0.9]), 0.75)
+    GateThreshold(threshold=0.74, kept=0.75, rows=4)
+    """
+    below = math.floor((1 - kept) * len(alike) + 1e-9)
+    threshold = (math.ceil(float(np.sort(alike)[below]) * 100 - 1e-9) - 1) / 100
+    return GateThreshold(threshold, float((alike > threshold).mean()), len(alike))
+
+
+def _gate(plan: ImparaPlan, embed: Embedding) -> GateThreshold:
+    """Of the encoder as it was: the gate of the metric does not use what was trained."""
+    chosen = [
+        each for each in plan.sources if part_of(each.source, plan.recipe.fold) == "validation"
+    ]
+    corrected = [each.text([True] * len(each.edits)) for each in chosen]
+    return gate_threshold(cosines(embed([each.source for each in chosen]), embed(corrected)))
+
+
+def _embedding(recipe: Recipe) -> Embedding:
     encoder = open_encoder(
         recipe.encoder,
         Options(device=recipe.device, batch_size=recipe.batch_size),
         max_length=recipe.max_length,
     )
+    return lambda texts: encoder.rows(texts)[:, :-1]
+
+
+def _drawn(plan: ImparaPlan, embed: Embedding) -> dict[Part, list[ImpactPair]]:
+    recipe = plan.recipe
     rng = np.random.default_rng(recipe.seed)
-    found = draw_pairs(plan.sources, lambda texts: encoder.rows(texts)[:, :-1], rng)
+    found = draw_pairs(plan.sources, embed, rng)
     pairs: dict[Part, list[ImpactPair]] = {part: [] for part in PARTS}
     for pair in found:
         pairs[part_of(pair.source, recipe.fold)].append(pair)

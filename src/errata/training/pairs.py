@@ -21,8 +21,16 @@ from errata.edits import with_edits
 from errata.errors import InputError
 from errata.numbers import Floats
 
-__all__ = ["CorrectedSource", "ImpactPair", "corrected_sources", "draw_pairs", "impact_texts"]
+__all__ = [
+    "CorrectedSource",
+    "Embedding",
+    "ImpactPair",
+    "corrected_sources",
+    "draw_pairs",
+    "impact_texts",
+]
 
+Embedding = Callable[[Sequence[str]], Floats]
 TRIES = 10
 # Cosines of the same tokens in another batch differ by this much: what is nearer weighs the same,
 # as do edits that the encoder cannot see (of case, where it is uncased).
@@ -103,9 +111,7 @@ def impacts(vectors: Floats) -> Floats:
 
 
 def draw_pairs(
-    sources: Sequence[CorrectedSource],
-    embed: Callable[[Sequence[str]], Floats],
-    rng: np.random.Generator,
+    sources: Sequence[CorrectedSource], embed: Embedding, rng: np.random.Generator
 ) -> list[ImpactPair]:
     """Pairs of every source, in the order of the sources; ``embed`` gives the vectors of texts."""
     texts = list(dict.fromkeys(text for each in sources for text in impact_texts(each)))

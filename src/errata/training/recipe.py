@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from errata.errors import InputError
 from errata.io.model_cards import Setting
 
-__all__ = ["Recipe"]
+__all__ = ["IMPARA_RECIPE", "SOME_RECIPE", "Recipe"]
 
 MOST_TOKENS = 8192  # of a text that an encoder reads at once
 
@@ -64,3 +64,8 @@ class Recipe:
             else self.encoder
         )
         return data
+
+
+# What `errata train` does unless it is told otherwise.
+SOME_RECIPE = Recipe()
+IMPARA_RECIPE = Recipe(epochs=5)

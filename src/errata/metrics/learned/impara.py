@@ -7,6 +7,7 @@ Sakai et al. 2025 for IMPARA-GED.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal
@@ -15,7 +16,7 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.io.model_cards import read_model_card
+from errata.io.model_cards import ModelCard, read_model_card
 from errata.metrics.base import by_name, fixed_point, metric, stacked
 from errata.metrics.learned.encoder_metric import (
     Asked,
@@ -30,6 +31,8 @@ from errata.numbers import Bools, Floats, Ints, ratio
 from errata.parameters import About
 
 __all__ = ["IMPARA", "cosines", "logistic"]
+
+ENCODER, THRESHOLD = "bert-base-cased", 0.9  # Maeda et al. 2022, section 3.3
 
 
 def logistic(values: Floats) -> Floats:
@@ -50,6 +53,11 @@ def cosines(first: Floats, second: Floats) -> Floats:
     """
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     return ratio(np.einsum("id,id->i", first, second), lengths, 0.0)
+
+
+def _named(model: str) -> str:
+    """The last part of a name on the hub, or of a folder."""
+    return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
 
 
 @metric
@@ -76,8 +84,8 @@ class IMPARA(ReferenceFreeMetric):
     )
 
     model: str = "gotutiyan/IMPARA-QE"
-    similarity: str = "bert-base-cased"
-    threshold: float = 0.9  # Maeda et al. 2022, section 3.3
+    similarity: str = ENCODER
+    threshold: float = THRESHOLD
     gate: Literal[">", ">=", "none"] = ">"
     output: Literal["probability", "logit"] = "probability"
     tokenizer: str = ""
@@ -139,16 +147,7 @@ class IMPARA(ReferenceFreeMetric):
         rated = self.opened().rows(outputs)[:, 0]
         if self.output == "probability":
             rated = logistic(rated)
-        alike = np.ones(len(outputs))
-        changed = [
-            i for i, pair in enumerate(zip(sources, outputs, strict=True)) if len({*pair}) > 1
-        ]
-        if self.gate != "none" and changed:
-            encoder = self._encoder()
-            before, after = (
-                encoder.rows([texts[i] for i in changed])[:, :-1] for texts in (sources, outputs)
-            )
-            alike[changed] = cosines(before, after)
+        alike = self._alike(sources, outputs)
         gated = ~self._passed(alike)
         return stacked(
             self.statistics,
@@ -160,6 +159,19 @@ class IMPARA(ReferenceFreeMetric):
                 "sentences": np.ones(len(outputs)),
             },
         )
+
+    def _alike(self, sources: Sequence[str], outputs: Sequence[str]) -> Floats:
+        alike = np.ones(len(outputs))
+        changed = [
+            i for i, pair in enumerate(zip(sources, outputs, strict=True)) if len({*pair}) > 1
+        ]
+        if self.gate != "none" and changed:
+            encoder = self._encoder()
+            before, after = (
+                encoder.rows([texts[i] for i in changed])[:, :-1] for texts in (sources, outputs)
+            )
+            alike[changed] = cosines(before, after)
+        return alike
 
     def _passed(self, alike: Floats) -> Bools:
         if self.gate == "none":
@@ -179,6 +191,33 @@ class IMPARA(ReferenceFreeMetric):
         return {name: ratio(sums[name], sums["sentences"], 0.0) for name in shown}
 
     def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What was cut, and what the card of the model says."""
+        """What was cut, what the card says, and a threshold that was set for another encoder."""
         card = read_model_card(located(self.model))
-        return (*super().notes(corpus, systems), *(() if card is None else card.facts))
+        said = (*super().notes(corpus, systems), *(() if card is None else card.facts))
+        if self.gate == "none" or self.threshold != THRESHOLD or _named(self.similarity) == ENCODER:
+            return said
+        return (*said, self._foreign_threshold(card, corpus, systems))
+
+    def _foreign_threshold(
+        self, card: ModelCard | None, corpus: Corpus, systems: Sequence[Hypotheses]
+    ) -> str:
+        sources = lines_of(corpus.sources)
+        alike = [self._alike(sources, lines_of(each.sentences)) for each in systems]
+        gated = sum(int((~self._passed(each)).sum()) for each in alike)
+        said = (
+            f"threshold {THRESHOLD:g} was set for {ENCODER}, not for {_named(self.similarity)}: it "
+            f"gave 0 to {gated:,} of {sum(map(len, alike)):,} outputs"
+        )
+        if card is None or card.gate is None or not self._reads_like(card):
+            return f"{said}; gate=none lets all pass"
+        return (
+            f"{said}; threshold={card.gate.threshold:g} keeps {card.gate.kept:.1%} of "
+            f"{card.gate.rows:,} corrections with it (the model's card)"
+        )
+
+    def _reads_like(self, card: ModelCard) -> bool:
+        """Whether the card speaks of the encoder that the gate uses."""
+        own, other = (
+            text.partition(" dtype:")[0] for text in (self._encoder().revision, card.encoder)
+        )
+        return own == other

@@ -13,9 +13,22 @@ __all__ = ["card_tables", "training_tables"]
 
 def card_tables(card: ModelCard) -> list[Table]:
     """How every head does on held-out sources, what it learnt from, and how."""
-    return training_tables(
+    shown = training_tables(
         card.metric, card.data, card.split, card.heads, {**card.settings, "encoder": card.encoder}
     )
+    if card.gate is None:
+        return shown
+    gate = Table(
+        ("threshold", "kept", "corrections"),
+        ((card.gate.threshold, card.gate.kept, card.gate.rows),),
+        title="The gate of impara, with this encoder",
+        name="gate",
+        formats={"threshold": ".2f", "kept": ".3f"},
+        caption="kept: the share of corrections of the validation part whose cosine with their "
+        "source lies above the threshold",
+        signature=shown[0].signature,
+    )
+    return [shown[0], gate, *shown[1:]]
 
 
 def training_tables(
