@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +22,10 @@ from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.metrics import parse
 from errata.metrics.judge import Judge
+from errata.metrics.judge.asking import Answer, Question
 from errata.metrics.judge.prompting import read_prompt
 from errata.metrics.judge.rankings import rankings_of
+from errata.metrics.judge.trust import Judged, Planned, Showing, put_together
 from errata.models import chat
 from fake_chat import SECRET, FakeChat, fake_chat, shown_targets
 
@@ -208,6 +212,26 @@ def test_what_stays_unread_has_no_score_and_is_never_guessed(fake: FakeChat) -> 
         evaluate("judge(repeats=1, seed=1)", CORPUS, A, resamples=0)
 
 
+@pytest.mark.parametrize(("unread", "said"), [(1, ""), (2, "warned"), (20, "warned"), (21, "no")])
+def test_how_much_may_stay_unread(unread: int, said: str) -> None:
+    """Of 100 answers: above one a warning, above twenty an error."""
+    texts = tuple(f"t{i}" for i in range(100))
+    questions = [Question(text, 1, 0) for text in texts]
+    planned = [Planned(i, 0, (text,), questions[i]) for i, text in enumerate(texts)]
+    answers = {
+        question: Answer("", "m", None if i < unread else (3.0,), 1, 1, 1, False)
+        for i, question in enumerate(questions)
+    }
+    with warnings.catch_warnings(record=True) as seen, ExitStack() as stack:
+        warnings.simplefilter("always")
+        if said == "no":
+            stack.enter_context(pytest.raises(InputError, match="21 of 100 answers of the judge"))
+        put_together(planned, answers, [texts], [Hypotheses("A", texts)], schema=True)
+    assert ["could not be read" in str(each.message) for each in seen] == [True] * (
+        said == "warned"
+    )
+
+
 def vars_of(corpus: Corpus) -> tuple[tuple[str, ...], object]:
     return corpus.sources, corpus.references
 
@@ -241,6 +265,22 @@ def test_a_judge_that_goes_by_the_position_is_found_out(fake: FakeChat) -> None:
     # Where the judge goes by the text, nothing is said: warnings are errors here.
     fake.score = lambda target, place: 1 + len(target) % 5
     evaluate("judge(seed=5)", CORPUS, MANY, resamples=0)
+
+
+def test_how_sure_the_bias_is() -> None:
+    """Kendall's S over its standard deviation, of n targets √(n (n - 1) (2n + 5) / 18)."""
+    three = [Showing(i, 0, ("a", "b", "c"), (1.0, 2.0, 3.0)) for i in range(4)]
+    two = Showing(4, 0, ("a", "b"), (2.0, 1.0))
+    unread, alone = Showing(5, 0, ("a", "b"), None), Showing(6, 0, ("a",), (5.0,))
+    judged = Judged((*three, two, unread, alone), (), (), ("m",), False, 7, 0, 0)
+    trust = judged.trust
+    assert trust.z == pytest.approx((4 * 3 - 1) / math.sqrt(4 * 66 / 18 + 18 / 18))
+    assert (trust.pairs, trust.tau) == (13, pytest.approx(11 / 13))
+    assert trust.seen.tolist() == [5, 5, 4]
+    assert trust.means.tolist() == [6 / 5, 9 / 5, 3]
+    assert not trust.biased
+    assert replace(trust, z=3.0).biased
+    assert not replace(trust, z=3.0, tau=0.09).biased
 
 
 def test_a_judge_that_sees_no_difference_is_found_out(fake: FakeChat) -> None:
