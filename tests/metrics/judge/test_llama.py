@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -136,12 +136,14 @@ def test_a_server_that_is_killed_costs_only_what_is_missing(
 
     with llama_server() as doomed:
 
-        def counted(self: ChatServer, body: dict[str, object]) -> Reply:
+        def counted(
+            self: ChatServer, body: dict[str, object], *before: Callable[[], None]
+        ) -> Reply:
             nonlocal asked
             asked += 1
             if asked == 3:  # it dies while it works on this one
                 threading.Timer(0.05, doomed.kill).start()
-            return ask(self, body)
+            return ask(self, body, *before)
 
         monkeypatch.setattr(ChatServer, "ask", counted)
         monkeypatch.setenv("OPENAI_BASE_URL", doomed.url)
