@@ -24,7 +24,7 @@ from errata.report.figures import figure_bytes
 from errata.report.figures.stress import stress_plot
 from errata.report.tables.stress import stress_table
 from errata.studies import attacks
-from errata.studies.attacks import Attack
+from errata.studies.attacks import Attack, nearest_neighbours
 from errata.studies.damage import Perturbation
 from errata.studies.stress import PERTURBATIONS, stress
 from fake_chat import fake_chat
@@ -331,3 +331,18 @@ def test_the_command_on_bad_input(arguments: list[str], problem: str) -> None:
     assert done.returncode == 2
     assert problem in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_neighbours_are_of_other_lines_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither the right text of a line nor its source, which may stand elsewhere, is one."""
+    sources = [f"{word} go home ." for word in ("He", "She", "It", "Ann", "Bob", "Eve", "Tim")]
+    right = [text.replace("go", "goes") for text in sources]
+    right[0] = sources[1]  # what is a source in line 2 is the right text of line 1
+    whole = nearest_neighbours(sources, right, np.random.default_rng(0))
+    for texts in whole:
+        for text, source, own in zip(texts, sources, right, strict=True):
+            assert text not in (source, own)
+    monkeypatch.setattr(attacks, "AT_ONCE", 2)
+    assert nearest_neighbours(sources, right, np.random.default_rng(0)) == whole
