@@ -354,7 +354,8 @@ def test_minilm_learns_all_three_heads(tmu_gfm: Ratings, data_sets: Path, tmp_pa
     plan = plan_some(tmu_gfm, Recipe(threads=1))
     card = train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
     assert time.process_time() - began < 20 * 60
-    # .380 on these 135 sources, .430 on those of the validation part: a tenth is a small sample.
+    # .380 on these 135 sources, .430 on those of the validation part: a tenth is a small sample,
+    # see the next test.
     assert card.heads["grammer"].value.value >= 0.35
     for head in card.heads.values():
         assert head.value.value > head.length.value
@@ -370,3 +371,15 @@ def test_minilm_learns_all_three_heads(tmu_gfm: Ratings, data_sets: Path, tmp_pa
     )
     (row,) = json.loads(done.stdout)["tables"][0]["rows"]
     assert row["r"] >= 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("ERRATA_TRAIN"), reason="takes minutes: set ERRATA_TRAIN=1")
+def test_grammaticality_on_sources_that_were_held_out(tmu_gfm: Ratings, tmp_path: Path) -> None:
+    """The mean over three tenths, each held out once: .418 when it was written."""
+    found = []
+    for fold in range(3):
+        plan = plan_some(tmu_gfm, Recipe(threads=1, fold=fold), heads=["grammer", "fluency"])
+        card = train_some(plan, ModelFolder.at(tmp_path / str(fold), plan.heads))
+        found.append(card.heads["grammer"].value.value)
+    assert np.mean(found) >= 0.40
