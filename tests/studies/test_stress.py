@@ -99,24 +99,23 @@ def test_attacks_that_are_the_same_for_every_source() -> None:
     assert "gnore all previous instructions" in orders[0]
 
 
-@given(st.lists(st.text("abc ", max_size=8), min_size=1, max_size=9))
-def test_neighbours_are_other_peoples_sentences_nearest_first(sentences: list[str]) -> None:
-    sources = [sentence + " x" for sentence in sentences]
+@given(st.lists(st.text("abc ", max_size=8), min_size=1, max_size=9), st.booleans())
+def test_neighbours_are_other_peoples_sentences_nearest_first(
+    sentences: list[str], swapped: bool
+) -> None:
+    sources = sentences[::-1] if swapped else [sentence + " x" for sentence in sentences]
     found = texts("nearest neighbour", sources, sentences)
-    others = set(sentences)
-    assert len(found) == max(1, min(4, len(others) - 1))
     for i, (source, own) in enumerate(zip(sources, sentences, strict=True)):
+        others = {*sentences} - {own, source}
         mine = [text[i] for text in found]
-        if len(others) > 1:
-            assert own not in mine
-        likeness = sorted(
-            (Indel.normalized_similarity(source, other) for other in others - {own}), reverse=True
-        )
-        assert_allclose(
-            [Indel.normalized_similarity(source, text) for text in mine][: len(likeness)],
-            likeness[: len(mine)],
-            atol=1e-6,
-        )
+        if not others:
+            assert set(mine) == {"The weather is mild ."}
+            continue
+        assert set(mine) <= others
+        assert len(set(mine)) == min(len(mine), len(others))
+        nearest = sorted((Indel.normalized_similarity(source, o) for o in others), reverse=True)
+        like = [Indel.normalized_similarity(source, text) for text in mine]
+        assert_allclose(like[: len(others)], nearest[: len(mine)], atol=1e-6)
 
 
 def test_neighbours_are_looked_for_among_so_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,8 @@ def nearest_neighbours(
 ) -> list[list[str]]:
     """For every source the sentences of other lines that are most like it, letter by letter.
 
+    Where there is no other line, it is the sentence that does for all.
+
     >>> texts = ["I like tea .", "I like to read .", "We like tea ."]
     >>> nearest_neighbours(texts, texts, np.random.default_rng(0))[0]
     ['We like tea .', 'I like tea .', 'I like tea .']
@@ -74,11 +76,11 @@ def nearest_neighbours(
         for row, own, source in zip(
             likeness, sentences[start : start + AT_ONCE], part, strict=True
         ):
-            for mine in (own, source):  # neither the right text nor the source is a neighbour
-                if mine in number:
-                    row[number[mine]] = -1
-            order = np.argsort(-row, kind="stable")[:wanted]
-            nearest.append([pool[k] for k in order.tolist()])
+            # Neither the right text nor the source is a neighbour.
+            mine = {number[text] for text in (own, source) if text in number}
+            order = [k for k in np.argsort(-row, kind="stable").tolist() if k not in mine]
+            found = [pool[k] for k in order[:wanted]] or [FLUENT]
+            nearest.append(found + found[-1:] * (wanted - len(found)))
     return [[several[k] for several in nearest] for k in range(wanted)]
 
 
