@@ -337,7 +337,7 @@ def tmu_gfm(data_sets: Path) -> Ratings:
 
 @pytest.mark.slow
 def test_minilm_learns_fluency_from_512_rows(tmu_gfm: Ratings, tmp_path: Path) -> None:
-    """Half a minute; better than chance on 135 sources that it never saw."""
+    """Forty seconds of a processor; better than chance on 135 sources that it never saw."""
     recipe = Recipe(epochs=1, batch_size=8, learning_rate=3e-4, threads=1)
     plan = plan_some(tmu_gfm, recipe, heads=["fluency"], rows=512)
     card = train_some(plan, ModelFolder.at(tmp_path, plan.heads))
