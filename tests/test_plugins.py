@@ -233,6 +233,9 @@ def test_a_module_of_the_current_folder_is_found(mine: Path) -> None:
         ("mine.py:overlap(", "cannot read the metric"),
         ("m2(bta=1)", "m2 has no parameter 'bta'; did you mean 'beta'?"),
         ("glue", "there is no metric 'glue'; did you mean 'gleu'?"),
+        ("pt-m2(beta=1)", "there is no metric 'pt-m2'; did you mean 'pt_m2'?"),
+        ("cleme2.0", "there is no metric 'cleme2.0'; did you mean 'cleme2'?"),
+        ("scribendi(model=my-model)", "put quotes around paths, names with hyphens and the like"),
         ("m2(choice=optimum)", "choice='optimum' is unknown; did you mean 'optimal'?"),
     ],
 )

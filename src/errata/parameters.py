@@ -176,7 +176,7 @@ def parse_arguments(
     problem = InputError(
         f"cannot read the {what} {text!r}",
         remedy=f"write name or name(parameter=value, ...), as in {example}; "
-        "put quotes around paths and the like",
+        "put quotes around paths, names with hyphens and the like",
     )
     try:
         node = ast.parse(text.strip(), mode="eval").body

@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -112,6 +113,9 @@ class Registry(Generic[T]):
 
     def parse(self, text: str) -> Any:
         """Read one from its signature: ``parse(repr(x)) == x``."""
+        bare = text.partition("(")[0].strip()
+        if re.fullmatch(r"\w+([-.]\w+)+", bare):  # pt-m2, cleme2.0: as papers write names
+            self.get(bare)
         name, arguments = parse_arguments(text, self.what, self.example)
         if ":" not in name:
             cls: Any = self.get(name)

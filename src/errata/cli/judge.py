@@ -32,7 +32,7 @@ Examples:
 @click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
 @corpus_options("refs", "missing", "annotators")
 @metric_option("judge")
-@extract_option("judge(mode=edit): find the edits of all outputs alike")
+@extract_option("for judge(mode=edit), find the edits of all outputs alike")
 @click.option(
     "-o",
     "--output",
@@ -40,7 +40,10 @@ Examples:
     help="The file of judgments to write, as JSON lines, for errata rank and the like.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="Say what would be asked and what it costs; ask nothing."
+    "--dry-run",
+    is_flag=True,
+    help="Say what would be asked and what it costs; ask nothing. Needs no server where the "
+    "metric names its model.",
 )
 @format_option
 def command(
