@@ -293,6 +293,12 @@ def test_no_encoder_is_filled_with_chance(tmp_path: Path, encoder: Path) -> None
     plan = _plan(tmp_path, folder, "grammer")
     with pytest.raises(InputError, match=r"the encoder other lacks weights: \S+attention\S+ and"):
         train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+    wide = shutil.copytree(encoder, tmp_path / "wide")
+    with (wide / "vocab.txt").open("a") as vocabulary:
+        vocabulary.write("more\n")
+    wider = replace(plan, recipe=replace(plan.recipe, encoder=str(wide)))
+    with pytest.raises(InputError, match=r"the tokenizer of wide has \d+ tokens, the model wide"):
+        train_some(wider, ModelFolder.at(tmp_path / "some", plan.heads))
     roberta = replace(QUICK, encoder=str(write_roberta(tmp_path / "rob")), max_length=11)
     with pytest.raises(InputError, match="longer than the 10 that rob takes"):
         train_some(replace(plan, recipe=roberta), ModelFolder.at(tmp_path / "some", plan.heads))

@@ -31,6 +31,7 @@ __all__ = [
     "paired",
     "parted",
     "positions",
+    "require_fitting",
     "unbroken",
 ]
 
@@ -161,17 +162,7 @@ class Encoder:
         """The tokenizer, the model, and how many tokens it takes."""
         tokenizer = self._tokenizer.tokenizer()
         model = self.checkpoint.model(self.auto, without=UNUSED[self.auto])
-        if tokenizer.pad_token is None:
-            raise InputError(
-                f"the tokenizer of {self.checkpoint.label} cannot pad texts",
-                remedy="use an encoder, like bert-base-cased",
-            )
-        if len(tokenizer) > model.config.vocab_size:
-            raise InputError(
-                f"the tokenizer of {self._tokenizer.label} has {len(tokenizer)} tokens, the model "
-                f"{self.checkpoint.label} {model.config.vocab_size}",
-                remedy="name the tokenizer it was trained with",
-            )
+        require_fitting(tokenizer, model, self._tokenizer.label, self.checkpoint.label)
         tokenizer.padding_side = tokenizer.truncation_side = "right"
         if self.layers is not None:
             _shorten(model, self.layers, self.checkpoint.label)
@@ -189,6 +180,21 @@ _REMEDY = {
     f"{LAYOUT}",
 }
 _TOKENIZER = "give the name of a model on the Hugging Face hub, or a folder with tokenizer files"
+
+
+def require_fitting(tokenizer: Any, model: Any, tokenizer_label: str, label: str) -> None:
+    """Refuse a tokenizer that cannot pad, or has tokens that the model does not know."""
+    if tokenizer.pad_token is None:
+        raise InputError(
+            f"the tokenizer of {tokenizer_label} cannot pad texts",
+            remedy="use an encoder, like bert-base-cased",
+        )
+    if len(tokenizer) > model.config.vocab_size:
+        raise InputError(
+            f"the tokenizer of {tokenizer_label} has {len(tokenizer)} tokens, the model "
+            f"{label} {model.config.vocab_size}",
+            remedy="use the tokenizer it was trained with",
+        )
 
 
 def positions(model: Any) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from errata.errors import InputError
 from errata.models.checkpoint import ENCODERS, INSTALL, LAYOUT, Checkpoint, quiet, require_layout
-from errata.models.encoder import positions
+from errata.models.encoder import positions, require_fitting
 from errata.models.language import Options, load_extra
 from errata.models.memo import default_cache
 from errata.numbers import Floats, Ints
@@ -117,6 +117,7 @@ def open_trainable(
         torch.manual_seed(seed)
         model = checkpoint.model("AutoModelForSequenceClassification", without=NEW, labels=outputs)
     tokenizer = checkpoint.tokenizer()
+    require_fitting(tokenizer, model, checkpoint.label, checkpoint.label)
     longest = positions(model)
     if max_length > longest:
         raise InputError(
