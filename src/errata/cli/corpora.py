@@ -51,7 +51,9 @@ Examples:
     metavar="METRIC",
     help="Show by how many places a system rises or falls against this metric.",
 )
-@extract_option("errant, edits and difficulty: find the edits of all outputs alike")
+@extract_option(
+    "for errant, edits, cleme, pt_errant, difficulty and judge, find the edits of all outputs alike"
+)
 @types_option
 @tier_option
 @click.option(

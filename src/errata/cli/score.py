@@ -45,7 +45,9 @@ FILES = f"Everywhere, files may be compressed ({', '.join(COMPRESSIONS)}), and -
 @click.option(
     "--by-type", is_flag=True, help="F, success and false alarms by kind of edit (errant, edits)."
 )
-@extract_option("errant, edits and difficulty: find the edits of all outputs alike")
+@extract_option(
+    "for errant, edits, cleme, pt_errant, difficulty and judge, find the edits of all outputs alike"
+)
 @tier_option
 @click.option("--details", is_flag=True, help="With several metrics: a table for each of them.")
 @bootstrap_options()
