@@ -57,6 +57,7 @@ def chromium(profile: Path) -> Iterator[Any]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=driver)
     chrome = webdriver.Chrome(options=options, service=service)
+    chrome.set_script_timeout(5 * PATIENCE)  # axe-core on a large page, on a busy machine
     try:
         yield chrome
     finally:
