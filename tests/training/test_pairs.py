@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -55,6 +58,41 @@ def test_the_better_text_has_the_edits_that_weigh_more() -> None:
         assert value(pair.better) > value(pair.worse)
 
 
+def test_pairs_come_as_often_as_the_recipe_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A size from 0 to n, a subset of that size, each edit flipped with chance 1/n: all of them."""
+    n, draws = 3, 4000
+    expected: Counter[frozenset[tuple[bool, ...]]] = Counter()
+    for one, flipped in product(product((False, True), repeat=n), repeat=2):
+        other = tuple(a != b for a, b in zip(one, flipped, strict=True))
+        chance = 1 / (n + 1) / math.comb(n, sum(one))
+        expected[frozenset({one, other})] += chance * math.prod(
+            1 / n if flip else 1 - 1 / n for flip in flipped
+        )
+    monkeypatch.setattr("errata.training.pairs.TRIES", 1)
+    each, rng = CorrectedSource("He go home", EDITS), np.random.default_rng(0)
+    found: Counter[frozenset[tuple[bool, ...]]] = Counter()
+    for _ in range(draws):
+        for pair in draw_pairs([each], _embed, rng):
+            made = (pair.better.split(), pair.worse.split())
+            found[frozenset(tuple(e.replacement in words for e in EDITS) for words in made)] += 1
+    for both, chance in expected.items():
+        if len(both) == 2:  # a text and itself are no pair
+            assert abs(found[both] / draws - chance) < 5 * math.sqrt(chance / draws)
+    assert set(found) == {both for both in expected if len(both) == 2}
+
+
+@pytest.mark.parametrize(("n", "tries"), [(2, 1), (3, 3), (4, 6), (5, 10), (8, 10)])
+def test_no_source_gives_more_pairs_than_it_is_tried(n: int, tries: int) -> None:
+    edits = tuple(Edit(k, k + 1, f"w{k}") for k in range(n))
+    each = CorrectedSource(" ".join("abcdefgh"[:n]), edits)
+
+    def embed(texts: Sequence[str]) -> Floats:
+        return np.array([[9.0, *((k + 1.0) * (f"w{k}" in t) for k in range(n))] for t in texts])
+
+    most = max(len(draw_pairs([each], embed, np.random.default_rng(k))) for k in range(200))
+    assert most == tries
+
+
 def test_what_the_encoder_cannot_see_makes_no_pair() -> None:
     """Rounding gives the same tokens, read in another batch, cosines a little apart."""
     each = CorrectedSource("He go home", EDITS[1:2])
@@ -81,7 +119,8 @@ def test_corrections_come_from_edits_or_texts_and_overlapping_ones_are_counted()
         0,
     )
     overlapping = Reference(0, (Edit(0, 2, "She"), Edit(1, 2, "goes")))
-    same = Reference(1, (Edit(0, 1, "He"), Edit(1, 2, "goes")))
+    # What changes nothing is no edit, and one that stands twice is one.
+    same = Reference(1, (Edit(0, 1, "He"), Edit(1, 2, "goes"), Edit(1, 2, "goes")))
     edits = Corpus(("He go home",), ((overlapping, same),))
     assert corrected_sources(edits) == ([CorrectedSource("He go home", (Edit(1, 2, "goes"),))], 1)
     with pytest.raises(InputError, match="no sentence was corrected"):

@@ -94,7 +94,7 @@ def test_a_plan_says_what_would_be_trained(ratings: Ratings) -> None:
     assert plan.heads == ("grammer", "fluency", "meaning")
     assert sum(size.rows for size in plan.sizes.values()) == plan.data.rows == 240
     assert plan.data.name == "rated.csv"
-    assert plan.data.notes == ("left out as no ratings (0, other): 240 of meaning",)
+    assert plan.data.notes[0] == "left out as no ratings (0, other): 240 of meaning"
     assert plan.data.licence == "not stated"
     length = plan.baselines["grammer"]
     assert length.rows == plan.sizes["test"].rows
@@ -106,6 +106,23 @@ def test_a_plan_says_what_would_be_trained(ratings: Ratings) -> None:
     # Rows that were made, not read, have no lines to tell them apart.
     made = replace(ratings, rows=tuple(replace(row, line=0) for row in ratings.rows))
     assert plan_some(made, Recipe(threads=1), heads=["fluency"], rows=40).sizes == less.sizes
+
+
+def test_rows_that_say_nothing_or_say_it_twice_are_counted(ratings: Ratings) -> None:
+    rows = [
+        replace(row, ratings={**row.ratings, "fluency": ()}) if k % 4 == 0 else row
+        for k, row in enumerate(ratings.rows)
+    ]
+    rows.append(rows[1])
+    known = len({(row.source, row.output) for row in rows})
+    given = replace(ratings, rows=tuple(rows), others={})
+    assert plan_some(given, Recipe(threads=1)).data.notes == (
+        "outputs that nobody rated, left out: 60 of fluency",
+        f"{len(rows) - known} rows rate an output of a source once more: every row counts",
+    )
+    distinct = {(row.source, row.output): row for row in ratings.rows}.values()
+    once = replace(ratings, rows=tuple(distinct), others={})
+    assert plan_some(once, Recipe(threads=1), heads=["grammer"]).data.notes == ()
 
 
 def test_public_data_go_by_their_name(data_sets: Path) -> None:

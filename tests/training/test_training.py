@@ -23,11 +23,12 @@ from command import errata
 from errata.correlation import pearson
 from errata.data import Corpus, Edit, Reference
 from errata.errors import InputError
-from errata.io.model_cards import read_model_card
+from errata.io.model_cards import Head, read_model_card
 from errata.io.model_folders import ModelFolder
 from errata.io.ratings import Ratings, read_ratings
 from errata.models.encoder import open_regressor, paired
 from errata.models.trainable import Trainable, open_trainable
+from errata.numbers import Estimate
 from errata.training.fine_tune import Fitted, fit, predictions
 from errata.training.recipe import Recipe
 from errata.training.regressors import SomePlan, plan_some, train_some
@@ -36,6 +37,7 @@ from rated_outputs import rated_csv, write_word_encoder
 from tiny_encoder import write_roberta
 
 pytestmark = pytest.mark.lm
+EVEN = Estimate(0.5, 0.4, 0.6)
 QUICK = Recipe(epochs=5, batch_size=16, learning_rate=3e-3, patience=12, max_length=64, threads=1)
 
 
@@ -142,6 +144,7 @@ def test_impara_learns_which_text_is_better(tmp_path: Path, encoder: Path) -> No
     plan = plan_impara(corpus, replace(QUICK, encoder=str(encoder)), name="gold.m2", rows=200)
     card = train_impara(plan, ModelFolder.at(tmp_path / "impara", [""]))
     assert card.heads["impara"].value.low > 0.6
+    assert card.heads["impara"].cut == 0
     assert card.split["train"].rows == 200
     assert read_model_card(tmp_path / "impara") == card
     # The threshold is that of the untrained encoder, on the validation part alone.
@@ -184,10 +187,21 @@ def test_the_command_trains_says_how_well_and_does_not_overwrite(
     )
     done = errata(*run, cwd=tmp_path)
     assert '"name": "heads"' in done.stdout
+    assert "tokens, cut" not in done.stderr
     assert "not to be shipped" in done.stderr
     again = errata(*run, cwd=tmp_path, code=2)
     assert "some/card.json: the file exists; give --force" in again.stderr
-    errata(*run, "--force", cwd=tmp_path)
+    # All outputs have 9 words and numbers with [CLS] and [SEP]: at 8 tokens, every one is cut.
+    short = errata(*run, "--max-length", 8, "--force", cwd=tmp_path)
+    rows = {row["part"]: row["rows"] for row in _table(short.stdout, "split")}
+    assert rows["train"] == 64
+    assert f"fluency: {sum(rows.values())} texts longer than 8 tokens, cut" in short.stderr
+
+
+def _table(printed: str, name: str) -> list[dict[str, Any]]:
+    (table,) = [each for each in json.loads(printed)["tables"] if each["name"] == name]
+    rows: list[dict[str, Any]] = table["rows"]
+    return rows
 
 
 def test_odd_encoders_are_refused(tmp_path: Path, encoder: Path) -> None:
@@ -215,6 +229,17 @@ def test_each_output_is_saved_as_a_model_of_its_own(tmp_path: Path, encoder: Pat
     assert_allclose(network.predict([(text,) for text in texts]), said, atol=1e-6)
 
 
+def test_the_seed_alone_decides_on_new_outputs(encoder: Path) -> None:
+    torch = pytest.importorskip("torch")
+
+    def drawn(seed: int) -> Any:
+        torch.rand(3)  # whatever chance there was before
+        return open_trainable(str(encoder), seed=seed, max_length=64).model.classifier.weight
+
+    assert torch.equal(drawn(0), drawn(0))
+    assert not torch.equal(drawn(0), drawn(1))
+
+
 def test_the_best_look_of_each_output_is_kept_and_patience_ends() -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
@@ -239,6 +264,83 @@ def test_the_best_look_of_each_output_is_kept_and_patience_ends() -> None:
     assert torch.equal(first.weights["weight"], states[1]["weight"])
     assert torch.equal(second.weights["weight"], states[0]["weight"])
     assert not torch.equal(states[0]["weight"], states[1]["weight"])
+
+
+def test_how_a_step_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AdamW on what decays and what does not, in training mode, with short gradients."""
+    torch = pytest.importorskip("torch")
+    rates: list[float] = []
+    decays: set[tuple[int, float]] = set()
+    norms: list[float] = []
+    step = torch.optim.AdamW.step
+
+    def watched(self: Any, *args: Any) -> Any:
+        gradients = []
+        for group in self.param_groups:
+            rates.append(group["lr"])
+            decays.update((p.ndim, group["weight_decay"]) for p in group["params"])
+            gradients += [p.grad.norm() for p in group["params"]]
+        norms.append(torch.stack(gradients).norm().item())
+        return step(self, *args)
+
+    model = torch.nn.Linear(2, 1)
+    model.config = SimpleNamespace(num_labels=1)
+    learning: list[bool] = []
+
+    def loss(rows: Any) -> Any:
+        learning.append(model.training)
+        return 100 * model(torch.ones(len(rows), 2)).sum()
+
+    def judge() -> tuple[float]:
+        model.eval()  # as looking does
+        return (0.0,)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", watched)
+    recipe = Recipe(epochs=5, batch_size=2, learning_rate=0.5, patience=99, threads=1)
+    fit(Trainable(model, None, "none"), np.ones(8, np.int64), loss, judge, recipe)
+    # Twenty steps: up over the first two, then down towards 0.
+    wanted = [0.25, 0.5, *(0.5 * (20 - k) / 18 for k in range(2, 20))]
+    assert_allclose(rates, np.repeat(wanted, 2))
+    assert decays == {(1, 0.0), (2, 0.01)}
+    assert_allclose(norms, 1.0, rtol=1e-4)
+    assert learning == [True] * 20
+
+
+def test_a_finished_head_of_another_training_is_not_taken(
+    trained: tuple[SomePlan, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from errata.training import regressors
+
+    done: list[tuple[str, ...]] = []
+
+    def marked(
+        network: Any, task: Any, heads: Any, plan: Any, folder: Any, key: str, _: Any
+    ) -> None:
+        done.append(tuple(heads))
+        for name in heads:
+            folder.start(name)
+            folder.finish(name, key, Head("pearson", 3, EVEN, EVEN))
+
+    def left(self: ModelFolder, card: Any) -> list[Path]:
+        return []  # as where it is broken off before the end
+
+    monkeypatch.setattr(regressors, "_train", marked)
+    monkeypatch.setattr(ModelFolder, "put_card", left)
+    plan = trained[0]
+    both = [("grammer",), ("meaning",)]
+    others = (
+        replace(plan, data=replace(plan.data, sha256="0" * 64)),
+        replace(plan, limit=40),
+        *(replace(plan, recipe=replace(plan.recipe, **{name: 3})) for name in ("seed", "epochs")),
+        replace(plan, recipe=replace(plan.recipe, max_length=32)),
+        replace(plan, recipe=replace(plan.recipe, fold=1)),
+    )
+    for k, other in enumerate(others):
+        folder = ModelFolder.at(tmp_path / str(k), plan.heads)
+        for each, wanted in ((plan, both), (plan, []), (other, both), (other, [])):
+            done.clear()
+            train_some(each, folder)
+            assert done == wanted, k
 
 
 def test_validation_chooses_and_the_test_part_is_looked_at_once(

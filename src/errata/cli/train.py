@@ -263,4 +263,6 @@ def _show(card: ModelCard, output: str, form: Form, after: str) -> None:
     for name, head in card.heads.items():
         if not head.value.value > head.length.value:
             note(f"{name} is no better than the length of the output on held-out sources")
+    for said in card.cuts:
+        note(said)
     note(f"{output}: weights and card.md; the weights are not to be shipped, see the card")

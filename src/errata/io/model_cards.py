@@ -18,7 +18,7 @@ from errata import __version__
 from errata.errors import InputError
 from errata.io.files import PathLike, decode, read_bytes, shown_name
 from errata.io.strict_json import decode_json
-from errata.numbers import Estimate
+from errata.numbers import Estimate, plural
 
 __all__ = [
     "CARD_JSON",
@@ -70,7 +70,8 @@ class Head:
     """One regressor: how it does on the held-out sources, and when it was best.
 
     ``figure`` says what ``value`` is: r with people's mean ratings, or the share of pairs that are
-    ordered rightly. ``length`` is the same figure of minus the number of characters.
+    ordered rightly. ``length`` is the same figure of minus the number of characters. ``cut`` texts
+    (or pairs that are read together) of all parts were longer than the model was let read.
     """
 
     figure: Literal["pearson", "accuracy"]
@@ -81,6 +82,7 @@ class Head:
     validation: float | None = None
     step: int = 0
     steps: int = 0
+    cut: int = 0
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,16 @@ class ModelCard:
             f"[{head.value.low:.3f}, {head.value.high:.3f}], the length alone "
             f"{head.length.value:.3f} ({head.rows} rows of {self.data.name})"
             for name, head in self.heads.items()
+        )
+
+    @property
+    def cuts(self) -> tuple[str, ...]:
+        """Of what how much was cut in training, one line for each head that it befell."""
+        return tuple(
+            f"{name}: {head.cut:,} {plural('text', head.cut)} longer than "
+            f"{self.settings.get('max_length')} tokens, cut"
+            for name, head in self.heads.items()
+            if head.cut
         )
 
 
@@ -169,6 +181,7 @@ def _markdown(card: ModelCard) -> str:
         "",
         "Brackets are 95 % intervals, sources resampled. A head that does not beat the length of",
         "the output has learnt nothing worth using.",
+        *(f"- {said}" for said in card.cuts),
         *_gate_lines(card),
         "",
         "## Data",
@@ -264,6 +277,7 @@ def read_head(data: Any) -> Head:
         validation=None if data["validation"] is None else float(data["validation"]),
         step=_count(data["step"]),
         steps=_count(data["steps"]),
+        cut=_count(data.get("cut", 0)),  # older cards do not say
     )
 
 

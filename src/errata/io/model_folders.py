@@ -47,14 +47,15 @@ class ModelFolder:
     def at(cls, path: PathLike, parts: Iterable[str]) -> ModelFolder:
         """The folder at a path, made if need be; what must not be replaced is refused here."""
         folder = cls(Path(path), tuple(parts))
-        for config in sorted(folder.path.glob("*/config.json")):
-            # The card would be silent on it, and some() would read it beside the new ones.
-            if config.parent.name not in (*folder.parts, UNFINISHED):
-                raise InputError(
-                    f"it holds a model of another training, {config.parent.name}",
-                    path=str(path),
-                    remedy="give another folder, or remove that one",
-                )
+        found = {path.parent.name for path in folder.path.glob("*/config.json")}
+        found |= {""} if (folder.path / "config.json").exists() else set()
+        for part in sorted(found - {*folder.parts, UNFINISHED}):
+            # The card would be silent on it, and a metric would read it beside the new ones.
+            raise InputError(
+                f"it holds a model of another training, {part or 'config.json'}",
+                path=str(path),
+                remedy="give another folder, or remove that one",
+            )
         targets = [CARD_JSON, CARD_MARKDOWN, *(f"{p}/config.json" for p in folder.parts)]
         refuse_early(*(str(folder.path / name.lstrip("/")) for name in targets))
         try:

@@ -55,6 +55,10 @@ class Trainable:
             ids = self.tokenizer(*sides, truncation=False)["input_ids"]
         return np.array([len(each) for each in ids], np.int64)
 
+    def cut(self, texts: Sequence[TextsRead]) -> int:
+        """How many of the texts are longer than ``max_length``, and not read whole."""
+        return int((self.lengths(texts) > self.max_length).sum())
+
     def outputs(self, texts: Sequence[TextsRead]) -> Any:
         """The outputs ``[text, output]`` as a tensor to learn from."""
         return self.model(**self.inputs(texts)).logits
@@ -103,7 +107,6 @@ def open_trainable(
     name: str, *, outputs: int = 1, seed: int = 0, max_length: int = 128, device: str = "auto"
 ) -> Trainable:
     """An encoder by wheel, folder or hub name, with outputs that chance (the seed) fills."""
-    torch = load_extra("torch", "training", INSTALL)
     checkpoint = Checkpoint(
         name,
         Options(device=device),
@@ -113,6 +116,7 @@ def open_trainable(
         wheels=ENCODERS,
     )
     require_layout(checkpoint)
+    torch = load_extra("torch", "training", INSTALL)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = checkpoint.model("AutoModelForSequenceClassification", without=NEW, labels=outputs)

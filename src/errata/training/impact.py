@@ -217,6 +217,7 @@ def _train(
 
     (fitted,) = fit(network, lengths, loss, judge, recipe, progress)
     network.load(fitted.weights)
+    read = [text for found in pairs.values() for side in _sides(found) for text in side]
     return Head(
         "accuracy",
         len(pairs["test"]),
@@ -226,6 +227,7 @@ def _train(
         fitted.validation,
         fitted.step,
         fitted.steps,
+        network.cut([(text,) for text in dict.fromkeys(read)]),
     )
 
 

@@ -22,7 +22,7 @@ from errata.io.model_folders import ModelFolder, key_of
 from errata.io.ratings import Criterion, RatedOutput, Ratings
 from errata.models.language import load_extra
 from errata.models.trainable import TextsRead, Trainable, open_trainable, reproducible
-from errata.numbers import Estimate, Floats, Ints, Progress
+from errata.numbers import Estimate, Floats, Ints, Progress, plural
 from errata.training.fine_tune import fit, predictions
 from errata.training.held_out import held_out_r, minus_length
 from errata.training.provenance import known_data
@@ -161,14 +161,31 @@ def plan_some(
                     path=ratings.name,
                     remedy="give more rated outputs of more sources, some hundreds at least",
                 )
-    return SomePlan(taken, chosen, recipe, _trained_on(ratings, taken), rows)
+    return SomePlan(taken, chosen, recipe, _trained_on(ratings, taken, chosen), rows)
 
 
-def _trained_on(ratings: Ratings, rows: Sequence[RatedOutput]) -> TrainedOn:
-    others = [f"{count} of {name}" for name, count in ratings.others.items() if count]
-    notes = (f"left out as no ratings (0, other): {', '.join(others)}",) if others else ()
+def _trained_on(
+    ratings: Ratings, rows: Sequence[RatedOutput], heads: Sequence[Criterion]
+) -> TrainedOn:
+    """The data, and what of them says nothing, or says it twice."""
+    unrated = {head: sum(not row.ratings.get(head) for row in rows) for head in heads}
+    repeated = len(rows) - len({(row.source, row.output) for row in rows})
+    notes = [
+        f"{said}: {', '.join(f'{count} of {name}' for name, count in counts.items() if count)}"
+        for said, counts in (
+            ("left out as no ratings (0, other)", ratings.others),
+            ("outputs that nobody rated, left out", unrated),
+        )
+        if any(counts.values())
+    ]
+    if repeated:
+        rate = "rates" if repeated == 1 else "rate"
+        notes.append(
+            f"{repeated} {plural('row', repeated)} {rate} an output of a source once more: every "
+            "row counts"
+        )
     return known_data(
-        ratings.name, ratings.sha256, len(rows), len({row.source for row in rows}), notes
+        ratings.name, ratings.sha256, len(rows), len({row.source for row in rows}), tuple(notes)
     )
 
 
@@ -256,11 +273,11 @@ def _train(
 
     fitted = fit(network, network.lengths(texts), loss, judge, plan.recipe, progress)
     unseen, _ = task.part("test")
+    cut = network.cut(task.texts)
     for k, (name, best) in enumerate(zip(heads, fitted, strict=True)):
         network.load(best.weights)
         work = folder.start(name)
         network.save(work, k, float(deviation[k]), float(mean[k]))
         head = task.tested(predictions(network, unseen, size)[:, k], k)
-        folder.finish(
-            name, key, replace(head, validation=best.validation, step=best.step, steps=best.steps)
-        )
+        head = replace(head, validation=best.validation, step=best.step, steps=best.steps, cut=cut)
+        folder.finish(name, key, head)
