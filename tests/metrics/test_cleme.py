@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,6 +195,23 @@ def test_chunks_weigh_the_difference_they_make(monkeypatch: pytest.MonkeyPatch) 
     likeness["k b c d e f g", "k b c d e f g"] = 1.0
     (apart,) = parse("cleme2(weights=similarity, mode=independent)").count(other, output)[0]
     assert apart[0] == 0.25
+
+
+def test_sentences_have_factors_of_their_own() -> None:
+    """An output that changes nothing: .35 + .05 as a corpus, .25 + .20 as a sentence."""
+    corpus = Corpus.from_texts(["He go to home"], [["He goes home"]])
+    scores = evaluate("cleme2", corpus, {"A": corpus.sources})
+    assert scores.sentences is not None
+    assert scores["A"] == pytest.approx(0.4)
+    assert scores.sentences[0, 0] == pytest.approx(0.45)
+
+
+def test_of_sentence_scores_that_are_equal_the_larger_share_of_over_decides() -> None:
+    metric = parse("cleme2(choice=isolated, factors=(0.0, 0.0, 1.0, 0.0))")
+    #  TP   FP   FN   TN  FPne: under is 0 beside both; over is 0, and 1/2
+    counts = np.array([[[1.0, 1.0, 0.0, 9.0, 1.0], [1.0, 1.0, 0.0, 1.0, 0.0]]])
+    assert metric.choose(counts).tolist() == [[1]]
+    assert metric.choose(counts[:, ::-1]).tolist() == [[0]]
 
 
 @pytest.mark.parametrize(

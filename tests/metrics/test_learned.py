@@ -237,6 +237,16 @@ def test_bertscore_takes_the_best_of_each(models: Path) -> None:
     assert_allclose(scores.sentences[2], np.array(best)[:, 2], atol=1e-8)
     assert_allclose([scores.parts[k][2] for k in "PR"], np.mean(best, axis=0)[:2], atol=1e-8)
     assert scores["perfect"] == 1
+    # Not that of the first reference, nor P, R and F of one alone.
+    texts = ["The cat", "The cat on the mat , late home !"]
+    several = Corpus.from_texts(["cat"], [[text] for text in texts])
+    several_rows = memo.rows([paired("The cat on the", text) for text in texts])[:, :3]
+    assert {*several_rows.argmax(axis=0).tolist()} == {0, 1}
+    crossed = evaluate(
+        BERTScore(model="encoder", layer=2), several, {"A": ["The cat on the"]}, resamples=0
+    )
+    figures = [crossed.parts["P"][0], crossed.parts["R"][0], crossed["A"]]
+    assert_allclose(figures, several_rows.max(axis=0), atol=1e-8)
     measured = evaluate(
         BERTScore(model="encoder", layer=2, measure="P"), CORPUS, SYSTEMS, resamples=0
     )
