@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from errata.errors import InputError
+from errata.models.checkpoint import INSTALL
 from errata.models.language import load_extra
 from errata.models.trainable import TextsRead, Trainable
 from errata.numbers import Floats, Ints, Progress
@@ -44,7 +45,7 @@ def fit(
     ``loss`` of the rows of a batch is what is made small, ``judge`` says how good each output is,
     higher being better. ``progress`` counts steps, and jumps to the end where training stops early.
     """
-    torch = load_extra("torch", "training", "pip install 'errata[lm]'")
+    torch = load_extra("torch", "training", INSTALL)
     rng = np.random.default_rng(recipe.seed)
     per_epoch = -(-len(lengths) // recipe.batch_size)
     steps = per_epoch * recipe.epochs

@@ -17,6 +17,7 @@ from errata.errors import InputError
 from errata.io.model_cards import GateThreshold, Head, ModelCard, PartSize, TrainedOn
 from errata.io.model_folders import ModelFolder, key_of
 from errata.metrics.learned.impara import cosines
+from errata.models.checkpoint import INSTALL
 from errata.models.encoder import open_encoder
 from errata.models.language import Options, load_extra
 from errata.models.trainable import Trainable, open_trainable, reproducible
@@ -189,7 +190,7 @@ def _train(
     recipe: Recipe,
     progress: Progress | None,
 ) -> Head:
-    torch = load_extra("torch", "training", "pip install 'errata[lm]'")
+    torch = load_extra("torch", "training", INSTALL)
     learnt = pairs["train"]
     lengths = np.maximum(
         network.lengths([(pair.better,) for pair in learnt]),

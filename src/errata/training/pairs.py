@@ -19,6 +19,7 @@ import numpy as np
 from errata.data import Corpus, Edit, apply_edits
 from errata.edits import with_edits
 from errata.errors import InputError
+from errata.metrics.learned.impara import cosines
 from errata.numbers import Floats
 
 __all__ = [
@@ -103,11 +104,7 @@ def impacts(vectors: Floats) -> Floats:
     >>> impacts(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).tolist()
     [0.0, 1.0]
     """
-    norms = np.linalg.norm(vectors, axis=1)
-    cosine = (vectors[1:] @ vectors[0]) / np.where(
-        norms[1:] * norms[0] > 0, norms[1:] * norms[0], 1
-    )
-    return np.asarray(1 - cosine, np.float64)
+    return 1 - cosines(vectors[1:], np.broadcast_to(vectors[0], vectors[1:].shape))
 
 
 def draw_pairs(

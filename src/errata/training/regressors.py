@@ -20,6 +20,7 @@ from errata.errors import InputError
 from errata.io.model_cards import Head, ModelCard, PartSize, TrainedOn
 from errata.io.model_folders import ModelFolder, key_of
 from errata.io.ratings import Criterion, RatedOutput, Ratings
+from errata.models.checkpoint import INSTALL
 from errata.models.language import load_extra
 from errata.models.trainable import TextsRead, Trainable, open_trainable, reproducible
 from errata.numbers import Estimate, Floats, Ints, Progress, plural
@@ -248,7 +249,7 @@ def _train(
     progress: Progress,
 ) -> None:
     """Train heads that read the same texts, and keep each at its best."""
-    torch = load_extra("torch", "training", "pip install 'errata[lm]'")
+    torch = load_extra("torch", "training", INSTALL)
     size = plan.recipe.batch_size
     texts, ratings = task.part("train")
     mean = np.nanmean(ratings, axis=0)

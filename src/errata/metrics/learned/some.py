@@ -17,6 +17,7 @@ from errata.cache import BlobCache, folder_digest
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.model_cards import CARD_JSON, read_model_card
+from errata.io.ratings import HIGHEST, LOWEST
 from errata.metrics.base import by_name, fixed_point, metric, stacked
 from errata.metrics.learned.encoder_metric import (
     Asked,
@@ -34,7 +35,6 @@ __all__ = ["SOME", "from_scale"]
 
 # The folders of the models, in the authors' spelling, by the figure they give.
 HEADS = {"G": "grammer", "F": "fluency", "M": "meaning"}
-LOWEST, HIGHEST = 1, 4  # of the scale that people rated on
 
 
 def from_scale(rating: Floats) -> Floats:
