@@ -125,6 +125,17 @@ def test_rows_that_say_nothing_or_say_it_twice_are_counted(ratings: Ratings) -> 
     assert plan_some(once, Recipe(threads=1), heads=["grammer"]).data.notes == ()
 
 
+def test_a_card_holds_no_path_of_an_encoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "models" / "mine").mkdir(parents=True)
+    for given in ("~/models/mine", f"{tmp_path}/models/mine/"):
+        assert Recipe(encoder=given).settings["encoder"] == "mine"
+    assert Recipe(encoder="bert-base-cased").settings["encoder"] == "bert-base-cased"
+
+
 def test_public_data_go_by_their_name(data_sets: Path) -> None:
     path = next(data_sets.glob("tmu-nlp/TMU-GFM-Dataset/*/tmu-gfm-dataset.csv"))
     data = plan_some(read_ratings(path), Recipe()).data

@@ -58,10 +58,9 @@ class Recipe:
     def settings(self) -> dict[str, Setting]:
         """What a card says of it; an encoder in a folder goes by the folder's name."""
         data = asdict(self) | {"threads": self.workers}
+        path = os.path.expanduser(self.encoder)
         data["encoder"] = (
-            os.path.basename(self.encoder.rstrip("/\\"))
-            if os.path.exists(self.encoder)
-            else self.encoder
+            os.path.basename(path.rstrip("/\\")) if os.path.exists(path) else self.encoder
         )
         return data
 
