@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -171,6 +171,7 @@ def some(
     """
     from errata.io.model_folders import ModelFolder
     from errata.io.ratings import read_ratings
+    from errata.metrics.learned.some import weights_left
     from errata.report.tables.training import training_tables
     from errata.training.regressors import plan_some, train_some
 
@@ -185,7 +186,9 @@ def some(
     folder = ModelFolder.at(output, plan.heads)
     with ProgressBar("training") as progress:
         card = train_some(plan, folder, progress)
-    _show(card, output, form, f"errata score ... -m \"some(models='{output}')\"")
+    lacking = {*get_args(Criterion)} - {*plan.heads}
+    weights = f", weights={weights_left(plan.heads)}" if lacking else ""
+    _show(card, output, form, f"errata score ... -m \"some(models='{output}'{weights})\"")
 
 
 @command.command("impara", epilog="Example:  errata train impara --data conll13 -o impara_minilm")

@@ -7,7 +7,7 @@ evaluations of grammatical error correction" (COLING).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -31,10 +31,11 @@ from errata.models.encoder import open_regressor, paired
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
 
-__all__ = ["SOME", "from_scale"]
+__all__ = ["SOME", "from_scale", "weights_left"]
 
 # The folders of the models, in the authors' spelling, by the figure they give.
 HEADS = {"G": "grammer", "F": "fluency", "M": "meaning"}
+WEIGHTS = (0.55, 0.43, 0.02)  # in that order, as the authors tuned them
 
 
 def from_scale(rating: Floats) -> Floats:
@@ -44,6 +45,16 @@ def from_scale(rating: Floats) -> Floats:
     [0.0, 0.5, 1.1]
     """
     return (rating - LOWEST) / (HIGHEST - LOWEST)
+
+
+def weights_left(heads: Collection[str], weights: Sequence[float] = WEIGHTS) -> tuple[float, ...]:
+    """The weights where only these models are there: in the same proportion, 1 together.
+
+    >>> weights_left(["grammer", "fluency"])
+    (0.56, 0.44, 0.0)
+    """
+    kept = [w * (head in heads) for head, w in zip(HEADS.values(), weights, strict=True)]
+    return tuple(round(w / (sum(kept) or 1), 2) for w in kept)
 
 
 @metric
@@ -70,7 +81,7 @@ class SOME(ReferenceFreeMetric):
     )
 
     models: str = "gfm-models"
-    weights: tuple[float, ...] = (0.55, 0.43, 0.02)
+    weights: tuple[float, ...] = WEIGHTS
     tokenizer: str = ""
     max_length: int = 128
     dtype: str = "float32"
@@ -111,11 +122,8 @@ class SOME(ReferenceFreeMetric):
         folder = self._folder / HEADS[part]
         if not folder.is_dir():
             wanted = " and ".join(f"FOLDER/{HEADS[each]}" for each in self._used)
-            there = [
-                weight * (self._folder / head).is_dir()
-                for head, weight in zip(HEADS.values(), self.weights, strict=True)
-            ]
-            left = tuple(round(weight / (sum(there) or 1), 2) for weight in there)
+            there = {head for head in HEADS.values() if (self._folder / head).is_dir()}
+            left = weights_left(there, self.weights)
             without = f", or leave out what is not there: weights={left}" if any(left) else ""
             raise InputError(
                 f"there is no folder {folder.name} with a trained model",
