@@ -62,6 +62,13 @@ def test_what_is_no_score_is_not_taken_for_one(value: str) -> None:
         '{"target1_score": 4, "target1_score": 5}',
         '{"target1_score": 4, "1": 5}',
         '{a} {"target1_score": 4}',
+        '{"target1_score": 4} No, wait: {"target1_score": 5}',
+        '{"target1_score": 4} {"why": "x", "1": 5}',
+        '{"target1_score": 4} {"target2_score": 4}',
+        '{"target1_score": 4}' + "{" * 2000,
+        '<think>Perhaps {"target1_score": 4}',
+        '<think>Perhaps {"target1_score": 4}</think> I do not know.',
+        '<think>a</think> <think>b {"target1_score": 4}',
         "{" * 100_000,
         '{"target' + "9" * 5000 + '_score": 4}',
         '{"target1_score": ' + "9" * 5000 + "}",
@@ -71,8 +78,18 @@ def test_what_is_unclear_is_not_guessed(text: str) -> None:
     assert parse_scores(text, 1) is None
 
 
-def test_the_same_said_twice_is_clear() -> None:
-    assert parse_scores('{"target1_score": 4, "1": "4", "target1_score": 4.0}', 1) == (4,)
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"target1_score": 4, "1": "4", "target1_score": 4.0}',
+        '{"target1_score": 4} Again: {"why": "{", "target1_score": "4"}',
+        '{"target1_score": 4} {"scale": "1 to 5"} {not JSON} {}',
+        '<think>Perhaps {"target1_score": 2}</think>{"target1_score": 4}',
+        'Perhaps {"target1_score": 2}</think>\n```json\n{"target1_score": 4}\n```',
+    ],
+)
+def test_the_same_said_twice_is_clear_and_so_is_what_comes_after_thinking(text: str) -> None:
+    assert parse_scores(text, 1) == (4,)
 
 
 def _tokens(*texts: str, **likely: dict[str, float]) -> list[Choice]:
@@ -98,6 +115,9 @@ def test_expectation_is_over_the_digits_where_the_score_stands() -> None:
     assert expected_scores(inner, 1) is None
     assert expected_scores(_tokens('{"1":', "3", ', "target1_score":', "3", "}"), 1) is None
     assert expected_scores(_tokens('{"1":', "3", "}", ' "1":', "4"), 1) == (3.0,)
+    assert expected_scores(_tokens('{"1":', "3", "}", ' {"1":', "4", "}"), 1) is None
+    thought = _tokens('{"1":', "3", "}</think>", ' {"1":', "4", "}", at4={"4": half, "5": half})
+    assert expected_scores(thought, 1) == (4.5,)
 
 
 TARGETS = st.lists(st.text(max_size=4), max_size=23)

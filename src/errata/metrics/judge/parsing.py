@@ -13,6 +13,7 @@ from errata.models.chat import Choice
 __all__ = ["LOWEST_SCORE", "TOP_SCORE", "expected_scores", "parse_scores"]
 
 LOWEST_SCORE, TOP_SCORE = 1, 5
+MOST_BRACES = 1000  # that may begin an object after the first; what has more is no answer
 # target3_score as the prompt says, target_score3 or 3 as models also write.
 _NAMED = re.compile(r"(?:target(\d+)_score|target_score(\d+)|(\d+))", re.ASCII)
 _NUMBER = re.compile(r"\s*([1-5])(?:\.0+)?\s*", re.ASCII)
@@ -25,29 +26,32 @@ def parse_scores(text: str, targets: int) -> tuple[int, ...] | None:
     """The scores of targets 1, 2, ... in an answer, or None where one is missing or unclear.
 
     Read is the first balanced JSON object; what stands before it (a fence, prose) and after it is
-    passed over. Scores are whole numbers from 1 to 5, perhaps in quotes. A target that has two
-    scores, or one that was never shown, makes all of the answer unclear.
+    passed over, and so is all that was thought aloud (up to ``</think>``). Scores are whole numbers
+    from 1 to 5, perhaps in quotes. A target that has two scores, or one that was never shown,
+    makes all of the answer unclear, and so does another object with other scores.
 
     >>> parse_scores('Sure! ```json\\n{"target1_score": 4, "target2_score": "2"}\\n```', 2)
     (4, 2)
     >>> parse_scores('{"target1_score": 4.5}', 1), parse_scores('{"target1_score": 4}', 2)
     (None, None)
+    >>> parse_scores('{"target1_score": 4} No: {"target1_score": 2}', 1)
     """
-    found = _object_in(text)
+    start = _start(text)
+    found = _object_at(text, start)
     if found is None:
         return None
-    scores: dict[int, int] = {}
-    for key, value in found:
-        named = _NAMED.fullmatch(key.strip())
-        if named is None:
-            continue
-        target, score = _target(named), _score(value)
-        if score is None or not 1 <= target <= targets or scores.get(target, score) != score:
-            return None
-        scores[target] = score
-    if len(scores) < targets:
+    pairs, end = found
+    scores = _scores(pairs)
+    if scores is None or sorted(scores) != [*range(1, targets + 1)]:
         return None
-    return tuple(scores[target] for target in range(1, targets + 1))
+    for _ in range(MOST_BRACES):
+        later = text.find("{", end)
+        if later < 0:
+            return tuple(scores[target] for target in range(1, targets + 1))
+        pairs, end = _object_at(text, later) or ([], later + 1)
+        if any(map(_named, pairs)) and _scores(pairs) != scores:
+            return None
+    return None
 
 
 def expected_scores(tokens: Sequence[Choice], targets: int) -> tuple[float, ...] | None:
@@ -60,8 +64,9 @@ def expected_scores(tokens: Sequence[Choice], targets: int) -> tuple[float, ...]
     scores = parse_scores(text, targets)
     if scores is None:
         return None
-    end = json.JSONDecoder().raw_decode(text, text.index("{"))[1]
-    places = list(_PLACE.finditer(text, text.index("{"), end))
+    start = _start(text)
+    end = json.JSONDecoder().raw_decode(text, start)[1]
+    places = list(_PLACE.finditer(text, start, end))
     if sorted(map(_target, places)) != [*range(1, targets + 1)]:
         return None  # a score stands at no place, or at more than one
     ends, end = [], 0
@@ -86,16 +91,37 @@ def expected_scores(tokens: Sequence[Choice], targets: int) -> tuple[float, ...]
     return tuple(expected[target] for target in range(1, targets + 1))
 
 
-def _object_in(text: str) -> list[tuple[str, Any]] | None:
-    """Keys and values of the first balanced object, twice those that stand there twice."""
-    start = text.find("{")
+def _start(text: str) -> int:
+    """Where the answer begins, after what was thought; -1 where nothing was said, or only begun."""
+    thought = text.rfind("</think>")
+    return -1 if thought < text.rfind("<think>") else text.find("{", max(thought, 0))
+
+
+def _object_at(text: str, start: int) -> tuple[list[tuple[str, Any]], int] | None:
+    """Keys and values of an object, twice those that stand there twice, and where it ends."""
     if start < 0:
         return None
     try:
-        pairs, _ = json.JSONDecoder(object_pairs_hook=list).raw_decode(text, start)
+        return json.JSONDecoder(object_pairs_hook=list).raw_decode(text, start)
     except (ValueError, RecursionError):
         return None
-    return pairs if isinstance(pairs, list) else None
+
+
+def _named(pair: tuple[str, Any]) -> re.Match[str] | None:
+    return _NAMED.fullmatch(pair[0].strip())
+
+
+def _scores(pairs: list[tuple[str, Any]]) -> dict[int, int] | None:
+    """The score of every target that is named, or None where one is none, or is another's."""
+    scores: dict[int, int] = {}
+    for pair in pairs:
+        if (named := _named(pair)) is None:
+            continue
+        target, score = _target(named), _score(pair[1])
+        if score is None or scores.get(target, score) != score:
+            return None
+        scores[target] = score
+    return scores
 
 
 def _target(named: re.Match[str]) -> int:
