@@ -160,6 +160,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.answer(429, {"error": "busy"}, Retry_After="3600")
         elif deed == "spent":
             self.answer(429, {"error": {"code": "insufficient_quota", "message": "no money"}})
+        elif deed in ("200 that is 429", "200 that is none"):
+            code = 429 if deed.endswith("429") else "upstream"
+            said = {
+                "error": {"message": f"sorry {self.headers.get('Authorization')}", "code": code}
+            }
+            self.answer(200, said)
+        elif deed == "escapes":
+            key = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+            escaped = "".join(f"\\u{ord(letter):04x}" for letter in key)
+            said = fake.completion(body, deed)
+            said["choices"][0]["message"]["content"] += " KEY"
+            self.answer(200, json.dumps({**said, "model": "KEY"}).replace("KEY", escaped))
         elif deed == "html":
             self.answer(200, "<!doctype html><title>Sign in</title>", Content_Type="text/html")
         elif deed == "elsewhere":

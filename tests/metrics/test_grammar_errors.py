@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
@@ -42,11 +43,29 @@ def server() -> Iterator[Any]:
                 status, said = 400, "Error: 'xx' is not a language code known"
             elif asked[-1]["language"] == ["html"]:
                 said = "<html>"
+            elif asked[-1]["language"] == ["busy"]:
+                status, said = 429, "too many\nrequests"
+            elif asked[-1]["language"] == ["huge"]:
+                said = " " * 5_000_000
+            elif asked[-1]["language"] == ["elsewhere"]:
+                status, said = 302, ""
+            elif asked[-1]["language"] == ["deep"]:
+                said = "[" * 100_000
+            elif asked[-1]["language"] == ["odd"]:
+                said["software"] = "6.4"
+            elif asked[-1]["language"] == ["spoof"]:
+                said["software"]["version"] = "6 | sentences:9\n"
             data = said.encode() if isinstance(said, str) else json.dumps(said).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
+            if status == 302:
+                self.send_header("Location", "/v2/check")
             self.end_headers()
-            self.wfile.write(data)
+            with suppress(OSError):  # nobody reads to the end what is too long
+                self.wfile.write(data)
+
+        def do_GET(self) -> None:
+            self.do_POST()
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
@@ -84,7 +103,11 @@ def test_errors_per_token_and_removed(server: Any) -> None:
     ("more", "said"),
     [
         ({"language": "xx"}, "answers 400: Error: 'xx' is not a language code known"),
-        ({"language": "html"}, "no LanguageTool server at"),
+        ({"language": "html"}, "is no LanguageTool server; start one"),
+        ({"language": "deep"}, "is no LanguageTool server; start one"),
+        ({"language": "busy"}, "answers 429: too many requests; run it again: what was answered"),
+        ({"language": "huge"}, "its answer has more than 4,000,000 bytes; run it again"),
+        ({"language": "elsewhere"}, "answers 302; give its own address: no redirect is followed"),
     ],
 )
 def test_what_the_server_refuses_is_passed_on(server: Any, more: Any, said: str) -> None:
@@ -92,12 +115,38 @@ def test_what_the_server_refuses_is_passed_on(server: Any, more: Any, said: str)
         evaluate(languagetool(server[0], **more), CORPUS, OUTPUT)
 
 
+@pytest.mark.parametrize(("language", "version"), [("odd", "unknown-"), ("spoof", "6_sentences:9")])
+def test_a_server_of_another_kind_says_what_it_likes(
+    server: Any, language: str, version: str
+) -> None:
+    scores = evaluate(languagetool(server[0], language=language), CORPUS, OUTPUT)
+    assert f"checker:languagetool@{version}" in scores.signature
+
+
+def test_an_address_is_in_no_signature_of_two_metrics(server: Any) -> None:
+    """Nor is the way of writing: one metric has one signature."""
+    url, _ = server
+    scores = evaluate(
+        parse(f'interpolate(first="{languagetool(url)}", second="green(n=4)", weight=0.5)'),
+        Corpus.from_texts(CORPUS.sources, [CORPUS.sources]),
+        OUTPUT,
+    )
+    assert scores["A"] > 0
+    assert url not in scores.signature + scores.label
+    assert """(first="errors(checker='languagetool')", second='green', weight=0.5)""" in (
+        scores.signature
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (languagetool("http://127.0.0.1:9"), "no LanguageTool server at http://127.0.0.1:9"),
         (languagetool("file:///etc/passwd"), "no address of a LanguageTool server"),
-        ("errors(checker=languagetool)", "no address of a LanguageTool server: ''"),
+        (languagetool("http://[::1"), "no address of a LanguageTool server"),
+        ("errors(checker=languagetool)", "what url holds is no address of a LanguageTool server"),
+        (languagetool("http://me:secret@localhost"), "holds a user name or password; leave them"),
+        (languagetool("http://localhost/?key=secret"), "has a query .* may hold a secret; give"),
         ("errors(language=de)", "Harper does not know the language 'de'"),
         ("errors(url='http://127.0.0.1:9')", "url and disabled are for LanguageTool"),
         ("interpolate(weight=2)", "weight=2.0 is not between 0 and 1"),
@@ -106,8 +155,10 @@ def test_what_the_server_refuses_is_passed_on(server: Any, more: Any, said: str)
     ],
 )
 def test_what_cannot_be_asked_is_refused(text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as caught:
         evaluate(parse(text), CORPUS, OUTPUT)
+    assert "secret@" not in str(caught.value)
+    assert "=secret" not in str(caught.value)
 
 
 def test_harper_counts_as_the_metric_harper_does() -> None:

@@ -48,7 +48,8 @@ def test_an_answer_with_what_it_cost(fake: FakeChat, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    "deed", ["429", "500", "503", "truncated", "broken off", "gone", "slow", "huge"]
+    "deed",
+    ["429", "500", "503", "200 that is 429", "truncated", "broken off", "gone", "slow", "huge"],
 )
 def test_what_may_be_over_soon_is_tried_again(fake: FakeChat, deed: str) -> None:
     fake.plan.extend([deed, deed])
@@ -83,6 +84,7 @@ def test_a_server_is_waited_for_as_long_as_it_says(
         ("no chat", "is no chat model; start one"),
         ("404", "answers 404: sorry Bearer [key]; check url, which often ends in /v1, and model"),
         ("400", "answers 400: sorry Bearer [key]"),
+        ("200 that is none", "answers 200: sorry Bearer [key]"),
     ],
 )
 def test_what_will_not_pass_is_said_in_one_line(fake: FakeChat, deed: str, problem: str) -> None:
@@ -95,7 +97,30 @@ def test_what_will_not_pass_is_said_in_one_line(fake: FakeChat, deed: str, probl
     assert SECRET not in said
     assert SECRET not in repr(caught.value.__dict__)
     assert len(fake.asked) == 1
-    assert isinstance(caught.value, ServerRefusal) == (deed in ("400", "404", "spent"))
+    assert isinstance(caught.value, ServerRefusal) == (
+        deed in ("400", "404", "spent", "200 that is none")
+    )
+
+
+def test_a_key_that_comes_back_in_disguise_is_known(fake: FakeChat) -> None:
+    """JSON may write any letter as an escape, and some servers do so with a slash."""
+    fake.always = "escapes"
+    reply = ChatServer(fake.url).ask(ASKED)
+    assert (reply.text, reply.model) == (f"{SAID} [key]", "[key]")
+
+
+@pytest.mark.parametrize(
+    ("reported", "named"),
+    [
+        ("/home/ann/tiny.gguf", "tiny.gguf"),
+        ("C:\\models\\tiny.gguf", "tiny.gguf"),
+        ("org/model:7b", "org/model:7b"),
+        ("m | schema:no\n\x1b[31m\u202e", "m_schema:no_[31m_"),
+        ("m" * 5000, "m" * 200),
+    ],
+)
+def test_what_a_server_calls_its_model_is_one_word(reported: str, named: str) -> None:
+    assert chat.model_name(reported) == named
 
 
 def test_no_attempt_is_left(fake: FakeChat) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -52,6 +53,20 @@ class Interpolate(Metric):
         for text in (self.first, self.second):
             if isinstance(self._parsed(text), Interpolate):
                 raise InputError("interpolate: one of the metrics is interpolated itself")
+
+    def __repr__(self) -> str:
+        """The two as signatures name them: without what decides no number, as an address."""
+        return super(Interpolate, self._signed).__repr__()
+
+    @property
+    def label(self) -> str:
+        """A short name, of the same parameters."""
+        return super(Interpolate, self._signed).label
+
+    @property
+    def _signed(self) -> Self:
+        first, second = self.metrics
+        return replace(self, first=first.label, second=second.label)
 
     @staticmethod
     def _parsed(text: str) -> Metric:

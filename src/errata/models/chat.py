@@ -16,15 +16,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
-from http.client import HTTPException
-from ipaddress import ip_address
 from typing import Any, NamedTuple
-from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPErrorProcessor, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import OpenerDirector, Request
 
 from errata import __version__
 from errata.errors import InputError
+from errata.models.servers import (
+    AGAIN,
+    Received,
+    Trouble,
+    as_signed,
+    checked_address,
+    exchange,
+    is_here,
+    opener_for,
+)
 
 __all__ = ["ChatServer", "Choice", "Reply", "ServerRefusal", "model_name"]
 
@@ -33,8 +40,6 @@ START = (
     f"start one (llama-server, vllm serve, ollama serve), and set {ADDRESS} or url= to its "
     "address, as http://localhost:8080/v1"
 )
-AGAIN = "run it again: what was answered is kept"
-LONGEST_ANSWER = 4_000_000  # bytes; an answer of five scores has a few hundred
 LONGEST_WAIT = 120  # seconds before a request is tried again
 FIRST_WAIT = 0.5  # doubled each time, more or less by half so that many do not return together
 LATER = {408, 425, 429, 500, 502, 503, 504, 529}  # statuses after which the same may succeed
@@ -66,30 +71,6 @@ class Reply(NamedTuple):
     tokens: tuple[Choice, ...] = ()
 
 
-class _Trouble(NamedTuple):
-    """What may be over in a moment, and how long the server asks to wait."""
-
-    problem: str
-    wait: float = 0.0
-    absent: bool = False
-
-
-class _Received(NamedTuple):
-    status: int
-    kind: str
-    retry_after: str
-    data: bytes
-
-
-class _AsItIs(HTTPErrorProcessor):
-    """Every answer is one, whatever its status; so no redirect is followed either."""
-
-    def http_response(self, request: Request, response: Any) -> Any:
-        return response
-
-    https_response = http_response
-
-
 @dataclass(frozen=True)
 class ChatServer:
     """Where chat models answer; '' is the address in OPENAI_BASE_URL.
@@ -114,26 +95,13 @@ class ChatServer:
         given = self.url or os.environ.get(ADDRESS, "")
         if not given:
             raise InputError("no address of a chat server is given", remedy=START)
-        try:
-            parts = urlsplit(given)
-            port = parts.port
-        except ValueError:
-            parts, port = urlsplit(""), None
-        if "@" in parts.netloc:
-            raise InputError(
-                "the address of the chat server holds a user name or password",
-                remedy=f"leave them out, and put the key into {KEY}",
-            )
-        if parts.query or parts.fragment:
-            raise InputError(
-                "the address of the chat server has a query (?...), which may hold a secret",
-                remedy=f"give the address up to /v1, and put the key into {KEY}",
-            )
-        if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-            # Not shown: who mixes the variables up has put the key here.
-            where = "url" if self.url else ADDRESS
-            raise InputError(f"what {where} holds is no address of a chat server", remedy=START)
-        return given.rstrip("/")
+        return checked_address(
+            given,
+            "url" if self.url else ADDRESS,
+            "chat server",
+            start=START,
+            secrets=f", and put the key into {KEY}",
+        )
 
     @property
     def host(self) -> str:
@@ -182,7 +150,7 @@ class ChatServer:
 
         Who asks for the models has had no answer yet: a server that is not there is said at once.
         """
-        trouble, attempts = _Trouble("it was not asked"), self.attempts
+        trouble, attempts = Trouble("it was not asked"), self.attempts
         for attempt in range(attempts):
             if before is not None:
                 before()
@@ -209,17 +177,17 @@ class ChatServer:
             remedy=AGAIN,
         )
 
-    def _once(self, path: str, body: Mapping[str, Any] | None) -> dict[str, Any] | _Trouble:
+    def _once(self, path: str, body: Mapping[str, Any] | None) -> dict[str, Any] | Trouble:
         """One attempt: what the server says, or what stood in the way and may be over soon."""
         # The exception of the library, whose frames hold the headers, has gone when ours is raised.
-        outcome = self._exchange(self._request(path, body))
-        if isinstance(outcome, _Trouble):
-            return outcome
-        status = outcome.status
+        outcome = exchange(self._opener, self._request(path, body), self.timeout)
+        if isinstance(outcome, Trouble):
+            return outcome._replace(problem=_without_key(outcome.problem))
+        status, failed = _status(outcome)
         if status in LATER and not _is_spent(outcome.data):
             said = _message(outcome.data)
             wait = _seconds(outcome.retry_after)
-            return _Trouble(f"it answers {status}" + (f": {said}" if said else ""), wait)
+            return Trouble(f"it answers {status}" + (f": {said}" if said else ""), wait)
         if 300 <= status < 400:
             raise InputError(
                 f"the server at {self.host} answers {status}: it is elsewhere",
@@ -231,7 +199,7 @@ class ChatServer:
                 f"the server at {self.host} {wrong} ({status})",
                 remedy=f"set {KEY} to one that it knows",
             )
-        if status >= 300 or status < 200:
+        if failed:
             said = _message(outcome.data)
             raise ServerRefusal(
                 status,
@@ -244,9 +212,9 @@ class ChatServer:
                 remedy="check the address, which often ends in /v1",
             )
         try:
-            said = json.loads(_without_key(outcome.data.decode("utf-8")))
+            said = _without_key_in(json.loads(outcome.data))
         except (ValueError, RecursionError):
-            return _Trouble("its answer is cut off, or no JSON")
+            return Trouble("its answer is cut off, or no JSON")
         if not isinstance(said, dict):
             raise InputError(f"what answers at {self.host} is no chat server", remedy=START)
         return said
@@ -266,45 +234,13 @@ class ChatServer:
             headers["Authorization"] = f"Bearer {_key()}"
         return Request(f"{self.base}/{path}", data, headers)
 
-    def _exchange(self, request: Request) -> _Received | _Trouble:
-        """Send a request and receive all of the answer, in time and of bounded size."""
-        until = time.monotonic() + self.timeout
-        try:
-            with self._opener.open(request, timeout=self.timeout) as answer:
-                data = bytearray()
-                while part := answer.read1(65536):
-                    data += part
-                    if len(data) > LONGEST_ANSWER:
-                        return _Trouble(f"its answer has more than {LONGEST_ANSWER:,} bytes")
-                    if time.monotonic() > until:
-                        raise TimeoutError
-                whole = answer.headers.get("Content-Length")
-                if whole is not None and whole.isdigit() and len(data) < int(whole):
-                    return _Trouble("its answer is cut off")
-                kind = (answer.headers.get("Content-Type") or "").lower()
-                retry_after = answer.headers.get("Retry-After") or ""
-                return _Received(answer.status, kind, retry_after, bytes(data))
-        except (URLError, HTTPException, OSError, ValueError) as error:
-            reason = getattr(error, "reason", None) or error
-            if isinstance(reason, TimeoutError):
-                return _Trouble(f"it took more than {self.timeout:g} s")
-            said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-            absent = isinstance(error, URLError)  # before anything was received
-            return _Trouble(_without_key(str(said)), absent=absent)
-
     @cached_property
     def _opener(self) -> OpenerDirector:
-        """What sends: through the proxy of the environment, but to this machine directly."""
-        return build_opener(_AsItIs, ProxyHandler({} if self._is_here else None))
+        return opener_for(self._is_here)
 
     @cached_property
     def _is_here(self) -> bool:
-        """Whether the server runs on this machine."""
-        name = urlsplit(self.base).hostname or ""
-        try:
-            return ip_address(name).is_loopback
-        except ValueError:
-            return name == "localhost" or name.endswith(".localhost")
+        return is_here(self.base)
 
 
 def model_name(reported: str) -> str:
@@ -315,7 +251,8 @@ def model_name(reported: str) -> str:
     """
     path = reported.replace("\\", "/")
     absolute = path.startswith(("/", "~", "./", "../")) or path[1:3] == ":/"
-    return path.rstrip("/").rpartition("/")[2] if absolute else reported
+    name = path.rstrip("/").rpartition("/")[2] if absolute else reported
+    return as_signed(name)
 
 
 def _key() -> str:
@@ -332,6 +269,17 @@ def _without_key(text: str) -> str:
     return text.replace(key, "[key]") if len(key) >= SHORTEST_SECRET else text
 
 
+def _without_key_in(said: Any) -> Any:
+    """The same of all texts in what was read: before that, escapes (``\\/``) would hide the key."""
+    if isinstance(said, str):
+        return _without_key(said)
+    if isinstance(said, list):
+        return [_without_key_in(each) for each in said]
+    if isinstance(said, dict):
+        return {_without_key(name): _without_key_in(each) for name, each in said.items()}
+    return said
+
+
 def _jitter() -> float:
     return 0.5 + random.random()  # decides when something is asked, not what comes out
 
@@ -339,11 +287,11 @@ def _jitter() -> float:
 def _seconds(retry_after: str) -> float:
     """What the header Retry-After says: seconds, or a date.
 
-    >>> _seconds("2"), _seconds("soon"), _seconds("Wed, 21 Oct 2015 07:28:00 GMT")
-    (2.0, 0.0, 0.0)
+    >>> [_seconds(text) for text in ("2", "soon", "-1", "NaN", "Wed, 21 Oct 2015 07:28:00 GMT")]
+    [2.0, 0.0, 0.0, 0.0, 0.0]
     """
     try:
-        return max(0.0, min(float(retry_after), 1e9)) if retry_after != "nan" else 0.0
+        return max(0.0, min(float(retry_after), 1e9))  # of "nan", too, that is 0
     except ValueError:
         pass
     try:
@@ -358,6 +306,21 @@ def _said(data: bytes) -> Any:
     except (ValueError, RecursionError):
         return None
     return said.get("error", said) if isinstance(said, dict) else None
+
+
+def _status(outcome: Received) -> tuple[int, bool]:
+    """What HTTP says, and whether it is a failure; some servers say 200, and the truth inside."""
+    status = outcome.status
+    if not 200 <= status < 300:
+        return status, True
+    try:
+        said = json.loads(outcome.data)
+    except (ValueError, RecursionError):
+        return status, False
+    if not isinstance(said, dict) or not said.get("error") or "choices" in said:
+        return status, False
+    code = said["error"].get("code") if isinstance(said["error"], dict) else None
+    return (code if type(code) is int and 400 <= code < 600 else status), True
 
 
 def _is_spent(data: bytes) -> bool:

@@ -6,18 +6,25 @@ The server is the user's own (LanguageTool is LGPL and written in Java; nothing 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from http.client import HTTPException
+from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode, urlsplit
-from urllib.request import Request, urlopen
+from urllib.parse import urlencode
+from urllib.request import Request
 
 import numpy as np
 
 from errata.errors import InputError
 from errata.models.harper import detokenize
 from errata.models.memo import Cache, Memo, default_cache, shared
+from errata.models.servers import (
+    AGAIN,
+    Trouble,
+    as_signed,
+    checked_address,
+    exchange,
+    is_here,
+    opener_for,
+)
 from errata.numbers import Floats
 
 __all__ = ["NAPOLES", "open_languagetool"]
@@ -41,13 +48,14 @@ def open_languagetool(
     tokenisation puts before punctuation. The version that the server reports is part of the
     revision, its address is not.
     """
-    if urlsplit(url).scheme not in ("http", "https"):
-        raise InputError(f"no address of a LanguageTool server: {url!r}", remedy=START)
+    address = checked_address(url, "url", "LanguageTool server", start=START, secrets="")
     where = cache or default_cache()
 
     def make() -> Memo:
-        software = _check(url, "", language, disabled).get("software", {})
-        version = f"{software.get('version', 'unknown')}-{software.get('buildDate', '')}"
+        ask = _asker(address, language, disabled)
+        software = ask("").get("software")
+        known = software if isinstance(software, dict) else {}
+        version = as_signed(f"{known.get('version', 'unknown')}-{known.get('buildDate', '')}")
         rules = ",".join(sorted(disabled))
         revision = (
             f"languagetool@{version} language:{language} disabled:{rules} tokenized:{tokenized}"
@@ -55,33 +63,48 @@ def open_languagetool(
 
         def count(sentences: Sequence[str]) -> Floats:
             texts = map(detokenize, sentences) if tokenized else sentences
-            found = [[len(_check(url, text, language, disabled)["matches"])] for text in texts]
+            found = [[len(ask(text)["matches"])] for text in texts]
             return np.array(found, np.float64)
 
         return Memo(count, revision, where, columns=1, batch_size=64)
 
-    return shared(("languagetool", url, language, tuple(disabled), tokenized, where), make)
+    return shared(("languagetool", address, language, tuple(disabled), tokenized, where), make)
 
 
-def _check(url: str, text: str, language: str, disabled: Sequence[str]) -> dict[str, Any]:
+def _asker(address: str, language: str, disabled: Sequence[str]) -> Callable[[str], dict[str, Any]]:
     """What the server says of a text (``POST /v2/check``)."""
-    asked = {"text": text, "language": language}
+    opener = opener_for(is_here(address))
+    asked = {"language": language}
     if disabled:
         asked["disabledRules"] = ",".join(disabled)
-    request = Request(f"{url.rstrip('/')}/v2/check", data=urlencode(asked).encode())
-    try:
-        with urlopen(request, timeout=SECONDS) as answer:
-            said = json.loads(answer.read())
-    except HTTPError as error:
-        with error:
-            why = error.read(200).decode("utf-8", "replace").strip()
-        raise InputError(
-            f"the LanguageTool server at {url} answers {error.code}: {why or error.reason}",
-            remedy="check language and disabled",
-        ) from None
-    except (URLError, HTTPException, OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise InputError(f"no LanguageTool server at {url}: {reason}", remedy=START) from None
-    if not isinstance(said, dict) or not isinstance(said.get("matches"), list):
-        raise InputError(f"what answers at {url} is no LanguageTool server", remedy=START)
-    return said
+
+    def ask(text: str) -> dict[str, Any]:
+        request = Request(f"{address}/v2/check", data=urlencode({"text": text, **asked}).encode())
+        outcome = exchange(opener, request, SECONDS)
+        if isinstance(outcome, Trouble):
+            problem = "no LanguageTool server at" if outcome.absent else "no answer from"
+            raise InputError(
+                f"{problem} {address}: {outcome.problem}", remedy=START if outcome.absent else AGAIN
+            )
+        if not 200 <= outcome.status < 300:
+            why = " ".join(outcome.data[:200].decode("utf-8", "replace").split())
+            raise InputError(
+                f"the LanguageTool server at {address} answers {outcome.status}"
+                + (f": {why}" if why else ""),
+                remedy=_remedy(outcome.status),
+            )
+        try:
+            said = json.loads(outcome.data)
+        except (ValueError, RecursionError):
+            said = None
+        if not isinstance(said, dict) or not isinstance(said.get("matches"), list):
+            raise InputError(f"what answers at {address} is no LanguageTool server", remedy=START)
+        return said
+
+    return ask
+
+
+def _remedy(status: int) -> str:
+    if status < 400:
+        return "give its own address: no redirect is followed"
+    return AGAIN if status == 429 or status >= 500 else "check url, language and disabled"
