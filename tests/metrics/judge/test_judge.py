@@ -278,9 +278,56 @@ def test_how_sure_the_bias_is() -> None:
     assert (trust.pairs, trust.tau) == (13, pytest.approx(11 / 13))
     assert trust.seen.tolist() == [5, 5, 4]
     assert trust.means.tolist() == [6 / 5, 9 / 5, 3]
+    np.testing.assert_allclose(trust.beside, [-3.5 / 5, -0.5 / 5, 1])
+    assert trust.spread == pytest.approx(1.7)
     assert not trust.biased
     assert replace(trust, z=3.0).biased
     assert not replace(trust, z=3.0, tau=0.09).biased
+
+
+@pytest.mark.parametrize(
+    ("habit", "best"), [((5, 2, 1, 2, 5), 1), ((1, 3, 5, 3, 1), 3)], ids=["ends", "middle"]
+)
+def test_a_judge_with_a_favourite_position_is_found_out(
+    fake: FakeChat, habit: tuple[int, ...], best: int
+) -> None:
+    """Of which Kendall's τ knows nothing, nor do repeats: an order reversed gives the same."""
+    fake.score = lambda target, place: habit[place - 1]
+    corpus = Corpus.from_texts([f"s {i}" for i in range(6)])
+    systems = [Hypotheses(f"S{k}", tuple(f"t {i} {k}" for i in range(6))) for k in range(5)]
+    with pytest.warns(DataWarning, match=rf"the position: what stands at position {best} gets the"):
+        scores = evaluate("judge", corpus, systems, resamples=0, guard=False)
+    np.testing.assert_allclose(scores.parts["τ"], 0, atol=0.4)
+    assert scores.parts["agreement"].tolist() == [1] * 5
+
+
+def test_how_probable_differences_between_positions_are() -> None:
+    """Of scores without ties it is Friedman's test, and only what was drawn counts."""
+    from scipy.stats import friedmanchisquare
+
+    rng = np.random.default_rng(4)
+    orders = [rng.permutation(4) + 1.0 for _ in range(7)]
+    shown = [Showing(i, 0, tuple("abcd"), tuple(each.tolist())) for i, each in enumerate(orders)]
+    reversed_ = [Showing(i, 1, tuple("dcba"), each.scores) for i, each in enumerate(shown)]
+    unread, alone = Showing(8, 0, ("a", "b"), None), Showing(9, 0, ("a",), (5.0,))
+    tied = Showing(10, 0, ("a", "b"), (3.0, 3.0))
+    judged = Judged((*shown, *reversed_, unread, alone, tied), (), (), ("m",), False, 7, 0, 0)
+    assert judged.trust.chance == pytest.approx(friedmanchisquare(*np.transpose(orders)).pvalue)
+    flat = replace(judged.trust, z=0.0, chance=0.001, spread=0.5)
+    assert flat.biased
+    assert not flat.inclined
+    assert not replace(flat, spread=0.49).biased
+    assert not replace(flat, chance=0.003).biased
+    assert Judged((alone, tied), (), (), ("m",), False, 1, 0, 0).trust.chance == 1
+
+
+def test_a_judge_that_is_biased_and_blind_is_called_biased() -> None:
+    shown = [Showing(i, 0, tuple("abcde"), (3.0, 3.0, 3.0, 3.0, 4.0)) for i in range(60)]
+    trust = Judged(tuple(shown), (), (), ("m",), False, 60, 0, 0).trust
+    both = replace(trust, ties=0.96)
+    assert both.blind
+    assert both.remark == "goes by the position"
+    assert "goes by the position" in both.warning
 
 
 def test_a_judge_that_sees_no_difference_is_found_out(fake: FakeChat) -> None:
@@ -303,6 +350,10 @@ def test_repeats_that_differ_show_in_the_agreement(fake: FakeChat) -> None:
     scores = evaluate("judge(group=1, repeats=3)", CORPUS, A, resamples=0)
     assert scores.parts["agreement"].tolist() == [0]
     assert scores["A"] == 2  # the mean of 1, 2 and 3
+    metric = parse("judge(group=1, repeats=3)")
+    assert isinstance(metric, Judge)
+    trust = metric.judged(CORPUS, [A]).trust
+    assert (trust.agreement, trust.apart) == (0, pytest.approx(4 / 3))  # 1, 1 and 2 apart
     assert sorted(body["seed"] for body in fake.asked) == [0] * 3 + [1] * 3 + [2] * 3
 
 
@@ -461,6 +512,18 @@ def test_what_nobody_scored_alone_was_shown_and_not_ranked(fake: FakeChat) -> No
         ((("A",),), (None,)),
         ((("A",),), (1,)),
     ]
+
+
+def test_what_has_a_score_alone_is_ranked_without_what_has_none() -> None:
+    showings = (
+        Showing(0, 0, ("a",), (2.0,)),
+        Showing(0, 0, ("b",), None),
+        Showing(0, 0, ("c",), (4.0,)),
+    )
+    systems = [Hypotheses(name, (name.lower(),)) for name in "ABC"]
+    judged = Judged(showings, (("a",), ("b",), ("c",)), (), ("m",), False, 3, 0, 0)
+    (ranking,) = rankings_of(judged, CORPUS[:1], systems, "m", absolute=True)
+    assert (ranking.groups, ranking.ranks) == ((("A",), ("C",)), (2, 1))
 
 
 def test_answers_that_others_wrote_into_the_cache_are_asked_for_again(fake: FakeChat) -> None:

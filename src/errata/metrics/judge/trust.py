@@ -25,6 +25,7 @@ SOME_UNREAD, MUCH_UNREAD = 0.01, 0.20
 SAME = 0.5  # two scores of one output that are nearer than this are the same
 # A judge is called biased where chance gives so much in 3 runs of 1,000, and it is no trifle.
 BIASED_Z, BIASED_TAU = 3.0, 0.1
+BIASED_P, BIASED_SPREAD = 0.0027, 0.5
 # A judge is called blind where it gives nearly all of some pairs of different outputs equal scores.
 BLIND_TIES, BLIND_PAIRS = 0.95, 20
 
@@ -98,9 +99,11 @@ class Trust:
     ``means`` are mean scores by position; ``beside`` the same as differences from the mean of the
     group, which sentences of different quality cannot confound, and ``spread`` their largest less
     their smallest. ``tau`` is Kendall's between position and score (1: the later, the better),
-    ``z`` how many standard errors it is from 0. ``ties`` is the share of the ``pairs`` in a group
-    with equal scores; ``agreement`` that of pairs of showings of one output whose scores are the
-    same, ``apart`` their mean difference. NaN where nothing can be said.
+    ``z`` how many standard errors it is from 0; ``chance`` is how probable such differences between
+    positions are where order does not matter, also of those that rise and fall again. ``ties`` is
+    the share of the ``pairs`` in a group with equal scores; ``agreement`` that of pairs of showings
+    of one output whose scores are the same, ``apart`` their mean difference. NaN where nothing can
+    be said.
     """
 
     pairs: int
@@ -110,6 +113,7 @@ class Trust:
     spread: float
     tau: float
     z: float
+    chance: float
     ties: float
     agreement: float
     apart: float
@@ -117,6 +121,11 @@ class Trust:
     @property
     def biased(self) -> bool:
         """Whether the position decides more than chance and trifles would explain."""
+        return self.inclined or (self.chance < BIASED_P and self.spread >= BIASED_SPREAD)
+
+    @property
+    def inclined(self) -> bool:
+        """Whether later positions have the higher scores, or earlier ones."""
         return abs(self.z) >= BIASED_Z and abs(self.tau) >= BIASED_TAU
 
     @property
@@ -138,11 +147,14 @@ class Trust:
                 "different outputs have equal scores; take another model, or expectation=True"
             )
         where = "later" if self.tau > 0 else "earlier"
+        what = f"of two outputs the {where} one gets the higher score"
+        if not self.inclined:
+            best = int(np.nanargmax(self.beside)) + 1
+            what = f"what stands at position {best} gets the highest scores"
         return (
-            f"the judge goes by the position: of two outputs the {where} one gets the higher score "
-            f"(Kendall's τ between position and score is {self.tau:+.2f}, and means differ by "
-            f"{self.spread:.2f} between positions); do not trust its scores: take another model, "
-            "or group=1"
+            f"the judge goes by the position: {what} (Kendall's τ between position and score is "
+            f"{self.tau:+.2f}, and means differ by {self.spread:.2f} between positions); do not "
+            "trust its scores: take another model, or group=1"
         )
 
 
@@ -246,7 +258,30 @@ def _trust(judged: Judged) -> Trust:
         float(np.ptp(differences)) if len(differences) else math.nan,
         float(kendall_of_pairs(*counts)),
         (later - earlier) / math.sqrt(variance) if variance else 0.0,
+        _chance_of_positions(judged.showings),
         tied / pairs if pairs else math.nan,
         float(np.mean([each < SAME for each in apart])) if apart else math.nan,
         float(np.mean(apart)) if apart else math.nan,
     )
+
+
+def _chance_of_positions(showings: Sequence[Showing]) -> float:
+    """How probable it is that means of positions differ so much where the order is drawn.
+
+    Friedman's test (1937) on scores in place of ranks, groups of one size together. An order and
+    its reverse are not two draws: every second turn is left out.
+    """
+    from scipy.special import chdtrc
+
+    drawn: dict[int, list[tuple[float, ...]]] = defaultdict(list)
+    for showing in showings:
+        if showing.scores is not None and len(showing.scores) > 1 and showing.turn % 2 == 0:
+            drawn[len(showing.scores)].append(showing.scores)
+    statistic, freedom = 0.0, 0
+    for size, several in drawn.items():
+        beside = np.array(several) - np.mean(several, axis=1, keepdims=True)
+        squares = float((beside**2).sum())
+        if squares > 0:
+            statistic += (size - 1) * float((beside.sum(axis=0) ** 2).sum()) / squares
+            freedom += size - 1
+    return float(chdtrc(freedom, statistic)) if freedom else 1.0
