@@ -156,8 +156,9 @@ class _Handler(BaseHTTPRequestHandler):
             more = {"Retry_After": "0.05"} if deed == "429" else {}
             said = {"error": {"message": f"sorry {self.headers.get('Authorization')}"}}
             self.answer(int(deed), said, **more)
-        elif deed == "wait an hour":
-            self.answer(429, {"error": "busy"}, Retry_After="3600")
+        elif deed in ("wait a minute", "wait an hour"):
+            seconds = "60" if deed == "wait a minute" else "3600"
+            self.answer(429, {"error": "busy"}, Retry_After=seconds)
         elif deed == "spent":
             self.answer(429, {"error": {"code": "insufficient_quota", "message": "no money"}})
         elif deed in ("200 that is 429", "200 that is none"):
@@ -199,8 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
             data = json.dumps(fake.completion(body, deed)).encode()
             if deed == "truncated":
                 self.answer(200, data[: len(data) // 2])
-            elif deed == "broken off":
-                self.answer(200, data[: len(data) // 2], Content_Length=str(len(data)))
+            elif deed in ("broken off", "not the last byte"):
+                whole = data + b" " if deed == "not the last byte" else data
+                there = data if deed == "not the last byte" else data[: len(data) // 2]
+                self.answer(200, there, Content_Length=str(len(whole)))
                 self.close_connection = True
             else:
                 self.answer(200, data)

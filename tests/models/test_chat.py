@@ -6,12 +6,14 @@ import socket
 import time
 import traceback
 from collections.abc import Iterator
+from urllib.request import HTTPErrorProcessor, Request
 
 import pytest
 
 from errata.errors import InputError
 from errata.models import chat
 from errata.models.chat import ChatServer, ServerRefusal
+from errata.models.servers import opener_for
 from fake_chat import SECRET, FakeChat, fake_chat
 
 ASKED = {
@@ -49,7 +51,8 @@ def test_an_answer_with_what_it_cost(fake: FakeChat, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     "deed",
-    ["429", "500", "503", "200 that is 429", "truncated", "broken off", "gone", "slow", "huge"],
+    ["429", "500", "503", "200 that is 429", "truncated", "broken off", "not the last byte"]
+    + ["gone", "slow", "huge"],
 )
 def test_what_may_be_over_soon_is_tried_again(fake: FakeChat, deed: str) -> None:
     fake.plan.extend([deed, deed])
@@ -136,6 +139,38 @@ def test_nobody_is_there() -> None:
         port = bound.getsockname()[1]
     with pytest.raises(InputError, match=rf"no chat server at 127.0.0.1:{port}: .*refused; start"):
         ChatServer(f"http://127.0.0.1:{port}/v1").models()
+
+
+def test_a_server_that_is_not_there_is_not_waited_for_before_the_first_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Afterwards it is: it may be started again."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    server = ChatServer("http://127.0.0.1:9/v1")
+    waited: list[float] = []
+    monkeypatch.setattr(server.stopped, "wait", lambda seconds: waited.append(seconds))
+    with pytest.raises(InputError, match="no chat server"):
+        server.models()
+    assert waited == []
+    with pytest.raises(InputError, match="no chat server"):
+        server.ask(ASKED)
+    assert len(waited) == 4
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_no_redirect_is_followed_over_either_protocol(scheme: str) -> None:
+    """It would take the key along."""
+
+    class Elsewhere:
+        status = code = 302
+        msg = "elsewhere"
+
+    answer = Elsewhere()
+    (handler,) = (
+        each for each in opener_for(False).handlers if isinstance(each, HTTPErrorProcessor)
+    )
+    asked = Request(f"{scheme}://api.example/v1")
+    assert getattr(handler, f"{scheme}_response")(asked, answer) is answer
 
 
 @pytest.mark.parametrize(

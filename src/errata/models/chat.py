@@ -29,7 +29,7 @@ from errata.models.servers import (
     as_signed,
     checked_address,
     exchange,
-    is_here,
+    on_this_machine,
     opener_for,
 )
 
@@ -240,7 +240,7 @@ class ChatServer:
 
     @cached_property
     def _is_here(self) -> bool:
-        return is_here(self.base)
+        return on_this_machine(self.base)
 
 
 def model_name(reported: str) -> str:

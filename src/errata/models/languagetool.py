@@ -22,7 +22,7 @@ from errata.models.servers import (
     as_signed,
     checked_address,
     exchange,
-    is_here,
+    on_this_machine,
     opener_for,
 )
 from errata.numbers import Floats
@@ -73,7 +73,7 @@ def open_languagetool(
 
 def _asker(address: str, language: str, disabled: Sequence[str]) -> Callable[[str], dict[str, Any]]:
     """What the server says of a text (``POST /v2/check``)."""
-    opener = opener_for(is_here(address))
+    opener = opener_for(on_this_machine(address))
     asked = {"language": language}
     if disabled:
         asked["disabledRules"] = ",".join(disabled)

@@ -20,7 +20,7 @@ __all__ = [
     "as_signed",
     "checked_address",
     "exchange",
-    "is_here",
+    "on_this_machine",
     "opener_for",
 ]
 
@@ -95,10 +95,10 @@ def as_signed(name: str) -> str:
     return _ODD.sub("_", name.strip())[:LONGEST_NAME]
 
 
-def is_here(address: str) -> bool:
+def on_this_machine(address: str) -> bool:
     """Whether a server runs on this machine.
 
-    >>> is_here("http://127.0.0.2:80"), is_here("http://localhost"), is_here("http://a.example")
+    >>> on_this_machine("http://127.0.0.2:80"), on_this_machine("http://localhost"), on_this_machine("http://a.example")
     (True, True, False)
     """
     name = urlsplit(address).hostname or ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 import traceback
 import warnings
 from collections import Counter
@@ -116,6 +117,15 @@ def test_systems_may_stand_in_any_order_and_have_any_name(fake: FakeChat) -> Non
     assert len(fake.asked) == asked
     evaluate("judge(seed=1)", CORPUS, renamed, resamples=0)
     assert len(fake.asked) > asked
+
+
+def test_blanks_around_a_text_are_no_part_of_it(fake: FakeChat) -> None:
+    spaced = Hypotheses("B", tuple(f" {text}  " for text in A.sentences))
+    corpus = Corpus.from_texts([f"{text} " for text in CORPUS.sources])
+    scores = evaluate("judge", corpus, [A, spaced], resamples=0)
+    assert scores["A"] == scores["B"]
+    assert {len(shown_targets(prompt)) for prompt in fake.prompts()} == {1}
+    assert not any(' "\n' in prompt for prompt in fake.prompts())
 
 
 def test_edits_neighbours_and_criteria_are_in_the_prompt(fake: FakeChat) -> None:
@@ -436,6 +446,25 @@ def test_a_run_that_died_costs_only_what_is_missing(fake: FakeChat) -> None:
     named = "judge(repeats=1, model='fake-1', url='http://127.0.0.1:9/v1')"
     assert evaluate(named, here, system, resamples=0, guard=False)["A"] == 2
     assert len(fake.asked) == 5
+
+
+def test_who_interrupts_does_not_wait_for_a_server_that_is_busy(fake: FakeChat) -> None:
+    """Neither a minute, as the server asks for; what was answered before is kept."""
+    corpus = Corpus.from_texts([f"s {i}" for i in range(6)])
+    system = Hypotheses("A", tuple(f"t {i}" for i in range(6)))
+    metric = "judge(repeats=1, concurrency=2, model='fake-1')"
+    fake.plan.append("wait a minute")
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(metric, corpus, system, resamples=0, guard=False, progress=interrupt)
+    assert time.monotonic() - begun < 20
+    parsed = parse(metric)
+    assert isinstance(parsed, Judge)
+    assert parsed.costs(corpus, [system]).kept >= 1
 
 
 def test_no_more_at_a_time_than_asked(fake: FakeChat) -> None:
