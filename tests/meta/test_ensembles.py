@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 from errata.data import Scores
 from errata.errors import InputError
@@ -62,6 +63,34 @@ def test_mean_ranks_are_those_of_the_metrics() -> None:
     )
     wanted = np.corrcoef(people, [1.5, 2, 2.75, 3.75])[0, 1]  # of ties the mean rank
     assert found.combined[0].r == pytest.approx(wanted)
+
+
+def test_a_metric_that_says_the_same_of_all_is_not_the_best() -> None:
+    people = np.arange(6.0)
+    flat, poor = scores("flat", np.full(6, 3.0)), scores("poor", np.array([2.0, 1, 0, 3, 1, 2]))
+    best = ensembles(match(scores("people", people), [flat, poor])).combined[1]
+    assert best.weights == (0.0, 1.0)
+    assert best.r == pytest.approx(np.corrcoef(people, poor.values)[0, 1])
+
+
+def test_how_far_weights_move_where_a_system_is_left_out() -> None:
+    """One system makes the second metric the best of all; without it the first one is."""
+    people = np.arange(6.0)
+    first = np.array([1.0, 0, 2, 3, 4, 0])
+    second = np.array([1.0, 0, 3, 2, 4, 9])
+    found = ensembles(match(scores("people", people), [scores("a", first), scores("b", second)]))
+    best, fitted = found.combined[1:]
+    assert best.weights == (0.0, 1.0)
+    assert best.spread == ((0.0, 1.0), (0.0, 1.0))
+    left = []
+    for gone in range(6):
+        kept = [k for k in range(6) if k != gone]
+        columns = [(m[kept] - m[kept].mean()) / m[kept].std() for m in (first, second, people)]
+        weights = nnls(np.stack(columns[:2], axis=1), columns[2])[0]
+        left.append(weights / weights.sum())
+    assert fitted.spread == pytest.approx(
+        np.stack([np.min(left, axis=0), np.max(left, axis=0)], axis=1)
+    )
 
 
 def test_metrics_that_contradict_people_count_alike() -> None:

@@ -115,6 +115,11 @@ def test_what_the_server_refuses_is_passed_on(server: Any, more: Any, said: str)
         evaluate(languagetool(server[0], **more), CORPUS, OUTPUT)
 
 
+def test_one_word_and_one_error_leave_nothing(server: Any) -> None:
+    one = evaluate(languagetool(server[0]), Corpus.from_texts(["go"]), Hypotheses("A", ("go",)))
+    assert one["A"] == 0
+
+
 @pytest.mark.parametrize(("language", "version"), [("odd", "unknown-"), ("spoof", "6_sentences:9")])
 def test_a_server_of_another_kind_says_what_it_likes(
     server: Any, language: str, version: str

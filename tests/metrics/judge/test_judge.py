@@ -254,6 +254,19 @@ def test_a_judge_that_cannot_be_read_at_all_is_given_up_early(fake: FakeChat) ->
     assert len(fake.asked) < 300
 
 
+def test_a_judge_beside_another_metric(fake: FakeChat) -> None:
+    """What one of the two cannot score is left out of both, and the notes are those of both."""
+    metric = "interpolate(first='ter', second='judge(repeats=1, concurrency=1)', weight=0.25)"
+    corpus = Corpus.from_texts([f"s {i}" for i in range(6)], [[f"s {i}" for i in range(6)]])
+    system = Hypotheses("A", ("x", "s 1", *(f"s {i} z" for i in range(2, 6))))
+    fake.plan.extend(["prose", "prose"])
+    with pytest.warns(DataWarning, match="1 of 6 answers of the judge could not be read"):
+        scores = evaluate(metric, corpus, system, resamples=0, guard=False)
+    # Of the other five the first needs no edit and has 2 words, the rest need one and have 3.
+    assert scores["A"] == pytest.approx(0.25 * (1 + 4 * 0.5) / 5 + 0.75 * (2 + 4 * 3) / 5)
+    assert any("the judge took 7 requests" in note for note in scores.notes)
+
+
 def test_expectation_breaks_ties(fake: FakeChat) -> None:
     scores = evaluate("judge(expectation=True)", CORPUS, [A, B], resamples=0)
     # The fake gives the next digit a quarter; after 5 comes 6, which is no score.
