@@ -151,6 +151,8 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
             raise MissingExtraError("harper-py", "pip install 'errata[harper]'")
         if metric.name == "scribendi":
             raise InputError("cannot load the language model")
+        if metric.name == "green":
+            raise InputError("sentence 3 has no reference")
         return evaluate(metric, *given, **more)
 
     monkeypatch.setattr(study, "evaluate", counted)
@@ -161,6 +163,8 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
     for name in ("harper", "scribendi"):
         with pytest.raises(NotRunHere):
             benchmark_scores(parse(name), SAMPLE, made)
+    with pytest.raises(InputError, match="no reference"):  # bad data is no missing extra
+        benchmark_scores(parse("green"), SAMPLE, made)
     monkeypatch.setitem(cli_benchmark.METRIC_GROUPS, "default", ("gleu", "harper", "scribendi"))
     quick = ("benchmark", "--sample", "--resamples", 0, "--json", "-q")
     tables = json.loads(errata(*quick).stdout)["tables"]

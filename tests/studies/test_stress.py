@@ -16,7 +16,7 @@ import errata.models as lm
 from command import Done, errata
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import InputError, MissingExtraError
+from errata.errors import DataWarning, InputError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.metrics import METRICS, parse
 from errata.metrics.base import Floats, Ints
@@ -27,7 +27,7 @@ from errata.studies import attacks
 from errata.studies.attacks import Attack, nearest_neighbours
 from errata.studies.damage import Perturbation
 from errata.studies.stress import PERTURBATIONS, stress
-from fake_chat import fake_chat
+from fake_chat import fake_chat, shown_targets
 from fake_lm import FakeModel
 from toy import Toy
 
@@ -133,6 +133,23 @@ def test_the_attacker_takes_what_the_metric_likes_best() -> None:
     card = stress(Toy(), corpus, perturbations=[attack], resamples=0)
     assert card.scores.values.tolist() == [1.0, 1.0]
     assert card.altered.tolist() == [0.0]
+
+
+def test_what_a_judge_cannot_score_is_not_what_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    with fake_chat() as fake:
+        monkeypatch.setenv("OPENAI_BASE_URL", fake.url)
+        judge = parse("judge(group=1, repeats=1, concurrency=1)")
+        sources = [f"s {i}" for i in range(6)]
+        corpus = Corpus.from_texts(sources, [sources])
+        tries = [[f"t {i}" for i in range(6)], [f"u {i}" for i in range(6)]]
+        fake.plan.extend(["prose", "prose"])  # the first text of the first sentence
+        attack = Attack("tries", "", lambda sources, sentences, rng: tries)
+        with pytest.warns(DataWarning, match="1 of 12 answers"):
+            card = stress(judge, corpus, perturbations=[attack], resamples=0)
+        # Where both have a score they are alike, and the first is taken; else the other.
+        liked = shown_targets(fake.prompts()[0])[0]
+        assert [shown_targets(prompt)[0] for prompt in fake.prompts()].count(liked) == 2
+        assert card.scores.parts["judged"].tolist() == [6, 6]
 
 
 def test_the_card_is_what_evaluate_says() -> None:
