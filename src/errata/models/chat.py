@@ -47,7 +47,12 @@ SHORTEST_SECRET = 8  # of fewer characters a key is a word like "none", and no s
 
 
 class ServerRefusal(InputError):
-    """A request that the server will not answer as it is; ``status`` is that of HTTP."""
+    """A request that the server will not answer as it is; ``status`` is that of HTTP.
+
+    ``question`` is for those who asked: which of their questions it was.
+    """
+
+    question: object = None
 
     def __init__(self, status: int, problem: str, remedy: str | None = None) -> None:
         self.status = status

@@ -480,6 +480,19 @@ def test_who_interrupts_does_not_wait_for_a_server_that_is_busy(fake: FakeChat) 
     assert parsed.costs(corpus, [system]).kept >= 1
 
 
+def test_a_sentence_that_the_server_will_not_read_is_named(fake: FakeChat) -> None:
+    """It is too long, or a filter stops it: every run would end there, and nobody know where."""
+    corpus = Corpus.from_texts([f"s {i}" for i in range(6)]).without_sentences(0)
+    system = Hypotheses("A", tuple(f"t {i}" for i in range(1, 6)))
+    fake.plan.extend(["", "", "400", "400"])
+    said = (
+        r"answers 400: sorry Bearer \[key\] \(of sentence 4\); if it is the sentence, leave it out "
+        r"\(--skip-sentences 4\), and run it again$"
+    )
+    with pytest.raises(InputError, match=said):
+        evaluate("judge(repeats=1, concurrency=1)", corpus, system, resamples=0, guard=False)
+
+
 def test_no_more_at_a_time_than_asked(fake: FakeChat) -> None:
     fake.slow = 0.05
     fake.always = "slow"

@@ -31,7 +31,7 @@ from errata.metrics.judge.trust import (
     pair_outcomes,
     put_together,
 )
-from errata.models.chat import ADDRESS, ChatServer, model_name
+from errata.models.chat import ADDRESS, ChatServer, ServerRefusal, model_name
 from errata.numbers import Floats, Ints, Progress, plural, ratio
 from errata.parameters import About
 
@@ -177,7 +177,11 @@ class Judge(Metric):
         def ask() -> Judged:
             shown = self._shown(corpus, systems)
             planned = self._planned(corpus, shown)
-            answers = self._asker().answers([each.question for each in planned], progress)
+            try:
+                answers = self._asker().answers([each.question for each in planned], progress)
+            except ServerRefusal as refusal:
+                of = (each.sentence for each in planned if each.question == refusal.question)
+                raise _about(refusal, corpus.number(next(of))) from None
             return put_together(planned, answers, shown, systems, schema=self.schema)
 
         where = self.url or os.environ.get(ADDRESS, "")
@@ -343,6 +347,15 @@ class Judge(Metric):
                 f"to ignore its instructions: {', '.join(attacks)}"
             )
         return (*notes, *((judged.trust.warning,) if judged.trust.remark else ()))
+
+
+def _about(refusal: ServerRefusal, number: int) -> InputError:
+    """Which sentence was refused: one that is too long, or that a filter stops, ends every run."""
+    alone = f"if it is the sentence, leave it out (--skip-sentences {number}), and run it again"
+    return InputError(
+        f"{refusal.problem} (of sentence {number})",
+        remedy=f"{refusal.remedy}; {alone}" if refusal.remedy else alone,
+    )
 
 
 def _model(server: ChatServer, asked: str) -> str:

@@ -214,8 +214,10 @@ class Asker:
             return None
         try:
             answer = self._ask(question, meter)
-        except BaseException:
+        except BaseException as error:
             self.server.stopped.set()
+            if isinstance(error, ServerRefusal):
+                error.question = question
             raise
         data = {
             "text": answer.text,
