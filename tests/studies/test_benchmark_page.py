@@ -66,6 +66,17 @@ def test_the_page_has_what_the_command_gives(data_sets: Path) -> None:
     compare("gmeg-fce", page(), now, 2)
 
 
+def test_the_page_has_edit_rates_in_a_table_of_their_own(data_sets: Path) -> None:
+    text = (DOCS / "benchmark.md").read_text("utf-8")
+    section = text.partition("## Edit rate, METEOR")[2].partition("\n## ")[0]
+    kept = [rows(table) for table in re.findall(r"^(?:\|.*\n)+", section, re.M)]
+    now = printed(data_sets, "gmeg-fce", "-m", "ter")
+    _, pearson, _, kendall, _ = now.values()
+    for table, found in zip(kept, (pearson, kendall), strict=True):
+        for metric in ("ter", "length", "one judge", "chance"):
+            assert bare(table[metric]["gmeg-fce"]) == bare(found[metric]["gmeg-fce"]), metric
+
+
 @pytest.mark.slow
 def test_the_page_has_all_metrics_that_are_quick(data_sets: Path) -> None:
     quick = [metric for metric in BENCHMARKED if metric not in SLOW]
