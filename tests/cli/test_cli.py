@@ -56,6 +56,13 @@ def test_scoring_asks_for_no_reader_of_rankings() -> None:
         assert f"errata.io.judgments.{name}" not in found
 
 
+def test_scoring_does_not_import_scipy() -> None:
+    """It took a quarter of a second of every start."""
+    found = loaded(RUN.format(["score", "--sample"]))
+    assert "errata.metrics.gleu" in found
+    assert "scipy" not in found
+
+
 def test_help_lists_every_command() -> None:
     text = errata("--help").stdout
     for name in COMMANDS:

@@ -27,6 +27,7 @@ from errata.kernels import (
     maxmatch,
     maxmatch_long,
     ngrams,
+    normal,
     ter,
     threeway,
     trueskill,
@@ -134,6 +135,7 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
             )
             + (4, False),
         ),
+        "log_ndtr": (normal, "log_ndtr", (np.array([-40.0, -3.0, 0.0, 2.0]),)),
         "count_edits": (ter, "count_edits", (SOURCE, SOURCE_AT, OUTPUT, OUTPUT_AT)),
         "count_columns": (
             threeway,
@@ -162,7 +164,7 @@ def function(key: str, compiled: bool) -> Callable[..., Any]:
 
 def test_every_public_entry_is_here() -> None:
     modules: set[ModuleType] = {module for module, _, _ in ENTRIES.values()}
-    assert len(modules) == 10
+    assert len(modules) == 11
     for module in modules:
         pure = load_pure(module.__name__.split(".")[-1])
         own = {

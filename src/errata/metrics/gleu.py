@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
+from errata.kernels.normal import log_ndtr
 from errata.metrics.base import Columns, Metric, metric
 from errata.metrics.ngrams import (
     Spaces,
@@ -222,8 +223,6 @@ def expected_gleu(
     error given, ``E (mean_n (sd_n/num_n)³ + 4 s² exp(-m²/2s²))``, is no proven bound; its
     factors were set on small samples with every combination enumerated (see the documentation).
     """
-    from scipy.special import log_ndtr
-
     means, covariances = totals[..., : _counted(n)], totals[..., _counted(n) :]
     there = np.asarray((means > 0).all(axis=-1))
     mean = np.where(there[..., None], means, 1.0)
@@ -248,8 +247,8 @@ def expected_gleu(
         full = q * log_mean + q * q / 2 * log_variance
         # In logs, as the factors may overflow where their product does not. Without spread the
         # hypothesis is on one side of the kink.
-        is_short = np.where(s2 > 0, log_ndtr(-(x + q * (s2 + c)) / s), np.where(x < 0, 0, -np.inf))
-        is_full = np.where(s2 > 0, log_ndtr((x + q * c) / s), np.where(x < 0, -np.inf, 0))
+        is_short = np.where(s2 > 0, _log_phi(-(x + q * (s2 + c)) / s), np.where(x < 0, 0, -np.inf))
+        is_full = np.where(s2 > 0, _log_phi((x + q * c) / s), np.where(x < 0, -np.inf, 0))
         return np.asarray(np.exp(short + is_short) + np.exp(full + is_full), np.float64)
 
     value = moment(1)
@@ -258,6 +257,12 @@ def expected_gleu(
     variance_left = np.where((log_variance > 0) | (s2 > 0), moment(2) - value**2, 0.0)
     spread = np.sqrt(np.maximum(0, variance_left))
     return np.where(there, value, 0.0), np.where(there, spread, 0.0), np.where(there, error, 0.0)
+
+
+def _log_phi(values: Floats) -> Floats:
+    """The logarithm of the normal distribution function."""
+    found: Floats = log_ndtr(np.ascontiguousarray(values, np.float64).ravel())
+    return found.reshape(np.shape(values))
 
 
 def _matrix(triangle: Floats, size: int) -> Floats:
