@@ -296,7 +296,10 @@ def _checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
         )
     if (choice < -1).any() or (choice >= counts.shape[1]).any():
         raise fault(metric, "choose gave a reference that is not there")
-    taken = np.isnan(counts[:, :, 0])[np.arange(len(counts)), choice] & (choice >= 0)
+    missing = np.isnan(counts[:, :, 0])
+    if not missing.any():  # nor was one taken
+        return choice
+    taken = missing[np.arange(len(counts)), choice] & (choice >= 0)
     if taken.any():
         sentence = int(taken.any(axis=0).argmax()) + 1
         raise fault(metric, f"choose took a missing reference in sentence {sentence}")

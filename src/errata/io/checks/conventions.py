@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from errata.io.checks.findings import Finding
 
 __all__ = ["check_conventions"]
 
-# A mark after a word: glued to it as in print, or apart as a tokeniser leaves it.
-GLUED = re.compile(r"\w[.,;:!?](?=\s|$)")
-APART = re.compile(r"\s[.,;:!?](?=\s|$)")
+# A mark after a word: glued to it as in print, or apart as a tokeniser leaves it. Begun with the
+# mark, which is rare, a search takes a tenth of the time.
+GLUED = re.compile(r"[.,;:!?](?<=\w.)(?=\s|$)")
+APART = re.compile(r"[.,;:!?](?<=\s.)(?=\s|$)")
 # Han, kana, Thai, Lao, Burmese, Khmer: words follow each other without a space.
 SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -34,11 +38,12 @@ LEFT_OVER = (
     (re.compile(r"@@(?=\s|$)|▁"), "cut words ({})", "join them"),
     (re.compile(r"&(?:apos|quot|amp|lt|gt|#\d+);"), "character entities ({})", "resolve them"),
     (re.compile(r"</?s>|<pad>|\[(?:CLS|SEP|PAD)\]"), "marks of sentences ({})", "take them out"),
-    (re.compile(r"^\d+\t"), "numbers of lines", "leave the text alone in its column"),
+    (re.compile(r"^\d+\t", re.MULTILINE), "numbers of lines", "leave the text alone in its column"),
 )
 
 # How a line goes, by kind: 1 as the first word of `KINDS` says, -1 the other way, 0 neither.
 Style = tuple[int, int, int, int]
+Styles = NDArray[np.int8]  # [line, kind]
 # What is said of the way 1, with its remedy and code; case is asked of the sources' way only.
 KINDS = (
     ("spaces before punctuation", "tokenise both alike; scores compare tokens", "tokenisation"),
@@ -65,10 +70,9 @@ def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -
     """
     given = _styles(tuple(sources))
     # A line that equals its source goes as that does, and most do.
-    shown = [
-        style if line == source else _style(line)
-        for source, line, style in zip(sources, lines, given, strict=True)
-    ]
+    changed = [i for i, line in enumerate(lines) if line != sources[i]]
+    shown = given.copy()
+    shown[changed] = _table(lines[i] for i in changed)
     findings = []
     for kind, (what, remedy, code) in enumerate(KINDS):
         for way, sides in (
@@ -88,15 +92,17 @@ def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -
 
 
 def _left_over(sources: Sequence[str], lines: Sequence[str], path: str) -> list[Finding]:
+    # A line that equals its source has no more than that, and most do.
+    changed = [pair for pair in zip(sources, lines, strict=True) if pair[0] != pair[1]]
+    whole = "\n".join([line for _, line in changed])
     findings = []
     for mark, what, remedy in LEFT_OVER:
+        if mark.search(whole) is None:  # as in nearly every file
+            continue
         found = [
             seen[0]
-            for source, line in zip(sources, lines, strict=True)
-            # A line that equals its source has no more than that, and most do.
-            if line != source
-            and (seen := mark.search(line)) is not None
-            and mark.search(source) is None
+            for source, line in changed
+            if (seen := mark.search(line)) is not None and mark.search(source) is None
         ]
         if len(found) >= FEWEST:
             named = what.format(Counter(found).most_common(1)[0][0])
@@ -106,19 +112,20 @@ def _left_over(sources: Sequence[str], lines: Sequence[str], path: str) -> list[
     return findings
 
 
-def _differing(
-    sources: Sequence[Style], lines: Sequence[Style], kind: int, way: int
-) -> tuple[int, int]:
+def _differing(sources: Styles, lines: Styles, kind: int, way: int) -> tuple[int, int]:
     """Lines that go the other way where their sources go this way, and those that go either way."""
-    ways = Counter(
-        line[kind] for source, line in zip(sources, lines, strict=True) if source[kind] == way
-    )
-    return ways[-way], ways[-way] + ways[way]
+    ways = lines[sources[:, kind] == way, kind]
+    other = int(np.count_nonzero(ways == -way))
+    return other, other + int(np.count_nonzero(ways == way))
 
 
 @lru_cache(maxsize=1)  # every system is compared with the same sources
-def _styles(lines: tuple[str, ...]) -> list[Style]:
-    return [_style(line) for line in lines]
+def _styles(lines: tuple[str, ...]) -> Styles:
+    return _table(lines)
+
+
+def _table(lines: Iterable[str]) -> Styles:
+    return np.array([_style(line) for line in lines], np.int8).reshape(-1, len(KINDS) + 1)
 
 
 def _style(line: str) -> Style:

@@ -11,6 +11,7 @@ from errata.data import Corpus, Hypotheses, Reference, namesakes
 from errata.errors import InputError
 from errata.io.checks.findings import Finding
 from errata.io.checks.likeness import likeness_of, same_words
+from errata.numbers import Floats
 
 __all__ = ["called_source", "check_sameness", "check_sources", "check_systems", "check_worse"]
 
@@ -64,22 +65,21 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
 
     Only where references are texts: gold edits come with their sources, which cannot be swapped.
     """
-    if any(r.text is None for refs in corpus.references for r in refs):
+    if not corpus.derived("all references are texts", lambda: _all_texts(corpus)):
         return []
     changed = [
         i
-        for i, line in enumerate(hypotheses.sentences)
-        if corpus.references[i] and corpus.sources[i].split() != line.split()
+        for i, (source, line) in enumerate(zip(corpus.sources, hypotheses.sentences, strict=True))
+        if source != line and corpus.references[i] and source.split() != line.split()
     ]
     if len(changed) < CHANGED:
         return []
-    pairs = [(i, r.text or "") for i in changed for r in corpus.references[i]]
-    texts = [text for _, text in pairs]
-    starts = np.cumsum([0, *(len(corpus.references[i]) for i in changed[:-1])])
-    before, after = (
-        np.maximum.reduceat(likeness_of([lines[i] for i, _ in pairs], texts), starts)
-        for lines in (corpus.sources, hypotheses.sentences)
+    every = corpus.derived(
+        "likeness of sources to references",
+        lambda: _nearest(corpus, corpus.sources, range(len(corpus))),
     )
+    before = every[changed]
+    after = _nearest(corpus, hypotheses.sentences, changed)
     worse, better = np.count_nonzero(after < before), np.count_nonzero(after > before)
     said = ""
     if worse < WORSE * len(changed):
@@ -104,20 +104,42 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
     ]
 
 
+def _all_texts(corpus: Corpus) -> bool:
+    return all(r.text is not None for refs in corpus.references for r in refs)
+
+
+def _nearest(corpus: Corpus, lines: Sequence[str], which: Sequence[int]) -> Floats:
+    """How alike these of the lines are to the reference nearest to each; 0 where there is none."""
+    there = [i for i in which if corpus.references[i]]
+    pairs = [(lines[i], r.text or "") for i in there for r in corpus.references[i]]
+    starts = np.cumsum([0, *(len(corpus.references[i]) for i in there)])[:-1]
+    alike = likeness_of([line for line, _ in pairs], [text for _, text in pairs])
+    nearest = np.zeros(len(which))
+    if there:
+        bare = np.array([not corpus.references[i] for i in which])
+        nearest[~bare] = np.maximum.reduceat(alike, starts)
+    return nearest
+
+
 def _unknown_words(
     corpus: Corpus, hypotheses: Hypotheses, changed: Sequence[int]
 ) -> tuple[int, int]:
     """How many words that no reference has an output brings in, and takes out."""
     known = corpus.derived("words of references", lambda: _words_of_references(corpus))
+    unknown = corpus.derived(
+        "words that no reference has",
+        lambda: [[word for word in line.split() if word not in known] for line in corpus.sources],
+    )
     brought = taken = 0
     for i in changed:
-        before, after = (
-            [word for word in lines[i].split() if word not in known]
-            for lines in (corpus.sources, hypotheses.sentences)
-        )
-        if before != after:
+        before = unknown[i]
+        after = [word for word in hypotheses.sentences[i].split() if word not in known]
+        if before and after and before != after:
             brought += (Counter(after) - Counter(before)).total()
             taken += (Counter(before) - Counter(after)).total()
+        elif before != after:  # most lines have none on one side
+            brought += len(after)
+            taken += len(before)
     return brought, taken
 
 
