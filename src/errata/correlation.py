@@ -103,7 +103,7 @@ def _pair_signs(x: ArrayLike, y: ArrayLike) -> PairSigns:
     a, b = np.broadcast_arrays(settled(x), settled(y))
     n = a.shape[-1]
     p, q = (side.reshape(-1, n) for side in (a, b))
-    step = max(1, BLOCK // max(1, n))
+    step = max(1, ROWS // max(1, n))
     found = [_sorted_pairs(p[i : i + step], q[i : i + step]) for i in range(0, len(p), step)]
     counts = np.concatenate(found, axis=1) if found else np.zeros((5, 0))
     counts[:, np.isnan(p).any(-1) | np.isnan(q).any(-1)] = np.nan
@@ -305,6 +305,7 @@ def chance_corrected(
     return ChanceCorrected(ratio(observed - expected, 1 - expected), observed, expected)
 
 
+ROWS = BLOCK // 16  # numbers of resamples that are correlated at a time
 Correlation = Literal["pearson", "spearman", "kendall", "accuracy"]
 CORRELATIONS: dict[Correlation, Callable[[ArrayLike, ArrayLike], Floats]] = {
     "pearson": pearson,
@@ -315,11 +316,18 @@ CORRELATIONS: dict[Correlation, Callable[[ArrayLike, ArrayLike], Floats]] = {
 
 
 def correlate(kind: Correlation, x: ArrayLike, y: ArrayLike) -> Floats:
-    """The correlation of this name."""
+    """The correlation of this name, over the last axis."""
     require("correlation", kind, Correlation)
     if np.shape(x)[-1] != np.shape(y)[-1] or np.shape(x)[-1] < 2:
         raise InputError(
             f"cannot correlate {np.shape(x)[-1]} with {np.shape(y)[-1]} systems",
             remedy="give both sides the same systems, two or more",
         )
-    return CORRELATIONS[kind](x, y)
+    of = CORRELATIONS[kind]
+    if np.shape(x) != np.shape(y) or np.ndim(x) != 2:
+        return of(x, y)
+    # Some rows at a time: ranks and pairs take a dozen tables of the rows' size.
+    a, b = np.asarray(x), np.asarray(y)
+    step = max(1, ROWS // a.shape[1])
+    parts = [of(a[i : i + step], b[i : i + step]) for i in range(0, len(a), step)]
+    return np.concatenate(parts) if parts else of(a, b)

@@ -407,5 +407,10 @@ def bootstrap(metric: Metric, picked: Sequence[Floats], weights: Iterable[Floats
     """
     k = picked[0].shape[1]
     stacked = np.concatenate(picked, axis=1)
-    totals = ((block @ stacked).reshape(len(block), len(picked), k) for block in weights)
+    step = max(1, BLOCK // max(1, stacked.shape[1]))  # a small corpus has many resamples a block
+    totals = (
+        (block[i : i + step] @ stacked).reshape(-1, len(picked), k)
+        for block in weights
+        for i in range(0, len(block), step)
+    )
     return np.concatenate([metric.score(each) for each in totals])

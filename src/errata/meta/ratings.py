@@ -7,8 +7,9 @@ a bad one?), and among the outputs of one sentence (``within``: is the better co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -121,10 +122,24 @@ def rating_levels(
         )
     rated = tables[0][:, whole]
     comparisons = ratings_as_comparisons(_only(paired.people, rated))
-    weights = list(bootstrap_weights(many, resamples, rng))
+    figures = {
+        (k, figure, kind): figure(kind, rated, table[:, whole])
+        for k, table in enumerate(tables[1:])
+        for figure in (_pooled, _within)
+        for kind in KINDS
+    }
+    # The weights of many resamples would not fit: all figures are drawn as they come by.
+    drawn: list[list[Floats]] = [
+        [figure.of(block) for figure in figures.values()]
+        for block in bootstrap_weights(many, resamples, rng)
+    ]
+    estimates = {
+        key: _estimate(figure.value, [row[i] for row in drawn], confidence)
+        for i, (key, figure) in enumerate(figures.items())
+    }
     found = []
-    for name, scores, table in zip(paired.names, paired.metrics, tables[1:], strict=True):
-        own = table[:, whole]
+    for k, (name, scores) in enumerate(zip(paired.names, paired.metrics, strict=True)):
+        own = tables[1 + k][:, whole]
         accuracy, threshold = Estimate(np.nan, np.nan, np.nan), np.nan
         if many >= folds:
             chosen = calibrated_marks(comparisons, _only(scores, own), folds=folds, rng=rng)
@@ -134,8 +149,8 @@ def rating_levels(
         found.append(
             RatingLevel(
                 name,
-                {kind: _pooled(kind, rated, own, weights, confidence) for kind in KINDS},
-                {kind: _within(kind, rated, own, weights, confidence) for kind in KINDS},
+                {kind: estimates[k, _pooled, kind] for kind in KINDS},
+                {kind: estimates[k, _within, kind] for kind in KINDS},
                 accuracy,
                 threshold,
             )
@@ -175,10 +190,15 @@ def _only(scores: Scores, table: Floats) -> Scores:
     return Scores(scores.scorer, scores.systems, scores.values, table, label=scores.label)
 
 
-def _pooled(
-    kind: str, human: Floats, metric: Floats, weights: Sequence[Floats], confidence: float
-) -> Estimate:
-    """The correlation over all outputs, and its interval over sentences by weighted sums."""
+class _Figure(NamedTuple):
+    """A figure of the data, and how it comes out of bootstrap weights of the sentences."""
+
+    value: float
+    of: Callable[[Floats], Floats]
+
+
+def _pooled(kind: str, human: Floats, metric: Floats) -> _Figure:
+    """The correlation over all outputs, in resamples of the sentences by weighted sums."""
     x, y = human, metric
     if kind == "spearman":
         x, y = (ranks(side.ravel()).reshape(side.shape) for side in (x, y))
@@ -186,27 +206,28 @@ def _pooled(
     # Sums of squares of numbers far from their mean would cancel.
     x, y = x - x.mean(), y - y.mean()
     columns = np.stack([side.sum(axis=0) for side in (x, y, x * x, y * y, x * y)], axis=1)
-    drawn = []
-    for block in weights:
-        n = block.sum(axis=1) * len(x)
-        a, b, aa, bb, ab = (block @ columns).T
+
+    def of(weights: Floats) -> Floats:
+        n = weights.sum(axis=1) * len(x)
+        a, b, aa, bb, ab = (weights @ columns).T
         spread = np.maximum(aa - a * a / n, 0) * np.maximum(bb - b * b / n, 0)
-        drawn.append(ratio(ab - a * b / n, np.sqrt(spread)))
-    return _estimate(value, drawn, confidence)
+        return ratio(ab - a * b / n, np.sqrt(spread))
+
+    return _Figure(value, of)
 
 
-def _within(
-    kind: str, human: Floats, metric: Floats, weights: Sequence[Floats], confidence: float
-) -> Estimate:
+def _within(kind: str, human: Floats, metric: Floats) -> _Figure:
     """The mean over sentences of their correlations; a sentence where a side ties all has none."""
     x, y = human.T, metric.T
     if kind == "spearman":
         x, y = ranks(x), ranks(y)
     each = pearson(x, y)
-    known = ~np.isnan(each)
-    filled = np.where(known, each, 0.0)
-    drawn = [ratio(block @ filled, block @ known.astype(np.float64)) for block in weights]
-    return _estimate(float(ratio(filled.sum(), known.sum())), drawn, confidence)
+    known = (~np.isnan(each)).astype(np.float64)
+    filled = np.where(known > 0, each, 0.0)
+    return _Figure(
+        float(ratio(filled.sum(), known.sum())),
+        lambda weights: ratio(weights @ filled, weights @ known),
+    )
 
 
 def _estimate(value: float, drawn: Sequence[Floats], confidence: float) -> Estimate:

@@ -300,10 +300,14 @@ def _compared(
         pairs, len(corpus), trials=drawn.trials, rng=drawn.seed, progress=progress
     )
     others = {key: pair for key, pair in pairs.items() if key[0] != "metric"}
-    weights = resample_weights(corpus, drawn.resamples, drawn.seed) if drawn.resamples else ()
     signature = _signature(facts, drawn)
     found = paired_differences(
-        others, weights, p_values, confidence=drawn.confidence, signature=signature
+        others,
+        lambda: resample_weights(corpus, drawn.resamples, drawn.seed),
+        p_values,
+        resamples=drawn.resamples,
+        confidence=drawn.confidence,
+        signature=signature,
     )
     pair = (facts.systems[0], facts.systems[s])
     judged = facts.judge(0, s)

@@ -12,7 +12,7 @@ from errata.edits import kind_at
 from errata.errors import InputError
 from errata.io.corpus import keep_annotators
 from errata.metrics.difficulty.map import DifficultyMap, weight
-from errata.numbers import Floats, percentiles
+from errata.numbers import BLOCK, Floats, percentiles
 
 __all__ = [
     "Error",
@@ -108,8 +108,13 @@ def by_kind(
         w = found.weights[members]
         low = high = float("nan")
         if shares is not None:
-            means = _as_weights(found, shares @ found.right[:, members].astype(float)).mean(axis=1)
-            low, high = percentiles(means, confidence)
+            right = found.right[:, members].astype(float)
+            step = max(1, BLOCK // len(members))  # resamples at a time
+            means = [
+                _as_weights(found, shares[i : i + step] @ right).mean(axis=1)
+                for i in range(0, len(shares), step)
+            ]
+            low, high = percentiles(np.concatenate(means), confidence)
         rows.append(
             KindDifficulty(
                 kind,
@@ -136,7 +141,7 @@ def weight_intervals(
     A weight of eight systems rests on eight yes-or-no answers; this says how much that is worth.
     """
     shares = _resampled_shares(found, resamples, rng)
-    step = max(1, 4_000_000 // resamples)
+    step = max(1, BLOCK // 4 // resamples)
     blocks = [
         percentiles(
             _as_weights(found, shares @ found.right[:, list(members[k : k + step])]), confidence

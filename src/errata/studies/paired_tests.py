@@ -161,21 +161,64 @@ def _gap(figures: FiguresOf, old: Floats, new: Floats) -> dict[str, tuple[Floats
 
 def paired_differences(
     pairs: Mapping[PairKey, TwoSystems],
-    weights: Iterable[Floats],
+    weights: Callable[[], Iterable[Floats]],
     p_values: Mapping[PairKey, Mapping[str, float]],
     *,
+    resamples: int,
     confidence: float = 0.95,
     signature: str = "",
 ) -> dict[PairKey, dict[str, Difference]]:
     """Every figure of every pair, with intervals from bootstrap ``weights`` of the sentences.
 
     The sentences of a resample are the same for both systems and all figures (Koehn 2004).
-    Resamples that have nothing to compute a figure of are left out of its interval.
+    Resamples that have nothing to compute a figure of are left out of its interval. ``weights``
+    gives the same ones whenever it is called: many figures of many resamples would not fit at once.
     """
+    found: dict[PairKey, dict[str, Difference]] = {}
+    for some in _few_at_a_time(pairs, max(1, BLOCK // max(1, resamples))):
+        drawn = _drawn_figures(some, weights() if resamples else ())
+        for key, pair in some.items():
+            before, after = pair.figures(pair.old.sum(axis=0)), pair.figures(pair.new.sum(axis=0))
+            found[key] = {
+                name: difference_of(
+                    name,
+                    signature,
+                    float(before[name]),
+                    float(after[name]),
+                    drawn.pop((key, name), []),
+                    p_values[key][name],
+                    confidence=confidence,
+                )
+                for name in before
+            }
+    return found
+
+
+def _few_at_a_time(
+    pairs: Mapping[PairKey, TwoSystems], figures: int
+) -> Iterator[dict[PairKey, TwoSystems]]:
+    """Pairs in groups of about so many figures."""
+    group: dict[PairKey, TwoSystems] = {}
+    held = 0
+    for key, pair in pairs.items():
+        group[key] = pair
+        held += len(pair.figures(pair.old.sum(axis=0)))
+        if held >= figures:
+            yield group
+            group, held = {}, 0
+    if group:
+        yield group
+
+
+def _drawn_figures(
+    pairs: Mapping[PairKey, TwoSystems], weights: Iterable[Floats]
+) -> dict[tuple[PairKey, str], list[tuple[Floats, Floats]]]:
+    """Old and new of every figure in the resamples, in blocks."""
     drawn: dict[tuple[PairKey, str], list[tuple[Floats, Floats]]] = {}
     every_old = np.concatenate([pair.old for pair in pairs.values()], axis=1)
     every_new = np.concatenate([pair.new for pair in pairs.values()], axis=1)
-    for block in weights:
+    step = max(1, BLOCK // max(1, every_old.shape[1]))
+    for block in (each[i : i + step] for each in weights for i in range(0, len(each), step)):
         olds = np.split(block @ every_old, _ends(pairs), axis=1)
         news = np.split(block @ every_new, _ends(pairs), axis=1)
         for (key, pair), was, now in zip(pairs.items(), olds, news, strict=True):
@@ -183,22 +226,7 @@ def paired_differences(
             old, new = figures(was), figures(now)
             for name in old:
                 drawn.setdefault((key, name), []).append((old[name], new[name]))
-    found: dict[PairKey, dict[str, Difference]] = {}
-    for key, pair in pairs.items():
-        before, after = pair.figures(pair.old.sum(axis=0)), pair.figures(pair.new.sum(axis=0))
-        found[key] = {
-            name: difference_of(
-                name,
-                signature,
-                float(before[name]),
-                float(after[name]),
-                drawn.get((key, name), []),
-                p_values[key][name],
-                confidence=confidence,
-            )
-            for name in before
-        }
-    return found
+    return drawn
 
 
 def difference_of(
