@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,28 @@ def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
         monkeypatch.setattr("errata.plugins.entry_points", lambda group: known)
 
     return declare
+
+
+def test_a_package_that_comes_later_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installed packages are gone through once, and again where a folder has changed."""
+    asked = []
+
+    def counted(group: str) -> object:
+        asked.append(group)
+        return entry_points(group=group)
+
+    monkeypatch.setattr("errata.plugins.entry_points", counted)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "late" not in METRICS.names()
+    assert "late" not in METRICS.names()
+    assert asked == ["errata.metrics"]
+    info = tmp_path / "late-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: late\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[errata.metrics]\nlate = toy:Toy\n")
+    assert "late" in METRICS.names()
 
 
 def leave() -> object:

@@ -25,6 +25,7 @@ from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weight
 from errata.plugins import attributed, blamed, fault, origin
 
 __all__ = [
+    "ONE_THREAD",
     "bootstrap",
     "checked_counts",
     "chosen_counts",

@@ -13,10 +13,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
@@ -50,20 +50,20 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """All known names: ours, then those of installed plug-ins."""
-        plugins = {plugin.name for plugin in entry_points(group=self.group)}
+        plugins = {plugin.name for plugin in _installed(self.group)}
         return [*self.builtin, *sorted(plugins - set(self.builtin))]
 
     def package(self, name: str) -> str:
         """The installed package behind a name; empty for what is ours."""
         if name in self.builtin:
             return ""
-        return next((_package(p) for p in entry_points(group=self.group) if p.name == name), "")
+        return next((_package(p) for p in _installed(self.group) if p.name == name), "")
 
     def find(self, name: str) -> T | None:
         """What stands behind a name; None where it is not known."""
         claims = {
             (_package(plugin), plugin.value): plugin
-            for plugin in entry_points(group=self.group)
+            for plugin in _installed(self.group)
             if plugin.name.casefold() == name.casefold()
         }
         ours = next((own for own in self.builtin if own.casefold() == name.casefold()), None)
@@ -173,6 +173,31 @@ class Registry(Generic[T]):
                 f"{place} calls itself {cls.name!r}, which is a {self.what} of Errata",
                 remedy="give the class another name",
             )
+
+
+def _installed(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of a group, which are looked for again only where a folder has changed.
+
+    To go through all installed packages takes longer than to score a system, and every signature
+    asks.
+    """
+    folders = tuple((path, _changed(path)) for path in sys.path)
+    return _listed(entry_points, group, folders)
+
+
+def _changed(path: str) -> int:
+    """When something was last added to a folder; 0 where there is none."""
+    try:
+        return os.stat(path or ".").st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=8)
+def _listed(
+    find: Callable[..., Iterable[EntryPoint]], group: str, folders: tuple[tuple[str, int], ...]
+) -> tuple[EntryPoint, ...]:
+    return tuple(find(group=group))
 
 
 def _package(plugin: EntryPoint) -> str:

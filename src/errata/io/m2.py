@@ -248,10 +248,13 @@ def _references(
     if not annotations:
         return (Reference(0, (), implied=True),)
     for annotator, edits in annotations.items():
-        check_order(annotator, edits, reading)
+        if len(edits) > 1:
+            check_order(annotator, edits, reading)
     return tuple(
-        Reference(annotator, tuple(edit for _, edit in annotations[annotator]))
-        for annotator in sorted(annotations)
+        [
+            Reference(annotator, tuple([edit for _, edit in annotations[annotator]]))
+            for annotator in sorted(annotations)
+        ]
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from errata.data import Corpus, Hypotheses, apply_edits, namesakes
+from errata.data import Corpus, Edit, Hypotheses, apply_edits, namesakes
 from errata.errors import DataWarning, InputError, shortened, visible
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_alignment, looked_at
@@ -233,8 +233,14 @@ def _systems(
             path=file.path,
             remedy="give one name per annotator number",
         )
+    edits: list[dict[int, tuple[Edit, ...]]] = [
+        {r.annotator: r.edits for r in refs if r.edits} for refs in file.corpus.references
+    ]
     return (
-        [_system(file, annotator, name) for annotator, name in zip(annotators, names, strict=True)],
+        [
+            _system(file, annotator, name, edits)
+            for annotator, name in zip(annotators, names, strict=True)
+        ],
         [*file.findings, *_absent(file, annotators)],
     )
 
@@ -250,17 +256,18 @@ def _absent(file: M2File, annotators: list[int]) -> list[Finding]:
             "absent-system",
         )
         for line, refs in zip(file.lines, file.corpus.references, strict=True)
+        if not refs[0].implied and len(refs) < len(annotators)
         for k in annotators
-        if not refs[0].implied and all(r.annotator != k for r in refs)
+        if all(r.annotator != k for r in refs)
     ]
 
 
-def _system(file: M2File, annotator: int, name: str) -> Hypotheses:
+def _system(
+    file: M2File, annotator: int, name: str, every: Sequence[Mapping[int, tuple[Edit, ...]]]
+) -> Hypotheses:
     sentences, edits = [], []
-    for source, refs, line in zip(
-        file.corpus.sources, file.corpus.references, file.lines, strict=True
-    ):
-        mine = next((r.edits for r in refs if r.annotator == annotator and r.edits), ())
+    for source, several, line in zip(file.corpus.sources, every, file.lines, strict=True):
+        mine = several.get(annotator, ())
         edits.append(mine)
         try:
             sentences.append(" ".join(apply_edits(source.split(), mine)) if mine else source)

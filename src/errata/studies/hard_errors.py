@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
 from errata.data import Corpus, Edit
 from errata.edits import kind_at
 from errata.errors import InputError
+from errata.evaluation import ONE_THREAD
 from errata.io.corpus import keep_annotators
 from errata.metrics.difficulty.map import DifficultyMap, weight
 from errata.numbers import BLOCK, Floats, percentiles
@@ -62,27 +64,26 @@ class KindDifficulty:
 
 def errors(found: DifficultyMap) -> list[Error]:
     """All gold errors, in the order of the sentences."""
-    unit_of, corpus, chunks = found.chunks.unit_of, found.corpus, found.chunks
+    corpus, chunks = found.corpus, found.chunks
+    at = np.flatnonzero(chunks.erroneous)
+    unit = chunks.unit_of[at]
+    columns = (
+        at,
+        unit,
+        chunks.sentences[unit],
+        chunks.references[unit],
+        chunks.rows[at, 3],
+        found.weights[at],
+    )
+    corrected = [tuple(compress(found.systems, right)) for right in found.right[:, at].T.tolist()]
     result = []
-    for c in np.flatnonzero(chunks.erroneous).tolist():
-        u = int(unit_of[c])
-        i = int(chunks.sentences[u])
-        edit = chunks.edits[u][int(chunks.rows[c, 3])]
-        result.append(
-            Error(
-                i,
-                corpus.references[i][int(chunks.references[u])].annotator,
-                edit,
-                " ".join(corpus.sources[i].split()[edit.start : edit.end]),
-                float(found.weights[c]),
-                tuple(
-                    name
-                    for name, right in zip(found.systems, found.right[:, c], strict=True)
-                    if right
-                ),
-                c,
-            )
-        )
+    for c, u, i, r, number, weighs, by in zip(
+        *(column.tolist() for column in columns), corrected, strict=True
+    ):
+        edit = chunks.edits[u][number]
+        tokens = " ".join(corpus.sources[i].split()[edit.start : edit.end])
+        annotator = corpus.references[i][r].annotator
+        result.append(Error(i, annotator, edit, tokens, weighs, by, c))
     return result
 
 
@@ -109,7 +110,7 @@ def by_kind(
         low = high = float("nan")
         if shares is not None:
             right = found.right[:, members].astype(float)
-            step = max(1, BLOCK // len(members))  # resamples at a time
+            step = max(1, ONE_THREAD // max(1, right.size))  # resamples at a time
             means = [
                 _as_weights(found, shares[i : i + step] @ right).mean(axis=1)
                 for i in range(0, len(shares), step)
