@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
+from operator import mul
 
 __all__ = ["Vector", "best_mixture", "possible_mixtures"]
 
@@ -28,12 +30,15 @@ def best_mixture(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vect
     """
     left = [list(dict.fromkeys(stage)) for stage in stages]
     for wacc_over_under, acc_over_under in _quotients(weight):
+        if all(len(stage) == 1 for stage in left):  # as in most sentences: nothing to choose
+            break
         left, wacc = _maximal(left, *wacc_over_under)
         left = _most_improved(left, wacc)
         left, _ = _maximal(left, *acc_over_under)
     return [max(stage) for stage in left]
 
 
+@lru_cache(maxsize=8)
 def _quotients(weight: float) -> list[tuple[tuple[Vector, Vector], tuple[Vector, Vector]]]:
     """WAcc and Acc as quotients of columns, for correction and for detection."""
     w = Fraction(weight)
@@ -133,4 +138,4 @@ def _maximal(
 
 
 def _dot(coefficients: Vector, vector: Vector) -> int:
-    return sum(c * v for c, v in zip(coefficients, vector, strict=True))
+    return sum(map(mul, coefficients, vector))
