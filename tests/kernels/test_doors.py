@@ -103,7 +103,11 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
         "released": (chunks, "compare", (*compared, False)),
         "elastic": (chunks, "compare", (*compared, True)),
         "planes": (cuts, "planes", planes()),
-        "choose": (m2_counts, "choose", (np.ones((2, 2, 3)), 0.5, False)),
+        "choose": (
+            m2_counts,
+            "choose",
+            (np.ones((2, 2, 3), I64), np.array([5, 4, 1]), np.array([3, 4, 5]), False),
+        ),
         "propose": (
             maxmatch,
             "propose",
@@ -193,7 +197,7 @@ def copied(arguments: tuple[Any, ...]) -> list[Any]:
     ]
 
 
-OF_FLOATS = ("rate", "play_runs", "mean_field", "choose")
+OF_FLOATS = ("rate", "play_runs", "mean_field")
 NUMBERS = (-1, -(2**31), 0, 1, 2, 3, 5, 7, 100, 2**30, 2**31 - 1)
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.kernels import m2_counts, maxmatch
+from errata.kernels import maxmatch
 from errata.metrics.m2.matching import LIMIT, gold_edits, match_edits
 from pure import load_maxmatch, load_pure
 from slow_maxmatch import Graph, edit_path, official_counts
@@ -387,35 +387,6 @@ def test_more_gold_edits_in_a_long_pair_than_there_is_room_for_at_first(kernel: 
     gold = [Edit(i, i + 1, f"W{i}") for i in range(1, 522, 2)]
     expected = [(i, i + 1, i, i + 1) for i in range(1, 522, 2)]
     assert propose((source, hypothesis, gold, 2), STATES, kernel) == expected
-
-
-def slow_choice(counts: np.ndarray, beta: float, alone: bool) -> list[int]:
-    """The official rule, written with tuples."""
-    totals, chosen = np.zeros(3), []
-    for sentence in counts:
-        ranked = []
-        for r, own in enumerate(sentence):
-            if not np.isnan(own[0]):
-                correct, proposed, gold = own if alone else totals + own
-                cost = beta**2 * gold + proposed
-                f = (1 + beta**2) * correct / cost if cost else 1.0
-                ranked.append((-f, -correct, cost, r))
-        chosen.append(min(ranked)[3] if ranked else -1)
-        if ranked:
-            totals += sentence[chosen[-1]]
-    return chosen
-
-
-@pytest.mark.parametrize("alone", [False, True])
-@pytest.mark.parametrize("beta", [0.5, 1.0, 0.3])
-def test_choice_of_annotator(alone: bool, beta: float) -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        counts = rng.integers(0, 3, (40, 3, 3)).astype(float)
-        counts[rng.random((40, 3)) < 0.2] = np.nan
-        expected = slow_choice(counts, beta, alone)
-        assert m2_counts.choose(counts, beta, alone).tolist() == expected
-        assert load_pure("m2_counts").choose(counts, beta, alone).tolist() == expected
 
 
 def test_plain_python_counts_alike() -> None:

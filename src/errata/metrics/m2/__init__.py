@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
-from functools import lru_cache
 from typing import Literal, Self
 
 import numpy as np
@@ -13,7 +11,6 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Edit, Hypotheses
 from errata.errors import InputError
-from errata.kernels import m2_counts
 from errata.metrics.base import (
     Metric,
     by_name,
@@ -24,6 +21,7 @@ from errata.metrics.base import (
     whole,
     with_own_score,
 )
+from errata.metrics.choice import f_weights, running_choice
 from errata.metrics.m2.matching import (
     Gold,
     Matched,
@@ -136,8 +134,7 @@ class M2(Metric):
             last: Ints = np.where(there, np.arange(counts.shape[1]), -1).max(axis=1)
             return last[None]
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
-        chosen: Ints = m2_counts.choose(np.ascontiguousarray(counts[..., :3]), self.beta, alone)
-        return chosen[None]
+        return running_choice(counts[..., :3], self.beta, alone=alone)[0][None]
 
     @property
     def single(self) -> Self:
@@ -224,13 +221,6 @@ def _explain(
     )
 
 
-@lru_cache(maxsize=64)
-def _weights(beta: float) -> tuple[int, int, int]:
-    """Whole numbers w with F = w0 correct / (w1 proposed + w2 gold), for beta as written."""
-    square = Fraction(repr(float(beta))) ** 2
-    return square.numerator + square.denominator, square.denominator, square.numerator
-
-
 def optimal_choice(counts: Floats, beta: float) -> Ints:
     """The choice of references with the highest F of the totals, whatever the order.
 
@@ -246,7 +236,7 @@ def optimal_choice(counts: Floats, beta: float) -> Ints:
     """
     there = ~np.isnan(counts[:, :, CORRECT])
     whole = np.nan_to_num(counts).astype(np.int64)
-    w0, w1, w2 = _weights(beta)
+    w0, w1, w2 = f_weights(beta)
     size = int(whole.sum()) * (w0 + w1 + w2) + 1
     if size * size > 2**62:
         whole = whole.astype(object)
