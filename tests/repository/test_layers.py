@@ -22,9 +22,9 @@ LAYERS = [
     {"cli", "web", "adapters", "pytest_plugin"},
     {"__main__"},
 ]
-# Rooms that are planned and not built: the design of a campaign (pure), its pages, and runs on
+# Rooms that are planned and not built: the pages of a campaign, and runs on
 # several machines. The layer test knows where they will stand.
-FREE = {"collect", "web", "cluster"}
+FREE = {"web", "cluster"}
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(SRC.rglob("*.py"))
 

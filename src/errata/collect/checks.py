@@ -1,0 +1,149 @@
+"""What is known of a judge's care: controls passed, agreement with oneself, ties, first places.
+
+None of this blocks anybody: it flags. A campaign may have a rule (``block = "3 of 5"``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from errata.collect.design import Design, Scale
+from errata.collect.items import shown_edits
+from errata.collect.readings import shown_ranks
+from errata.collect.tasks import letters_of
+from errata.data import Judgment
+from errata.human.agreement import Kappa, judge_tallies, kappa_between, output_pairs
+from errata.numbers import Estimate
+
+__all__ = [
+    "control_passed",
+    "first_ranked_best",
+    "rule_blocks",
+    "self_agreement",
+    "share_of_ties",
+    "wilson",
+]
+
+MARGIN = 0.1  # of a scale's range, where the campaign sets none
+
+
+def control_passed(
+    design: Design,
+    expected: Mapping[str, Any],
+    order: Sequence[int],
+    answer: Any,
+    *,
+    source: str = "",
+    outputs: Sequence[str] = (),
+    usual: Mapping[str, float] | None = None,
+) -> bool | None:
+    """Whether the damaged output of a control stands strictly below the one it is a copy of.
+
+    ``order`` is the order shown, ``expected`` the positions in the item. A single score is compared
+    with the judge's ``usual`` (mean) scores on each scale, and must be lower by the margin on every
+    scale; of edits, none that only the damage made may be called good. None where nothing can be
+    said (skipped, or a single score of a judge without others).
+    """
+    if answer is None:
+        return None
+    worse = list(order).index(expected["worse"])
+    if design.kind == "edits":
+        made = shown_edits(source, outputs)
+        return all(
+            answer[str(number)] != "good"
+            for number, (*_, whose) in enumerate(made, 1)
+            if whose == (worse,)
+        )
+    if design.kind == "score" and expected.get("better") is None:
+        if not usual:
+            return None
+        return all(
+            answer[scale.name] <= usual[scale.name] - margin_of(design, scale)
+            for scale in design.scales
+        )
+    better = list(order).index(expected["better"])
+    if design.kind == "score":
+        keys = letters_of(len(order))
+        low, high = answer[keys[worse]], answer[keys[better]]
+        return all(
+            low[scale.name] <= high[scale.name] - margin_of(design, scale)
+            for scale in design.scales
+        )
+    ranks = shown_ranks(answer, len(order))
+    return ranks[worse] > ranks[better]
+
+
+def margin_of(design: Design, scale: Scale) -> float:
+    """By how much a damaged output must be scored lower: as set, or a tenth of the range."""
+    return design.margin if design.margin is not None else MARGIN * (scale.high - scale.low)
+
+
+def wilson(passed: int, of: int, confidence: float = 0.95) -> Estimate:
+    """A share with its score interval (Wilson 1927); NaN of nothing.
+
+    >>> [round(x, 3) for x in wilson(9, 10)]
+    [0.9, 0.596, 0.982]
+    """
+    if of == 0:
+        return Estimate(float("nan"), 0.0, 1.0)
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + confidence) / 2))
+    p = passed / of
+    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * float(np.sqrt(p * (1 - p) / of + z * z / (4 * of * of)))
+    low = 0.0 if passed == 0 else middle - half
+    return Estimate(p, low, 1.0 if passed == of else middle + half)
+
+
+def rule_blocks(rule: tuple[int, int] | None, passed: Sequence[bool | None]) -> bool:
+    """Whether a rule (3, 5) blocks: three of the last five controls that say something failed.
+
+    >>> rule_blocks((2, 3), [False, True, False]), rule_blocks((2, 3), [False, False, True, True])
+    (True, False)
+    """
+    if rule is None:
+        return False
+    known = [each for each in passed if each is not None][-rule[1] :]
+    return known.count(False) >= rule[0]
+
+
+def self_agreement(judgments: Iterable[Judgment], judge: str) -> Kappa | None:
+    """κ of a judge with himself over the pairs of outputs that came again; None without any.
+
+    It is the diagonal of `errata.human.agreement.judge_agreement`.
+    """
+    pairs = output_pairs(j for j in judgments if j.judge == judge)
+    if not len(pairs):
+        return None
+    own = judge_tallies(pairs, 0)
+    found = kappa_between(own, own, True, "pooled", "none")
+    return found if found.count else None
+
+
+def share_of_ties(judgments: Iterable[Judgment]) -> float:
+    """The share of pairs of ranked outputs that a judge put at the same rank; NaN without pairs."""
+    outcomes = output_pairs(judgments).outcome
+    return float((outcomes == 0).mean()) if len(outcomes) else float("nan")
+
+
+def first_ranked_best(judgments: Iterable[Judgment]) -> tuple[float, float]:
+    """How often the output shown first stood alone at the best rank, and how often by chance.
+
+    Chance is 1 / n for n outputs; rankings in which several are best count for neither.
+
+    >>> first_ranked_best([Judgment("j", 0, (("A",), ("B",)), (1, 2))])
+    (1.0, 0.5)
+    """
+    first, chance = [], []
+    for judgment in judgments:
+        ranks = [rank for rank in judgment.ranks if rank is not None]
+        if len(ranks) > 1 and ranks.count(min(ranks)) == 1:
+            first.append(ranks[0] == min(ranks))
+            chance.append(1 / len(ranks))
+    if not first:
+        return float("nan"), float("nan")
+    return float(np.mean(first)), float(np.mean(chance))

@@ -1,0 +1,282 @@
+"""The settings of a campaign: one frozen value, checked when it is made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args, get_type_hints
+
+from errata.errors import InputError
+from errata.parameters import nearest, require
+
+__all__ = ["Design", "Instruction", "Kind", "Policy", "Purpose", "Sampling", "Scale", "design_of"]
+
+Kind = Literal["rank", "pair", "score", "edits", "correct", "review"]
+Sampling = Literal["all", "uniform", "wmt", "strata"]
+Policy = Literal["balanced", "random", "adaptive"]
+Purpose = Literal["main", "repeat", "control", "tutorial"]
+Instruction = Literal["minimal", "fluency"]
+Allotment = Literal["proportional", "equal"]
+
+FEWEST_OUTPUTS = 2
+MOST_OUTPUTS = 9  # of an item; keys and ranks are single digits
+WRITING: tuple[Kind, ...] = ("correct", "review")
+COMPARING: tuple[Kind, ...] = ("rank", "pair")  # kinds that need two different outputs
+_BLOCK = re.compile(r"(\d+) of (\d+)")
+_UNTIL = re.compile(r"clusters=([1-9]\d*)|([^>]+?)\s*>\s*([^>]+)")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One scale of a ``score`` task: whole numbers from ``low`` to ``high``, words at the ends."""
+
+    name: str
+    low: int = 0
+    high: int = 100
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"\w[\w -]{0,39}", self.name):
+            raise InputError(
+                f"scale {self.name!r} has no proper name", remedy="use letters, digits and blanks"
+            )
+        for name in ("low", "high"):
+            if type(getattr(self, name)) is not int:
+                raise InputError(f"scale {self.name}: {name} should be a whole number")
+        if not self.low < self.high:
+            raise InputError(
+                f"scale {self.name} goes from {self.low} to {self.high}",
+                remedy="let the second be larger",
+            )
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a campaign asks, of which sentences and outputs, of whom, and with which checks.
+
+    Shares are between 0 and 1. ``sentences`` is ``wmt`` for ``rank`` and ``all`` for other kinds
+    unless said; ``sample`` is how many items are drawn at most. ``overlap`` of the items are judged
+    by ``judges_per_item`` judges. A judge sees a sentence once, or its ``other_outputs`` too (as is
+    usual where a task shows one). ``repeats`` and ``controls`` are shares of a judge's tasks
+    (no controls where texts are written). ``quota`` is how many tasks a judge gets, checks
+    included; ``rankings``, ``hours`` or ``money`` (at ``rate`` an hour) bound the campaign.
+    ``seconds`` is how long a task takes, where nothing is published of its kind.
+    ``until`` are stop rules (``A>B``, ``clusters=3``) for ``looks`` looks at ``alpha`` in all.
+
+    >>> Design(kind="pair").outputs, Design().sampling, Design(kind="score").sampling
+    (2, 'wmt', 'all')
+    """
+
+    kind: Kind = "rank"
+    outputs: int = 0
+    sentences: Sampling | Literal[""] = ""
+    sample: int | None = None
+    strata: Allotment = "proportional"
+    overlap: float = 0.25
+    judges_per_item: int = 2
+    repeats: float = 0.05
+    controls: float = 0.05
+    distance: int = 20
+    margin: int | None = None
+    block: str = ""
+    policy: Policy = "balanced"
+    other_outputs: bool | None = None
+    judges: int = 1
+    quota: int | None = None
+    rankings: int | None = None
+    hours: float | None = None
+    money: float | None = None
+    rate: float | None = None
+    seconds: float | None = None
+    until: tuple[str, ...] = ()
+    looks: int = 4
+    alpha: float = 0.05
+    scales: tuple[Scale, ...] = ()
+    side_by_side: bool = False
+    instructions: tuple[Instruction, ...] = ()
+    slots: int = 1
+    marks: bool = True
+    marks_may_change: bool = True
+    context: int = 1
+    attempts: int = 2
+    blind: bool = False
+    lease: int = 30 * 60
+    reference_is_system: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, words in _words().items():
+            if getattr(self, name) != "" or name != "sentences":
+                require(name, getattr(self, name), Literal[words])
+        if self.outputs == 0:
+            object.__setattr__(self, "outputs", 2 if self.kind == "pair" else 5)
+        if self.other_outputs is None:
+            object.__setattr__(self, "other_outputs", self.one_output)
+        if self.kind == "score" and not self.scales:
+            object.__setattr__(self, "scales", (Scale("quality"),))
+        if self.kind == "correct" and not self.instructions:
+            object.__setattr__(self, "instructions", ("minimal",))
+        self._check_numbers()
+        self._check_kind()
+        self._check_rules()
+
+    @property
+    def one_output(self) -> bool:
+        """Whether a task shows a single output."""
+        return self.kind == "review" or (self.kind == "score" and not self.side_by_side)
+
+    @property
+    def sampling(self) -> Sampling:
+        """How sentences are chosen."""
+        return self.sentences or ("wmt" if self.kind == "rank" else "all")
+
+    @property
+    def control_share(self) -> float:
+        """The share of controls among a judge's tasks; none where texts are written."""
+        return 0.0 if self.kind in WRITING else self.controls
+
+    @property
+    def block_rule(self) -> tuple[int, int] | None:
+        """``block = "3 of 5"`` as (3, 5): three of the last five controls failed."""
+        found = _BLOCK.fullmatch(self.block)
+        return (int(found[1]), int(found[2])) if found else None
+
+    def _check_numbers(self) -> None:
+        if not FEWEST_OUTPUTS <= self.outputs <= MOST_OUTPUTS:
+            raise InputError(
+                f"outputs={self.outputs}: an item shows {FEWEST_OUTPUTS} to {MOST_OUTPUTS} outputs"
+            )
+        for name in ("overlap", "repeats", "controls"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise InputError(f"{name}={value} should be a share, from 0 to 1")
+        if self.repeats + self.control_share > 0.5:
+            raise InputError(
+                f"repeats={self.repeats} and controls={self.controls} leave less than half of the "
+                "tasks to be judged",
+                remedy="lower them; 0.05 each is usual",
+            )
+        least = {
+            "judges_per_item": 1, "distance": 1, "judges": 1, "slots": 1, "looks": 1,
+            "attempts": 1, "lease": 60, "context": 0, "seed": 0,
+        }  # fmt: skip
+        for name, low in least.items():
+            value = getattr(self, name)
+            if type(value) is not int or value < low:
+                raise InputError(f"{name}={value!r} should be a whole number from {low}")
+        for name in ("sample", "quota", "rankings", "margin"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise InputError(f"{name}={value!r} should be a whole number from 1")
+        for name in ("hours", "money", "rate", "seconds"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise InputError(f"{name}={value!r} should be a number above 0")
+        if not 0 < self.alpha <= 0.5:
+            raise InputError(f"alpha={self.alpha} should be above 0 and at most 0.5")
+
+    def _check_kind(self) -> None:
+        if self.kind == "pair" and self.outputs != 2:
+            raise InputError(f"outputs={self.outputs}: a pair is two", remedy="use kind = 'rank'")
+        if self.policy == "adaptive" and self.kind != "pair":
+            raise InputError(
+                f"policy='adaptive' is for pairs, and the kind is {self.kind!r}",
+                remedy="use 'balanced', or kind = 'pair'",
+            )
+        if self.scales and self.kind != "score":
+            raise InputError("scales go with kind = 'score'", remedy="leave them out")
+        names = [scale.name for scale in self.scales]
+        if len(set(names)) < len(names):
+            raise InputError("two scales have the same name", remedy="name them apart")
+        if self.instructions and self.kind != "correct":
+            raise InputError("instructions go with kind = 'correct'", remedy="leave them out")
+        if len(set(self.instructions)) < len(self.instructions):
+            raise InputError("an instruction is named twice", remedy="name each once")
+        if self.slots > 1 and self.kind != "correct":
+            raise InputError("slots go with kind = 'correct'", remedy="leave them out")
+
+    def _check_rules(self) -> None:
+        if self.block and (
+            self.block_rule is None or not 1 <= self.block_rule[0] <= self.block_rule[1]
+        ):
+            raise InputError(f"block={self.block!r} is no rule", remedy="write it as '3 of 5'")
+        for rule in self.until:
+            if not _UNTIL.fullmatch(rule):
+                raise InputError(
+                    f"until={rule!r} is no stop rule", remedy="write 'A>B' or 'clusters=3'"
+                )
+        if self.until and self.kind not in COMPARING:
+            raise InputError("stop rules go with rankings and pairs", remedy="leave out until")
+        bounds = [name for name in ("rankings", "hours", "money") if getattr(self, name)]
+        if len(bounds) > 1:
+            raise InputError(f"{' and '.join(bounds)} are two budgets", remedy="give one of them")
+        if self.money is not None and self.rate is None:
+            raise InputError("a budget of money needs the rate of an hour", remedy="give rate")
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON holds them; `design_of` reads them back."""
+        return asdict(self)
+
+
+def _words() -> dict[str, tuple[Any, ...]]:
+    hints = {"kind": Kind, "sentences": Sampling, "strata": Allotment, "policy": Policy}
+    return {name: get_args(hint) for name, hint in hints.items()}
+
+
+def design_of(settings: Mapping[str, Any]) -> Design:
+    """A design from what a campaign file or a database holds; unknown names are refused.
+
+    >>> design_of({"kind": "score", "scales": [{"name": "fluency", "high": 4}]}).scales[0].high
+    4
+    """
+    known = {f.name: f for f in fields(Design)}
+    hints = get_type_hints(Design)
+    given: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name not in known:
+            raise InputError(
+                f"there is no setting {name!r}",
+                remedy=f"{nearest(name, known)}settings are: {', '.join(known)}",
+            )
+        given[name] = _read(name, value, hints[name])
+    return Design(**given)
+
+
+def _read(name: str, value: Any, hint: Any) -> Any:
+    if name == "scales":
+        if not isinstance(value, list | tuple):
+            raise InputError("scales are a list of tables", remedy="[[scales]] name = 'fluency'")
+        return tuple(_scale(each) for each in value)
+    if name in ("until", "instructions"):
+        value = [value] if isinstance(value, str) else value
+        if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
+            raise InputError(f"{name}={value!r} should be a list of words")
+        for each in value if name == "instructions" else ():
+            require("instruction", each, Instruction)
+        return tuple(value)
+    allowed = {bool: bool, int: int, float: (int, float), type(None): type(None)}
+    kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
+    plain = tuple(t for k in kinds if k in allowed for t in _tuple(allowed[k])) or (str,)
+    if not isinstance(value, plain) or (isinstance(value, bool) and bool not in plain):
+        said = " or ".join(t.__name__ for t in plain if t is not type(None))
+        raise InputError(f"{name}={value!r} should be {'a word' if said == 'str' else said}")
+    return value
+
+
+def _tuple(kinds: Any) -> tuple[type, ...]:
+    return kinds if isinstance(kinds, tuple) else (kinds,)
+
+
+def _scale(given: Any) -> Scale:
+    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+        raise InputError(f"scale {given!r} has no name", remedy="write name = 'fluency'")
+    unknown = given.keys() - {"name", "low", "high", "labels"}
+    if unknown:
+        raise InputError(
+            f"a scale has no {sorted(unknown)[0]!r}", remedy="it has name, low, high and labels"
+        )
+    labels = given.get("labels", ())
+    if not isinstance(labels, list | tuple) or not all(isinstance(each, str) for each in labels):
+        raise InputError(f"the labels of scale {given['name']} should be a list of words")
+    return Scale(given["name"], given.get("low", 0), given.get("high", 100), tuple(labels))

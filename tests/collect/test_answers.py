@@ -1,0 +1,188 @@
+"""Answers of every kind: what is taken, and everything else that is refused with its field."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from errata.collect.answers import SKIPS, AnswerError, checked_reply, content_digest
+from errata.collect.design import Design, Scale
+from errata.collect.tasks import Shown, letters_of, marked, task_of
+
+SOURCE = "He go to home ."
+OUTPUTS = ("He goes home .", "He go home .", "He is going home .")
+THREE, TWO, ONE = Shown(SOURCE, OUTPUTS), Shown(SOURCE, OUTPUTS[:2]), Shown(SOURCE, OUTPUTS[:1])
+RANK, PAIR, EDITS = Design(), Design(kind="pair"), Design(kind="edits")
+SCALES = (Scale("grammar", 0, 4), Scale("meaning", 0, 4))
+SCORE = Design(kind="score", scales=SCALES)
+BESIDE = Design(kind="score", scales=SCALES, side_by_side=True)
+WRITE, REVIEW = Design(kind="correct"), Design(kind="review")
+GOOD: list[tuple[Design, Shown, Any]] = [
+    (RANK, THREE, {"A": 1, "B": 1, "C": 3}),
+    (RANK, THREE, {"C": 2, "A": 2, "B": 2}),
+    (PAIR, TWO, "A"),
+    (PAIR, TWO, "B"),
+    (PAIR, TWO, "equal"),
+    (PAIR, TWO, "bad"),
+    (SCORE, ONE, {"grammar": 0, "meaning": 4}),
+    (BESIDE, TWO, {k: {"grammar": 1, "meaning": 2} for k in "AB"}),
+    (EDITS, TWO, {"1": "good", "2": "unsure"}),
+    (WRITE, Shown(SOURCE, ()), {"text": "He goes home ."}),
+    (WRITE, Shown(SOURCE, ()), {"unchanged": True}),
+    (REVIEW, ONE, {"accept": True}),
+    (REVIEW, ONE, {"text": SOURCE}),
+]
+BAD: list[tuple[Design, Shown, Any, str]] = [
+    (RANK, THREE, {"A": 1, "B": 1}, "answer.C"),
+    (RANK, THREE, {"A": 1, "B": 0, "C": 1}, "answer.B"),
+    (RANK, THREE, {"A": 1, "B": 4, "C": 1}, "answer.B"),
+    (RANK, THREE, {"A": 1, "B": True, "C": 1}, "answer.B"),
+    (RANK, THREE, {"A": 1, "B": 1.0, "C": 1}, "answer.B"),
+    (RANK, THREE, {"A": 1, "B": "1", "C": 1}, "answer.B"),
+    (RANK, THREE, {"A": 1, "B": 1, "C": 1, "D": 1}, "answer"),
+    (RANK, THREE, [1, 2, 3], "answer"),
+    (RANK, THREE, {}, "answer.A"),
+    (PAIR, TWO, "C", "answer"),
+    (PAIR, TWO, {"A": 1, "B": 2}, "answer"),
+    (PAIR, TWO, ["A"], "answer"),
+    (SCORE, ONE, {"grammar": 0}, "answer.meaning"),
+    (SCORE, ONE, {"grammar": 5, "meaning": 0}, "answer.grammar"),
+    (SCORE, ONE, {"grammar": -1, "meaning": 0}, "answer.grammar"),
+    (SCORE, ONE, {"grammar": None, "meaning": 0}, "answer.grammar"),
+    (SCORE, ONE, {"grammar": 1, "meaning": 0, "x": 1}, "answer"),
+    (BESIDE, TWO, {"A": {"grammar": 1, "meaning": 2}}, "answer.B"),
+    (EDITS, TWO, {"1": "good"}, "answer.2"),
+    (EDITS, TWO, {"1": "good", "2": "fine"}, "answer.2"),
+    (EDITS, TWO, {"1": "good", "2": ["bad"]}, "answer.2"),
+    (EDITS, TWO, {"1": "good", "2": "bad", "3": "bad"}, "answer"),
+    (WRITE, THREE, {"text": "a\nb"}, "answer.text"),
+    (WRITE, THREE, {"text": "a\u2028b"}, "answer.text"),
+    (WRITE, THREE, {"text": "a\n"}, "answer.text"),
+    (WRITE, THREE, {"text": "x" * (4 * len(SOURCE) + 1001)}, "answer.text"),
+    (WRITE, THREE, {"text": SOURCE}, "answer.text"),
+    (WRITE, THREE, {"text": f" {SOURCE}  "}, "answer.text"),
+    (WRITE, THREE, {"text": "  "}, "answer.text"),
+    (WRITE, THREE, {"text": "\ud800"}, "answer.text"),
+    (WRITE, THREE, {"text": "a\x00"}, "answer.text"),
+    (WRITE, THREE, {"unchanged": False}, "answer"),
+    (WRITE, THREE, {"unchanged": 1}, "answer"),
+    (WRITE, THREE, {"text": "a", "unchanged": True}, "answer"),
+    (WRITE, THREE, "He goes home .", "answer"),
+    (REVIEW, ONE, {"accept": False}, "answer"),
+    (REVIEW, ONE, {"text": OUTPUTS[0]}, "answer.text"),
+    (REVIEW, ONE, {"unchanged": True}, "answer"),
+]
+
+
+@pytest.mark.parametrize(("design", "shown", "answer"), GOOD)
+def test_a_valid_answer_is_kept_as_it_is(design: Design, shown: Shown, answer: Any) -> None:
+    assert checked_reply(design, shown, answer, None, "fine").answer == answer
+
+
+@pytest.mark.parametrize(("design", "shown", "answer", "field"), BAD)
+def test_an_invalid_answer_is_refused(
+    design: Design, shown: Shown, answer: Any, field: str
+) -> None:
+    with pytest.raises(AnswerError) as refused:
+        checked_reply(design, shown, answer)
+    assert refused.value.field == field
+    assert refused.value.remedy
+
+
+def test_the_longest_text_is_taken() -> None:
+    text = "x" * (4 * len(SOURCE) + 1000)
+    assert checked_reply(WRITE, THREE, {"text": text}).answer == {"text": text}
+
+
+@pytest.mark.parametrize("skip", SKIPS)
+@pytest.mark.parametrize("design", [RANK, PAIR, SCORE, EDITS, WRITE, REVIEW])
+def test_every_kind_can_be_skipped(design: Design, skip: str) -> None:
+    assert checked_reply(design, THREE, None, skip, "words").skip == skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "skip", "comment", "field"),
+    [
+        (None, None, "", "answer"),
+        ({"A": 1, "B": 1, "C": 1}, "undecided", "", "skip"),
+        (None, "bored", "", "skip"),
+        (None, ["other"], "", "skip"),
+        (None, "other", " ", "comment"),
+        ({"A": 1, "B": 1, "C": 1}, None, "x" * 2001, "comment"),
+        ({"A": 1, "B": 1, "C": 1}, None, 7, "comment"),
+        ({"A": 1, "B": 1, "C": 1}, None, "\udfff", "comment"),
+    ],
+)
+def test_skips_and_comments_are_checked(answer: Any, skip: Any, comment: Any, field: str) -> None:
+    with pytest.raises(AnswerError) as refused:
+        checked_reply(RANK, THREE, answer, skip, comment)
+    assert refused.value.field == field
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda each: (
+        st.lists(each, max_size=4)
+        | st.dictionaries(st.sampled_from(["A", "B", "C", "1", "2", "text", "grammar"]), each)
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.sampled_from([RANK, PAIR, SCORE, BESIDE, EDITS, WRITE, REVIEW]), JSON, JSON, JSON)
+def test_nothing_but_a_reply_or_a_refusal(
+    design: Design, answer: Any, skip: Any, comment: Any
+) -> None:
+    try:
+        reply = checked_reply(design, TWO, answer, skip, comment)
+    except AnswerError as error:
+        refused: AnswerError | None = error
+    else:
+        refused = None
+        assert (reply.answer is None) == (reply.skip is not None)
+    assert refused is None or refused.field.split(".")[0] in ("answer", "skip", "comment")
+
+
+def test_digests_tell_contents_apart() -> None:
+    known = {
+        content_digest(answer, skip, comment)
+        for answer, skip, comment in [
+            ({"A": 1}, None, ""),
+            ({"A": 2}, None, ""),
+            (None, "undecided", ""),
+            (None, "undecided", "x"),
+            ("A", None, ""),
+        ]
+    }
+    assert len(known) == 5
+
+
+TEXT = st.lists(st.sampled_from(list("abcde")), min_size=1, max_size=8).map(" ".join)
+
+
+@given(TEXT, st.lists(TEXT, min_size=1, max_size=3))
+def test_segments_give_both_texts_back(source: str, outputs: list[str]) -> None:
+    for output, segments in zip(outputs, marked(source, outputs), strict=True):
+
+        def joined(kinds: str, segments: list[list[str]] = segments) -> str:
+            return " ".join(text for kind, text in segments if kind in kinds.split())
+
+        assert joined("same ins new") == output
+        assert joined("same del old") == source
+        assert all(text for _, text in segments)
+        assert not any(a[0] == b[0] == "same" for a, b in pairwise(segments))
+
+
+def test_tasks_say_nothing_of_systems_or_purposes() -> None:
+    for design, shown in ((RANK, THREE), (PAIR, TWO), (EDITS, TWO), (WRITE, ONE), (REVIEW, ONE)):
+        task = task_of(design, shown)
+        assert set(task) <= {
+            "kind", "source", "before", "after", "outputs", "edits", "instruction"
+        }  # fmt: skip
+    assert [o["key"] for o in task_of(RANK, THREE)["outputs"]] == ["A", "B", "C"]
+    assert [e["new"] for e in task_of(EDITS, TWO)["edits"]] == ["goes", ""]
+    assert letters_of(9)[-1] == "I"

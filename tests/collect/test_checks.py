@@ -1,0 +1,154 @@
+"""Controls, repeats, ties and first places; stored answers as judgments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from errata.collect.checks import (
+    control_passed,
+    first_ranked_best,
+    rule_blocks,
+    self_agreement,
+    share_of_ties,
+    wilson,
+)
+from errata.collect.design import Design, Scale
+from errata.collect.readings import StoredAnswer, item_name, judgment_of
+from errata.data import Judgment
+from errata.human.agreement import judge_agreement
+
+EXPECTED = {"worse": 2, "better": 0}
+SCORE = Design(kind="score", scales=(Scale("x"), Scale("y", 0, 4)), side_by_side=True)
+ALONE = Design(kind="score", scales=(Scale("x"),), margin=15)
+
+
+@pytest.mark.parametrize(
+    ("order", "answer", "passed"),
+    [
+        ((0, 1, 2), {"A": 1, "B": 3, "C": 2}, True),
+        ((0, 1, 2), {"A": 2, "B": 3, "C": 2}, False),
+        ((0, 1, 2), {"A": 3, "B": 1, "C": 2}, False),
+        ((2, 1, 0), {"A": 3, "B": 3, "C": 2}, True),
+        ((2, 0, 1), {"A": 1, "B": 2, "C": 3}, False),
+        ((0, 1, 2), None, None),
+    ],
+)
+def test_a_control_is_passed_if_the_damaged_one_is_strictly_below(
+    order: tuple[int, ...], answer: Any, passed: bool | None
+) -> None:
+    assert control_passed(Design(), EXPECTED, order, answer) is passed
+
+
+@pytest.mark.parametrize(
+    ("answer", "passed"), [("A", True), ("B", False), ("equal", False), ("bad", False)]
+)
+def test_pairs_of_a_control(answer: str, passed: bool) -> None:
+    expected = {"worse": 0, "better": 1}
+    assert control_passed(Design(kind="pair"), expected, (1, 0), answer) is passed
+
+
+def test_scores_must_be_lower_by_the_margin() -> None:
+    def beside(x: int, y: int) -> bool | None:
+        answer = {"A": {"x": x, "y": y}, "B": {"x": 50, "y": 3}}
+        return control_passed(SCORE, {"worse": 1, "better": 0}, (1, 0), answer)
+
+    assert [beside(40, 2), beside(41, 2), beside(40, 3)] == [True, False, False]
+    one = {"worse": 0, "better": None}
+    usual = {"x": 60.0}
+    assert control_passed(ALONE, one, (0,), {"x": 45}, usual=usual) is True
+    assert control_passed(ALONE, one, (0,), {"x": 46}, usual=usual) is False
+    assert control_passed(ALONE, one, (0,), {"x": 46}) is None
+
+
+def test_damage_must_not_be_called_good() -> None:
+    design, source = Design(kind="edits"), "He go home ."
+    outputs = ["He goes home .", "goes He . home"]  # in the order shown
+    expected = {"worse": 0, "better": 1}
+    from errata.collect.items import shown_edits
+
+    made = shown_edits(source, outputs)
+    good = {str(n): "good" for n in range(1, len(made) + 1)}
+    fair = {str(n): "bad" if e[3] == (1,) else "good" for n, e in enumerate(made, 1)}
+    for answer, passed in ((good, False), (fair, True)):
+        found = control_passed(design, expected, (1, 0), answer, source=source, outputs=outputs)
+        assert found is passed
+
+
+@given(st.integers(0, 50), st.integers(1, 50), st.floats(0.5, 0.99))
+def test_wilson_is_scipys(passed: int, more: int, confidence: float) -> None:
+    of = passed + more - 1 or 1
+    passed = min(passed, of)
+    known = binomtest(passed, of).proportion_ci(confidence, method="wilson")
+    assert wilson(passed, of, confidence)[1:] == pytest.approx((known.low, known.high), abs=1e-9)
+
+
+def test_wilson_of_nothing_is_everything() -> None:
+    assert np.isnan(wilson(0, 0).value)
+    assert wilson(0, 0)[1:] == (0, 1)
+
+
+def test_rules_that_block() -> None:
+    failed = [False, None, True, False, False]
+    assert rule_blocks((3, 5), failed)
+    assert not rule_blocks((3, 3), failed)
+    assert not rule_blocks(None, [False] * 9)
+    assert not rule_blocks((3, 5), [False] * 2)
+
+
+def some(seed: int) -> list[Judgment]:
+    rng = np.random.default_rng(seed)
+    return [
+        Judgment(
+            str(rng.choice(["ann", "bob"])),
+            int(rng.integers(6)),
+            (("A",), ("B",), ("C",)),
+            tuple(rng.integers(1, 4, 3).tolist()),
+            f"i{k}",
+        )
+        for k in range(40)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_self_agreement_is_what_errata_agree_says(seed: int) -> None:
+    judgments = some(seed)
+    both = judge_agreement(judgments)
+    for j, judge in enumerate(both.judges):
+        found = self_agreement(judgments, judge)
+        assert found is not None
+        assert found.value == both.kappa[j, j]
+        assert found.count == both.counts[j, j]
+    assert self_agreement(judgments, "nobody") is None
+    assert self_agreement(judgments[:1], judgments[0].judge) is None
+
+
+def test_ties_and_first_places() -> None:
+    groups = (("A",), ("B",), ("C",))
+    judgments = [
+        Judgment("j", 0, groups, (1, 1, 2)),
+        Judgment("j", 1, groups, (1, 2, 3)),
+        Judgment("j", 2, groups, (2, 1, 3)),
+        Judgment("j", 3, groups, (None, None, None)),
+    ]
+    assert share_of_ties(judgments) == pytest.approx(1 / 9)
+    assert first_ranked_best(judgments) == pytest.approx((1 / 2, 1 / 3))
+    assert np.isnan(share_of_ties([]))
+    assert np.isnan(first_ranked_best([])[0])
+
+
+def test_stored_answers_become_judgments() -> None:
+    stored = StoredAnswer(
+        item_name(4, 9, 2), "ann", 4, (("B",), ("A", "C")), "B", None, 1500, "2026-01-01T00:00:00Z"
+    )
+    found = judgment_of(stored)
+    assert found == Judgment(
+        "ann", 4, (("B",), ("A", "C")), (2, 1), "s4.2#2", 1.5, "2026-01-01T00:00:00Z"
+    )
+    skipped = judgment_of(stored._replace(answer=None, skip="broken", active_ms=None))
+    assert (skipped.ranks, skipped.seconds) == ((None, None), None)

@@ -1,0 +1,314 @@
+"""Items: outputs grouped, everybody meeting everybody, controls that are visibly worse."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from campaigns import material
+from errata.collect.budget import (
+    check_capacity,
+    check_rules,
+    judgments_wanted,
+    look_at,
+    looks_of,
+    main_tasks,
+    outlook,
+    seconds_per_task,
+    size_by_pilot,
+)
+from errata.collect.design import Design
+from errata.collect.items import (
+    Built,
+    CampaignTexts,
+    Example,
+    build_items,
+    different_outputs,
+    squeezed,
+)
+from errata.collect.policies import balanced, matchmake, standing_of
+from errata.data import Judgment
+from errata.errors import InputError
+from errata.human import parse_ranker
+from errata.human.counts import Counts
+
+KINDS = ("rank", "pair", "score", "edits", "correct", "review")
+
+
+def meetings(built: Built, systems: int) -> np.ndarray:
+    met = np.zeros((systems, systems))
+    for item in built.items:
+        if item.purpose == "main":
+            groups = [built.outputs[o.output].systems for o in item.outputs]
+            for a, b in combinations(groups, 2):
+                for x in a:
+                    for y in b:
+                        met[int(x[1:]), int(y[1:])] += item.wanted or 0
+                        met[int(y[1:]), int(x[1:])] += item.wanted or 0
+    return met
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(KINDS),
+    st.integers(4, 30),
+    st.integers(2, 7),
+    st.integers(1, 5),
+    st.integers(0, 99),
+    st.one_of(st.none(), st.integers(1, 100)),
+    st.booleans(),
+)
+def test_items_are_what_the_design_says(
+    kind: str, sentences: int, systems: int, judges: int, seed: int, wanted: int | None, other: bool
+) -> None:
+    texts = material(sentences, systems, seed)
+    design = Design(kind=kind, judges=judges, seed=seed, other_outputs=other)  # type: ignore[arg-type]
+    if kind in ("rank", "pair") and all(
+        len(different_outputs(texts, i)) < 2 for i in range(sentences)
+    ):
+        with pytest.raises(InputError, match="no sentence"):
+            build_items(design, texts, wanted)
+        return
+    built = build_items(design, texts, wanted)
+    assert built == build_items(design, texts, wanted)
+    known = {s.number for s in built.sentences}
+    alone: dict[int, int] = {}
+    for item in built.items:
+        assert item.sentence in known
+        shown = [built.outputs[o.output] for o in item.outputs]
+        assert all(o.sentence == item.sentence for o in shown)
+        texts_shown = [
+            squeezed(o.replacement or s.text) for o, s in zip(item.outputs, shown, strict=True)
+        ]
+        assert len(set(texts_shown)) == len(texts_shown)
+        if kind in ("rank", "pair"):
+            assert 2 <= len(item.outputs) <= design.outputs
+        if item.purpose == "main":
+            assert 1 <= (item.wanted or 0) <= max(1, judges) or kind == "correct"
+            alone[item.sentence] = alone.get(item.sentence, 0) + (item.wanted or 0)
+        else:
+            assert item.wanted is None
+            assert item.sentence not in alone
+    if kind in ("rank", "pair", "edits") and not other:
+        assert max(alone.values()) <= max(1, judges)  # enough judges who have not seen it
+    for sentence in built.sentences:
+        assert 0 <= sentence.probability <= 1
+        assert sentence.probability > 0 or sentence.number not in alone
+
+
+def test_outputs_equal_up_to_blanks_are_one() -> None:
+    texts = CampaignTexts(("a b",), {"X": ("a  c",), "Y": (" a c ",), "Z": ("a b",)})
+    found = different_outputs(texts, 0)
+    assert [o.systems for o in found] == [("X", "Y"), ("Z",)]
+
+
+def test_sentences_without_difference_are_left_out_and_counted() -> None:
+    texts = CampaignTexts(("a b", "c d"), {"X": ("a c", "c d"), "Y": ("a b", "c  d")})
+    built = build_items(Design(controls=0), texts)
+    assert built.alike == 1
+    assert {item.sentence for item in built.items} == {0}
+    with pytest.raises(InputError, match="two different outputs"):
+        build_items(Design(), CampaignTexts(("a",), {"X": ("a",), "Y": ("a",)}))
+
+
+def test_balanced_items_let_all_pairs_meet_alike() -> None:
+    texts = material(150, 9, 4, sharing=0.0)
+    spread = {}
+    for policy in ("balanced", "random"):
+        built = build_items(Design(policy=policy, outputs=4, controls=0), texts)  # type: ignore[arg-type]
+        met = meetings(built, 9)[np.triu_indices(9, 1)]
+        spread[policy] = met.max() - met.min()
+    assert spread["balanced"] <= 3 < spread["random"]
+
+
+def test_other_kinds_show_what_was_judged_least() -> None:
+    built = build_items(Design(kind="score", overlap=0, controls=0), material(20, 5, 1))
+    shown = [o.output for item in built.items for o in item.outputs]
+    assert sorted(shown) == list(range(len(built.outputs)))  # each output once
+
+
+def test_the_overlap_has_its_share() -> None:
+    built = build_items(Design(judges=4, controls=0), material(80, 6, 2))
+    main = [item.wanted for item in built.items if item.purpose == "main"]
+    assert main.count(2) == round(0.25 * len(main))
+
+
+@pytest.mark.parametrize("kind", ["rank", "pair", "score", "edits"])
+def test_controls_hold_a_damaged_copy(kind: str) -> None:
+    design = Design(kind=kind, judges=2, quota=60)  # type: ignore[arg-type]
+    built = build_items(design, material(60, 5, 3), 60)
+    controls = [item for item in built.items if item.purpose == "control"]
+    assert len(controls) == 6  # twice the three of a judge
+    main = {item.sentence for item in built.items if item.purpose == "main"}
+    for item in controls:
+        assert item.sentence not in main
+        assert item.expected is not None
+        spoilt = item.outputs[item.expected["worse"]].replacement
+        assert spoilt
+        assert sum(bool(o.replacement) for o in item.outputs) == 1
+        if kind != "score":
+            good = built.outputs[item.outputs[item.expected["better"]].output].text
+            assert spoilt != good
+            assert set(spoilt.split()) <= set(good.split())  # made of it, and of nothing else
+
+
+def test_writing_has_no_controls() -> None:
+    for kind in ("correct", "review"):
+        built = build_items(Design(kind=kind), material(40, 3))  # type: ignore[arg-type]
+        assert {item.purpose for item in built.items} == {"main"}
+
+
+def test_own_examples_come_with_sentences_of_their_own() -> None:
+    own = Example("He go .", ("He goes .", "He go go ."), {"worse": 1, "better": 0})
+    built = build_items(Design(), material(10, 3), examples=[own])
+    example = built.items[0]
+    assert (example.purpose, example.sentence) == ("tutorial", 10)
+    assert [built.outputs[o.output].text for o in example.outputs] == list(own.outputs)
+    with pytest.raises(InputError, match="the same"):
+        build_items(Design(), material(10, 3), examples=[Example("a", ("b", "b "), {})])
+
+
+def test_corrections_are_wanted_for_each_instruction_and_slot() -> None:
+    design = Design(kind="correct", instructions=("minimal", "fluency"), slots=2, judges=4)
+    built = build_items(design, material(5, 2))
+    assert len(built.items) == 10
+    assert {(item.policy, item.wanted, item.outputs) for item in built.items} == {
+        ("minimal", 2, ()),
+        ("fluency", 2, ()),
+    }
+    check_capacity(design, built)
+    with pytest.raises(InputError, match="4 corrections of a sentence need as many judges"):
+        check_capacity(Design(kind="correct", slots=4, judges=3), built)
+
+
+def test_what_will_happen_is_said() -> None:
+    design = Design(judges=2, rate=20.0)
+    built = build_items(design, material(60, 6, 2))
+    found = outlook(design, built)
+    shared = [i for i in built.items if i.wanted == 2]
+    assert found.common_items == len(shared)
+    pairs = sum(len(i.outputs) * (len(i.outputs) - 1) // 2 for i in shared)
+    assert found.common_pairs == pairs
+    assert found.tasks == round(found.judgments / 0.9)
+    assert found.hours == pytest.approx(found.tasks * 54 / 3600)
+    assert found.cost == pytest.approx((found.hours or 0) * 20)
+    few = outlook(design, build_items(design, material(8, 6, 2)))
+    assert any("κ needs 50" in note for note in few.notes)
+
+
+def test_seconds_are_the_published_ones_until_there_are_own() -> None:
+    known = [seconds_per_task(Design(outputs=n)) for n in (2, 3, 4, 5, 6)]
+    assert known == [13, 21, 31, 54, 77]
+    assert seconds_per_task(Design(), [1.0, 9.0]) == 5
+    assert seconds_per_task(Design(kind="edits")) is None
+    assert seconds_per_task(Design(kind="edits", seconds=8.0)) == 8
+
+
+def test_budgets_become_judgments() -> None:
+    assert judgments_wanted(Design()) is None
+    assert judgments_wanted(Design(rankings=77)) == 77
+    assert judgments_wanted(Design(hours=5.4)) == 324  # 360 tasks, a tenth of them checks
+    assert judgments_wanted(Design(money=108.0, rate=20.0)) == 324
+    with pytest.raises(InputError, match="give seconds"):
+        judgments_wanted(Design(kind="edits", hours=1.0))
+    with pytest.raises(InputError, match="less than one"):
+        judgments_wanted(Design(hours=0.001))
+
+
+def test_quotas_that_do_not_suffice_are_refused_with_numbers() -> None:
+    design = Design(judges=2, quota=40, rankings=90)
+    assert main_tasks(design, 40) == 36
+    built = build_items(design, material(120, 5), judgments_wanted(design))
+    with pytest.raises(InputError, match=r"give 72 judgments \(36 each.*\), and 90 are wanted"):
+        check_capacity(design, built)
+    check_capacity(Design(judges=2, quota=50, rankings=90), built)
+
+
+def ranked(wins: int, losses: int) -> list[Judgment]:
+    return [
+        Judgment("j", i, (("A",), ("B",), ("C",)), (1, 2, 3) if i < wins else (2, 1, 3))
+        for i in range(wins + losses)
+    ]
+
+
+def test_stop_rules_are_looked_at_with_a_share_of_alpha() -> None:
+    design = Design(until=("A>B", "clusters=3", "clusters=2"), looks=4)
+    assert looks_of(design, 10) == (2, 5, 7, 10)
+    clear = look_at(design, ranked(60, 10), parse_ranker("net_wins"))
+    close = look_at(design, ranked(36, 34), parse_ranker("net_wins"))
+    assert [look.met for look in clear] == [True, True, True]
+    assert [look.met for look in close] == [False, False, True]
+    assert {look.confidence for look in clear} == {1 - 0.05 / 4}
+    # At 0.95 it would be met, and at 1 - α / K it is not.
+    edge = ranked(45, 25)
+    assert look_at(Design(until=("A>B",), looks=1), edge, parse_ranker("net_wins"))[0].met
+    assert not look_at(Design(until=("A>B",), looks=40), edge, parse_ranker("net_wins"))[0].met
+
+
+def test_rules_name_systems_that_are_there() -> None:
+    check_rules(Design(until=("A > B", "clusters=2")), ["A", "B"])
+    with pytest.raises(InputError, match="'C', which is no system"):
+        check_rules(Design(until=("A>C",)), ["A", "B"])
+
+
+def test_a_pilot_says_how_many_are_needed() -> None:
+    found = size_by_pilot(ranked(60, 20), parse_ranker("net_wins"), "A", "B")
+    assert found.better == "A"
+    assert found.rankings is not None
+
+
+def test_the_matchmaker_seeks_doubt_and_equals() -> None:
+    wins = np.zeros((4, 4))
+    wins[0, 1], wins[1, 0] = 40, 38
+    wins[0, 2], wins[1, 2] = 60, 60
+    wins[0, 3], wins[3, 0] = 2, 2  # hardly known
+    standing = standing_of(Counts(wins, np.zeros((4, 4))))
+    assert standing.variance.argmax() == 3
+    assert standing.strength[2] == standing.strength.min()
+    rng = np.random.default_rng(0)
+    drawn = [tuple(sorted(matchmake([[0], [1], [2], [3]], standing, rng))) for _ in range(500)]
+    with_three = sum(3 in pair for pair in drawn) / 500
+    assert with_three > 0.8
+    assert drawn.count((2, 3)) < drawn.count((0, 3))
+    shown = np.zeros((4, 4))
+    for a, b in drawn:
+        shown[a, b] += 1
+    assert shown[0, 1] == 0  # met often and known well
+
+
+def test_variances_are_those_of_the_posterior() -> None:
+    """Against the curvature of the log posterior, by differences."""
+    rng = np.random.default_rng(2)
+    wins = rng.integers(0, 9, (3, 3)).astype(float)
+    np.fill_diagonal(wins, 0)
+    standing = standing_of(Counts(wins, np.zeros((3, 3))))
+
+    def log_posterior(x: np.ndarray) -> float:
+        apart = x[:, None] - x[None, :]
+        return float(-(wins * np.log1p(np.exp(-apart))).sum() - (x**2).sum() / 2)
+
+    step, hessian = 1e-4, np.zeros((3, 3))
+    for a in range(3):
+        for b in range(3):
+            ea, eb = np.eye(3)[a] * step, np.eye(3)[b] * step
+            x = standing.strength
+            hessian[a, b] = (
+                log_posterior(x + ea + eb)
+                - log_posterior(x + ea - eb)
+                - log_posterior(x - ea + eb)
+                + log_posterior(x - ea - eb)
+            ) / (4 * step**2)
+    assert standing.variance == pytest.approx(np.diag(np.linalg.inv(-hessian)), rel=1e-4)
+
+
+def test_balance_breaks_ties_by_the_generator() -> None:
+    groups = [[0], [1], [2], [3]]
+    drawn = {
+        tuple(sorted(balanced(groups, 2, np.zeros((4, 4)), np.random.default_rng(seed))))
+        for seed in range(60)
+    }
+    assert len(drawn) == 6
