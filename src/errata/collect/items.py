@@ -173,7 +173,7 @@ def build_items(
             _stratum(material, groups, i),
             probability.get(i, 0.0),
         )
-        for i in numbers
+        for i in range(len(groups))  # all of them: neighbours are shown as context
     ]
     main = _main_items(design, groups, kept, drawn.items, first, sorted(material.systems), rng)
     controls = _controls(design, material, groups, reserved, first, damages, rng)

@@ -1,0 +1,256 @@
+"""What a claim reads, as SQL: the `errata.collect.assigning.Reader` of the store.
+
+Every statement is bounded: by an index over what is still to be given, by a judge's own tasks, or
+by a limit. Statements are built once, since building takes longer than running them. Rows that a
+claim may take are locked where the database can (``SKIP LOCKED``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Select,
+    TextClause,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+)
+
+from errata.collect.assigning import Candidate, CandidateSource
+from errata.collect.design import Design
+from errata.web.schema import (
+    BEGUN,
+    CONTROL,
+    FREED,
+    FRESH,
+    TUTORIAL,
+    assignments,
+    campaigns,
+    item_outputs,
+    items,
+    outputs,
+)
+
+__all__ = ["SqlReader"]
+
+JUDGE: BindParameter[int] = bindparam("judge")
+_MOST_SHARED = 1000  # of a judge's last tasks, looked at for what others have in common
+_WAITING: dict[str, TextClause] = {
+    "fresh": FRESH,
+    "begun": BEGUN,
+    "freed": FREED,
+    "control": CONTROL,
+    "tutorial": TUTORIAL,
+}
+_ORDER: dict[str, Any] = {"freed": items.c.freed, "control": items.c.given}
+_BUDGET = select(campaigns.c.budget)
+_GIVEN = select(func.coalesce(func.sum(items.c.given), 0)).where(items.c.purpose == "main")
+_OUTPUTS = select(func.count()).where(item_outputs.c.item == bindparam("item"))
+_SYSTEMS = (
+    select(outputs.c.systems)
+    .where(outputs.c.sentence == bindparam("sentence"))
+    .order_by(outputs.c.id)
+)
+_HELD = (
+    select(assignments.c.id, assignments.c.state)
+    .join(items, items.c.id == assignments.c.item)
+    .where(
+        assignments.c.judge == JUDGE,
+        assignments.c.state.in_(("open", "expired")),
+        or_(
+            assignments.c.state == "open",
+            and_(
+                or_(items.c.wanted.is_(None), items.c.given < items.c.wanted),
+                items.c.parked.is_(False),
+            ),
+        ),
+    )
+    .order_by(assignments.c.id)
+)
+_JUDGES = select(assignments.c.item, assignments.c.judge).where(
+    assignments.c.item.in_(bindparam("items", expanding=True))
+)
+_MANY = (
+    select(item_outputs.c.item, func.count().label("many"))
+    .where(item_outputs.c.item.in_(bindparam("items", expanding=True)))
+    .group_by(item_outputs.c.item)
+)
+
+
+@cache
+def _shared() -> Select[Any]:
+    mine, theirs = assignments.alias("mine"), assignments.alias("theirs")
+    own = (
+        select(mine.c.item)
+        .where(mine.c.judge == JUDGE)
+        .order_by(mine.c.id.desc())
+        .limit(_MOST_SHARED)
+        .subquery()
+    )
+    return (
+        select(theirs.c.judge, func.count().label("many"))
+        .join(own, own.c.item == theirs.c.item)
+        .join(items, items.c.id == theirs.c.item)
+        .where(theirs.c.judge != JUDGE, items.c.purpose == "main")
+        .group_by(theirs.c.judge)
+    )
+
+
+@cache
+def _repeatable() -> Select[Any]:
+    counted = (
+        select(assignments.c.id)
+        .join(items, items.c.id == assignments.c.item)
+        .where(
+            assignments.c.judge == JUDGE,
+            assignments.c.state != "returned",
+            items.c.purpose != "tutorial",
+        )
+        .order_by(assignments.c.id.desc())
+        .offset(bindparam("before"))
+        .limit(1)
+        .scalar_subquery()
+    )
+    again, mine = items.alias("again"), assignments.alias("mine")
+    return (
+        select(items.c.id, items.c.sentence)
+        .join(assignments, assignments.c.item == items.c.id)
+        .where(
+            assignments.c.judge == JUDGE,
+            assignments.c.state == "done",
+            items.c.purpose == "main",
+            assignments.c.id <= counted,
+            ~select(again.c.id)
+            .join(mine, mine.c.item == again.c.id)
+            .where(again.c.origin == items.c.id, mine.c.judge == JUDGE)
+            .exists(),
+        )
+        .order_by(assignments.c.id)
+        .limit(1)
+    )
+
+
+@cache
+def _waiting(source: str, other_outputs: bool, review: bool) -> Select[Any]:
+    """Items that wait and that a judge has not met: ``:judge``, ``:name``, ``:limit``."""
+    query = select(items.c.id, items.c.sentence).where(_WAITING[source])
+    if review:  # nobody reviews a text of his own
+        query = query.where(
+            ~select(item_outputs.c.id)
+            .join(outputs, outputs.c.id == item_outputs.c.output)
+            .where(
+                item_outputs.c.item == items.c.id,
+                outputs.c.systems.like(bindparam("name"), escape="/"),
+            )
+            .exists()
+        )
+    if other_outputs:  # the sentence may come again, its outputs not
+        here, there = item_outputs.alias("here"), item_outputs.alias("there")
+        shown = (
+            select(there.c.output)
+            .join(assignments, assignments.c.item == there.c.item)
+            .where(assignments.c.judge == JUDGE)
+        )
+        had = select(assignments.c.item).where(assignments.c.judge == JUDGE)
+        again = select(here.c.id).where(here.c.item == items.c.id, here.c.output.in_(shown))
+        query = query.where(items.c.id.not_in(had), ~again.exists())
+    else:
+        seen = items.alias("seen")
+        query = query.where(
+            items.c.sentence.not_in(
+                select(seen.c.sentence)
+                .join(assignments, assignments.c.item == seen.c.id)
+                .where(assignments.c.judge == JUDGE)
+            )
+        )
+    first = [_ORDER[source]] if source in _ORDER else []
+    query = query.order_by(*first, items.c.id).limit(bindparam("limit"))
+    return query if source == "tutorial" else query.with_for_update(of=items, skip_locked=True)
+
+
+class SqlReader:
+    """Reads what `assign` asks for within one transaction."""
+
+    def __init__(
+        self, connection: Connection, design: Design, systems: Sequence[str], state: str, judge: str
+    ) -> None:
+        self.connection, self.design, self.state = connection, design, state
+        # As the name stands among the systems of an output, for LIKE.
+        name = json.dumps(judge, ensure_ascii=False)
+        for special in "/%_":
+            name = name.replace(special, "/" + special)
+        self._name = f"%{name}%"
+        self._systems = systems
+
+    def campaign_state(self) -> str:
+        return self.state
+
+    def judgments_left(self) -> int | None:
+        budget = self.connection.execute(_BUDGET).scalar_one()
+        if budget is None:
+            return None
+        return int(budget) - int(self.connection.execute(_GIVEN).scalar_one())
+
+    def held(self, judge: int) -> Sequence[int]:
+        """Open assignments; then own expired ones that are still wanted, nobody else having them.
+
+        An item is given to a judge once, so what expired can only be taken up again.
+        """
+        rows = self.connection.execute(_HELD, {"judge": judge}).all()
+        return [row.id for row in sorted(rows, key=lambda row: row.state != "open")]
+
+    def tutorial(self, judge: int) -> Candidate | None:
+        return self._first(self._rows(judge, "tutorial", 1))
+
+    def control(self, judge: int) -> Candidate | None:
+        return self._first(self._rows(judge, "control", 1))
+
+    def repeatable(self, judge: int, distance: int) -> Candidate | None:
+        given = {"judge": judge, "before": distance - 1}
+        return self._first(self.connection.execute(_repeatable(), given).all())
+
+    def candidates(self, judge: int, source: CandidateSource, limit: int) -> Sequence[Candidate]:
+        rows = self._rows(judge, source, limit)
+        if source != "begun" or not rows:
+            return [self._with_outputs(row) for row in rows]
+        found = [row.id for row in rows]
+        judges: dict[int, list[int]] = {}
+        for row in self.connection.execute(_JUDGES, {"items": found}):
+            judges.setdefault(row.item, []).append(row.judge)
+        counted = self.connection.execute(_MANY, {"items": found})
+        many = {row.item: row.many for row in counted}
+        return [Candidate(each, many.get(each, 0), tuple(judges.get(each, ()))) for each in found]
+
+    def shared(self, judge: int) -> Mapping[int, int]:
+        rows = self.connection.execute(_shared(), {"judge": judge})
+        return {row.judge: row.many for row in rows}
+
+    def _rows(self, judge: int, source: str, limit: int) -> Sequence[Any]:
+        review = self.design.kind == "review"
+        given: dict[str, Any] = {"judge": judge, "limit": limit}
+        if review:
+            given["name"] = self._name
+        query = _waiting(source, bool(self.design.other_outputs), review)
+        return self.connection.execute(query, given).all()
+
+    def _first(self, rows: Sequence[Any]) -> Candidate | None:
+        return self._with_outputs(rows[0]) if rows else None
+
+    def _with_outputs(self, row: Any) -> Candidate:
+        many = self.connection.execute(_OUTPUTS, {"item": row.id}).scalar_one()
+        groups: tuple[tuple[int, ...], ...] = ()
+        if not many and self.design.policy == "adaptive":
+            number = {name: k for k, name in enumerate(self._systems)}
+            rows = self.connection.execute(_SYSTEMS, {"sentence": row.sentence})
+            groups = tuple(
+                tuple(number[name] for name in json.loads(each.systems)) for each in rows
+            )
+        return Candidate(row.id, many, (), groups)

@@ -1,0 +1,307 @@
+"""Opening a campaign's database: SQLite in a file, or PostgreSQL; checked, migrated, locked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+import errata
+from errata.errors import InputError, MissingExtraError
+from errata.web import schema
+
+__all__ = ["Database", "create_database", "open_database", "serving"]
+
+APPLICATION = 0x45525441  # "ERTA", in the header of the file
+BUSY_MS = 5000
+TABLES = frozenset(schema.metadata.tables)
+Steps = Mapping[int, Callable[[Connection], None]]
+
+
+@dataclass(frozen=True)
+class Database:
+    """An open database; ``path`` is None for PostgreSQL."""
+
+    engine: Engine
+    path: Path | None
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages: never with a password."""
+        if self.path is not None:
+            return str(self.path)
+        return self.engine.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that may write: immediate in SQLite, committed at its end."""
+        with self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One transaction that reads a state at one time, and holds up nobody."""
+        with self.engine.connect() as plain:
+            connection = plain.execution_options(reading=True)
+            if self.path is None:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """End all connections."""
+        self.engine.dispose()
+
+
+def create_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database:
+    """A new database with the tables of a campaign; one that holds anything is refused."""
+    database = _connected(place)
+    with _told(database), database.writing() as connection:
+        found = set(inspect(connection).get_table_names())
+        if found:
+            raise InputError(
+                "there is something in this database already",
+                path=database.name,
+                remedy="give another name, or leave out new",
+            )
+        for number in sorted(steps):
+            steps[number](connection)
+        _write_version(connection, max(steps), new=True)
+        if database.path is not None:
+            connection.exec_driver_sql("PRAGMA application_id = 1163023425")  # APPLICATION
+    return database
+
+
+def open_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database:
+    """Open a campaign: refused if it is not ours or newer, migrated (after a backup) if older."""
+    if not _is_url(place) and not Path(place).exists():
+        raise InputError(
+            "there is no such campaign", path=place, remedy="make one: errata collect new"
+        )
+    database = _connected(place)
+    with _told(database):
+        with database.reading() as connection:
+            version = _version(connection, database)
+        newest = max(steps)
+        if version > newest:
+            raise InputError(
+                f"the campaign has schema {version}, and this program knows {newest}",
+                path=database.name,
+                remedy="install a newer errata",
+            )
+        if version < newest:
+            _migrate(database, version, steps)
+    return database
+
+
+def _version(connection: Connection, database: Database) -> int:
+    foreign = InputError(
+        "this database is not a campaign of errata",
+        path=database.name,
+        remedy="give the file that errata collect new made",
+    )
+    if "schema" not in inspect(connection).get_table_names():
+        raise foreign
+    try:
+        rows = connection.execute(select(schema.schemas.c.version, schema.schemas.c.program)).all()
+    except DBAPIError:
+        raise foreign from None
+    if len(rows) != 1 or not str(rows[0].program).startswith("errata"):
+        raise foreign
+    return int(rows[0].version)
+
+
+def _migrate(database: Database, version: int, steps: Steps) -> None:
+    """Forward by numbered steps, each in a transaction of its own, after a backup."""
+    if database.path is not None:
+        backup(database, database.path.with_name(f"{database.path.name}.schema{version}"))
+    for number in range(version + 1, max(steps) + 1):
+        with database.writing() as connection:
+            steps[number](connection)
+            _write_version(connection, number)
+
+
+def _write_version(connection: Connection, version: int, *, new: bool = False) -> None:
+    values = {"version": version, "program": f"errata {errata.__version__}"}
+    if new:
+        connection.execute(schema.schemas.insert().values(id=1, **values))
+    else:
+        connection.execute(update(schema.schemas).values(**values))
+
+
+def backup(database: Database, to: Path) -> None:
+    """Copy a SQLite database while it is in use: whole, as it is at one time, owner only."""
+    assert database.path is not None, "PostgreSQL has its own backups"
+    temporary = to.with_name(f".{to.name}.part")
+    temporary.unlink(missing_ok=True)
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(database.path)) as source,
+            contextlib.closing(sqlite3.connect(temporary)) as target,
+        ):
+            source.execute("PRAGMA busy_timeout = 5000")
+            source.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(to)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _is_url(place: str) -> bool:
+    return "://" in place
+
+
+def _connected(place: str) -> Database:
+    if not _is_url(place):
+        return _sqlite(Path(place))
+    try:
+        url = make_url(place)
+    except ArgumentError:
+        raise InputError(
+            "this is no address of a database", remedy="postgresql://user@host/name"
+        ) from None
+    if url.get_backend_name() != "postgresql":
+        raise InputError(
+            f"databases of {url.get_backend_name()} are not supported",
+            remedy="use postgresql://…, or the name of a file",
+        )
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("psycopg", "pip install 'errata[web-postgres]'") from None
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"), pool_size=8, max_overflow=8, pool_pre_ping=True
+    )
+    database = Database(engine, None)
+    with _told(database), engine.connect() as connection:
+        for setting in ("fsync", "synchronous_commit"):
+            value = connection.execute(
+                text("SELECT current_setting(:setting)"), {"setting": setting}
+            ).scalar_one()
+            if value == "off":
+                raise InputError(
+                    f"{setting} is off: what was stored could be lost",
+                    path=database.name,
+                    remedy=f"set {setting} = on",
+                )
+    return database
+
+
+def _sqlite(path: Path) -> Database:
+    if path.exists() and path.stat().st_size and not _looks_like_sqlite(path):
+        raise InputError(
+            "this file is no SQLite database", path=str(path), remedy="give another name"
+        )
+    if not path.exists():
+        try:  # for its owner alone: it may come to hold personal data
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except OSError as error:
+            raise InputError(
+                f"cannot make the file: {error.strerror}", path=str(path), remedy="check the path"
+            ) from None
+    engine = create_engine(f"sqlite:///{path.resolve()}", pool_size=4, max_overflow=4)
+
+    @event.listens_for(engine, "connect")
+    def _connect(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions begin where we say so
+        cursor = connection.cursor()
+        for statement in (
+            f"PRAGMA busy_timeout = {BUSY_MS}",
+            "PRAGMA foreign_keys = ON",
+            "PRAGMA synchronous = FULL",
+            "PRAGMA secure_delete = ON",
+            "PRAGMA trusted_schema = OFF",
+        ):
+            cursor.execute(statement)
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        reading = connection.get_execution_options().get("reading")
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    database = Database(engine, path)
+    with _told(database), contextlib.closing(engine.raw_connection()) as raw:
+        mode = raw.cursor().execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise InputError(
+                f"SQLite's write-ahead log cannot be had here (journal mode {mode})",
+                path=str(path),
+                remedy="keep the file on a local disk, or use PostgreSQL",
+            )
+    return database
+
+
+def _looks_like_sqlite(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(16) == b"SQLite format 3\x00"
+
+
+@contextmanager
+def _told(database: Database) -> Iterator[None]:
+    """What the database says on opening, in one line; what cannot be opened is closed again."""
+    try:
+        try:
+            yield
+        except BaseException:
+            database.close()
+            raise
+    except OperationalError as error:
+        said = " ".join(str(error.orig).split())
+        raise InputError(
+            f"the database cannot be opened: {said}",
+            path=database.name,
+            remedy="check that it is there, and that you may write it",
+        ) from None
+    except sqlite3.Error as error:
+        raise InputError(
+            f"the database cannot be opened: {error}",
+            path=database.name,
+            remedy="check the file, and that you may write it",
+        ) from None
+
+
+@contextmanager
+def serving(database: Database) -> Iterator[None]:
+    """Hold what only one serving process may hold; a second one on a SQLite file is refused."""
+    if database.path is None:
+        yield
+        return
+    place = database.path.with_name(database.path.name + ".lock")
+    descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            _lock(descriptor)
+        except OSError:
+            raise InputError(
+                "another process serves this campaign",
+                path=database.name,
+                remedy="stop it first, or use PostgreSQL for several",
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)  # which ends the lock; the file stays, so that nobody races for it
+
+
+def _lock(descriptor: int) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        locking: Any = getattr(msvcrt, "locking")  # noqa: B009 - not there for mypy elsewhere
+        locking(descriptor, getattr(msvcrt, "LK_NBLCK"), 1)  # noqa: B009
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

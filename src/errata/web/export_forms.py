@@ -1,0 +1,395 @@
+"""The lines of each exported form that no reader of rankings shares."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import func, select
+
+from errata.collect.checks import control_passed
+from errata.collect.design import Design
+from errata.collect.items import shown_edits
+from errata.collect.tasks import letters_of
+from errata.data import Corpus, Edit, Reference
+from errata.edits import classify_all
+from errata.errors import FORMULAS
+from errata.io.m2 import format_m2
+from errata.web.answering import usual_scores
+from errata.web.clock import iso_time
+from errata.web.database import Database
+from errata.web.exports import BATCH_ROWS, StoredRow, stored_rows
+from errata.web.schema import (
+    assignments,
+    campaigns,
+    identities,
+    item_outputs,
+    items,
+    judges,
+    judgments,
+    outputs,
+    sentences,
+)
+
+__all__ = [
+    "details_lines",
+    "edit_lines",
+    "majority_m2",
+    "people_lines",
+    "score_csv",
+    "score_lines",
+    "text_lines",
+    "text_slots",
+]
+
+
+def details_lines(database: Database, design: Design, *, blocked: bool) -> Iterator[str]:
+    """Everything, one assignment a line, with all its revisions."""
+    usual: dict[int, dict[str, float]] = {}
+    rows = stored_rows(database, checks=True, blocked=blocked, revisions=True)
+    for _, several in groupby(rows, key=lambda stored: stored.row.assignment):
+        revisions = list(several)
+        yield json.dumps(_details(database, design, revisions, usual), ensure_ascii=False)
+
+
+def _details(
+    database: Database,
+    design: Design,
+    revisions: list[StoredRow],
+    usual: dict[int, dict[str, float]],
+) -> dict[str, Any]:
+    last = revisions[-1]
+    row = last.row
+    found: dict[str, Any] = {
+        "item": last.item,
+        "judge": row.name,
+        "sentence": row.number,
+        "purpose": row.purpose,
+        "policy": row.policy,
+        "document": row.document,
+        "stratum": row.stratum,
+        "probability": row.probability,
+        "source": row.source,
+        "outputs": [
+            {"key": key, "text": text, "systems": list(systems), "damaged": damaged}
+            for key, text, systems, damaged in zip(
+                letters_of(len(last.texts)), last.texts, last.systems, last.damaged, strict=True
+            )
+        ],
+        "order": json.loads(row.shown),
+        "state": row.state,
+        "late": row.late,
+        "blocked": row.judge_state == "blocked",
+        "revisions": [_revision(each) for each in revisions],
+    }
+    if row.purpose == "control":
+        if row.judge not in usual:
+            with database.reading() as connection:
+                usual[row.judge] = usual_scores(connection, design, row.judge)
+        found["passed"] = control_passed(
+            design,
+            json.loads(row.expected),
+            json.loads(row.shown),
+            last.answer,
+            source=row.source,
+            outputs=last.texts,
+            usual=usual[row.judge],
+        )
+    return found
+
+
+def _revision(stored: StoredRow) -> dict[str, Any]:
+    row = stored.row
+    return {
+        "revision": row.revision,
+        "answer": stored.answer,
+        "skip": row.skip,
+        "comment": row.comment,
+        "active_ms": row.active_ms,
+        "total_ms": row.total_ms,
+        "flagged": row.flagged,
+        "display": json.loads(row.display or "{}"),
+        "client_time": row.client_time,
+        "time": iso_time(row.server_time),
+    }
+
+
+def _scored(database: Database, design: Design, *, blocked: bool) -> Iterator[dict[str, Any]]:
+    """One output at a time, with the values of every scale in the order they were given."""
+    later = judgments.alias("later")
+    query = (
+        select(
+            outputs.c.id,
+            outputs.c.text,
+            outputs.c.systems,
+            sentences.c.number,
+            sentences.c.text.label("source"),
+            item_outputs.c.position,
+            assignments.c.shown,
+            judgments.c.answer,
+        )
+        .join(sentences, sentences.c.id == outputs.c.sentence)
+        .join(item_outputs, item_outputs.c.output == outputs.c.id)
+        .join(items, items.c.id == item_outputs.c.item)
+        .join(assignments, assignments.c.item == items.c.id)
+        .join(judges, judges.c.id == assignments.c.judge)
+        .join(judgments, judgments.c.assignment == assignments.c.id)
+        .where(
+            items.c.purpose.in_(("main", "repeat")),
+            judgments.c.answer.is_not(None),
+            ~select(later.c.id)
+            .where(
+                later.c.assignment == judgments.c.assignment,
+                later.c.revision > judgments.c.revision,
+            )
+            .exists(),
+            *(() if blocked else (judges.c.state != "blocked",)),
+        )
+        .order_by(outputs.c.id, judgments.c.id)
+    )
+    with database.reading() as connection:
+        rows = connection.execute(query, execution_options={"yield_per": BATCH_ROWS})
+        for _, several in groupby(rows, key=lambda row: row.id):
+            answered = list(several)
+            values = [_of_output(design, row) for row in answered]
+            first = answered[0]
+            yield {
+                "sentence": first.number,
+                "source": first.source,
+                "output": first.text,
+                "systems": json.loads(first.systems),
+                "values": {s.name: [each[s.name] for each in values] for s in design.scales},
+            }
+
+
+def _of_output(design: Design, row: Any) -> dict[str, int]:
+    answer = json.loads(row.answer)
+    if design.side_by_side:
+        order = json.loads(row.shown)
+        answer = answer[letters_of(len(order))[order.index(row.position)]]
+    found: dict[str, int] = answer
+    return found
+
+
+def _mean(values: list[int]) -> float:
+    return sum(values) / len(values)
+
+
+def score_lines(database: Database, design: Design, *, blocked: bool) -> Iterator[str]:
+    """JSON lines: an output, its systems, and for each scale the values and their mean."""
+    for each in _scored(database, design, blocked=blocked):
+        values = each.pop("values")
+        scales = {name: {"values": some, "mean": _mean(some)} for name, some in values.items()}
+        yield json.dumps(each | {"scales": scales}, ensure_ascii=False)
+
+
+def score_csv(
+    database: Database, design: Design, *, blocked: bool, safe_cells: bool
+) -> Iterator[str]:
+    """CSV with the columns that `errata.io.ratings` reads: values of a cell apart by commas."""
+    names = [scale.name for scale in design.scales]
+    titles = ["sentence", "source", "output", "systems", *names, *(f"mean {n}" for n in names)]
+    yield _csv(titles, safe=False)
+    for each in _scored(database, design, blocked=blocked):
+        values = each["values"]
+        yield _csv(
+            [
+                each["sentence"],
+                each["source"],
+                each["output"],
+                ",".join(each["systems"]),
+                *(",".join(map(str, values[name])) for name in names),
+                *(f"{_mean(values[name]):.6g}" for name in names),
+            ],
+            safe=safe_cells,
+        )
+
+
+def _csv(cells: Iterable[object], *, safe: bool) -> str:
+    """A row; with ``safe`` an apostrophe stands before what could be a formula."""
+    row = [
+        f"'{cell}" if safe and isinstance(cell, str) and cell.startswith(FORMULAS) else cell
+        for cell in cells
+    ]
+    buffer = StringIO()
+    csv.writer(buffer, lineterminator="").writerow(row)
+    return buffer.getvalue()
+
+
+def edit_lines(database: Database, *, blocked: bool) -> Iterator[str]:
+    """JSON lines: a verdict of a judge on an edit, with the systems that made it."""
+    for stored in stored_rows(database, blocked=blocked):
+        for number, edit in enumerate(shown_edits(stored.row.source, stored.texts), 1):
+            start, end, replacement, whose = edit
+            found: dict[str, Any] = {
+                "item": stored.item,
+                "sentence": stored.row.number,
+                "start": start,
+                "end": end,
+                "replacement": replacement,
+                "systems": sorted(name for k in whose for name in stored.systems[k]),
+                "judge": stored.row.name,
+                "verdict": None if stored.answer is None else stored.answer[str(number)],
+            }
+            if stored.row.skip is not None:
+                found["skipped"] = True
+            yield json.dumps(found, ensure_ascii=False)
+
+
+def majority_m2(database: Database, *, blocked: bool) -> Iterator[str]:
+    """M2 of the judged sentences with the edits that more judges call good than do not.
+
+    Of good edits that overlap the one with most votes stands (then the first): edits of an
+    annotator must not overlap. The sentence's other verdicts are in the form ``edits``.
+    """
+    rows = stored_rows(database, blocked=blocked, by_sentence=True)
+    for _, several in groupby(rows, key=lambda stored: stored.row.number):
+        votes: Counter[tuple[int, int, str]] = Counter()
+        source = None
+        for stored in several:
+            if stored.answer is None or stored.row.purpose == "repeat":
+                continue
+            source = stored.row.source
+            for number, edit in enumerate(shown_edits(source, stored.texts), 1):
+                votes[edit[:3]] += 1 if stored.answer[str(number)] == "good" else -1
+        if source is not None:
+            edits = classify_all([source], [_compatible(votes)])[0]
+            corpus = Corpus((" ".join(source.split()),), ((Reference(0, edits),),))
+            yield from format_m2(corpus)
+
+
+def _compatible(votes: Counter[tuple[int, int, str]]) -> tuple[Edit, ...]:
+    chosen: list[Edit] = []
+    for (start, end, replacement), count in sorted(votes.items(), key=lambda v: (-v[1], v[0])):
+        if count > 0 and not any(
+            (start < e.end and e.start < end) or (start, end) == (e.start, e.end) for e in chosen
+        ):
+            chosen.append(Edit(start, end, replacement))
+    return tuple(sorted(chosen, key=lambda e: (e.start, e.end)))
+
+
+def text_slots(database: Database, design: Design) -> list[tuple[str, int]]:
+    """The instruction and number of each file of texts."""
+    if design.kind == "correct":
+        return [(name, slot) for name in design.instructions for slot in range(design.slots)]
+    with database.reading() as connection:
+        many = (
+            select(func.count().label("many"))
+            .select_from(items)
+            .where(items.c.purpose == "main")
+            .group_by(items.c.sentence)
+            .subquery()
+        )
+        most = connection.execute(select(func.max(many.c.many))).scalar_one()
+    return [("", slot) for slot in range(most or 0)]
+
+
+def text_lines(
+    database: Database, instruction: str, slot: int, *, mark: str, blocked: bool, kind: str
+) -> Iterator[str]:
+    """A line for every sentence: the correction in this slot, or the mark.
+
+    Slots are filled in the order the corrections were given; of a review, an accepted text is the
+    text itself.
+    """
+    later = judgments.alias("later")
+    last = ~(
+        select(later.c.id)
+        .where(
+            later.c.assignment == judgments.c.assignment, later.c.revision > judgments.c.revision
+        )
+        .exists()
+    )
+    written = (
+        select(sentences.c.number, judgments.c.answer, outputs.c.text)
+        .join(assignments, assignments.c.id == judgments.c.assignment)
+        .join(items, items.c.id == assignments.c.item)
+        .join(sentences, sentences.c.id == items.c.sentence)
+        .join(judges, judges.c.id == assignments.c.judge)
+        .outerjoin(item_outputs, item_outputs.c.item == items.c.id)
+        .outerjoin(outputs, outputs.c.id == item_outputs.c.output)
+        .where(
+            items.c.purpose == "main",
+            judgments.c.answer.is_not(None),
+            last,
+            *((items.c.policy == instruction,) if kind == "correct" else ()),
+            *(() if blocked else (judges.c.state != "blocked",)),
+        )
+        .order_by(sentences.c.number, assignments.c.id)
+    )
+    everything = select(sentences.c.number, sentences.c.text).order_by(sentences.c.number)
+    options = {"yield_per": BATCH_ROWS}
+    with database.reading() as connection, database.reading() as other:
+        groups = groupby(
+            connection.execute(written, execution_options=options), key=lambda row: row.number
+        )
+        current = next(groups, None)
+        for sentence in other.execute(everything, execution_options=options):
+            line = mark
+            if current is not None and current[0] == sentence.number:
+                several = list(current[1])
+                if slot < len(several):
+                    line = _text_of(several[slot], sentence.text)
+                current = next(groups, None)
+            yield line
+
+
+def _text_of(row: Any, source: str) -> str:
+    answer = json.loads(row.answer)
+    if "text" in answer:
+        return str(answer["text"])
+    return str(row.text) if "accept" in answer else source
+
+
+def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
+    """CSV of who finished, with code and external id, for paying."""
+    done = (
+        select(assignments.c.judge, func.count().label("done"))
+        .join(items, items.c.id == assignments.c.item)
+        .where(assignments.c.state.in_(("done", "skipped")), items.c.purpose != "tutorial")
+        .group_by(assignments.c.judge)
+        .subquery()
+    )
+    query = (
+        select(
+            judges.c.name,
+            judges.c.state,
+            judges.c.quota,
+            identities.c.provider,
+            identities.c.external_id,
+            done.c.done,
+        )
+        .outerjoin(identities, identities.c.judge == judges.c.id)
+        .outerjoin(done, done.c.judge == judges.c.id)
+        .where(judges.c.state != "forgotten")
+        .order_by(judges.c.id)
+    )
+    yield _csv(
+        ["judge", "provider", "external id", "state", "done", "quota", "finished", "code"],
+        safe=False,
+    )
+    with database.reading() as connection:
+        campaign = connection.execute(select(campaigns.c.design, campaigns.c.texts)).one()
+        usual = json.loads(campaign.design)["quota"]
+        code = json.loads(campaign.texts).get("code", "")
+        for row in connection.execute(query, execution_options={"yield_per": BATCH_ROWS}):
+            quota = usual if row.quota is None else row.quota
+            finished = quota is not None and (row.done or 0) >= quota
+            yield _csv(
+                [
+                    row.name,
+                    row.provider or "",
+                    row.external_id or "",
+                    row.state,
+                    row.done or 0,
+                    "" if quota is None else quota,
+                    "yes" if finished else "no",
+                    code if finished else "",
+                ],
+                safe=safe_cells,
+            )

@@ -1,0 +1,95 @@
+"""Files into a campaign: judges from a table, and what earlier judgments say of the systems.
+
+Earlier judgments start ``adaptive`` and ``plan``; they never become judgments of the campaign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from errata.data import Judgment
+from errata.errors import InputError
+from errata.human import compare
+from errata.human.counts import Counts
+from errata.io.files import PathLike, shown_name
+from errata.io.sheet import column_key, read_rows, same_width
+from errata.io.whole_numbers import whole_number
+
+__all__ = ["ListedJudge", "counts_between", "read_judge_list"]
+
+_TITLES = {
+    "name": {"name", "judge", "pseudonym"},
+    "quota": {"quota", "tasks"},
+    "provider": {"provider", "panel"},
+    "external": {"externalid", "participant", "participantid", "prolificpid", "id"},
+}
+
+
+class ListedJudge(NamedTuple):
+    """A judge of a table: a name, perhaps a quota, perhaps an id at a panel."""
+
+    name: str
+    quota: int | None = None
+    provider: str = ""
+    external_id: str = ""
+
+
+def read_judge_list(path: PathLike) -> list[ListedJudge]:
+    """Read judges from CSV (or a spreadsheet) with a heading: name, quota, provider, external id.
+
+    Panel ids need no names: judges are then called by their number in the table, since a name
+    would show the id to whoever reads an export.
+    """
+    where = shown_name(path)
+    rows, _ = read_rows(path)
+    if not rows:
+        raise InputError("the table is empty", path=where, remedy="give a heading and judges")
+    same_width(rows, where)
+    head = [column_key(title) for title in rows[0].cells]
+    at = {role: k for k, key in enumerate(head) for role, keys in _TITLES.items() if key in keys}
+    if "name" not in at and "external" not in at:
+        raise InputError(
+            "no column name or external id",
+            path=where,
+            line=rows[0].line,
+            remedy="the columns are name, quota, provider and external id",
+        )
+    found: list[ListedJudge] = []
+    for number, row in enumerate((row for row in rows[1:] if any(row.cells)), 1):
+        cells = {role: row.cells[k].strip() for role, k in at.items()}
+        quota = whole_number(cells["quota"], 1) if cells.get("quota") else None
+        if cells.get("quota") and quota is None:
+            raise InputError(
+                f"the quota {cells['quota']!r} is no whole number from 1", path=where, line=row.line
+            )
+        name = cells.get("name") or (f"judge {number}" if cells.get("external") else "")
+        if not name:
+            raise InputError("a judge without a name", path=where, line=row.line)
+        if name in {judge.name for judge in found}:
+            raise InputError(
+                f"the judge {name!r} is there twice",
+                path=where,
+                line=row.line,
+                remedy="name them apart",
+            )
+        found.append(ListedJudge(name, quota, cells.get("provider", ""), cells.get("external", "")))
+    if not found:
+        raise InputError("no judge below the heading", path=where, remedy="give a row for each")
+    return found
+
+
+def counts_between(judgments: Iterable[Judgment], systems: Sequence[str]) -> Counts:
+    """Wins and ties of judgments, by the order of these systems; others are left out."""
+    comparisons = compare(judgments, keep="rankings")
+    counts = comparisons.counts()
+    place = {name: k for k, name in enumerate(systems)}
+    known = [name for name in comparisons.systems if name in place]
+    here = [comparisons.systems.index(name) for name in known]
+    there = [place[name] for name in known]
+    wins, ties = np.zeros((len(systems),) * 2), np.zeros((len(systems),) * 2)
+    wins[np.ix_(there, there)] = counts.wins[np.ix_(here, here)]
+    ties[np.ix_(there, there)] = counts.ties[np.ix_(here, here)]
+    return Counts(wins, ties)

@@ -1,0 +1,335 @@
+"""What an organiser does: make a campaign, open and close it, invite, block and forget judges."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from errata.collect.design import Design
+from errata.collect.items import Built, CampaignTexts, squeezed
+from errata.errors import InputError
+from errata.web.database import Database
+from errata.web.events import record
+from errata.web.schema import (
+    assignments,
+    campaigns,
+    identities,
+    item_outputs,
+    items,
+    judges,
+    judgments,
+    outputs,
+    sentences,
+)
+from errata.web.snapshots import drop_snapshots
+
+__all__ = [
+    "InvitedJudge",
+    "add_judges",
+    "change_state",
+    "fill_campaign",
+    "forget_judge",
+    "invited",
+    "rotate_judge",
+    "set_quota",
+    "set_state_of_judge",
+]
+
+CampaignState = Literal["draft", "open", "paused", "closed"]
+# From which states a campaign comes into each.
+_FROM: dict[str, tuple[str, ...]] = {
+    "open": ("draft", "paused"),
+    "paused": ("open",),
+    "closed": ("draft", "open", "paused"),
+}
+ROWS = 500  # inserted at a time
+
+
+class InvitedJudge(NamedTuple):
+    """A judge as the organiser knows one; the link is made from id and generation."""
+
+    id: int
+    name: str
+    generation: int
+    state: str
+
+
+def fill_campaign(
+    database: Database,
+    design: Design,
+    texts: CampaignTexts,
+    built: Built,
+    *,
+    name: str,
+    now: int,
+    languages: Sequence[str] = ("en",),
+    words: Mapping[str, Any] | None = None,
+    digests: Mapping[str, str] | None = None,
+) -> None:
+    """Store a campaign that was designed: its texts, outputs and items. It is a draft then."""
+    with database.writing() as connection:
+        connection.execute(
+            insert(campaigns).values(
+                id=1,
+                name=name,
+                kind=design.kind,
+                state="draft",
+                languages=json.dumps(list(languages)),
+                design=json.dumps(design.to_json(), sort_keys=True),
+                texts=json.dumps(dict(words or {}), ensure_ascii=False, sort_keys=True),
+                seed=design.seed,
+                digests=json.dumps(dict(digests or {}), sort_keys=True),
+                systems=json.dumps(sorted(texts.systems), ensure_ascii=False),
+            )
+        )
+        place = {sentence.number: k for k, sentence in enumerate(built.sentences, 1)}
+        _many(
+            connection,
+            sentences,
+            [{"id": place[s.number], "campaign": 1, **s._asdict()} for s in built.sentences],
+        )
+        _many(
+            connection,
+            outputs,
+            [
+                {
+                    "id": k,
+                    "sentence": place[o.sentence],
+                    "text": o.text,
+                    "systems": json.dumps(list(o.systems), ensure_ascii=False),
+                    "digest": hashlib.sha256(squeezed(o.text).encode()).hexdigest()[:32],
+                }
+                for k, o in enumerate(built.outputs, 1)
+            ],
+        )
+        _fill_items(connection, built, place)
+        _move_sequences(connection, database)
+        record(connection, now, "organiser", "new", items=len(built.items))
+
+
+def _fill_items(connection: Connection, built: Built, place: Mapping[int, int]) -> None:
+    _many(
+        connection,
+        items,
+        [
+            {
+                "id": k,
+                "sentence": place[item.sentence],
+                "purpose": item.purpose,
+                "policy": item.policy,
+                "wanted": item.wanted,
+                "expected": None if item.expected is None else json.dumps(item.expected),
+            }
+            for k, item in enumerate(built.items, 1)
+        ],
+    )
+    _many(
+        connection,
+        item_outputs,
+        [
+            {
+                "item": k,
+                "position": position,
+                "output": shown.output + 1,
+                "replacement": shown.replacement,
+            }
+            for k, item in enumerate(built.items, 1)
+            for position, shown in enumerate(item.outputs)
+        ],
+    )
+
+
+def _many(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
+    for start in range(0, len(rows), ROWS):
+        connection.execute(insert(table), rows[start : start + ROWS])
+
+
+def _move_sequences(connection: Connection, database: Database) -> None:
+    """PostgreSQL counts ids by itself, and does not know of those that were given."""
+    if database.path is not None:
+        return
+    for table in (campaigns, sentences, outputs, items):
+        last = connection.execute(select(func.max(table.c.id))).scalar_one()
+        connection.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), last)))
+
+
+def change_state(database: Database, state: CampaignState, *, now: int) -> None:
+    """Open, pause or close a campaign; after opening its design is frozen."""
+    with database.writing() as connection:
+        before = connection.execute(select(campaigns.c.state)).scalar_one()
+        if before == state:
+            return
+        if before not in _FROM.get(state, ()):
+            raise InputError(
+                f"a campaign that is {before} cannot become {state}",
+                path=database.name,
+                remedy="start another campaign; errata rank reads several files",
+            )
+        connection.execute(update(campaigns).values(state=state))
+        record(connection, now, "organiser", "state", before=before, after=state)
+
+
+def add_judges(
+    database: Database, names: Sequence[str], *, now: int, quota: int | None = None
+) -> list[InvitedJudge]:
+    """Add judges by their pseudonyms; a name that is there, or is given twice, is refused."""
+    for name in names:
+        if not name.strip() or len(name) > 100 or any(ord(c) < 32 for c in name):
+            raise InputError(f"{name!r} is no name of a judge", remedy="use up to 100 characters")
+    with database.writing() as connection:
+        known = set(connection.execute(select(judges.c.name)).scalars())
+        for k, name in enumerate(names):
+            if name in known or name in names[:k]:
+                raise InputError(
+                    f"there are two judges {name!r}", path=database.name, remedy="name them apart"
+                )
+        for name in names:
+            connection.execute(insert(judges).values(campaign=1, name=name, quota=quota))
+        record(connection, now, "organiser", "judges", added=len(names))
+        return [judge for judge in invited(connection) if judge.name in names]
+
+
+def invited(connection: Connection) -> list[InvitedJudge]:
+    """All judges but those who were forgotten, in the order they came."""
+    rows = connection.execute(
+        select(judges).where(judges.c.state != "forgotten").order_by(judges.c.id)
+    )
+    return [InvitedJudge(row.id, row.name, row.generation, row.state) for row in rows]
+
+
+def _named(connection: Connection, database: Database, name: str) -> Any:
+    row = connection.execute(select(judges).where(judges.c.name == name).with_for_update()).first()
+    if row is None or row.state == "forgotten":
+        raise InputError(
+            f"there is no judge {name!r}",
+            path=database.name,
+            remedy="errata collect links lists the judges",
+        )
+    return row
+
+
+def rotate_judge(database: Database, name: str, *, now: int) -> InvitedJudge:
+    """A new link for a judge; the old one ends."""
+    with database.writing() as connection:
+        row = _named(connection, database, name)
+        connection.execute(
+            update(judges).where(judges.c.id == row.id).values(generation=judges.c.generation + 1)
+        )
+        record(connection, now, "organiser", "rotated", judge=row.id)
+        return InvitedJudge(row.id, row.name, row.generation + 1, row.state)
+
+
+def set_quota(database: Database, name: str, quota: int | None, *, now: int) -> None:
+    """Change how many tasks a judge gets."""
+    with database.writing() as connection:
+        row = _named(connection, database, name)
+        connection.execute(update(judges).where(judges.c.id == row.id).values(quota=quota))
+        record(connection, now, "organiser", "quota", judge=row.id, quota=quota)
+
+
+def set_state_of_judge(
+    database: Database,
+    name: str,
+    state: Literal["active", "blocked", "withdrawn"],
+    *,
+    now: int,
+    actor: str = "organiser",
+) -> None:
+    """Block, unblock or withdraw a judge: what is open goes to others, what is done stays."""
+    with database.writing() as connection:
+        row = _named(connection, database, name)
+        connection.execute(update(judges).where(judges.c.id == row.id).values(state=state))
+        if state != "active":
+            _free_open(connection, row.id, now)
+        record(connection, now, actor, state, judge=row.id)
+
+
+def _free_open(connection: Connection, judge: int, now: int) -> None:
+    mine = select(assignments.c.item).where(
+        assignments.c.judge == judge, assignments.c.state == "open"
+    )
+    connection.execute(
+        update(items).where(items.c.id.in_(mine)).values(given=items.c.given - 1, freed=now)
+    )
+    connection.execute(
+        update(assignments)
+        .where(assignments.c.judge == judge, assignments.c.state == "open")
+        .values(state="returned")
+    )
+
+
+def forget_judge(database: Database, name: str, *, now: int, erase: bool = False) -> str:
+    """Delete what is known of a judge: identity, comments, link; gives the random name left.
+
+    With ``erase`` the judgments go too, and their items return. Afterwards the old name is in no
+    file of the database and in no snapshot: SQLite's is written anew, and snapshots are dropped.
+    """
+    with database.writing() as connection:
+        row = _named(connection, database, name)
+        new = f"forgotten-{secrets.token_hex(6)}"
+        _free_open(connection, row.id, now)
+        connection.execute(delete(identities).where(identities.c.judge == row.id))
+        mine = select(assignments.c.id).where(assignments.c.judge == row.id)
+        if erase:
+            _erase(connection, row.id, now)
+        else:
+            connection.execute(
+                update(judgments)
+                .where(judgments.c.assignment.in_(mine))
+                .values(comment="", digest="")
+            )
+        connection.execute(
+            update(judges)
+            .where(judges.c.id == row.id)
+            .values(
+                name=new,
+                state="forgotten",
+                generation=judges.c.generation + 1,
+                language="",
+                consent_version=None,
+                consent_time=None,
+                seen=None,
+            )
+        )
+        record(connection, now, "organiser", "forgotten", judge=row.id, erased=erase)
+    if database.path is not None:
+        _rewritten(database)
+        drop_snapshots(database.path)
+    return new
+
+
+def _erase(connection: Connection, judge: int, now: int) -> None:
+    """Delete the judgments of a judge; items whose answers they were are wanted again."""
+    mine = select(assignments.c.id).where(assignments.c.judge == judge)
+    connection.execute(delete(judgments).where(judgments.c.assignment.in_(mine)))
+    done = select(assignments.c.item).where(
+        assignments.c.judge == judge, assignments.c.state == "done"
+    )
+    connection.execute(
+        update(items).where(items.c.id.in_(done)).values(given=items.c.given - 1, freed=now)
+    )
+    had = select(assignments.c.item).where(assignments.c.judge == judge)
+    again = select(items.c.id).where(items.c.purpose == "repeat", items.c.id.in_(had))
+    repeats = list(connection.execute(again).scalars())
+    connection.execute(delete(assignments).where(assignments.c.judge == judge))
+    for item in repeats:  # repeats were this judge's alone
+        connection.execute(delete(item_outputs).where(item_outputs.c.item == item))
+        connection.execute(delete(items).where(items.c.id == item))
+
+
+def _rewritten(database: Database) -> None:
+    """Write a SQLite file anew, and empty its log: nothing deleted is left in either."""
+    raw = database.engine.raw_connection()
+    try:
+        cursor = raw.cursor()
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.close()
+    finally:
+        raw.close()

@@ -1,0 +1,66 @@
+"""What an assignment shows, read from the database."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, select
+
+from errata.collect.design import Design
+from errata.collect.tasks import Shown
+from errata.web.schema import item_outputs, items, outputs, sentences
+
+__all__ = ["shown_by"]
+
+_SENTENCE = (
+    select(sentences, items.c.policy)
+    .join(items, items.c.sentence == sentences.c.id)
+    .where(items.c.id == bindparam("item"))
+)
+_TEXTS = (
+    select(item_outputs.c.replacement, outputs.c.text)
+    .join(outputs, outputs.c.id == item_outputs.c.output)
+    .where(item_outputs.c.item == bindparam("item"))
+    .order_by(item_outputs.c.position)
+)
+_NEAR = (
+    select(sentences.c.number, sentences.c.text)
+    .where(
+        sentences.c.campaign == bindparam("campaign"),
+        sentences.c.number.between(bindparam("first"), bindparam("last")),
+        sentences.c.document == bindparam("document"),
+    )
+    .order_by(sentences.c.number)
+)
+
+
+def shown_by(connection: Connection, design: Design, row: Row[Any]) -> Shown:
+    """The texts of an assignment, outputs in the order shown; ``row`` has its item and order.
+
+    Context is shown where documents are known, and only within one.
+    """
+    sentence = connection.execute(_SENTENCE, {"item": row.item}).one()
+    texts = connection.execute(_TEXTS, {"item": row.item}).all()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    if sentence.document and design.context:
+        near = connection.execute(
+            _NEAR,
+            {
+                "campaign": sentence.campaign,
+                "first": sentence.number - design.context,
+                "last": sentence.number + design.context,
+                "document": sentence.document,
+            },
+        ).all()
+        before = tuple(each.text for each in near if each.number < sentence.number)
+        after = tuple(each.text for each in near if each.number > sentence.number)
+    shown = (texts[place] for place in json.loads(row.shown))
+    return Shown(
+        sentence.text,
+        tuple(each.replacement or each.text for each in shown),
+        before,
+        after,
+        sentence.policy if design.kind == "correct" else "",
+    )

@@ -1,0 +1,263 @@
+"""What judges do, each in one transaction: claim a task, answer or skip it, give it back.
+
+Statements are SQLAlchemy Core with bound parameters only. SQLite takes immediate transactions, so
+that writers queue; PostgreSQL locks the rows it takes and skips those that others hold, with the
+constraints as last guard and three retries.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from errata.collect.assigning import Decision, Holding, Nothing, assign
+from errata.collect.design import Design, design_of
+from errata.collect.policies import SystemStrengths
+from errata.collect.tasks import task_of
+from errata.errors import ErrataError
+from errata.web.answering import Receipt, SentAnswer, insert_answer, last_revision, stored_answer
+from errata.web.claims import SqlReader
+from errata.web.clock import SteadyClock, wall_ms
+from errata.web.database import Database
+from errata.web.giving import expire_leases, free_assignment, give_item, renew_lease, view_of
+from errata.web.schema import assignments, campaigns, judges, judgments
+from errata.web.showing import shown_by
+
+__all__ = ["Campaign", "ForbiddenError", "Store", "TakenTask"]
+
+RETRIES = 3
+T = TypeVar("T")
+_CAMPAIGN = select(campaigns)
+_JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
+_OWN = select(assignments).where(
+    assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
+)
+
+
+class ForbiddenError(ErrataError):
+    """What a judge may not do, with the status of the answer: 404 not yours, 410 closed."""
+
+    def __init__(self, status: int, problem: str, remedy: str) -> None:
+        self.status, self.problem, self.remedy = status, problem, remedy
+        super().__init__(f"{problem}; {remedy}")
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The campaign as stored."""
+
+    id: int
+    name: str
+    state: str
+    design: Design
+    systems: tuple[str, ...]
+    texts: Mapping[str, Any]
+
+
+class TakenTask(NamedTuple):
+    """A task for the page: what the API sends, nothing of systems, purposes or what is expected."""
+
+    id: int
+    revision: int
+    expires: int
+    body: dict[str, Any]
+
+
+@lru_cache(64)
+def _parsed(design: str) -> Design:
+    return design_of(json.loads(design))
+
+
+@lru_cache(64)
+def _names(systems: str) -> tuple[str, ...]:
+    return tuple(json.loads(systems))
+
+
+class Store:
+    """The campaign in a database, for one process; safe for threads.
+
+    ``rng`` draws orders and policies; ``steady`` counts leases and ``wall`` dates what is stored.
+    ``strengths`` is what ``adaptive`` knows of the systems, to be renewed in the background.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        rng: np.random.Generator | None = None,
+        steady: Callable[[], int] | None = None,
+        wall: Callable[[], int] = wall_ms,
+    ) -> None:
+        self.database = database
+        self.rng = np.random.default_rng() if rng is None else rng
+        self.wall = wall
+        self.steady = steady or SteadyClock(max(wall(), self._latest()))
+        self.strengths: SystemStrengths | None = None
+
+    def _latest(self) -> int:
+        with self.database.reading() as connection:
+            last = connection.execute(
+                select(assignments.c.opened).order_by(assignments.c.id.desc()).limit(1)
+            ).scalar()
+        return int(last or 0)
+
+    def campaign(self, connection: Connection | None = None) -> Campaign:
+        """The campaign as it is now."""
+        if connection is None:
+            with self.database.reading() as own:
+                return self.campaign(own)
+        row = connection.execute(_CAMPAIGN).one()
+        design, systems = _parsed(row.design), _names(row.systems)
+        return Campaign(row.id, row.name, row.state, design, systems, json.loads(row.texts))
+
+    def claim(self, judge: int, *, known: Sequence[int] = (), ahead: int = 1) -> Decision:
+        """The next task of a judge, given to him: `Holding` its assignment, or `Nothing`.
+
+        ``known`` are assignments the page has already, ``ahead`` how many it may hold; the texts
+        are read by `task`.
+        """
+        return self._retried(lambda connection: self._claim(connection, judge, known, ahead))
+
+    def _claim(
+        self, connection: Connection, judge: int, known: Sequence[int], ahead: int
+    ) -> Decision:
+        now = self.steady()
+        campaign = self.campaign(connection)
+        design = campaign.design
+        row = self._judge(connection, judge)
+        expire_leases(connection, now)
+        reader = SqlReader(connection, design, campaign.systems, campaign.state, row.name)
+        view = view_of(connection, design, row)
+        found = assign(
+            reader, design, view, self.rng, standing=self.strengths, known=known, ahead=ahead
+        )
+        if isinstance(found, Nothing):
+            return found
+        if isinstance(found, Holding):
+            renew_lease(connection, found.assignment, now, design)
+            return found
+        return Holding(give_item(connection, judge, found, now, design))
+
+    def task(self, judge: int, assignment: int) -> TakenTask:
+        """A task of a judge as the page gets it."""
+        with self.database.reading() as connection:
+            design = self.campaign(connection).design
+            row = self._own(connection, judge, assignment)
+            shown = shown_by(connection, design, row)
+            last = last_revision(connection, assignment)
+        return TakenTask(assignment, last + 1, row.expires, task_of(design, shown))
+
+    def submit(self, judge: int, assignment: int, sent: SentAnswer) -> Receipt:
+        """Store an answer or a skip; when this returns, it is committed.
+
+        Assignment and revision are the key: the same content again is 200, another is 409. An
+        answer after its lease is kept (late), even if the item is then judged once too often.
+        Invalid is `errata.collect.answers.AnswerError` (422).
+        """
+
+        def store(connection: Connection) -> Receipt:
+            campaign = self.campaign(connection)
+            self._judge(connection, judge)
+            row = self._own(connection, judge, assignment)
+            receipt = insert_answer(
+                connection,
+                campaign.design,
+                row,
+                sent,
+                now=self.steady(),
+                wall=self.wall(),
+                closed=campaign.state == "closed",
+            )
+            if receipt is None:
+                raise ForbiddenError(410, "the campaign is closed", "keep the answers as a file")
+            return receipt
+
+        return self._retried(store)
+
+    def ping(self, judge: int, assignment: int) -> int:
+        """A sign of life: the lease is renewed; gives when it ends."""
+
+        def renew(connection: Connection) -> int:
+            row = self._own(connection, judge, assignment)
+            if row.state != "open":
+                return int(row.expires)
+            design = self.campaign(connection).design
+            return renew_lease(connection, assignment, self.steady(), design)
+
+        return self._retried(renew)
+
+    def give_back(self, judge: int, assignment: int) -> None:
+        """Return a task unanswered: somebody else gets it."""
+
+        def free(connection: Connection) -> None:
+            row = self._own(connection, judge, assignment)
+            if row.state == "open":
+                free_assignment(connection, assignment, row.item, "returned", self.steady())
+
+        self._retried(free)
+
+    def last_answers(self, judge: int, many: int = 5) -> list[dict[str, Any]]:
+        """The last answers of a judge, newest first, as they are stored."""
+        latest = (
+            select(func.max(judgments.c.id))
+            .join(assignments, assignments.c.id == judgments.c.assignment)
+            .where(assignments.c.judge == judge)
+            .group_by(judgments.c.assignment)
+            .order_by(func.max(judgments.c.id).desc())
+            .limit(many)
+        )
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                select(judgments).where(judgments.c.id.in_(latest)).order_by(judgments.c.id.desc())
+            ).all()
+        return [{"task": row.assignment, **stored_answer(row)} for row in rows]
+
+    def generation(self, judge: int) -> int | None:
+        """The generation of a judge's link that holds; None of a judge who is not (or no more)."""
+        with self.database.reading() as connection:
+            row = connection.execute(
+                select(judges.c.generation, judges.c.state).where(judges.c.id == judge)
+            ).first()
+        return None if row is None or row.state == "forgotten" else int(row.generation)
+
+    def _judge(self, connection: Connection, judge: int) -> Row[Any]:
+        row = connection.execute(_JUDGE, {"judge": judge}).first()
+        if row is None or row.state == "forgotten":
+            raise ForbiddenError(404, "there is no such judge", "ask for a new link")
+        return row
+
+    def _own(self, connection: Connection, judge: int, assignment: int) -> Row[Any]:
+        given = {"judge": judge, "of_assignment": assignment}
+        row = connection.execute(_OWN, given).first()
+        if row is None:
+            raise ForbiddenError(404, "this task is not yours", "load the page again")
+        return row
+
+    def _retried(self, work: Callable[[Connection], T]) -> T:
+        """Run in a transaction; where another was quicker, try again, three times."""
+        for attempt in range(RETRIES):
+            try:
+                with self.database.writing() as connection:
+                    return work(connection)
+            except (IntegrityError, OperationalError) as error:
+                if not _passing(error):
+                    raise
+                time.sleep(0.01 * 2**attempt)
+        with self.database.writing() as connection:
+            return work(connection)
+
+
+def _passing(error: IntegrityError | OperationalError) -> bool:
+    """Whether trying again may help: a race, a lock, a serialisation failure."""
+    if isinstance(error, IntegrityError):
+        return True
+    said = str(error.orig).lower()
+    return any(word in said for word in ("locked", "deadlock", "serializ", "busy"))

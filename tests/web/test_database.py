@@ -1,0 +1,429 @@
+"""Databases: what is opened, refused, migrated, locked, snapshotted and forgotten."""
+
+from __future__ import annotations
+
+import ast
+import json
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Connection, insert, select, text
+
+import postgres
+from campaigns import material
+from errata.collect.assigning import Holding
+from errata.collect.design import Design
+from errata.errors import InputError
+from errata.web import schema
+from errata.web.answering import SentAnswer
+from errata.web.clock import SteadyClock
+from errata.web.database import backup, create_database, open_database, serving
+from errata.web.people import forget_judge
+from errata.web.schema import identities, judgments
+from errata.web.snapshots import EVERY_MS, Snapshots, snapshots_of
+from errata.web.store import Store
+from errata.web.tokens import KEY_VARIABLE, find_key, key_from_words, read_token, token_for
+from stored_campaigns import Make
+
+SRC = Path(__file__).resolve().parents[2] / "src"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
+
+
+def pragma(path: Path, name: str) -> Any:
+    database = open_database(str(path))
+    with database.reading() as connection:
+        found = connection.execute(text(f"PRAGMA {name}")).scalar_one()
+    database.close()
+    return found
+
+
+def test_sqlite_is_set_up_to_lose_nothing(make_sqlite: Make) -> None:
+    path = make_sqlite(Design()).database.path
+    assert path is not None
+    names = ("journal_mode", "synchronous", "foreign_keys", "secure_delete", "busy_timeout")
+    assert [pragma(path, name) for name in names] == ["wal", 2, 1, 1, 5000]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"hello, world, this is text", "no SQLite database"),
+        (b"", "not a campaign"),
+        ("CREATE TABLE other (x)", "not a campaign"),
+        ("CREATE TABLE schema (x)", "not a campaign"),
+        (
+            "CREATE TABLE schema (id, version, program); "
+            "INSERT INTO schema VALUES (1, 1, 'another tool')",
+            "not a campaign",
+        ),
+        (
+            "CREATE TABLE schema (id, version, program); "
+            "INSERT INTO schema VALUES (1, 99, 'errata 9')",
+            "schema 99, and this program knows 1; install a newer errata",
+        ),
+    ],
+)
+def test_what_is_not_ours_is_refused(tmp_path: Path, content: bytes | str, words: str) -> None:
+    path = tmp_path / "x.db"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        connection = sqlite3.connect(path)
+        connection.executescript(content)
+        connection.close()
+    with pytest.raises(InputError, match=words) as refused:
+        open_database(str(path))
+    assert str(path) in str(refused.value)
+
+
+def test_places_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such campaign"):
+        open_database(str(tmp_path / "none.db"))
+    with pytest.raises(InputError, match="cannot make the file"):
+        create_database(str(tmp_path / "no" / "x.db"))
+    with pytest.raises(InputError, match="mysql are not supported"):
+        open_database("mysql://host/x")
+    with pytest.raises(InputError, match="no address"):
+        open_database("://")
+
+
+def test_what_holds_something_is_not_overwritten(place: str) -> None:
+    create_database(place).close()
+    with pytest.raises(InputError, match="something in this database already"):
+        create_database(place)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("setting", ["fsync", "synchronous_commit"])
+def test_a_postgres_that_may_lose_answers_is_refused(setting: str) -> None:
+    if postgres.why_not():
+        pytest.skip(postgres.why_not())
+    with (
+        postgres.server(f"-c {setting}=off") as address,
+        pytest.raises(InputError, match=f"{setting} is off"),
+    ):
+        create_database(f"{address}/postgres")
+
+
+def test_no_password_in_messages() -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(InputError) as refused:
+        open_database("postgresql://me:secret@127.0.0.1:9/none")
+    assert "secret" not in str(refused.value)
+
+
+def _add_column(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE campaign ADD COLUMN mood TEXT"))
+
+
+def test_older_schemas_are_migrated_after_a_backup(make_sqlite: Make) -> None:
+    path = make_sqlite(Design()).database.path
+    assert path is not None
+    steps = {**schema.MIGRATIONS, 2: _add_column}
+    database = open_database(str(path), steps=steps)
+    with database.reading() as connection:
+        assert connection.execute(text("SELECT mood FROM campaign")).scalar_one() is None
+        assert connection.execute(select(schema.schemas.c.version)).scalar_one() == 2
+    database.close()
+    open_database(str(path), steps=steps).close()
+    open_database(f"{path}.schema1").close()  # the copy is of the old schema, and whole
+    with pytest.raises(InputError, match="schema 2, and this program knows 1"):
+        open_database(str(path))
+
+
+def _fails(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE campaign ADD COLUMN mood TEXT"))
+    raise RuntimeError("no")
+
+
+def test_a_step_that_fails_leaves_the_old_schema(make_sqlite: Make) -> None:
+    path = make_sqlite(Design()).database.path
+    with pytest.raises(RuntimeError):
+        open_database(str(path), steps={**schema.MIGRATIONS, 2: _fails})
+    database = open_database(str(path))
+    with database.reading() as connection:
+        columns = connection.execute(text("SELECT * FROM campaign")).keys()
+    assert "mood" not in columns
+    database.close()
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("schema-*.sql")), ids=lambda path: path.stem)
+def test_every_released_schema_opens(path: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old.db"
+    connection = sqlite3.connect(old)
+    connection.executescript(path.read_text(encoding="utf-8"))
+    connection.close()
+    database = open_database(str(old))
+    store = Store(database, rng=np.random.default_rng(0))
+    assert store.campaign().design.kind == "rank"
+    assert isinstance(store.claim(1), Holding)
+    with database.reading() as reading:
+        assert reading.execute(select(judgments)).all()
+    database.close()
+
+
+def test_a_schema_is_kept_for_every_version() -> None:
+    assert len(list(GOLDEN.glob("schema-*.sql"))) == schema.VERSION == max(schema.MIGRATIONS)
+
+
+def test_one_process_serves(make_sqlite: Make) -> None:
+    database = make_sqlite(Design()).database
+    program = (
+        "import sys\nfrom errata.errors import InputError\n"
+        "from errata.web.database import open_database, serving\n"
+        "try:\n"
+        "    with serving(open_database(sys.argv[1])): print('served')\n"
+        "except InputError as error: print(error)\n"
+    )
+    command = [sys.executable, "-c", program, str(database.path)]
+
+    def said() -> str:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    with serving(database):
+        assert "another process serves this campaign" in said()
+    assert said() == "served\n"
+
+
+def answered(made: Any, judge: int, comment: str = "") -> None:
+    held = made.store.claim(judge)
+    assert isinstance(held, Holding)
+    task = made.store.task(judge, held.assignment)
+    ranks = {output["key"]: 1 for output in task.body["outputs"]}
+    made.store.submit(judge, held.assignment, SentAnswer(1, ranks, comment=comment))
+
+
+def test_snapshots_are_taken_when_due_and_three_are_kept(make_sqlite: Make) -> None:
+    made = make_sqlite(Design())
+    path = made.database.path
+    assert path is not None
+    snapshots = Snapshots(made.database)
+    assert snapshots.take_if_due(0) is not None
+    answered(made, 1)
+    assert snapshots.take_if_due(EVERY_MS - 1) is None
+    second = snapshots.take_if_due(EVERY_MS)
+    assert second is not None
+    assert snapshots.take_if_due(2 * EVERY_MS) is None  # nothing has changed
+    for k in range(3, 7):
+        answered(made, 1)
+        assert snapshots.take_if_due(k * EVERY_MS) is not None
+    kept = snapshots_of(path)
+    assert len(kept) == 3
+    copy = open_database(str(kept[-1]))
+    with copy.reading() as connection:
+        assert len(connection.execute(select(judgments)).all()) == 5
+    copy.close()
+    assert stat.S_IMODE(kept[-1].stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_who_is_forgotten_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
+    made = make_sqlite(Design(judges=2))
+    path = made.database.path
+    assert path is not None
+    from errata.web.people import add_judges
+
+    who = add_judges(made.database, ["Wilhelmina-Unmistakable"], now=1)[0]
+    with made.database.writing() as connection:
+        connection.execute(
+            insert(identities).values(
+                judge=who.id,
+                campaign=1,
+                provider="panel",
+                external_id="EXTERNAL-0042",
+                session_digest="SESSION-77",
+            )
+        )
+    for _ in range(3):
+        answered(made, who.id, "a REMARKABLE comment")
+    answered(made, made.judges[0].id, "stays")
+    Snapshots(made.database).take(5)
+    words = (b"Wilhelmina", b"EXTERNAL-0042", b"SESSION-77", b"REMARKABLE")
+
+    def found() -> set[bytes]:
+        files = [each for each in path.parent.iterdir() if each.is_file()]
+        return {word for word in words for file in files if word in file.read_bytes()}
+
+    assert found() == set(words)
+    new = forget_judge(made.database, who.name, now=2, erase=erase)
+    assert found() == set()
+    assert new.startswith("forgotten-")
+    assert made.store.generation(who.id) is None
+    with made.database.reading() as connection:
+        rows = connection.execute(select(judgments)).all()
+    assert len(rows) == (1 if erase else 4)
+    assert [row.comment for row in rows if row.comment] == ["stays"]
+    with pytest.raises(InputError, match="no judge"):
+        forget_judge(made.database, new, now=3)
+
+
+def test_a_backup_is_whole_and_replaces_nothing_by_half(make_sqlite: Make, tmp_path: Path) -> None:
+    made = make_sqlite(Design())
+    answered(made, 1)
+    to = tmp_path / "copy.db"
+    backup(made.database, to)
+    copy = open_database(str(to))
+    with copy.reading() as connection:
+        assert len(connection.execute(select(judgments)).all()) == 1
+    copy.close()
+    assert not list(tmp_path.glob(".copy*"))
+
+
+KEY = bytes(range(32))
+
+
+@given(st.sampled_from(["judge", "admin"]), st.integers(0, 10**9), st.integers(1, 10**6))
+def test_tokens_say_who_they_are_for(role: Any, judge: int, generation: int) -> None:
+    token = token_for(KEY, role, judge, generation)
+    assert read_token(KEY, token) == (role, judge, generation)
+    assert read_token(b"x" * 32, token) is None
+
+
+@given(st.text(max_size=40), st.integers(0, 35), st.characters())
+def test_no_other_text_is_a_token(words: str, place: int, character: str) -> None:
+    token = token_for(KEY, "judge", 12, 3)
+    assert read_token(KEY, words) is None
+    changed = token[:place] + character + token[place + 1 :]
+    assert changed == token or read_token(KEY, changed) is None
+
+
+def test_tokens_have_one_spelling_and_128_bits() -> None:
+    token = token_for(KEY, "judge", 12, 3)
+    tag = token.rpartition(".")[2]
+    assert len(tag) == 22  # 16 bytes in base64
+    for other in (
+        token.replace("j12", "j012"),
+        token.replace(".3.", ".03."),
+        f"{token}=",
+        f"{token}\n",
+    ):
+        assert read_token(KEY, other) is None
+    admin = token_for(KEY, "admin", 12, 3)
+    assert read_token(KEY, "j" + admin[1:]) is None
+
+
+def test_the_key_is_for_its_owner_alone(tmp_path: Path) -> None:
+    beside = tmp_path / "x.db"
+    with pytest.raises(InputError, match="key of the campaign is missing"):
+        find_key(beside, None)
+    key = find_key(beside, None, create=True)
+    place = tmp_path / "x.db.key"
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert find_key(beside, None) == find_key(beside, None, create=True) == key
+    assert len(key) == 32
+    place.chmod(0o640)
+    with pytest.raises(InputError, match="others may read the key"):
+        find_key(beside, None)
+    place.chmod(0o600)
+    place.write_bytes(b"short")
+    with pytest.raises(InputError, match="no key"):
+        find_key(beside, None)
+    assert find_key(None, "ab" * 32) == key_from_words("AB" * 32) == b"\xab" * 32
+    with pytest.raises(InputError, match=KEY_VARIABLE):
+        find_key(None, None)
+    with pytest.raises(InputError, match="64 hexadecimal digits"):
+        find_key(None, "secret")
+
+
+def test_the_clock_never_runs_back() -> None:
+    seconds = [10.0]
+    clock = SteadyClock(1_000, lambda: seconds[0])
+    seconds[0] = 12.5
+    assert clock() == 3_500
+
+
+def test_a_clock_that_was_set_back_ends_no_lease_early(make_sqlite: Make) -> None:
+    made = make_sqlite(Design())
+    held = made.store.claim(1)
+    day = 24 * 3600 * 1000
+    again = Store(made.database, wall=lambda: made.clock.now - day)  # restarted, a day earlier
+    assert made.clock.now <= again.steady() < made.clock.now + 60_000
+    assert again.claim(1) == held
+
+
+@pytest.mark.slow
+def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
+    """A process is killed while it stores; every answer it called stored is there, once."""
+    path = tmp_path / "kill.db"
+    program = textwrap.dedent(
+        """
+        import sys, numpy as np
+        from errata.web.database import open_database
+        from errata.web.store import Store
+        from errata.web.answering import SentAnswer
+        from errata.collect.assigning import Holding
+        store = Store(open_database(sys.argv[1]))
+        while True:
+            held = store.claim(1)
+            if not isinstance(held, Holding):
+                break
+            task = store.task(1, held.assignment)
+            ranks = {o["key"]: 1 for o in task.body["outputs"]}
+            receipt = store.submit(1, held.assignment, SentAnswer(task.revision, ranks))
+            print(held.assignment, receipt.status, flush=True)
+        """
+    )
+    from stored_campaigns import made as new
+
+    new(str(path), Design(overlap=0), material(400, 3)).database.close()
+    acknowledged: list[int] = []
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        run = subprocess.Popen(
+            [sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True
+        )
+        assert run.stdout is not None
+        for _ in range(int(rng.integers(5, 40))):
+            line = run.stdout.readline()
+            acknowledged += [int(line.split()[0])] if line.endswith("\n") and line else []
+        run.send_signal(signal.SIGKILL)
+        rest = run.communicate()[0]
+        acknowledged += [int(line.split()[0]) for line in rest.splitlines() if " 201" in line]
+    database = open_database(str(path))
+    with database.reading() as connection:
+        stored = list(connection.execute(select(judgments.c.assignment)).scalars())
+    database.close()
+    assert len(acknowledged) > 20
+    assert set(acknowledged) <= set(stored)
+    assert len(stored) == len(set(stored))
+
+
+def test_statements_have_bound_parameters_only() -> None:
+    """Text that becomes SQL is written in the program, never put together from values."""
+    for path in sorted((SRC / "errata" / "web").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if name in ("text", "exec_driver_sql", "literal_column"):
+                said = node.args[0]
+                constant = isinstance(said, ast.Constant) or (
+                    isinstance(said, ast.IfExp)
+                    and isinstance(said.body, ast.Constant)
+                    and isinstance(said.orelse, ast.Constant)
+                )
+                assert constant, f"{path.name}:{node.lineno}"
+
+
+def test_events_hold_no_names(make_sqlite: Make) -> None:
+    from errata.web.people import rotate_judge, set_state_of_judge
+
+    made = make_sqlite(Design(judges=2))
+    rotate_judge(made.database, "j0", now=1)
+    set_state_of_judge(made.database, "j1", "blocked", now=1)
+    with made.database.reading() as connection:
+        rows = connection.execute(select(schema.events)).all()
+    assert {row.kind for row in rows} >= {"new", "judges", "state", "rotated", "blocked"}
+    assert not any(name in row.detail for row in rows for name in ("j0", "j1"))
+    assert all(isinstance(json.loads(row.detail), dict) for row in rows)
