@@ -231,6 +231,32 @@ m2 = .5 [0.4, 0.6]
 """
 
 
+CAMPAIGN = b"""kind = "score"
+judges = 3
+overlap = 0.5
+until = []
+[[scales]]
+name = "fluency"
+high = 4
+[inputs]
+source = "src.txt"
+outputs = ["a.txt", "b.txt"]
+[[tutorial]]
+source = "He go ."
+outputs = ["He goes .", "He go go ."]
+worse = 2
+better = 1
+"""
+JUDGE_LIST = b"name,quota,provider,external id\nann,10,,\n,5,panel,P1\nbob,,,\n"
+
+
+def _campaign(path: Path) -> object:
+    from errata.collect.design import design_of
+    from errata.io.campaign_files import read_campaign_file
+
+    return read_campaign_file(path, design_of)
+
+
 def _board(path: Path) -> object:
     from errata.datasets.boards import read_board
 
@@ -383,5 +409,11 @@ TARGETS = (
     Target("board", lambda: [BOARD], _board, ".toml"),
     Target("card", lambda: [CARD], _card, ".toml"),
     Target("claims", lambda: [CLAIMS], _claims, ".txt"),
+    Target("campaign", lambda: [CAMPAIGN], _campaign, ".toml"),
+    *(
+        [Target("judges", lambda: [JUDGE_LIST], _reader("errata.web.imports", "read_judge_list"))]
+        if find_spec("sqlalchemy")
+        else ()
+    ),
     *([Target("spreadsheet", _spreadsheets, _spreadsheet, ".xlsx")] if XLSX else ()),
 )  # fmt: skip

@@ -1,0 +1,157 @@
+"""Campaign files: the settings of `errata collect` as TOML, with the line of what is wrong.
+
+Settings stand at the top; ``[inputs]`` names the files, ``[[tutorial]]`` and ``[[control]]`` are
+examples of the organiser's own::
+
+    kind = "rank"
+    overlap = 0.25
+
+    [inputs]
+    source = "src.txt"
+    outputs = ["out/a.txt", "out/b.txt"]
+
+    [[tutorial]]
+    source = "He go home ."
+    outputs = ["He goes home .", "He go go home ."]
+    worse = 2
+    better = 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from errata.errors import InputError
+from errata.io.files import PathLike, shown_name
+from errata.io.toml_files import key_line, read_toml
+from errata.parameters import nearest
+
+__all__ = ["CampaignFile", "OwnExample", "read_campaign_file"]
+
+T = TypeVar("T")
+INPUTS = ("name", "source", "outputs", "documents", "references", "instructions", "consent")
+_EXAMPLE = ("source", "outputs", "worse", "better", "why")
+
+
+@dataclass(frozen=True)
+class OwnExample:
+    """A tutorial or control as written; ``worse`` and ``better`` count outputs from 1."""
+
+    purpose: Literal["tutorial", "control"]
+    source: str
+    outputs: tuple[str, ...]
+    worse: int
+    better: int
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class CampaignFile(Generic[T]):
+    """What a campaign file holds: the design, the inputs it names, the organiser's examples."""
+
+    design: T
+    inputs: Mapping[str, Any]
+    examples: tuple[OwnExample, ...]
+
+
+def read_campaign_file(
+    path: PathLike, design: Callable[[Mapping[str, Any]], T], **given: Any
+) -> CampaignFile[T]:
+    """Read a campaign file; ``design`` makes the settings a design, and refuses what is wrong.
+
+    What is ``given`` (on the command line) wins over what the file says.
+    """
+    where = shown_name(path)
+    data, text = read_toml(path)
+    inputs = data.pop("inputs", {})
+    if not isinstance(inputs, dict):
+        raise InputError(
+            "inputs should be a table", path=where, line=key_line(text, "inputs"), remedy="[inputs]"
+        )
+    for key in inputs:
+        if key not in INPUTS:
+            raise InputError(
+                f"there is no input {key!r}",
+                path=where,
+                line=key_line(text, key),
+                remedy=f"{nearest(key, INPUTS)}inputs are: {', '.join(INPUTS)}",
+            )
+    purposes: tuple[Literal["tutorial", "control"], ...] = ("tutorial", "control")
+    examples = tuple(
+        _example(purpose, each, where, text)
+        for purpose in purposes
+        for each in _tables(data.pop(purpose, []), purpose, where, text)
+    )
+    try:
+        made = design({**data, **given})
+    except InputError as error:
+        raise _placed(error, data, design, where, text) from None
+    return CampaignFile(made, inputs, examples)
+
+
+def _placed(
+    error: InputError,
+    data: Mapping[str, Any],
+    design: Callable[[Mapping[str, Any]], object],
+    where: str,
+    text: str,
+) -> InputError:
+    """The error with its line: that of the one setting which is wrong by itself, if one is."""
+    line = None
+    for key, value in data.items():
+        try:
+            design({key: value})
+        except InputError as alone:
+            if alone.problem == error.problem:
+                line = key_line(text, key)
+                break
+    return InputError(error.problem, path=where, line=line, remedy=error.remedy)
+
+
+def _tables(found: Any, purpose: str, where: str, text: str) -> list[Any]:
+    if isinstance(found, list) and all(isinstance(each, dict) for each in found):
+        return found
+    raise InputError(
+        f"{purpose} should be a list of tables",
+        path=where,
+        line=key_line(text, purpose),
+        remedy=f"write [[{purpose}]] before each",
+    )
+
+
+def _example(
+    purpose: Literal["tutorial", "control"], given: Mapping[str, Any], where: str, text: str
+) -> OwnExample:
+    source, outputs = given.get("source"), given.get("outputs")
+    if not isinstance(source, str) or not (
+        isinstance(outputs, list)
+        and len(outputs) > 1
+        and all(isinstance(each, str) and each.strip() for each in outputs)
+    ):
+        raise InputError(
+            f"a {purpose} without a source and two or more outputs",
+            path=where,
+            remedy="give source = '…' and outputs = ['…', '…']",
+        )
+    for key in given:
+        if key not in _EXAMPLE:
+            raise InputError(
+                f"a {purpose} has no {key!r}",
+                path=where,
+                line=key_line(text, key),
+                remedy=f"{nearest(key, _EXAMPLE)}it has: {', '.join(_EXAMPLE)}",
+            )
+    places = [given.get(key) for key in ("worse", "better")]
+    worse, better = places
+    for place in places:
+        if type(place) is not int or not 1 <= place <= len(outputs) or worse == better:
+            raise InputError(
+                f"the {purpose} {source[:40]!r} does not say which output is worse than which",
+                path=where,
+                remedy="give worse and better as numbers of outputs, from 1",
+            )
+    assert isinstance(worse, int)
+    assert isinstance(better, int)
+    return OwnExample(purpose, source, tuple(outputs), worse, better, str(given.get("why", "")))
