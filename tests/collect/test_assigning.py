@@ -114,6 +114,25 @@ def test_a_campaign_is_finished(judges: int) -> None:
         assert max(common) - controls <= outlook(design, built).common_items + 4
 
 
+def test_an_item_of_those_who_share_least_is_preferred() -> None:
+    design = Design(judges=3, overlap=1.0, controls=0, repeats=0)
+    memory = Memory(design, build_items(design, material(60, 5)))
+    fresh = [c.item for c in memory.candidates(0, "fresh", 30)]
+    for item in fresh[:8]:  # judges 0 and 1 have eight items in common
+        for judge in (0, 1):
+            memory.give(judge, Giving(item, "main", (0, 1)))
+            memory.end(judge, "done")
+    for judge, item in ((1, fresh[8]), (2, fresh[9])):  # and each of two others has begun one
+        memory.give(judge, Giving(item, "main", (0, 1)))
+        memory.end(judge, "done")
+    found = [memory.claim(0, np.random.default_rng(seed)) for seed in range(1)]
+    for seed in range(30):
+        memory.given = [g for g in memory.given if g.state == "done"]
+        found.append(memory.claim(0, np.random.default_rng(seed)))
+    begun = {f.item for f in found if isinstance(f, Giving)} & {fresh[8], fresh[9]}
+    assert begun == {fresh[9]}
+
+
 def test_what_a_judge_holds_comes_first_and_no_more_than_two() -> None:
     design = Design(judges=2)
     memory = Memory(design, build_items(design, material(30, 5)))

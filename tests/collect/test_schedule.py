@@ -50,6 +50,17 @@ def test_no_check_is_early_evenly_spaced_or_too_near(
         assert abs(len(found["control"]) - controls * tasks) <= 2 + tasks // 200
 
 
+def test_three_checks_are_never_in_step() -> None:
+    """With so few places they would often be, by chance."""
+    several = 0
+    for seed in range(400):
+        found = places(10, seed=seed, judge="ann", quota=10, controls=0.3, repeats=0.0, distance=20)
+        gaps = np.diff(found["control"])
+        assert len(set(gaps.tolist())) == 2
+        several += gaps[0] != gaps[-1]
+    assert several == 400
+
+
 def test_a_quota_has_its_share_exactly() -> None:
     found = places(100, seed=3, judge="ann", quota=100, controls=0.05, repeats=0.05, distance=20)
     assert (len(found["control"]), len(found["repeat"])) == (5, 5)

@@ -95,6 +95,41 @@ def _plain(judgment: Judgment) -> tuple[Any, ...]:
     return j.judge, j.sentence, j.groups, j.ranks, j.item, j.seconds, j.time
 
 
+@pytest.mark.parametrize("kind", ["rank", "pair"])
+def test_ranks_go_to_the_systems_that_wrote_the_outputs(make: Make, kind: str) -> None:
+    """A judge who prefers what has more letters: every exported rank must say so."""
+    made = make(Design(kind=kind, controls=0), material(40, 5))  # type: ignore[arg-type]
+    while isinstance(held := made.store.claim(1), Holding):
+        made.clock.now += 1000
+        sizes = {
+            output["key"]: sum(
+                len(text.replace(" ", ""))
+                for mark, text in output["segments"]
+                if mark in ("same", "ins", "new")
+            )
+            for output in made.store.task(1, held.assignment).body["outputs"]
+        }
+        order = sorted({*sizes.values()}, reverse=True)
+        answer: Any = {key: 1 + order.index(size) for key, size in sizes.items()}
+        if kind == "pair":
+            better = [key for key, rank in answer.items() if rank == 1]
+            answer = better[0] if len(better) == 1 else "equal"
+        made.store.submit(1, held.assignment, SentAnswer(1, answer))
+    several = 0
+    for judgment in judgments_in(made.database):
+        letters = [
+            len(made.texts.systems[group[0]][judgment.sentence].replace(" ", ""))
+            for group in judgment.groups
+        ]
+        for a, rank_a in zip(letters, judgment.ranks, strict=True):
+            for b, rank_b in zip(letters, judgment.ranks, strict=True):
+                assert rank_a is not None
+                assert rank_b is not None
+                several += a != b
+                assert (a > b) == (rank_a < rank_b)
+    assert several > 50
+
+
 def test_the_commands_read_an_export_without_a_warning(make_sqlite: Make, tmp_path: Path) -> None:
     made = finished(make_sqlite(Design(judges=3, repeats=0.1), material(120, 5)))
     path = write(export_lines(made.database, "jsonl"), tmp_path / "x.jsonl")

@@ -452,6 +452,27 @@ def test_single_scores_are_compared_with_the_usual_ones(make: Make) -> None:
     assert set(found) == {False}
 
 
+def test_a_repeat_waits_for_something_old_enough(make: Make) -> None:
+    """Who skipped all early tasks has nothing to repeat that lies 20 tasks back."""
+    made = make(Design(quota=60, repeats=0.3, controls=0), material(120, 4))
+    rng = np.random.default_rng(0)
+    judge = made.judges[0].id
+    for task in range(60):
+        sent = {"answer": None, "skip": "undecided"} if task < 25 else {}
+        assert work(made, judge, rng, **sent) is not None
+    check_invariants(made)
+    with made.database.reading() as connection:
+        purposes = list(
+            connection.execute(
+                select(items.c.purpose)
+                .join(assignments, assignments.c.item == items.c.id)
+                .order_by(assignments.c.id)
+            ).scalars()
+        )
+    assert "repeat" not in purposes[:45]
+    assert "repeat" in purposes[45:]
+
+
 def test_quotas_and_budgets(make: Make) -> None:
     made = make(Design(quota=3))
     rng = np.random.default_rng(0)
