@@ -1,0 +1,269 @@
+"""What the organiser sees: figures that are worked out in the background, never in a request.
+
+Rankings and agreement are those of `errata rank` and `errata agree` on the export with their defaults,
+digit for digit, because the same functions make them of the same judgments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+from sqlalchemy import Integer, cast, func, select
+
+from errata import human
+from errata.collect.budget import seconds_per_task
+from errata.collect.checks import first_ranked_best, share_of_ties, wilson
+from errata.collect.design import COMPARING
+from errata.data import Judgment
+from errata.errors import InputError
+from errata.human.agreement import judge_agreement
+from errata.human.clusters import cluster
+from errata.report.cells import is_number
+from errata.report.table import Table
+from errata.report.tables.rankings import agreement_tables, head_to_head_table, ranking_table
+from errata.web.answering import controls_of
+from errata.web.clock import iso_time
+from errata.web.exports import judgments_in
+from errata.web.schema import assignments, items, judges, judgments, sentences
+from errata.web.store import Campaign, Store
+
+__all__ = ["PARTS", "Dashboard"]
+
+PARTS = ("status", "ranking", "judges", "items")
+HOUR = 3_600_000  # milliseconds
+LOOKED = (
+    "Ranges that are looked at again and again are not corrected for looking; a stop rule with looks "
+    "fixed beforehand is."
+)
+
+
+class Dashboard:
+    """The parts of the page, each as JSON with its tag; `refresh` works them out anew."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._parts: dict[str, tuple[str, bytes]] = {}
+        self._state: object = None
+
+    def part(self, name: str) -> tuple[str, bytes]:
+        """The tag and the body of a part, as it was last worked out."""
+        if name not in self._parts:
+            self.refresh()
+        return self._parts[name]
+
+    def refresh(self) -> bool:
+        """Work out what has changed since the last time; says whether anything has."""
+        state = self._fingerprint()
+        if state == self._state:
+            return False
+        campaign = self.store.campaign()
+        found = list(judgments_in(self.store.database)) if _compares(campaign) else []
+        parts = {
+            "status": self._status(campaign),
+            "ranking": self._ranking(campaign, found),
+            "judges": self._judges(campaign, found),
+            "items": self._items(),
+        }
+        for name, body in parts.items():
+            text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+            self._parts[name] = (f'"{hashlib.sha256(text).hexdigest()[:24]}"', text)
+        self._state = state
+        return True
+
+    def _fingerprint(self) -> object:
+        with self.store.database.reading() as connection:
+            counts = connection.execute(
+                select(
+                    select(func.max(judgments.c.id)).scalar_subquery(),
+                    select(func.max(assignments.c.id)).scalar_subquery(),
+                    select(func.sum(cast(items.c.parked, Integer))).scalar_subquery(),
+                )
+            ).one()
+            people = connection.execute(
+                select(judges.c.id, judges.c.name, judges.c.state, judges.c.generation)
+            ).all()
+        campaign = self.store.campaign()
+        words = json.dumps(campaign.texts, sort_keys=True)
+        return tuple(counts), tuple(map(tuple, people)), campaign.state, words
+
+    def _status(self, campaign: Campaign) -> dict[str, Any]:
+        with self.store.database.reading() as connection:
+            wanted = connection.execute(
+                select(func.coalesce(func.sum(items.c.wanted), 0)).where(
+                    items.c.purpose == "main"
+                )
+            ).scalar_one()
+            done, skipped = (
+                connection.execute(
+                    select(func.count())
+                    .select_from(assignments.join(items, items.c.id == assignments.c.item))
+                    .where(items.c.purpose == "main", assignments.c.state == state)
+                ).scalar_one()
+                for state in ("done", "skipped")
+            )
+            now = self.store.wall()
+            recent = connection.execute(
+                select(func.count()).where(judgments.c.server_time > now - HOUR)
+            ).scalar_one()
+            times = connection.execute(
+                select(judgments.c.active_ms)
+                .where(judgments.c.active_ms.is_not(None))
+                .order_by(judgments.c.id.desc())
+                .limit(1000)
+            ).scalars()
+            seconds = [ms / 1000 for ms in times]
+        pace = seconds_per_task(campaign.design, seconds)
+        left = max(0, wanted - done)
+        figures = [
+            ["Done", f"{done} of {wanted}", f"{100 * done / max(1, wanted):.0f} %"],
+            ["Last hour", str(recent), "answers, changes among them"],
+            ["A task takes", "" if pace is None else f"{pace:.0f} s", "median of active time"
+             if seconds else "published median"],
+            ["Still to do", "" if pace is None else f"{left * pace / 3600:.1f} h", "of judges"],
+            ["Skipped", str(skipped), ""],
+        ]  # fmt: skip
+        rate = campaign.design.rate
+        if rate is not None and pace is not None:
+            figures.append(["Cost so far", f"{done * pace / 3600 * rate:.2f}", f"at {rate:g} an hour"])
+        return {
+            "title": campaign.name,
+            "state": campaign.state,
+            "figures": figures,
+            "warnings": [],
+            "tables": [],
+            "texts": {name: campaign.texts.get(name, "") for name in ("instructions", "consent")},
+        }
+
+    def _ranking(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
+        if campaign.design.blind and campaign.state != "closed":
+            return {"notes": ["Blind: the ranking is shown when the campaign is closed."], "tables": []}
+        if not any(judgment.groups for judgment in found):
+            return {"notes": ["No ranking yet."], "tables": []}
+        comparisons = human.compare(found, keep="sentences")
+        try:
+            scores = human.rank(human.parse_ranker("expected_wins"), comparisons, threads=1)
+            ranking = cluster(scores)
+        except InputError as error:  # one sentence only, or systems that nobody compared
+            return {"notes": [f"No ranking yet: {error}"], "tables": []}
+        head = head_to_head_table(
+            human.head_to_head(comparisons), ranking.order, context=comparisons.facts
+        )
+        return {"notes": [LOOKED], "tables": [_laid_out(ranking_table(ranking)), _laid_out(head)]}
+
+    def _judges(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
+        design = campaign.design
+        by_judge: dict[str, list[Judgment]] = {}
+        for judgment in found:
+            by_judge.setdefault(judgment.judge, []).append(judgment)
+        rows, keys = [], []
+        with self.store.database.reading() as connection:
+            for row in connection.execute(
+                select(judges).where(judges.c.state != "forgotten").order_by(judges.c.id)
+            ).all():
+                states = dict(
+                    connection.execute(
+                        select(assignments.c.state, func.count())
+                        .where(assignments.c.judge == row.id)
+                        .group_by(assignments.c.state)
+                    ).all()
+                )
+                times = [
+                    ms / 1000
+                    for ms in connection.execute(
+                        select(judgments.c.active_ms)
+                        .join(assignments, assignments.c.id == judgments.c.assignment)
+                        .where(assignments.c.judge == row.id, judgments.c.active_ms.is_not(None))
+                    ).scalars()
+                ]
+                last = connection.execute(
+                    select(func.max(judgments.c.server_time))
+                    .join(assignments, assignments.c.id == judgments.c.assignment)
+                    .where(assignments.c.judge == row.id)
+                ).scalar_one()
+                passed = [each for each in controls_of(connection, design, row.id) if each is not None]
+                own = [each for each in by_judge.get(row.name, []) if each.groups]
+                share = wilson(sum(passed), len(passed)) if passed else None
+                rows.append(
+                    (
+                        row.name,
+                        row.state,
+                        states.get("done", 0),
+                        states.get("skipped", 0),
+                        round(median(times), 1) if times else None,
+                        None if share is None else share,
+                        share_of_ties(own) if own else None,
+                        first_ranked_best(own)[0] if own else None,
+                        None if last is None else iso_time(last)[:19].replace("T", " "),
+                    )
+                )
+                keys.append({"key": row.name, "state": row.state, "flag": bool(share and share.high < 0.9)})
+        table = Table(
+            ("judge", "state", "done", "skipped", "seconds", "checks passed", "ties", "first is best", "last answer"),
+            tuple(rows),
+            title="Judges",
+            formats={"checks passed": ".2f", "ties": ".2f", "first is best": ".2f"},
+        )
+        tables = [_laid_out(table, keys)]
+        if any(judgment.groups for judgment in found):
+            tables += [_laid_out(each) for each in agreement_tables(judge_agreement(found))]
+        return {"tables": tables}
+
+    def _items(self) -> dict[str, Any]:
+        with self.store.database.reading() as connection:
+            rows = connection.execute(
+                select(
+                    sentences.c.number, sentences.c.text, judges.c.name, judgments.c.skip, judgments.c.comment
+                )
+                .select_from(
+                    judgments.join(assignments, assignments.c.id == judgments.c.assignment)
+                    .join(items, items.c.id == assignments.c.item)
+                    .join(sentences, sentences.c.id == items.c.sentence)
+                    .join(judges, judges.c.id == assignments.c.judge)
+                )
+                .where((judgments.c.skip.is_not(None)) | (judgments.c.comment != ""))
+                .order_by(judgments.c.id.desc())
+                .limit(200)
+            ).all()
+            parked = connection.execute(
+                select(sentences.c.number, sentences.c.text)
+                .join(items, items.c.sentence == sentences.c.id)
+                .where(items.c.parked.is_(True))
+            ).all()
+        said = Table(
+            ("sentence", "text", "judge", "skipped", "comment"),
+            tuple((r.number, r.text, r.name, r.skip or "", r.comment) for r in rows),
+            title="Skips and comments, newest first",
+        )
+        put_by = Table(
+            ("sentence", "text"), tuple((r.number, r.text) for r in parked), title="Parked after three skips"
+        )
+        return {"tables": [_laid_out(said), _laid_out(put_by)]}
+
+
+def _compares(campaign: Campaign) -> bool:
+    return campaign.design.kind in COMPARING
+
+
+def _laid_out(table: Table, keys: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """A table as the page builds it: texts as people read them, numbers marked as such."""
+    numeric = [
+        bool(table.rows) and all(is_number(row[c]) or row[c] is None for row in table.rows)
+        for c in range(len(table.columns))
+    ]
+    rows = []
+    for k, texts in enumerate(table.texts()):
+        rows.append({"cells": [text.strip() for text in texts], **(keys[k] if keys else {})})
+    return {
+        "title": table.title,
+        "columns": [
+            {"name": name, "numeric": right}
+            for name, right in zip(table.columns, numeric, strict=True)
+        ],
+        "rows": rows,
+        "rules": sorted(table.rules),
+        "note": table.caption or None,
+    }

@@ -1,0 +1,168 @@
+"""The organiser's part of the API: figures, links, judges, texts, exports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sqlalchemy import update
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from errata.web.app import ApiError, Served, body_of, reply
+from errata.web.dashboard import PARTS, Dashboard
+from errata.web.events import record
+from errata.web.exports import FORMS_OUT, export_lines
+from errata.web.people import (
+    InvitedJudge,
+    add_judges,
+    change_state,
+    forget_judge,
+    invited,
+    rotate_judge,
+    set_state_of_judge,
+)
+from errata.web.schema import campaigns
+from errata.web.store import Store
+from errata.web.tokens import token_for
+
+__all__ = ["Organiser"]
+
+TEXTS = ("instructions", "consent")
+LONGEST_TEXT = 20_000  # characters
+
+
+class Organiser:
+    """Handlers that share the dashboard, and know what links begin with."""
+
+    def __init__(self, links: str, dashboard: Dashboard) -> None:
+        self.links, self.dashboard = links, dashboard
+
+    def routes(self) -> list[tuple[str, Any, tuple[str, ...]]]:
+        """Paths, handlers and methods, below the API."""
+        return [
+            ("admin/campaign", self.change, ("PATCH",)),
+            ("admin/links", self.printed, ("POST",)),
+            ("admin/judges", self.added, ("POST",)),
+            ("admin/judges/{action}", self.acted, ("POST",)),
+            ("admin/export", self.export, ("GET",)),
+            ("admin/{part}", self.part, ("GET",)),
+        ]
+
+    async def part(self, served: Served, request: Request) -> Response:
+        served.claims(request, "admin")
+        name = str(request.path_params["part"])
+        if name not in PARTS:
+            raise ApiError(404, "no_page", "there is no such part")
+        tag, body = await served.run(self.dashboard.part, name)
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers={"etag": tag})
+        return Response(body, media_type="application/json", headers={"etag": tag})
+
+    async def change(self, served: Served, request: Request) -> Response:
+        served.claims(request, "admin")
+        sent = await body_of(request)
+        texts = sent.get("texts", {})
+        good = isinstance(texts, dict) and all(
+            name in TEXTS and isinstance(text, str) and len(text) <= LONGEST_TEXT
+            for name, text in texts.items()
+        )
+        if not good:
+            raise ApiError(422, "invalid", "no such texts", f"send {', '.join(TEXTS)}", "texts")
+        state = sent.get("state")
+        if state not in (None, "open", "paused", "closed"):
+            raise ApiError(422, "invalid", "no such state", "open, paused or closed", "state")
+
+        def work(store: Store) -> None:
+            if texts:
+                _change_texts(store, texts)
+            if state is not None:
+                change_state(store.database, state, now=store.wall())
+
+        await served.run(work, served.store)
+        await served.run(self.dashboard.refresh)
+        return reply({})
+
+    async def printed(self, served: Served, request: Request) -> Response:
+        served.claims(request, "admin")
+        names = await self._names(request, some=False)
+
+        def work(store: Store) -> list[InvitedJudge]:
+            with store.database.reading() as connection:
+                return [j for j in invited(connection) if not names or j.name in names]
+
+        return self._links(served, await served.run(work, served.store))
+
+    async def added(self, served: Served, request: Request) -> Response:
+        served.claims(request, "admin")
+        names = await self._names(request)
+        found = await served.run(
+            lambda store: add_judges(store.database, names, now=store.wall()), served.store
+        )
+        return self._links(served, found)
+
+    async def acted(self, served: Served, request: Request) -> Response:
+        served.claims(request, "admin")
+        names = await self._names(request)
+        action = str(request.path_params["action"])
+        states = {"block": "blocked", "unblock": "active"}
+        rotated: list[InvitedJudge] = []
+
+        def work(store: Store) -> None:
+            for name in names:
+                if action == "rotate":
+                    rotated.append(rotate_judge(store.database, name, now=store.wall()))
+                elif action == "forget":
+                    forget_judge(store.database, name, now=store.wall())
+                else:
+                    state: Any = states[action]
+                    set_state_of_judge(store.database, name, state, now=store.wall())
+
+        if action not in ("rotate", "forget", *states):
+            raise ApiError(404, "no_page", "there is no such action")
+        await served.run(work, served.store)
+        return self._links(served, rotated)
+
+    async def export(self, served: Served, request: Request) -> Response:
+        served.claims(request, "admin")
+        form: Any = request.query_params.get("form", "jsonl")
+        if form not in FORMS_OUT:
+            raise ApiError(422, "invalid", "no such form", ", ".join(FORMS_OUT), "form")
+        lines = export_lines(served.store.database, form)
+        first = await served.run(_first, lines)  # what a form cannot hold is refused before it starts
+
+        def text() -> Iterator[str]:
+            if first is not None:
+                yield first + "\n"
+            for line in lines:
+                yield line + "\n"
+
+        return StreamingResponse(text(), media_type="text/plain; charset=utf-8")
+
+    async def _names(self, request: Request, *, some: bool = True) -> list[str]:
+        names = (await body_of(request)).get("names")
+        good = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not good or (some and not names):
+            raise ApiError(422, "invalid", "no names", "send a list of names", "names")
+        assert isinstance(names, list)
+        return names
+
+    def _links(self, served: Served, found: list[InvitedJudge]) -> Response:
+        key: Callable[[InvitedJudge], str] = lambda judge: token_for(  # noqa: E731
+            served.key, "judge", judge.id, judge.generation
+        )
+        links = [{"name": each.name, "link": f"{self.links}judge#{key(each)}"} for each in found]
+        return reply({"links": links})
+
+
+def _first(lines: Iterator[str]) -> str | None:
+    return next(lines, None)
+
+
+def _change_texts(store: Store, texts: dict[str, str]) -> None:
+    with store.database.writing() as connection:
+        before = dict(store.campaign(connection).texts)
+        after = json.dumps(before | texts, ensure_ascii=False, sort_keys=True)
+        connection.execute(update(campaigns).values(texts=after))
+        record(connection, store.wall(), "organiser", "texts", changed=sorted(texts))

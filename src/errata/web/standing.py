@@ -1,0 +1,87 @@
+"""Where a judge stands: which page is due, and how much is done."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from errata.web.giving import view_of
+from errata.web.schema import assignments, items, judges
+from errata.web.store import Campaign, ForbiddenError, Store
+
+__all__ = ["Standing", "consent_version", "standing_of"]
+
+_JUDGE = select(judges).where(judges.c.id == bindparam("judge"))
+_DONE = (
+    select(items.c.purpose == "tutorial", func.count())
+    .select_from(assignments.join(items, items.c.id == assignments.c.item))
+    .where(
+        assignments.c.judge == bindparam("judge"), assignments.c.state.in_(("done", "skipped"))
+    )
+    .group_by(items.c.purpose == "tutorial")
+)
+_LESSONS = select(func.count()).select_from(items).where(items.c.purpose == "tutorial")
+_WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
+
+
+class Standing(NamedTuple):
+    """What a judge's page is told: the state, and what is done of how much."""
+
+    state: str
+    name: str
+    language: str
+    done: int
+    quota: int
+
+    @property
+    def progress(self) -> dict[str, int]:
+        return {"done": self.done, "quota": self.quota}
+
+
+def consent_version(text: str) -> str:
+    """The version of a consent text: its digest, so that a changed text is asked for again.
+
+    >>> consent_version("") == consent_version("  ")
+    True
+    """
+    return hashlib.sha256(text.strip().encode()).hexdigest()[:16]
+
+
+def standing_of(store: Store, connection: Connection, judge: int) -> tuple[Campaign, Standing]:
+    """The campaign and where a judge stands in it."""
+    campaign = store.campaign(connection)
+    row = connection.execute(_JUDGE, {"judge": judge}).first()
+    if row is None or row.state == "forgotten":
+        raise ForbiddenError(401, "this link does not hold any more", "ask for a new one")
+    done = {bool(lesson): many for lesson, many in connection.execute(_DONE, {"judge": judge})}
+    view = view_of(connection, campaign.design, row)
+    lessons = connection.execute(_LESSONS).scalar_one()
+    learning = view.tutorial == "todo" and lessons > 0
+    quota = view.quota
+    if quota is None:  # as much as one judge can have
+        quota = int(connection.execute(_WANTED).scalar_one())
+    state = _state(campaign, row, view, learning, done.get(False, 0))
+    if learning:
+        return campaign, Standing(state, row.name, row.language, done.get(True, 0), lessons)
+    return campaign, Standing(state, row.name, row.language, done.get(False, 0), quota)
+
+
+def _state(campaign: Campaign, row: Any, view: Any, learning: bool, done: int) -> str:
+    if row.state in ("blocked", "withdrawn"):
+        return str(row.state)
+    if campaign.state == "closed":
+        return "closed"
+    if campaign.state != "open":
+        return "paused"
+    consent = str(campaign.texts.get("consent", "")).strip()
+    if consent and row.consent_version != consent_version(consent):
+        return "consent"
+    if view.tutorial == "failed":
+        return "failed"
+    if learning:
+        return "tutorial"
+    if view.quota is not None and done >= view.quota and not view.open:
+        return "finished"
+    return "working"

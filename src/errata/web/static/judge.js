@@ -1,0 +1,111 @@
+// The judge's page: which screen is shown. The link's fragment is the token; it reaches no log.
+
+import {Refused, call, connect} from "./api.js";
+import {fill, h, prose} from "./element.js";
+import {durable, forgetAll, keep, keepFor, read, watch} from "./kept.js";
+import {learn, say} from "./strings.js";
+import {work} from "./work.js";
+
+const page = document.getElementById("page");
+const status = document.getElementById("status");
+const mine = crypto.randomUUID ? crypto.randomUUID() : String(Math.random());
+let me = null, working = null;
+
+learn(JSON.parse(document.getElementById("strings").textContent));
+
+export function tell(text, kind = "") {
+  if (status.textContent !== text) status.textContent = text;
+  status.dataset.kind = kind;
+}
+
+/** A screen with a heading; the heading has the focus, so that it is read out. */
+function screen(title, ...content) {
+  working?.stop();
+  working = null;
+  const heading = h("h1", {tabindex: "-1"}, title);
+  fill(page, h("section", {class: "screen"}, heading, content));
+  heading.focus();
+}
+
+const button = (text, action, attributes = {}) =>
+  h("button", {type: "button", on: {click: action}, ...attributes}, text);
+
+function failed(error) {
+  if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
+    screen(say("link.bad.title"), h("p", {}, say("link.bad")), h("p", {}, error.message));
+  } else {
+    screen(say("unreached.title"), h("p", {}, say("unreached")), button(say("again"), start));
+    setTimeout(() => { if (!me) start(); }, 5000);
+  }
+}
+
+async function start() {
+  const token = decodeURIComponent(location.hash.slice(1));
+  if (!token) { screen(say("link.none.title"), h("p", {}, say("link.none"))); return; }
+  keepFor(token.split(".")[0]);
+  connect(token);
+  tell("");
+  try { me = (await call("GET", "me")).body; } catch (error) { me = null; failed(error); return; }
+  learn(me.strings ?? {});
+  document.documentElement.lang = me.language;
+  document.documentElement.dir = me.direction ?? "ltr";
+  document.title = me.title;
+  keep("tab", {mine});
+  show();
+}
+
+function show() {
+  if (me.state === "consent") consent();
+  else if (["tutorial", "working"].includes(me.state) && me.instructions.length && !read("instructed") && !me.progress.done) instructions();
+  else if (me.state === "tutorial" || me.state === "working") begin();
+  else ended(me.state);
+}
+
+function consent() {
+  const answer = async agreed => {
+    try {
+      me = {...me, ...(await call("POST", "consent", {version: me.consent.version, agreed})).body};
+      show();
+    } catch (error) { failed(error); }
+  };
+  screen(say("consent.title"), prose(me.consent.blocks), h("p", {class: "buttons"},
+    button(say("consent.yes"), () => answer(true), {class: "main"}), button(say("consent.no"), () => answer(false))));
+}
+
+function instructions() {
+  screen(say("instructions.title"), prose(me.instructions), h("p", {class: "buttons"},
+    button(say("instructions.start"), () => { keep("instructed", true); show(); }, {class: "main"})));
+}
+
+function begin() {
+  working = work(page, me, {tell, ended: state => { me.state = state; show(); }, changed: found => { me = {...me, ...found}; }});
+}
+
+function ended(state) {
+  const more = [];
+  if (state === "finished" && me.code) more.push(h("p", {}, say("finished.code")), h("p", {class: "code"}, h("output", {}, me.code)));
+  if (state === "finished" && me.back) more.push(h("p", {}, h("a", {href: me.back, rel: "noreferrer"}, say("finished.back"))));
+  const unsent = working?.unsent() ?? [];
+  if (unsent.length) more.push(offer(unsent));
+  if (state === "withdrawn") forgetAll();
+  if (state === "paused" || state === "full" || state === "waiting") {
+    more.push(h("p", {class: "buttons"}, button(say("again"), start)));
+  }
+  screen(say(`${state}.title`), prose(me.ended?.[state] ?? []), h("p", {}, say(state)), more);
+}
+
+/** Answers that the server no longer takes, as a file for the organiser. */
+function offer(answers) {
+  const file = new Blob([JSON.stringify(answers, null, 1)], {type: "application/json"});
+  return h("p", {}, say("unsent", {n: answers.length}) + " ",
+    h("a", {href: URL.createObjectURL(file), download: "answers.json"}, say("unsent.file")));
+}
+
+watch("tab", () => {
+  const holder = read("tab");
+  if (!holder || holder.mine === mine || !me) return;
+  screen(say("tab.title"), h("p", {}, say("tab")), button(say("tab.here"), start));
+});
+window.addEventListener("hashchange", () => { me = null; start(); });
+if (!durable) tell(say("storage.none"), "warn");
+start();

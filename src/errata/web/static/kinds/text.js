@@ -1,0 +1,84 @@
+// Writing: a correction of the source, or a review of somebody's correction.
+
+import {h, marked, plain} from "../element.js";
+
+function area(task, {say, changed}, label, start) {
+  let pasted = 0;
+  const field = h("textarea", {id: "correction", rows: "4", dir: "auto", lang: task.language, spellcheck: "false",
+    autocomplete: "off", autocapitalize: "off", value: start, on: {
+      input: changed,
+      paste: event => { pasted += (event.clipboardData?.getData("text") ?? "").length; },
+      keydown: event => { if (event.key === "Enter" && !event.ctrlKey && !event.metaKey && !event.isComposing) event.preventDefault(); },
+    }});
+  field.value = start;
+  return {field, label: h("label", {for: "correction"}, label),
+    text: () => field.value.replace(/[\r\n\u2028\u2029]+/g, " "), pasted: () => pasted};
+}
+
+export function correct(task, context) {
+  const {say, changed} = context;
+  let unchanged = false;
+  const box = area(task, context, say("correct.label"), task.source);
+  const nothing = h("input", {type: "checkbox", id: "unchanged", on: {change: () => mark(nothing.checked)}});
+
+  function mark(on) {
+    unchanged = on;
+    nothing.checked = on;
+    box.field.readOnly = on;
+    if (on) box.field.value = task.source;
+    changed();
+  }
+
+  return {
+    element: h("div", {class: "outputs task-text"}, h("p", {class: "instruction"}, say(`correct.${task.instruction}`)),
+      box.label, box.field, h("span", {class: "choice"}, nothing, h("label", {for: "unchanged"}, say("correct.nothing"))),
+      h("button", {type: "button", class: "plain", on: {click: () => { mark(false); box.field.value = task.source; changed(); }}}, say("correct.reset"))),
+    answer: () => (unchanged ? {unchanged: true} : {text: box.text()}),
+    empty: () => !unchanged && box.text() === task.source,
+    problem: () => {
+      if (unchanged) return "";
+      if (box.text().trim() === "") return say("correct.empty");
+      return box.text() === task.source ? say("correct.same") : "";
+    },
+    load: answer => { mark(Boolean(answer?.unchanged)); if (answer?.text !== undefined) box.field.value = answer.text; },
+    undo: () => false,
+    focus: () => box.field.focus(),
+    pasted: box.pasted,
+    keys: () => false,
+  };
+}
+
+export function review(task, context) {
+  const {say, changed, marks} = context;
+  const [given] = task.outputs, text = plain(given.segments);
+  let accepted = false;
+  const box = area(task, context, say("review.label"), text);
+  const accept = h("input", {type: "checkbox", id: "accept", on: {change: () => mark(accept.checked)}});
+
+  function mark(on) {
+    accepted = on;
+    accept.checked = on;
+    box.field.readOnly = on;
+    if (on) box.field.value = text;
+    changed();
+  }
+
+  return {
+    element: h("div", {class: "outputs task-text"},
+      h("div", {class: "card", role: "group", "aria-label": say("review.given")},
+        h("p", {class: "text", dir: "auto", lang: task.language}, marked(given.segments, say, marks))),
+      h("span", {class: "choice"}, accept, h("label", {for: "accept"}, say("review.accept"))), box.label, box.field),
+    answer: () => (accepted ? {accept: true} : {text: box.text()}),
+    empty: () => !accepted && box.text() === text,
+    problem: () => {
+      if (accepted) return "";
+      if (box.text().trim() === "") return say("correct.empty");
+      return box.text() === text ? say("review.same") : "";
+    },
+    load: answer => { mark(Boolean(answer?.accept)); if (answer?.text !== undefined) box.field.value = answer.text; },
+    undo: () => false,
+    focus: () => accept.focus(),
+    pasted: box.pasted,
+    keys: () => false,
+  };
+}

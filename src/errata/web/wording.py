@@ -1,0 +1,48 @@
+"""What pages say: a catalogue for each language, of which a campaign may replace any string."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+from errata.errors import InputError
+from errata.parameters import nearest
+
+__all__ = ["LANGUAGES", "direction_of", "wording"]
+
+LANGUAGES = ("en", "de")
+RIGHT_TO_LEFT = {"ar", "fa", "he", "ur", "yi", "ps", "sd", "ug", "dv"}
+
+
+@cache
+def _catalogue(language: str) -> dict[str, str]:
+    text = resources.files("errata.web").joinpath("strings", f"{language}.json").read_text("utf-8")
+    found: dict[str, str] = json.loads(text)
+    return found
+
+
+def wording(language: str, replaced: Mapping[str, str] | None = None) -> dict[str, str]:
+    """All strings in a language (English where there is no catalogue), with what was replaced.
+
+    >>> wording("de")["submit"], wording("en", {"submit": "Done"})["submit"]
+    ('Abschicken', 'Done')
+    """
+    known = _catalogue(language if language in LANGUAGES else "en")
+    for key in replaced or {}:
+        if key not in known:
+            raise InputError(
+                f"there is no string {key!r} to replace",
+                remedy=f"{nearest(key, known)}docs/collect.md lists them",
+            )
+    return known | dict(replaced or {})
+
+
+def direction_of(language: str) -> str:
+    """Whether a language is written from the left or from the right.
+
+    >>> direction_of("he"), direction_of("en-GB")
+    ('rtl', 'ltr')
+    """
+    return "rtl" if language.split("-")[0].lower() in RIGHT_TO_LEFT else "ltr"

@@ -1,0 +1,122 @@
+"""A campaign served by a process of its own, to be called, killed and started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from errata.web.tokens import find_key, token_for
+
+PATIENCE = 60  # seconds for a server to start: no test fails by the clock
+KEY = "0123456789abcdef" * 4
+LIMITS = "import sys; sys.path[:0] = sys.argv[1:2]; "
+PROGRAM = """
+import sys
+from errata.web.address import Address
+from errata.web.serving import serve
+from errata.web.tokens import key_from_words
+place, port, key, calls = sys.argv[1:5]
+def adjust(served):
+    served.limiter.limits["call"] = int(calls)
+serve(place, key_from_words(key), Address(port=int(port)), adjust=adjust)
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@dataclass
+class Server:
+    """A server on loopback over a database; it can be killed, and started on the same port."""
+
+    place: str
+    port: int
+    calls: int = 1_000_000
+    process: subprocess.Popen[bytes] | None = None
+    program: str = PROGRAM
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def start(self) -> Server:
+        words = [self.place, str(self.port), KEY, str(self.calls)]
+        self.process = subprocess.Popen([sys.executable, "-c", self.program, *words])
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            assert self.process.poll() is None, "the server ended"
+            try:
+                with urllib.request.urlopen(f"{self.address}api/v1/health", timeout=5):
+                    return self
+            except (OSError, urllib.error.HTTPError):
+                time.sleep(0.05)
+        raise AssertionError("the server does not start")
+
+    def kill(self) -> None:
+        """As a power cut does: at once, and without a word."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def token(self, judge: int, generation: int = 1) -> str:
+        return token_for(bytes.fromhex(KEY), "judge", judge, generation)
+
+    @property
+    def admin(self) -> str:
+        return token_for(bytes.fromhex(KEY), "admin")
+
+    def link(self, judge: int = 1) -> str:
+        return f"{self.address}judge#{self.token(judge)}"
+
+    def call(
+        self, method: str, path: str, body: Any = None, *, token: str | None = None
+    ) -> tuple[int, Any]:
+        """The status of a call, and the JSON of its answer."""
+        content = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        asked = urllib.request.Request(
+            f"{self.address}api/v1/{path}", content, headers, method=method
+        )
+        try:
+            with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+                text = answer.read()
+                return answer.status, json.loads(text) if text.startswith((b"{", b"[")) else text
+        except urllib.error.HTTPError as error:
+            text = error.read()
+            return error.code, json.loads(text) if text else None
+
+
+@contextmanager
+def served(place: str, **options: Any) -> Iterator[Server]:
+    """A server over a database that is there already."""
+    server = Server(place, free_port(), **options).start()
+    try:
+        yield server
+    finally:
+        server.stop()
