@@ -1,4 +1,4 @@
-"""Whatever the server called stored is stored, once: judges at work while it is killed again and again."""
+"""Whatever the server called stored is stored, once, however often it is killed at work."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from campaigns import material
 from errata.collect.design import Design
 from errata.web.database import open_database
 from errata.web.schema import assignments, items, judgments
-from campaigns import material
 from served import Server, free_port
 from simulated_judges import Noted, SimulatedJudge, all_at_work
 from stored_campaigns import made

@@ -1,4 +1,4 @@
-"""Where the server listens, and what it is called in links: loopback, unless something else is said.
+"""Where the server listens, and what it is called in links: loopback, unless said otherwise.
 
 A public address without TLS would send tokens and texts in the clear; it is refused unless a proxy
 in front of it has the certificate, or it is said that plain HTTP is meant.

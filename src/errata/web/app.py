@@ -1,7 +1,7 @@
 """The application: pages, the API of judges, and health; the organiser's part is in `organising`.
 
-Handlers only translate: what is asked is read from the request, what happens is the store's, and its
-refusals become statuses. A 2xx for an answer is sent after the store has committed it.
+Handlers only translate: what is asked is read from the request, what happens is the store's, and
+its refusals become statuses. A 2xx for an answer is sent after the store has committed it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from starlette.routing import Route
 from errata.collect.answers import AnswerError
 from errata.collect.assigning import Holding
 from errata.errors import ErrataError, InputError
-from errata.web.answering import Submission
+from errata.web.answering import SentAnswer
 from errata.web.events import record
 from errata.web.headers import Guarded, answer_headers
 from errata.web.limits import Limiter, Malformed, read_json
@@ -54,9 +54,7 @@ class ApiError(Exception):
         self, status: int, code: str, message: str, remedy: str = "", field: str | None = None
     ) -> None:
         self.status = status
-        self.body = {
-            "error": {"code": code, "message": message, "remedy": remedy, "field": field}
-        }
+        self.body = {"error": {"code": code, "message": message, "remedy": remedy, "field": field}}
 
 
 def reply(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -158,9 +156,7 @@ async def me(served: Served, request: Request) -> Response:
                 "version": consent_version(consent),
                 "blocks": read_prose(str(own.get("consent", consent))),
             },
-            "instructions": read_prose(
-                str(own.get("instructions", texts.get("instructions", "")))
-            ),
+            "instructions": read_prose(str(own.get("instructions", texts.get("instructions", "")))),
             "display": {"marks": design.marks, "switch": design.marks_may_change},
         }
     )
@@ -181,9 +177,7 @@ async def consent(served: Served, request: Request) -> Response:
                 name = connection.execute(
                     select(judges.c.name).where(judges.c.id == judge)
                 ).scalar_one()
-            set_state_of_judge(
-                store.database, name, "withdrawn", now=store.wall(), actor="judge"
-            )
+            set_state_of_judge(store.database, name, "withdrawn", now=store.wall(), actor="judge")
             return
         with store.database.writing() as connection:
             connection.execute(
@@ -228,11 +222,7 @@ async def tasks(served: Served, request: Request) -> Response:
 
 def _after(why: str) -> str:
     """The state of the page when there is no task."""
-    return {
-        "nothing": "waiting",
-        "leases": "waiting",
-        "budget": "finished",
-    }.get(why, why)
+    return {"nothing": "waiting", "leases": "waiting", "budget": "finished"}.get(why, why)
 
 
 def _sent(campaign: Campaign, task: Any) -> dict[str, Any]:
@@ -272,7 +262,7 @@ async def judgment(served: Served, request: Request) -> Response:
     display = dict(shown) if isinstance(shown, dict) and len(json.dumps(shown)) < 500 else {}
     if type(sent.get("pasted")) is int and sent["pasted"] > 0:
         display["pasted"] = sent["pasted"]
-    submission = Submission(
+    submission = SentAnswer(
         sent.get("revision"),
         sent.get("answer"),
         sent.get("skip"),

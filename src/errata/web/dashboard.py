@@ -1,7 +1,7 @@
 """What the organiser sees: figures that are worked out in the background, never in a request.
 
-Rankings and agreement are those of `errata rank` and `errata agree` on the export with their defaults,
-digit for digit, because the same functions make them of the same judgments.
+Rankings and agreement are those of `errata rank` and `errata agree` on the export with their
+defaults, digit for digit, because the same functions make them of the same judgments.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import Connection, Integer, cast, func, select
 
 from errata import human
 from errata.collect.budget import seconds_per_task
@@ -22,7 +22,8 @@ from errata.data import Judgment
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
-from errata.report.cells import is_number
+from errata.numbers import Estimate
+from errata.report.cells import Cell, is_number
 from errata.report.table import Table
 from errata.report.tables.rankings import agreement_tables, head_to_head_table, ranking_table
 from errata.web.answering import controls_of
@@ -35,9 +36,11 @@ __all__ = ["PARTS", "Dashboard"]
 
 PARTS = ("status", "ranking", "judges", "items")
 HOUR = 3_600_000  # milliseconds
+WORRYING = 0.9  # a judge whose share of passed checks lies below it is marked
+MOST_COLUMNS = 15  # of a table that is still read on a page
 LOOKED = (
-    "Ranges that are looked at again and again are not corrected for looking; a stop rule with looks "
-    "fixed beforehand is."
+    "Ranges that are looked at again and again are not corrected for looking; a stop rule with "
+    "looks fixed beforehand is."
 )
 
 
@@ -93,9 +96,7 @@ class Dashboard:
     def _status(self, campaign: Campaign) -> dict[str, Any]:
         with self.store.database.reading() as connection:
             wanted = connection.execute(
-                select(func.coalesce(func.sum(items.c.wanted), 0)).where(
-                    items.c.purpose == "main"
-                )
+                select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
             ).scalar_one()
             done, skipped = (
                 connection.execute(
@@ -128,7 +129,9 @@ class Dashboard:
         ]  # fmt: skip
         rate = campaign.design.rate
         if rate is not None and pace is not None:
-            figures.append(["Cost so far", f"{done * pace / 3600 * rate:.2f}", f"at {rate:g} an hour"])
+            figures.append(
+                ["Cost so far", f"{done * pace / 3600 * rate:.2f}", f"at {rate:g} an hour"]
+            )
         return {
             "title": campaign.name,
             "state": campaign.state,
@@ -140,7 +143,10 @@ class Dashboard:
 
     def _ranking(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
         if campaign.design.blind and campaign.state != "closed":
-            return {"notes": ["Blind: the ranking is shown when the campaign is closed."], "tables": []}
+            return {
+                "notes": ["Blind: the ranking is shown when the campaign is closed."],
+                "tables": [],
+            }
         if not any(judgment.groups for judgment in found):
             return {"notes": ["No ranking yet."], "tables": []}
         comparisons = human.compare(found, keep="sentences")
@@ -155,68 +161,49 @@ class Dashboard:
         return {"notes": [LOOKED], "tables": [_laid_out(ranking_table(ranking)), _laid_out(head)]}
 
     def _judges(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
-        design = campaign.design
         by_judge: dict[str, list[Judgment]] = {}
         for judgment in found:
-            by_judge.setdefault(judgment.judge, []).append(judgment)
-        rows, keys = [], []
+            if judgment.groups:
+                by_judge.setdefault(judgment.judge, []).append(judgment)
         with self.store.database.reading() as connection:
-            for row in connection.execute(
+            people = connection.execute(
                 select(judges).where(judges.c.state != "forgotten").order_by(judges.c.id)
-            ).all():
-                states = dict(
-                    connection.execute(
-                        select(assignments.c.state, func.count())
-                        .where(assignments.c.judge == row.id)
-                        .group_by(assignments.c.state)
-                    ).all()
-                )
-                times = [
-                    ms / 1000
-                    for ms in connection.execute(
-                        select(judgments.c.active_ms)
-                        .join(assignments, assignments.c.id == judgments.c.assignment)
-                        .where(assignments.c.judge == row.id, judgments.c.active_ms.is_not(None))
-                    ).scalars()
-                ]
-                last = connection.execute(
-                    select(func.max(judgments.c.server_time))
-                    .join(assignments, assignments.c.id == judgments.c.assignment)
-                    .where(assignments.c.judge == row.id)
-                ).scalar_one()
-                passed = [each for each in controls_of(connection, design, row.id) if each is not None]
-                own = [each for each in by_judge.get(row.name, []) if each.groups]
-                share = wilson(sum(passed), len(passed)) if passed else None
-                rows.append(
-                    (
-                        row.name,
-                        row.state,
-                        states.get("done", 0),
-                        states.get("skipped", 0),
-                        round(median(times), 1) if times else None,
-                        None if share is None else share,
-                        share_of_ties(own) if own else None,
-                        first_ranked_best(own)[0] if own else None,
-                        None if last is None else iso_time(last)[:19].replace("T", " "),
-                    )
-                )
-                keys.append({"key": row.name, "state": row.state, "flag": bool(share and share.high < 0.9)})
+            ).all()
+            rows = [
+                _judge_row(connection, campaign, row, by_judge.get(row.name, [])) for row in people
+            ]
+        keys = [
+            {
+                "key": row.name,
+                "state": row.state,
+                "flag": isinstance(cells[5], Estimate) and cells[5].high < WORRYING,
+            }
+            for row, cells in zip(people, rows, strict=True)
+        ]
         table = Table(
-            ("judge", "state", "done", "skipped", "seconds", "checks passed", "ties", "first is best", "last answer"),
+            (
+                *("judge", "state", "done", "skipped", "seconds", "checks passed"),
+                *("ties", "first is best", "last answer"),
+            ),
             tuple(rows),
             title="Judges",
             formats={"checks passed": ".2f", "ties": ".2f", "first is best": ".2f"},
         )
         tables = [_laid_out(table, keys)]
-        if any(judgment.groups for judgment in found):
-            tables += [_laid_out(each) for each in agreement_tables(judge_agreement(found))]
+        if by_judge:
+            several = agreement_tables(judge_agreement(found))
+            tables += [_laid_out(each) for each in several if len(each.columns) <= MOST_COLUMNS]
         return {"tables": tables}
 
     def _items(self) -> dict[str, Any]:
         with self.store.database.reading() as connection:
             rows = connection.execute(
                 select(
-                    sentences.c.number, sentences.c.text, judges.c.name, judgments.c.skip, judgments.c.comment
+                    sentences.c.number,
+                    sentences.c.text,
+                    judges.c.name,
+                    judgments.c.skip,
+                    judgments.c.comment,
                 )
                 .select_from(
                     judgments.join(assignments, assignments.c.id == judgments.c.assignment)
@@ -239,9 +226,45 @@ class Dashboard:
             title="Skips and comments, newest first",
         )
         put_by = Table(
-            ("sentence", "text"), tuple((r.number, r.text) for r in parked), title="Parked after three skips"
+            ("sentence", "text"),
+            tuple((r.number, r.text) for r in parked),
+            title="Parked after three skips",
         )
         return {"tables": [_laid_out(said), _laid_out(put_by)]}
+
+
+def _judge_row(
+    connection: Connection, campaign: Campaign, row: Any, own: Sequence[Judgment]
+) -> tuple[Cell, ...]:
+    """What is known of a judge's work and care."""
+    states = {
+        each.state: int(each.many)
+        for each in connection.execute(
+            select(assignments.c.state, func.count().label("many"))
+            .where(assignments.c.judge == row.id)
+            .group_by(assignments.c.state)
+        )
+    }
+    mine = judgments.join(assignments, assignments.c.id == judgments.c.assignment)
+    times = connection.execute(
+        select(judgments.c.active_ms, judgments.c.server_time)
+        .select_from(mine)
+        .where(assignments.c.judge == row.id)
+    ).all()
+    seconds = [each.active_ms / 1000 for each in times if each.active_ms is not None]
+    last = max((each.server_time for each in times), default=None)
+    passed = [each for each in controls_of(connection, campaign.design, row.id) if each is not None]
+    return (
+        row.name,
+        row.state,
+        states.get("done", 0),
+        states.get("skipped", 0),
+        round(median(seconds), 1) if seconds else None,
+        wilson(sum(passed), len(passed)) if passed else None,
+        share_of_ties(own) if own else None,
+        first_ranked_best(own)[0] if own else None,
+        None if last is None else iso_time(last)[:19].replace("T", " "),
+    )
 
 
 def _compares(campaign: Campaign) -> bool:

@@ -1,7 +1,7 @@
 """What every answer carries, and what no request may be: an ASGI layer around the application.
 
-Scripts and styles come from the server alone, nothing is framed, cached or guessed, and no address is
-handed on. A body above the limit is 413, one that does not come within the time is 408; both are
+Scripts and styles come from the server alone, nothing is framed, cached or guessed, and no address
+is handed on. A body above the limit is 413, one that does not come within the time is 408; both are
 answered before the application sees them.
 """
 

@@ -95,4 +95,3 @@ def _depth(text: str) -> int:
         elif character in "]}":
             depth -= 1
     return deepest
-

@@ -130,7 +130,8 @@ class Organiser:
         if form not in FORMS_OUT:
             raise ApiError(422, "invalid", "no such form", ", ".join(FORMS_OUT), "form")
         lines = export_lines(served.store.database, form)
-        first = await served.run(_first, lines)  # what a form cannot hold is refused before it starts
+        # What a form cannot hold is refused before anything is sent.
+        first = await served.run(_first, lines)
 
         def text() -> Iterator[str]:
             if first is not None:

@@ -1,7 +1,7 @@
 """Instructions and consent in Markdown, read into blocks that a page builds from text nodes.
 
-Headings, paragraphs, lists, quotations, **strong**, *emphasis*, ``code`` and links to http, https and
-mailto addresses. There is no raw HTML: what looks like it is shown as it stands.
+Headings, paragraphs, lists, quotations, **strong**, *emphasis*, ``code`` and links to http, https
+and mailto addresses. There is no raw HTML: what looks like it is shown as it stands.
 """
 
 from __future__ import annotations

@@ -94,12 +94,12 @@ def serve(
                 forwarded_allow_ips=address.behind_proxy or None,
             )
             with background(store, dashboard):
-                _Announced(config, ready).run()
+                _announced(config, ready).run()
     finally:
         database.close()
 
 
-def _Announced(config: Any, ready: Callable[[], None]) -> Any:  # noqa: N802 - makes a class
+def _announced(config: Any, ready: Callable[[], None]) -> Any:
     """A server that says when it listens."""
     import uvicorn
 

@@ -17,9 +17,7 @@ _JUDGE = select(judges).where(judges.c.id == bindparam("judge"))
 _DONE = (
     select(items.c.purpose == "tutorial", func.count())
     .select_from(assignments.join(items, items.c.id == assignments.c.item))
-    .where(
-        assignments.c.judge == bindparam("judge"), assignments.c.state.in_(("done", "skipped"))
-    )
+    .where(assignments.c.judge == bindparam("judge"), assignments.c.state.in_(("done", "skipped")))
     .group_by(items.c.purpose == "tutorial")
 )
 _LESSONS = select(func.count()).select_from(items).where(items.c.purpose == "tutorial")

@@ -38,7 +38,7 @@ function table({title, columns, rows, note, rules = []}, actions = null) {
   if (!rows.length) return h("p", {class: "note"}, `${title}: ${note ?? "nothing yet"}`);
   const head = columns.map(({name, numeric}) => h("th", {scope: "col", class: numeric ? "n" : null}, name));
   if (actions) head.push(h("th", {scope: "col"}, "Actions"));
-  return [h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": title}, h("table", {}, h("caption", {}, title),
+  return [h("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": title}, h("table", {}, h("caption", {}, title),
     h("thead", {}, h("tr", {}, head)),
     h("tbody", {}, rows.map((row, at) => h("tr", {class: rules.includes(at) ? "rule" : row.flag ? "flagged" : null},
       row.cells.map((cell, k) => h(k ? "td" : "th", {scope: k ? null : "row", class: columns[k].numeric ? "n" : null}, cell ?? "")),

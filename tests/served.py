@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -14,14 +13,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from errata.web.tokens import find_key, token_for
+from errata.web.tokens import token_for
 
 PATIENCE = 60  # seconds for a server to start: no test fails by the clock
 KEY = "0123456789abcdef" * 4
-LIMITS = "import sys; sys.path[:0] = sys.argv[1:2]; "
 PROGRAM = """
 import sys
 from errata.web.address import Address

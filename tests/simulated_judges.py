@@ -1,7 +1,7 @@
 """Judges as a program: many at once, with pauses, retries and lost connections.
 
-A client of our own, on asyncio alone: what it notes as stored is exactly what the server called stored,
-which the tests hold against the database. It talks to loopback only.
+A client of our own, on asyncio alone: what it notes as stored is exactly what the server called
+stored, which the tests hold against the database. It talks to loopback only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Connection:
         fresh = self.writer is None
         if fresh:
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
-        assert self.reader is not None and self.writer is not None
+        assert self.reader is not None
+        assert self.writer is not None
         content = b"" if body is None else json.dumps(body).encode()
         head = (
             f"{method} /api/v1/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
