@@ -55,7 +55,9 @@ export function work(page, me, {tell, ended, changed}) {
     else if (last === "stored") tell(say("status.stored"), "good");
   }
 
-  function counts({done: ready, quota} = me.progress) {
+  function counts({done: told, quota} = me.progress) {
+    // Answers overtake each other: what was told earlier may arrive later.
+    const ready = quota === me.progress.quota ? Math.max(told, me.progress.done) : told;
     me.progress = {done: ready, quota};
     progress.max = Math.max(1, quota);
     progress.value = Math.min(ready, quota);

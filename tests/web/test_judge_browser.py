@@ -1,0 +1,386 @@
+"""The judge's page in a real Chromium: keys, pointer, touch, narrow, offline, two tabs."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from browser import (
+    assert_accessible,
+    assert_fits,
+    css,
+    dark,
+    narrow,
+    press,
+    requests,
+    screenshot,
+    until,
+)
+from campaigns import material
+from errata.collect.design import Design, Scale
+from errata.collect.items import CampaignTexts
+from errata.web.schema import assignments, judgments
+from served import Server, served
+from stored_campaigns import Made, Make
+
+pytestmark = pytest.mark.browser
+WORDS = {"instructions": "# Rank\n\nRead *all* of them.", "consent": "You take part **freely**."}
+NASTY = "<img src=x onerror=alert(1)> </script> &amp; \" ' {{ 7 * 7 }} \u202e"
+
+
+def visited(browser: Any, address: str) -> Any:
+    """Open an address anew, with nothing kept on the device and nothing logged before."""
+    browser.get("about:blank")
+    browser.execute_cdp_cmd("Storage.clearDataForOrigin", _everything(address))
+    for log in ("browser", "performance"):
+        browser.get_log(log)
+    browser.get(address)
+    return browser
+
+
+def _everything(address: str) -> dict[str, str]:
+    return {"origin": "/".join(address.split("/")[:3]), "storageTypes": "all"}
+
+
+def assert_good(browser: Any, server: Server) -> None:
+    """axe-core finds nothing, the console is empty, and nobody else was asked for anything."""
+    assert_accessible(browser)
+    assert browser.get_log("browser") == []
+    others = [a for a in requests(browser) if not a.startswith((server.address, "about:", "data:"))]
+    assert others == []
+
+
+def stored(campaign: Made) -> list[Any]:
+    with campaign.database.reading() as connection:
+        return list(connection.execute(select(judgments).order_by(judgments.c.id)).all())
+
+
+def working(browser: Any) -> None:
+    until(browser, "document.querySelector('.outputs, textarea') !== null")
+
+
+def submitted(browser: Any, done: int) -> None:
+    until(browser, f"document.querySelector('.counted')?.textContent.startsWith('{done} ')")
+
+
+def keys_for_ranking(browser: Any) -> None:
+    """Rank whatever is shown, by keys alone: the first best, all others second."""
+    from selenium.webdriver import Keys
+
+    press(browser, "1")
+    while not browser.execute_script("return document.activeElement.matches('button.main')"):
+        press(browser, Keys.ENTER)
+        if browser.execute_script("return document.activeElement.matches('input[type=radio]')"):
+            press(browser, "2")
+
+
+def keys_shown(browser: Any) -> list[str]:
+    return [card.get_attribute("data-key") for card in css(browser, ".card")]
+
+
+def click(browser: Any, selector: str) -> None:
+    """Click something, in the middle of the window, where no line of the page covers it."""
+    found = css(browser, selector)[0]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", found)
+    found.click()
+
+
+def control_enter(browser: Any) -> None:
+    from selenium.webdriver import ActionChains, Keys
+
+    ActionChains(browser).key_down(Keys.CONTROL).send_keys(Keys.ENTER).key_up(
+        Keys.CONTROL
+    ).perform()
+
+
+def test_consent_instructions_and_rankings_by_keys(browser: Any, make_sqlite: Make) -> None:
+    from selenium.webdriver import Keys
+
+    campaign = make_sqlite(Design(judges=1, quota=3, repeats=0, controls=0), words=WORDS)
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link())
+        until(browser, "document.querySelector('button.main') !== null")
+        assert_good(browser, server)
+        screenshot(browser, "collect-consent")
+        click(browser, "button.main")
+        until(browser, "document.querySelector('em')?.textContent === 'all'")
+        assert_good(browser, server)
+        click(browser, "button.main")
+        working(browser)
+        assert_good(browser, server)
+        assert css(browser, "input:checked") == []  # nothing is preselected
+        keys_for_ranking(browser)
+        screenshot(browser, "collect-rank", whole=True)
+        press(browser, Keys.ENTER)
+        submitted(browser, 1)
+        until(browser, "document.getElementById('status').textContent === 'Stored'")
+        for done in (2, 3):
+            keys_for_ranking(browser)
+            control_enter(browser)
+            if done < 3:
+                submitted(browser, done)
+        until(browser, "document.querySelector('h1').textContent === 'Thank you'")
+        assert_good(browser, server)
+        found = [row.answer for row in stored(campaign)]
+        assert len(found) == 3
+        assert all('"A": 1' in answer and '"B": 2' in answer for answer in found)
+        assert all(0 < row.active_ms <= row.total_ms for row in stored(campaign))
+
+
+def test_clicks_skips_comments_undo_and_the_way_back(browser: Any, make_sqlite: Make) -> None:
+    campaign = make_sqlite(Design(judges=1, quota=6, repeats=0, controls=0))
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link())
+        working(browser)
+        for key in keys_shown(browser):
+            click(browser, f"label[for=rank-{key}-1]")
+        click(browser, "button[aria-keyshortcuts=z]")
+        click(browser, "button.main")
+        until(browser, "document.querySelector('.problem').textContent.includes('Please give')")
+        click(browser, f"label[for=rank-{keys_shown(browser)[-1]}-2]")
+        click(browser, "button[aria-keyshortcuts=c]")
+        css(browser, "#comment")[0].send_keys("hm")
+        click(browser, "button.main")
+        submitted(browser, 1)
+        click(browser, "button[aria-keyshortcuts=x]")
+        assert_accessible(browser)
+        click(browser, "dialog button.main")  # without a reason: refused
+        assert css(browser, "dialog .problem")[0].text
+        click(browser, "#reason-boundary")
+        click(browser, "dialog button.main")
+        submitted(browser, 2)
+        click(browser, "button[aria-keyshortcuts=p]")
+        until(browser, "document.querySelector('.submit .main').textContent.includes('change')")
+        click(browser, "button[aria-keyshortcuts=p]")
+        until(browser, "document.querySelector('#comment')?.value === 'hm'")
+        click(browser, f"label[for=rank-{keys_shown(browser)[-1]}-1]")
+        click(browser, "button.main")
+        until(browser, "document.getElementById('status').textContent === 'Stored'")
+        end = time.monotonic() + 60
+        while len(stored(campaign)) < 3 and time.monotonic() < end:
+            time.sleep(0.05)
+        first, skip, changed = stored(campaign)
+        assert (first.comment, skip.skip, changed.revision) == ("hm", "boundary", 2)
+        assert set(changed.answer) != set(first.answer)
+        assert_good(browser, server)
+
+
+def test_letters_are_dragged_by_mouse_and_finger(browser: Any, make_sqlite: Make) -> None:
+    campaign = make_sqlite(Design(judges=1, quota=3, repeats=0, controls=0))
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link())
+        working(browser)
+        from selenium.webdriver import ActionChains
+
+        chip, slot = css(browser, ".chip")[0], css(browser, ".slot")[2]
+        ActionChains(browser).drag_and_drop(chip, slot).perform()
+        assert css(browser, "#rank-A-2")[0].is_selected()
+        where = browser.execute_script(
+            "return [...document.querySelectorAll('.chip[data-key=B], .slot[data-rank=\"1\"]')]"
+            ".map(e => { const r = e.getBoundingClientRect();"
+            " return [r.x + r.width / 2, r.y + r.height / 2]; })"
+        )
+        (bx, by), (sx, sy) = sorted(where)
+        for kind, points in (
+            ("touchStart", [{"x": bx, "y": by}]),
+            ("touchMove", [{"x": sx, "y": sy}]),
+            ("touchEnd", []),
+        ):
+            browser.execute_cdp_cmd(
+                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
+            )
+        until(browser, "document.getElementById('rank-B-1').checked")
+        assert_good(browser, server)
+
+
+def test_the_server_is_gone_for_a_while(browser: Any, make_sqlite: Make) -> None:
+    campaign = make_sqlite(Design(judges=1, quota=6, repeats=0, controls=0))
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link())
+        working(browser)
+        time.sleep(0.5)  # the next task is fetched ahead
+        server.kill()
+        keys_for_ranking(browser)
+        control_enter(browser)
+        until(browser, "document.getElementById('status').textContent.includes('Not sent yet (1)')")
+        working(browser)  # the one that was fetched ahead
+        keys_for_ranking(browser)
+        control_enter(browser)
+        until(browser, "document.getElementById('status').textContent.includes('(2)')")
+        browser.get("about:blank")  # the tab is closed, and opened again when the server is back
+        server.start()
+        browser.get(server.link())
+        until(browser, "document.querySelector('.counted')?.textContent.startsWith('2 ')")
+        found = stored(campaign)
+        assert len(found) == 2
+        assert len({row.assignment for row in found}) == 2
+
+
+def test_a_draft_is_there_after_a_reload(browser: Any, make_sqlite: Make) -> None:
+    campaign = make_sqlite(Design(judges=1, quota=6, repeats=0, controls=0))
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link())
+        working(browser)
+        press(browser, "2")
+        until(browser, "document.getElementById('status').textContent.includes('Draft kept')")
+        browser.refresh()
+        working(browser)
+        until(browser, "document.getElementById('rank-A-2')?.checked")
+        assert stored(campaign) == []
+
+
+def test_the_second_tab_takes_over(browser: Any, make_sqlite: Make) -> None:
+    campaign = make_sqlite(Design(judges=1, quota=6, repeats=0, controls=0))
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link())
+        working(browser)
+        first = browser.current_window_handle
+        browser.switch_to.new_window("tab")
+        try:
+            browser.get(server.link())
+            working(browser)
+            browser.switch_to.window(first)
+            until(browser, "document.querySelector('h1').textContent === 'Open in another tab'")
+            assert_accessible(browser)
+            click(browser, "button")
+            working(browser)
+        finally:
+            for handle in browser.window_handles:
+                if handle != first:
+                    browser.switch_to.window(handle)
+                    browser.close()
+            browser.switch_to.window(first)
+
+
+def _campaign_of(make_sqlite: Make, kind: str, texts: CampaignTexts | None = None) -> Made:
+    scales = (Scale("grammaticality"), Scale("fluency", 0, 4, ("bad", "good")))
+    design = Design(
+        kind=kind,  # type: ignore[arg-type]
+        judges=1,
+        quota=4,
+        repeats=0,
+        controls=0,
+        scales=scales if kind == "score" else (),
+    )
+    return make_sqlite(design, texts)
+
+
+def _answered(browser: Any, kind: str) -> None:
+    """Answer what is shown, by keys."""
+    from selenium.webdriver import Keys
+
+    if kind == "pair":
+        press(browser, Keys.ARROW_LEFT, Keys.ENTER)
+    elif kind == "score":
+        press(browser, Keys.END, Keys.ENTER, Keys.HOME, Keys.ENTER)
+    elif kind == "edits":
+        press(browser, "g", Keys.ENTER)
+        while not browser.execute_script("return document.activeElement.matches('button.main')"):
+            press(browser, "b", Keys.ENTER)
+    elif kind == "correct":
+        press(browser, Keys.END, " too")
+    control_enter(browser)
+
+
+@pytest.mark.parametrize("kind", ["pair", "score", "edits", "correct"])
+def test_other_kinds_by_keys(browser: Any, make_sqlite: Make, kind: str) -> None:
+    campaign = _campaign_of(make_sqlite, kind)
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link())
+        working(browser)
+        assert_good(browser, server)
+        screenshot(browser, f"collect-{kind}", whole=True)
+        _answered(browser, kind)
+        submitted(browser, 1)
+        (row,) = stored(campaign)
+        expected = {"pair": '"A"', "score": '"grammaticality": 100', "edits": '"good"'}
+        assert expected.get(kind, "too") in row.answer
+        with narrow(browser):
+            assert_fits(browser)
+            screenshot(browser, f"collect-{kind}-narrow", whole=True)
+
+
+def test_narrow_dark_and_from_the_right(browser: Any, make_sqlite: Make) -> None:
+    texts = CampaignTexts(
+        ("הוא הולך הביתה .", f"{NASTY} a b c"),
+        {
+            "A": ("הוא הלך הביתה .", f"{NASTY} a b d"),
+            "B": ("היא הולכת הביתה .", f"{NASTY} a b e <b>x</b>"),
+            "C": ("הוא הולך לביתו .", f"{NASTY} a c e"),
+        },
+    )
+    campaign = make_sqlite(
+        Design(judges=1, repeats=0, controls=0, sentences="all"),
+        texts,
+        words={"language": "de", "text_language": "he"},
+    )
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link())
+        working(browser)
+        assert css(browser, "h1")[0].text.startswith("Ordnen")
+        for done in (1, 2):
+            with narrow(browser):
+                assert_fits(browser)
+                assert_accessible(browser)
+            with dark(browser):
+                assert_accessible(browser)
+            assert css(browser, "img, b, .text script") == []
+            source = css(browser, ".source .text")[0]
+            if NASTY[:10] in source.get_attribute("textContent"):
+                assert source.get_attribute("textContent") == texts.sources[1]
+            else:
+                direction = browser.execute_script(
+                    "return getComputedStyle(arguments[0]).direction", source
+                )
+                assert direction == "rtl"
+            keys_for_ranking(browser)
+            control_enter(browser)
+            if done == 1:
+                submitted(browser, 1)
+        assert_good(browser, server)
+
+
+def test_links_that_do_not_hold_are_told(browser: Any, make_sqlite: Make) -> None:
+    campaign = make_sqlite(Design(judges=1))
+    with served(str(campaign.database.path)) as server:
+        visited(browser, server.link() + "x")
+        until(browser, "document.querySelector('h1')?.textContent === 'This link does not work'")
+        assert_accessible(browser)
+        visited(browser, f"{server.address}judge")
+        until(browser, "document.querySelector('h1')?.textContent === 'Something is missing'")
+        assert_accessible(browser)
+
+
+def test_the_organiser_watches_and_acts(browser: Any, make_sqlite: Make) -> None:
+    campaign = make_sqlite(Design(judges=2, quota=6, repeats=0, controls=0), material(30, 4))
+    with served(str(campaign.database.path)) as server:
+        visited(browser, f"{server.address}admin#{server.admin}")
+        until(browser, "document.querySelector('.figures') !== null")
+        assert browser.current_url == f"{server.address}admin"  # the token left the address
+        for judge in (1, 2):
+            for _ in range(4):
+                own = server.token(judge)
+                (task,) = server.call("POST", "tasks", {"ahead": 1}, token=own)[1]["tasks"]
+                ranks = {o["key"]: k + 1 for k, o in enumerate(task["outputs"])}
+                body = {"revision": 1, "answer": ranks}
+                path = f"tasks/{task['id']}/judgment"
+                assert server.call("PUT", path, body, token=own)[0] == 201
+        until(browser, "document.querySelector('.figures dd')?.textContent.startsWith('8 of')")
+        until(browser, "document.querySelector('#systems table') !== null")
+        assert_good_admin(browser)
+        screenshot(browser, "collect-organiser", whole=True)
+        with narrow(browser):
+            assert_fits(browser)
+        pause = next(b for b in css(browser, "header button") if b.text == "Pause")
+        pause.click()
+        until(browser, "document.querySelector('.state').textContent === 'paused'")
+        with campaign.database.reading() as connection:
+            assert len(connection.execute(select(assignments)).all()) == 8
+
+
+def assert_good_admin(browser: Any) -> None:
+    assert_accessible(browser)
+    assert browser.get_log("browser") == []
