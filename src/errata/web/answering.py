@@ -159,7 +159,9 @@ def _settle(connection: Connection, row: Row[Any], state: str, now: int, wall: i
     """
     item = connection.execute(_ITEM, {"item": row.item}).one()
     counted, counts = row.state in ("open", "done"), state == "done"
+    full = item.wanted is not None and item.given >= item.wanted
     late = row.late or (counts and row.state in ("expired", "returned"))
+    late = late or (counts and not counted and full)  # a skip taken back when others have it
     connection.execute(_SETTLE, {"of_assignment": row.id, "to": state, "is_late": late, "now": now})
     values: dict[str, Any] = {}
     if counted != counts:
@@ -167,8 +169,8 @@ def _settle(connection: Connection, row: Row[Any], state: str, now: int, wall: i
     if counted and not counts:
         values["freed"] = now
     elif counts and item.freed is not None:
-        full = item.wanted is None or item.given + (not counted) >= item.wanted
-        values["freed"] = None if full else item.freed
+        enough = item.wanted is None or item.given + (not counted) >= item.wanted
+        values["freed"] = None if enough else item.freed
     if state == "skipped" and row.state != "skipped" and not item.parked:
         skips = connection.execute(
             select(func.count()).where(
