@@ -23,7 +23,8 @@ from errata.human.agreement import judge_agreement
 from errata.io import read_judgments, read_m2
 from errata.io.ratings import read_ratings
 from errata.web.answering import SentAnswer
-from errata.web.exports import FORMS_OUT, ExportForm, export_lines, judgments_in, text_files
+from errata.web.exports import export_lines, judgments_in, text_files
+from errata.web.forms import FORMS_OUT, ExportForm
 from errata.web.imports import counts_between, read_judge_list
 from errata.web.people import set_state_of_judge
 from stored_campaigns import Made, Make

@@ -33,6 +33,7 @@ COMMANDS = {
     "data": "List, fetch and locate the public data sets.",
     "cache": "Show or clear what is kept between runs.",
     "judge": "Let a language model judge outputs.",
+    "collect": "Collect judgments from people, in their browsers.",
     "rank": "Rank systems from human judgments.",
     "rankers": "List the rankers, or the parameters of one.",
     "agree": "Say how well judges agree with each other and with themselves.",

@@ -7,12 +7,14 @@ in front of it has the certificate, or it is said that plain HTTP is meant.
 from __future__ import annotations
 
 import ipaddress
+import socket
+import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from errata.errors import InputError
 
-__all__ = ["Address", "is_loopback"]
+__all__ = ["Address", "check_listening", "is_loopback"]
 
 
 def is_loopback(host: str) -> bool:
@@ -87,3 +89,29 @@ class Address:
         host = f"[{self.host}]" if ":" in self.host else self.host
         host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)
         return f"{'https' if self.certificate else 'http'}://{host}:{self.port}/"
+
+
+def check_listening(address: Address) -> None:
+    """Refuse, before anything is served, a port that is taken and a certificate that is none."""
+    if address.certificate:
+        try:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+                address.certificate, address.key, password=""
+            )
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            said = getattr(error, "strerror", None) or str(error)
+            raise InputError(
+                f"the certificate cannot be used with its key: {said}",
+                path=address.certificate,
+                remedy="give both as PEM, the key without a password",
+            ) from None
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind((address.host.strip("[]"), address.port))
+    except OSError as error:
+        raise InputError(
+            f"cannot listen on {address.host}, port {address.port}: {error.strerror or error}",
+            remedy="give another --port or --host",
+        ) from None

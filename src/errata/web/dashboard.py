@@ -77,6 +77,10 @@ class Dashboard:
         self._state = state
         return True
 
+    def status(self) -> dict[str, Any]:
+        """The overview alone, as it is now."""
+        return self._status(self.store.campaign())
+
     def _fingerprint(self) -> object:
         with self.store.database.reading() as connection:
             counts = connection.execute(

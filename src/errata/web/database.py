@@ -19,7 +19,7 @@ import errata
 from errata.errors import InputError, MissingExtraError
 from errata.web import schema
 
-__all__ = ["Database", "create_database", "open_database", "serving"]
+__all__ = ["Database", "backup", "create_database", "holds_campaign", "open_database", "serving"]
 
 APPLICATION = 0x45525441  # "ERTA", in the header of the file
 BUSY_MS = 5000
@@ -101,6 +101,19 @@ def open_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database:
         if version < newest:
             _migrate(database, version, steps)
     return database
+
+
+def holds_campaign(place: str) -> bool:
+    """Whether there is anything at a place; what is there may still be refused on opening."""
+    if not _is_url(place):
+        path = Path(place)
+        return path.exists() and path.stat().st_size > 0
+    database = _connected(place)
+    try:
+        with _told(database), database.reading() as connection:
+            return bool(inspect(connection).get_table_names())
+    finally:
+        database.close()
 
 
 def _version(connection: Connection, database: Database) -> int:

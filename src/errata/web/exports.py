@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 
 from errata.collect.design import Design, design_of
 from errata.collect.readings import StoredAnswer, item_name, judgment_of
@@ -18,6 +18,7 @@ from errata.data import Judgment
 from errata.errors import InputError
 from errata.web.clock import iso_time
 from errata.web.database import Database
+from errata.web.forms import FORMS_OUT, ExportForm
 from errata.web.schema import (
     assignments,
     campaigns,
@@ -30,27 +31,14 @@ from errata.web.schema import (
 )
 
 __all__ = [
-    "FORMS_OUT",
-    "ExportForm",
     "StoredRow",
+    "answers_stored",
     "export_lines",
     "judgments_in",
     "stored_rows",
     "text_files",
 ]
 
-ExportForm = Literal[
-    "jsonl",
-    "appraise",
-    "pairwise",
-    "details",
-    "scores",
-    "scores-csv",
-    "edits",
-    "edits-m2",
-    "people",
-]
-FORMS_OUT: tuple[str, ...] = get_args(ExportForm)
 BATCH_ROWS = 500
 
 
@@ -236,6 +224,12 @@ def text_files(
             )
 
         yield f"{instruction or 'reviewed'}.{slot}", lines
+
+
+def answers_stored(database: Database) -> int:
+    """How many answers there are, revisions and checks among them."""
+    with database.reading() as connection:
+        return int(connection.execute(select(func.count(judgments.c.id))).scalar_one())
 
 
 def _design(database: Database) -> Design:

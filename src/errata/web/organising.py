@@ -13,7 +13,8 @@ from starlette.responses import Response, StreamingResponse
 from errata.web.app import ApiError, Served, body_of, reply
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.events import record
-from errata.web.exports import FORMS_OUT, export_lines
+from errata.web.exports import export_lines
+from errata.web.forms import FORMS_OUT
 from errata.web.people import (
     InvitedJudge,
     add_judges,

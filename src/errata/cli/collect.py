@@ -1,0 +1,424 @@
+"""``errata collect``: human judgments, from texts to files that `errata rank` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from errata.cli.collect_options import (
+    DesignGiven,
+    address_options,
+    design_options,
+    needs_web,
+    opened,
+    place_argument,
+    planned_campaign,
+    url_option,
+)
+from errata.cli.inputs import Inputs, corpus_options
+from errata.cli.options import refuse_unless
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.running import note
+from errata.cli.words import choice_of
+from errata.errors import InputError, visible
+from errata.report.table import Table
+from errata.report.tables.campaigns import link_table, outlook_table, status_table
+from errata.web.forms import FileForm
+
+if TYPE_CHECKING:
+    from errata.report.table import Form
+    from errata.web.address import Address
+    from errata.web.database import Database
+    from errata.web.founding import CampaignLink, PlannedCampaign
+
+__all__ = ["command"]
+
+JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
+_inputs = corpus_options("gold", "missing", "compatible", "annotators", "skipped", "tokens")
+_outputs = click.argument("outputs", nargs=-1, metavar="[[NAME=]OUTPUT...]")
+
+
+@click.group(
+    "collect", epilog="Example:  errata collect run pilot.db --source src.txt --judges 2 out/*.txt"
+)
+def command() -> None:
+    """Collect human judgments: design a campaign, serve it, take files out.
+
+    PLACE is a file (SQLite, made by new), a postgresql:// address, or ERRATA_DATABASE_URL, which
+    stands for what that variable holds. Links are all that judges need; whoever has one is that
+    judge. Needs pip install 'errata[web]'.
+    """
+
+
+@command.command(
+    "new",
+    epilog="Example:  errata collect new pilot.db --source src.txt --judges 3 --hours 6 out/*.txt",
+)
+@place_argument
+@_outputs
+@_inputs
+@design_options
+@url_option
+@format_option
+def new(
+    place: str,
+    outputs: tuple[str, ...],
+    inputs: Inputs,
+    given: DesignGiven,
+    url: str | None,
+    form: Form,
+) -> None:
+    """Design a campaign, store it, and say what will happen; nothing is served.
+
+    The inputs are checked as errata score checks them. The same inputs, settings and seed give
+    the same items.
+    """
+    planned = planned_campaign(place, outputs, inputs, given)
+    database, tables = _founded(place, planned)
+    try:
+        _show(tables, _links(database, place, url), form)
+    finally:
+        database.close()
+
+
+def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table]]:
+    """Store a campaign that is new; the tables that say what will happen."""
+    from errata.web.founding import design_campaign, store_campaign
+
+    built, expected = design_campaign(planned)
+    database = store_campaign(place, planned, built)
+    for said in expected.notes:
+        note(said)
+    for name in planned.texts.systems:
+        if any(c.isspace() or c == "," for c in name):
+            note(f"{name!r} cannot stand in Appraise's XML: export --form appraise will refuse it")
+    return database, [outlook_table(planned.name, expected, built)]
+
+
+def _links(
+    database: Database, place: str, url: str | None, names: tuple[str, ...] = ()
+) -> list[CampaignLink]:
+    from errata.web.address import Address
+    from errata.web.founding import key_of, links_of
+
+    return links_of(database, key_of(place), Address(url=url or "").links, names)
+
+
+def _show(tables: list[Table], links: list[CampaignLink], form: Form, *, after: str = "") -> None:
+    """Print tables and links; in a terminal links are lines, which no width cuts."""
+    if form != "table":
+        emit([*tables, *([link_table(links)] if links else [])], form)
+        return
+    if tables:
+        emit(tables, form)
+        click.echo()
+    for who, state, link in links:
+        said = "" if state in ("", "active") else f" ({state})"
+        click.echo(f"{visible(who)}{said}: {link}")
+    if after:
+        click.echo(after)
+
+
+@command.command("serve", epilog="Example:  errata collect serve pilot.db --port 8800")
+@place_argument
+@address_options
+@format_option
+def serve(place: str, address: Callable[[], Address], form: Form) -> None:
+    """Serve a campaign to judges and organiser, until broken off.
+
+    Only this machine can reach it unless --host says otherwise; a public address needs a
+    certificate, or a proxy that has one. One process serves a SQLite file.
+    """
+    _serve(place, address, [], form)
+
+
+@command.command(
+    "run", epilog="Example:  errata collect run pilot.db --source src.txt --judges 2 out/*.txt"
+)
+@place_argument
+@_outputs
+@_inputs
+@design_options
+@address_options
+@format_option
+def run(
+    place: str,
+    outputs: tuple[str, ...],
+    inputs: Inputs,
+    given: DesignGiven,
+    address: Callable[[], Address],
+    form: Form,
+) -> None:
+    """Make a campaign if there is none yet, open it, and serve it.
+
+    Where there is one, the inputs and settings must be the same, or be left out: after a crash
+    the same line goes on where it stopped. One that was paused or closed stays so.
+    """
+    needs_web()
+    from errata.web.address import check_listening
+    from errata.web.clock import wall_ms
+    from errata.web.database import holds_campaign
+    from errata.web.founding import check_same_campaign
+    from errata.web.people import change_state
+    from errata.web.store import Store
+
+    check_listening(address())
+    tables: list[Table] = []
+    said = bool(outputs or inputs.named or inputs.sample or given.anything)
+    if not holds_campaign(place):
+        database, tables = _founded(place, planned_campaign(place, outputs, inputs, given))
+        database.close()
+    elif said:
+        with opened(place) as database:
+            check_same_campaign(database, planned_campaign(place, outputs, inputs, given))
+    with opened(place) as database:
+        if Store(database).campaign().state == "draft":
+            change_state(database, "open", now=wall_ms())
+    _serve(place, address, tables, form)
+
+
+def _serve(place: str, address: Callable[[], Address], tables: list[Table], form: Form) -> None:
+    """Serve until broken off; links are printed when the server listens."""
+    needs_web()
+    from errata.web.address import check_listening
+    from errata.web.founding import key_of, links_of
+    from errata.web.serving import serve as serve_campaign
+    from errata.web.store import Store
+
+    where = address()
+    with opened(place) as database:
+        key = key_of(place)
+        links = links_of(database, key, where.links)
+        state = Store(database).campaign().state
+    check_listening(where)
+    if state != "open":
+        note(f"the campaign is {'not open yet' if state == 'draft' else state}: nobody can judge")
+    serve_campaign(
+        place, key, where, ready=lambda: _show(tables, links, form, after="serving; Ctrl-C ends it")
+    )
+
+
+@command.command("try", epilog="Example:  errata collect try")
+@address_options
+@format_option
+def try_it(address: Callable[[], Address], form: Form) -> None:
+    """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
+    import tempfile
+    from pathlib import Path
+
+    from errata.web.clock import wall_ms
+    from errata.web.people import change_state
+
+    given = DesignGiven(None, {"judges": 2}, None, None, None)
+    with tempfile.TemporaryDirectory(prefix="errata-collect-") as folder:
+        place = str(Path(folder, "sample.db"))
+        database, tables = _founded(place, planned_campaign(place, (), Inputs(sample=True), given))
+        change_state(database, "open", now=wall_ms())
+        database.close()
+        _serve(place, address, tables, form)
+
+
+@command.command("links", epilog="Example:  errata collect links pilot.db judge1")
+@place_argument
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@url_option
+@format_option
+def links(place: str, names: tuple[str, ...], url: str | None, form: Form) -> None:
+    """Print the links again: of the judges named, or of the organiser and of all."""
+    with opened(place) as database:
+        _show([], _links(database, place, url, names), form)
+
+
+@command.command("judges", epilog="Example:  errata collect judges add pilot.db ana bo")
+@click.argument("action", type=choice_of(JudgeAction), metavar="add|rotate|block|unblock|forget")
+@place_argument
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Add so many, named by number.")
+@click.option("--erase", is_flag=True, help="Forget the judgments too; their items return.")
+@url_option
+@format_option
+def judges(
+    action: JudgeAction,
+    place: str,
+    names: tuple[str, ...],
+    count: int | None,
+    erase: bool,
+    url: str | None,
+    form: Form,
+) -> None:
+    """Add judges, give them new links (rotate), block, unblock or forget them.
+
+    Answers of a judge who is blocked stay, and are left out of exports. Who is forgotten loses
+    name, comments and link; with --erase the judgments as well.
+    """
+    refuse_unless(action == "add", "count", "judges add")
+    refuse_unless(action == "forget", "erase", "judges forget")
+    with opened(place) as database:
+        names = _new_names(database, names, count) if action == "add" else names
+        if not names:
+            raise InputError("no judge is named", remedy="name some, or give --count to add")
+        _act(database, action, names, erase)
+        shown = [] if action == "forget" else _links(database, place, url, names)
+    _show([], shown, form)
+    if action == "forget":
+        note(f"forgotten: {len(names)}; the backups you made still know them")
+
+
+def _new_names(database: Database, names: tuple[str, ...], count: int | None) -> tuple[str, ...]:
+    """The names given and, for a count, the first numbered ones that are free."""
+    from itertools import count as numbers
+    from itertools import islice
+
+    from errata.web.people import invited
+
+    with database.reading() as connection:
+        taken = {judge.name for judge in invited(connection)} | {*names}
+    free = (name for k in numbers(1) if (name := f"judge{k}") not in taken)
+    return (*names, *islice(free, count or 0))
+
+
+def _act(database: Database, action: JudgeAction, names: tuple[str, ...], erase: bool) -> None:
+    from errata.web import people
+    from errata.web.clock import wall_ms
+
+    now = wall_ms()
+    if action == "add":
+        people.add_judges(database, names, now=now)
+    for name in names if action != "add" else ():
+        if action == "rotate":
+            people.rotate_judge(database, name, now=now)
+        elif action == "forget":
+            people.forget_judge(database, name, now=now, erase=erase)
+        else:
+            state: Any = "blocked" if action == "block" else "active"
+            people.set_state_of_judge(database, name, state, now=now)
+
+
+@command.command("status", epilog="Example:  errata collect status pilot.db")
+@place_argument
+@format_option
+def status(place: str, form: Form) -> None:
+    """Say how far a campaign is."""
+    with opened(place) as database:
+        _show_status(database, form)
+
+
+def _show_status(database: Database, form: Form) -> None:
+    from errata.web.dashboard import Dashboard
+    from errata.web.store import Store
+
+    found = Dashboard(Store(database)).status()
+    emit(status_table(found["title"], found["state"], found["figures"]), form)
+
+
+def _state_command(name: str, state: str, help: str) -> None:
+    @place_argument
+    @format_option
+    def change(place: str, form: Form) -> None:
+        with opened(place) as database:
+            from errata.web.clock import wall_ms
+            from errata.web.people import change_state
+
+            wanted: Any = state
+            change_state(database, wanted, now=wall_ms())
+            _show_status(database, form)
+
+    change.__doc__ = help
+    epilog = f"Example:  errata collect {name} pilot.db"
+    command.command(name, epilog=epilog)(change)
+
+
+_state_command("open", "open", "Let judges work. The design of the campaign is frozen then.")
+_state_command("pause", "paused", "Give out no task for a while; answers on their way are stored.")
+_state_command("close", "closed", "End a campaign for good.")
+
+
+@command.command("backup", epilog="Example:  errata collect backup pilot.db copy.db")
+@place_argument
+@click.argument("target", metavar="TO")
+@format_option
+@writes_files("target")
+def backup(place: str, target: str, form: Form) -> None:
+    """Copy a SQLite campaign while it is in use: whole, as it is at one time.
+
+    The key of its links (PLACE.key) is not copied: keep it apart.
+    """
+    from pathlib import Path
+
+    with opened(place) as database:
+        from errata.web.database import backup as copy
+
+        if database.path is None:
+            raise InputError(
+                "PostgreSQL has its own backups", path=database.name, remedy="use pg_dump"
+            )
+        try:
+            copy(database, Path(target))
+        except OSError as error:
+            raise InputError(
+                f"cannot write the file: {error.strerror}", path=target, remedy="check the path"
+            ) from None
+        _show_status(database, form)
+
+
+@command.command("export", epilog="Example:  errata collect export pilot.db -o judgments.jsonl")
+@writes_files("output", stem=True)
+@place_argument
+@click.option(
+    "--form",
+    "wanted",
+    type=choice_of(FileForm),
+    default="jsonl",
+    show_default=True,
+    help="What to write: judgments that errata rank reads, everything (details), scores, edits, "
+    "texts (a file for each instruction and slot), or who finished (people).",
+)
+@click.option("--with-blocked", is_flag=True, help="With the answers of judges who were blocked.")
+@click.option(
+    "--mark", metavar="MARK", help="Texts: the line where nothing was written (default: empty)."
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    help="The file to write; of texts what their names begin with. Default: standard output.",
+)
+@format_option
+def export(
+    place: str, wanted: str, with_blocked: bool, mark: str | None, output: str | None, form: Form
+) -> None:
+    """Write what judges said: last revisions, without controls and tutorials."""
+    from errata.io.writing import write_lines
+
+    refuse_unless(wanted == "texts", "mark", "--form texts")
+    written: list[tuple[str, int]] = []
+    with opened(place) as database, ProgressBar("answers") as progress:
+        from errata.web.exports import answers_stored, export_lines, text_files
+
+        if wanted == "texts":
+            if output is None:
+                raise InputError("texts are several files", remedy="give --output")
+            for name, lines in text_files(database, mark=mark or "", blocked=with_blocked):
+                _write(list(lines()), f"{output}.{name}", written)
+        else:
+            total, found, kind = answers_stored(database), list[str](), wanted
+            safe = bool(click.get_current_context().meta.get("errata.safe_cells"))
+            some: Any = kind
+            for line in export_lines(database, some, blocked=with_blocked, safe_cells=safe):
+                found.append(line)
+                progress(min(len(found), total), total)
+            if output is None or output == "-":
+                write_lines(found, "-")
+            else:
+                _write(found, output, written)
+    if written:
+        emit(Table(("file", "lines"), tuple(written), title="Written", name="written"), form)
+
+
+def _write(lines: list[str], path: str, written: list[tuple[str, int]]) -> None:
+    from errata.io.writing import write_lines
+
+    write_lines(lines, path)
+    written.append((path, len(lines)))

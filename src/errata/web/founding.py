@@ -1,0 +1,163 @@
+"""From a design and texts to a stored campaign with its judges and links."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import select
+
+from errata.collect.budget import Outlook, check_capacity, check_rules, judgments_wanted, outlook
+from errata.collect.design import COMPARING, Design, design_of
+from errata.collect.items import Built, CampaignTexts, Example, build_items
+from errata.errors import InputError
+from errata.web.clock import wall_ms
+from errata.web.database import Database, create_database
+from errata.web.people import InvitedJudge, add_judges, fill_campaign, invited
+from errata.web.schema import campaigns
+from errata.web.tokens import KEY_VARIABLE, find_key, token_for
+
+__all__ = [
+    "CampaignLink",
+    "PlannedCampaign",
+    "check_same_campaign",
+    "design_campaign",
+    "key_of",
+    "links_of",
+    "store_campaign",
+]
+
+
+@dataclass(frozen=True)
+class PlannedCampaign:
+    """What a campaign is made of, before it is stored."""
+
+    name: str
+    design: Design
+    texts: CampaignTexts
+    examples: tuple[Example, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Fingerprints of the texts, by which a second run is held against the first."""
+        parts = {"the sources": self.texts.sources, "the documents": self.texts.documents}
+        parts |= {f"system {name}": texts for name, texts in self.texts.systems.items()}
+        parts["the examples"] = tuple(map(repr, self.examples))
+        return {name: _digest(texts) for name, texts in parts.items() if texts}
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def design_campaign(planned: PlannedCampaign) -> tuple[Built, Outlook]:
+    """Make the items of a campaign, and say what will happen; what cannot work is refused."""
+    design, systems = planned.design, planned.texts.systems
+    if design.kind in COMPARING and len(systems) < 2:
+        raise InputError(
+            f"{'one system only' if systems else 'no system'}, and judges compare systems",
+            remedy="name two or more files of outputs",
+        )
+    if not systems and design.kind != "correct":
+        raise InputError("no outputs to judge", remedy="name one file per system")
+    check_rules(design, systems)
+    built = build_items(design, planned.texts, judgments_wanted(design), planned.examples)
+    check_capacity(design, built)
+    return built, outlook(design, built)
+
+
+def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Database:
+    """Make the database of a campaign, its key and its judges; it is a draft then."""
+    words = os.environ.get(KEY_VARIABLE)
+    if words or _beside(place) is None:
+        key_of(place)  # a key that is missing is told before anything is made
+    database = create_database(place)
+    try:
+        key_of(place, create=True)
+        now = wall_ms()
+        fill_campaign(
+            database,
+            planned.design,
+            planned.texts,
+            built,
+            name=planned.name,
+            now=now,
+            words=planned.words,
+            digests=planned.digests,
+        )
+        add_judges(database, [f"judge{k + 1}" for k in range(planned.design.judges)], now=now)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def check_same_campaign(database: Database, planned: PlannedCampaign) -> None:
+    """Refuse texts and settings that are not those the campaign was made of."""
+    with database.reading() as connection:
+        row = connection.execute(select(campaigns.c.design, campaigns.c.digests)).one()
+    remedy = "give the same again, or nothing; another campaign needs another name"
+    before: dict[str, str] = json.loads(row.digests)
+    after = planned.digests
+    for name in (*before, *after):
+        if before.get(name) != after.get(name):
+            how = "new" if name not in before else "missing" if name not in after else "changed"
+            raise InputError(
+                f"{name}: {how} since the campaign was made", path=database.name, remedy=remedy
+            )
+    stored = design_of(json.loads(row.design)).to_json()
+    for name, value in planned.design.to_json().items():
+        if stored[name] != value:
+            raise InputError(
+                f"the campaign was made with {name}={stored[name]!r}, not {value!r}",
+                path=database.name,
+                remedy=remedy,
+            )
+
+
+def _beside(place: str) -> Path | None:
+    """The file whose neighbour holds the key; none for PostgreSQL."""
+    return None if "://" in place else Path(place)
+
+
+def key_of(place: str, *, create: bool = False) -> bytes:
+    """The key of the links of a campaign: from the environment, or beside the file."""
+    return find_key(_beside(place), os.environ.get(KEY_VARIABLE), create=create)
+
+
+class CampaignLink(NamedTuple):
+    """Whose link, in which state, and the link itself; the organiser has no state."""
+
+    who: str
+    state: str
+    link: str
+
+
+def links_of(
+    database: Database, key: bytes, begin: str, names: Sequence[str] = ()
+) -> list[CampaignLink]:
+    """The links of the judges named; of the organiser and of all where none is."""
+    with database.reading() as connection:
+        people = invited(connection)
+    for name in names:
+        if name not in {judge.name for judge in people}:
+            raise InputError(
+                f"there is no judge {name!r}",
+                path=database.name,
+                remedy="errata collect links lists the judges",
+            )
+
+    def link(judge: InvitedJudge) -> CampaignLink:
+        token = token_for(key, "judge", judge.id, judge.generation)
+        return CampaignLink(judge.name, judge.state, f"{begin}judge#{token}")
+
+    found = [link(judge) for judge in people if not names or judge.name in names]
+    if names:
+        return found
+    return [CampaignLink("organiser", "", f"{begin}admin#{token_for(key, 'admin')}"), *found]
