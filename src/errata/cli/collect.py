@@ -12,7 +12,7 @@ from errata.cli.collect_options import (
     address_options,
     design_options,
     needs_web,
-    opened,
+    opened_campaign,
     place_argument,
     planned_campaign,
     url_option,
@@ -62,7 +62,7 @@ def command() -> None:
 @design_options
 @url_option
 @format_option
-def new(
+def new_campaign(
     place: str,
     outputs: tuple[str, ...],
     inputs: Inputs,
@@ -101,9 +101,9 @@ def _links(
     database: Database, place: str, url: str | None, names: tuple[str, ...] = ()
 ) -> list[CampaignLink]:
     from errata.web.address import Address
-    from errata.web.founding import key_of, links_of
+    from errata.web.founding import link_key, links_of
 
-    return links_of(database, key_of(place), Address(url=url or "").links, names)
+    return links_of(database, link_key(place), Address(url=url or "").links, names)
 
 
 def _show(tables: list[Table], links: list[CampaignLink], form: Form, *, after: str = "") -> None:
@@ -125,7 +125,7 @@ def _show(tables: list[Table], links: list[CampaignLink], form: Form, *, after: 
 @place_argument
 @address_options
 @format_option
-def serve(place: str, address: Callable[[], Address], form: Form) -> None:
+def serve_campaign(place: str, address: Callable[[], Address], form: Form) -> None:
     """Serve a campaign to judges and organiser, until broken off.
 
     Only this machine can reach it unless --host says otherwise; a public address needs a
@@ -143,7 +143,7 @@ def serve(place: str, address: Callable[[], Address], form: Form) -> None:
 @design_options
 @address_options
 @format_option
-def run(
+def run_campaign(
     place: str,
     outputs: tuple[str, ...],
     inputs: Inputs,
@@ -171,9 +171,9 @@ def run(
         database, tables = _founded(place, planned_campaign(place, outputs, inputs, given))
         database.close()
     elif said:
-        with opened(place) as database:
+        with opened_campaign(place) as database:
             check_same_campaign(database, planned_campaign(place, outputs, inputs, given))
-    with opened(place) as database:
+    with opened_campaign(place) as database:
         if Store(database).campaign().state == "draft":
             change_state(database, "open", now=wall_ms())
     _serve(place, address, tables, form)
@@ -183,19 +183,19 @@ def _serve(place: str, address: Callable[[], Address], tables: list[Table], form
     """Serve until broken off; links are printed when the server listens."""
     needs_web()
     from errata.web.address import check_listening
-    from errata.web.founding import key_of, links_of
-    from errata.web.serving import serve as serve_campaign
+    from errata.web.founding import link_key, links_of
+    from errata.web.serving import serve
     from errata.web.store import Store
 
     where = address()
-    with opened(place) as database:
-        key = key_of(place)
+    with opened_campaign(place) as database:
+        key = link_key(place)
         links = links_of(database, key, where.links)
         state = Store(database).campaign().state
     check_listening(where)
     if state != "open":
         note(f"the campaign is {'not open yet' if state == 'draft' else state}: nobody can judge")
-    serve_campaign(
+    serve(
         place, key, where, ready=lambda: _show(tables, links, form, after="serving; Ctrl-C ends it")
     )
 
@@ -203,7 +203,7 @@ def _serve(place: str, address: Callable[[], Address], tables: list[Table], form
 @command.command("try", epilog="Example:  errata collect try")
 @address_options
 @format_option
-def try_it(address: Callable[[], Address], form: Form) -> None:
+def try_campaign(address: Callable[[], Address], form: Form) -> None:
     """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
     import tempfile
     from pathlib import Path
@@ -225,9 +225,9 @@ def try_it(address: Callable[[], Address], form: Form) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @url_option
 @format_option
-def links(place: str, names: tuple[str, ...], url: str | None, form: Form) -> None:
+def print_links(place: str, names: tuple[str, ...], url: str | None, form: Form) -> None:
     """Print the links again: of the judges named, or of the organiser and of all."""
-    with opened(place) as database:
+    with opened_campaign(place) as database:
         _show([], _links(database, place, url, names), form)
 
 
@@ -239,7 +239,7 @@ def links(place: str, names: tuple[str, ...], url: str | None, form: Form) -> No
 @click.option("--erase", is_flag=True, help="Forget the judgments too; their items return.")
 @url_option
 @format_option
-def judges(
+def change_judges(
     action: JudgeAction,
     place: str,
     names: tuple[str, ...],
@@ -255,7 +255,7 @@ def judges(
     """
     refuse_unless(action == "add", "count", "judges add")
     refuse_unless(action == "forget", "erase", "judges forget")
-    with opened(place) as database:
+    with opened_campaign(place) as database:
         names = _new_names(database, names, count) if action == "add" else names
         if not names:
             raise InputError("no judge is named", remedy="name some, or give --count to add")
@@ -299,9 +299,9 @@ def _act(database: Database, action: JudgeAction, names: tuple[str, ...], erase:
 @command.command("status", epilog="Example:  errata collect status pilot.db")
 @place_argument
 @format_option
-def status(place: str, form: Form) -> None:
+def show_status(place: str, form: Form) -> None:
     """Say how far a campaign is."""
-    with opened(place) as database:
+    with opened_campaign(place) as database:
         _show_status(database, form)
 
 
@@ -317,7 +317,7 @@ def _state_command(name: str, state: str, help: str) -> None:
     @place_argument
     @format_option
     def change(place: str, form: Form) -> None:
-        with opened(place) as database:
+        with opened_campaign(place) as database:
             from errata.web.clock import wall_ms
             from errata.web.people import change_state
 
@@ -340,22 +340,22 @@ _state_command("close", "closed", "End a campaign for good.")
 @click.argument("target", metavar="TO")
 @format_option
 @writes_files("target")
-def backup(place: str, target: str, form: Form) -> None:
+def copy_campaign(place: str, target: str, form: Form) -> None:
     """Copy a SQLite campaign while it is in use: whole, as it is at one time.
 
     The key of its links (PLACE.key) is not copied: keep it apart.
     """
     from pathlib import Path
 
-    with opened(place) as database:
-        from errata.web.database import backup as copy
+    with opened_campaign(place) as database:
+        from errata.web.database import backup
 
         if database.path is None:
             raise InputError(
                 "PostgreSQL has its own backups", path=database.name, remedy="use pg_dump"
             )
         try:
-            copy(database, Path(target))
+            backup(database, Path(target))
         except OSError as error:
             raise InputError(
                 f"cannot write the file: {error.strerror}", path=target, remedy="check the path"
@@ -386,7 +386,7 @@ def backup(place: str, target: str, form: Form) -> None:
     help="The file to write; of texts what their names begin with. Default: standard output.",
 )
 @format_option
-def export(
+def export_answers(
     place: str, wanted: str, with_blocked: bool, mark: str | None, output: str | None, form: Form
 ) -> None:
     """Write what judges said: last revisions, without controls and tutorials."""
@@ -394,7 +394,7 @@ def export(
 
     refuse_unless(wanted == "texts", "mark", "--form texts")
     written: list[tuple[str, int]] = []
-    with opened(place) as database, ProgressBar("answers") as progress:
+    with opened_campaign(place) as database, ProgressBar("answers") as progress:
         from errata.web.exports import answers_stored, export_lines, text_files
 
         if wanted == "texts":

@@ -28,7 +28,7 @@ __all__ = [
     "DesignGiven",
     "address_options",
     "design_options",
-    "opened",
+    "opened_campaign",
     "place_argument",
     "planned_campaign",
     "url_option",
@@ -60,7 +60,7 @@ def needs_web() -> None:
 
 
 @contextmanager
-def opened(place: str) -> Iterator[Database]:
+def opened_campaign(place: str) -> Iterator[Database]:
     """The database of a campaign, closed at the end."""
     needs_web()
     from errata.web.database import open_database

@@ -27,7 +27,7 @@ __all__ = [
     "PlannedCampaign",
     "check_same_campaign",
     "design_campaign",
-    "key_of",
+    "link_key",
     "links_of",
     "store_campaign",
 ]
@@ -76,10 +76,10 @@ def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Databa
     """Make the database of a campaign, its key and its judges; it is a draft then."""
     words = os.environ.get(KEY_VARIABLE)
     if words or _beside(place) is None:
-        key_of(place)  # a key that is missing is told before anything is made
+        link_key(place)  # a key that is missing is told before anything is made
     database = create_database(place)
     try:
-        key_of(place, create=True)
+        link_key(place, create=True)
         now = wall_ms()
         fill_campaign(
             database,
@@ -126,7 +126,7 @@ def _beside(place: str) -> Path | None:
     return None if "://" in place else Path(place)
 
 
-def key_of(place: str, *, create: bool = False) -> bytes:
+def link_key(place: str, *, create: bool = False) -> bytes:
     """The key of the links of a campaign: from the environment, or beside the file."""
     return find_key(_beside(place), os.environ.get(KEY_VARIABLE), create=create)
 
