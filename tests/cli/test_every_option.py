@@ -45,6 +45,24 @@ WITHOUT_TRACE = {
     "--safe-cells": "the same in all commands: `emit` does it; held for score below",
     "--signature": "only what is said below tables; tests/cli/test_cli.py",
     "--digits": "the same in all commands: `emit` does it; held for score below",
+    **{
+        f"collect {name} {option}": "concerns what is served; tests/cli/test_collect.py, web"
+        for name in ("serve", "run", "try")
+        for option in ("--host", "--port", "--url", "--certificate", "--key", "--behind-proxy")
+        + ("--plain-http", "--format")
+    },
+    **{
+        f"collect {name} --format": "as in collect new and status; the state would change"
+        for name in ("open", "pause", "close", "backup")
+    },
+    **{
+        f"collect export {option}": "needs answers; tests/cli/test_collect.py"
+        for option in ("--form", "--with-blocked", "--mark", "--output", "--format")
+    },
+    **{
+        f"collect judges {option}": "changes who judges; tests/cli/test_collect.py"
+        for option in ("--count", "--erase", "--url", "--format")
+    },
 }
 
 

@@ -32,6 +32,7 @@ RUNS: dict[str, tuple[object, ...]] = {
     ),
     "verify": ("verify", "m2=0.8165 ± 0.044", "--sample", "--for", "eager"),
     "board": ("board", "board"),
+    "collect": ("collect", "new", "pilot.db", "--sample", "--judges", 2),
     "rank": ("rank", "--sample", "--head-to-head", "--resamples", 40),
     "agree": ("agree", "--sample"),
     "plan": ("plan", "--sample", "--systems", "eager", "cautious", "--simulations", 50),
@@ -60,8 +61,8 @@ RUNS: dict[str, tuple[object, ...]] = {
     "reproduce, run": ("reproduce", "small.toml"),
 }
 FORMS = ("json", "tsv", "latex", "markdown", "html")
-# What is listed and not computed has nothing that made it.
-LISTED = {"cache", "convert", "data", "metrics", "rankers", "reproduce"}
+# What is listed or counted, and not computed, has nothing that made it.
+LISTED = {"cache", "collect", "convert", "data", "metrics", "rankers", "reproduce"}
 # What a report says of itself.
 CONTENTS = {"report", "signatures", "digests", "versions"}
 # Names, which may be made of digits, and what a paper prints.

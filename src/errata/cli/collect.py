@@ -76,9 +76,10 @@ def new_campaign(
     the same items.
     """
     planned = planned_campaign(place, outputs, inputs, given)
+    begin = _beginning(url)
     database, tables = _founded(place, planned)
     try:
-        _show(tables, _links(database, place, url), form)
+        _show(tables, _links(database, place, begin), form)
     finally:
         database.close()
 
@@ -97,13 +98,19 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
     return database, [outlook_table(planned.name, expected, built)]
 
 
-def _links(
-    database: Database, place: str, url: str | None, names: tuple[str, ...] = ()
-) -> list[CampaignLink]:
+def _beginning(url: str | None) -> str:
+    """What links begin with, where nothing is served yet."""
     from errata.web.address import Address
+
+    return Address(url=url or "").links
+
+
+def _links(
+    database: Database, place: str, begin: str, names: tuple[str, ...] = ()
+) -> list[CampaignLink]:
     from errata.web.founding import link_key, links_of
 
-    return links_of(database, link_key(place), Address(url=url or "").links, names)
+    return links_of(database, link_key(place), begin, names)
 
 
 def _show(tables: list[Table], links: list[CampaignLink], form: Form, *, after: str = "") -> None:
@@ -228,7 +235,7 @@ def try_campaign(address: Callable[[], Address], form: Form) -> None:
 def print_links(place: str, names: tuple[str, ...], url: str | None, form: Form) -> None:
     """Print the links again: of the judges named, or of the organiser and of all."""
     with opened_campaign(place) as database:
-        _show([], _links(database, place, url, names), form)
+        _show([], _links(database, place, _beginning(url), names), form)
 
 
 @command.command("judges", epilog="Example:  errata collect judges add pilot.db ana bo")
@@ -255,12 +262,13 @@ def change_judges(
     """
     refuse_unless(action == "add", "count", "judges add")
     refuse_unless(action == "forget", "erase", "judges forget")
+    begin = _beginning(url)
     with opened_campaign(place) as database:
         names = _new_names(database, names, count) if action == "add" else names
         if not names:
             raise InputError("no judge is named", remedy="name some, or give --count to add")
         _act(database, action, names, erase)
-        shown = [] if action == "forget" else _links(database, place, url, names)
+        shown = [] if action == "forget" else _links(database, place, begin, names)
     _show([], shown, form)
     if action == "forget":
         note(f"forgotten: {len(names)}; the backups you made still know them")

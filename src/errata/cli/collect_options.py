@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,8 +55,10 @@ place_argument = click.argument("place", metavar="PLACE", envvar=PLACE_VARIABLE,
 def needs_web() -> None:
     """Refuse, in the usual line, to go on without the packages of ``errata[web]``."""
     for package in NEEDED:
-        if find_spec(package) is None:
-            raise MissingExtraError(package, "pip install 'errata[web]'")
+        try:
+            import_module(package)
+        except ImportError:
+            raise MissingExtraError(package, "pip install 'errata[web]'") from None
 
 
 @contextmanager

@@ -1,0 +1,325 @@
+"""``errata collect`` as users run it: processes, links, answers over HTTP, files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import Done, errata, python_process
+from errata.datasets.sample import SAMPLE_FILES, sample_file
+from served import Server, free_port
+from simulated_judges import ranked
+
+SYSTEMS = ("eager.txt", "cautious.txt", "fluent.txt", "noisy.txt")
+TEXTS = ("--source", "source.txt", *SYSTEMS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in SAMPLE_FILES:
+        with sample_file(name) as path:
+            (tmp_path / name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+def collect(folder: Path, *words: object, code: int | None = 0, **options: Any) -> Done:
+    return errata("collect", *words, cwd=folder, code=code, **options)
+
+
+def links(folder: Path, place: str = "p.db", *names: str) -> dict[str, str]:
+    """Tokens by whose they are."""
+    found = json.loads(collect(folder, "links", place, *names, "--json").stdout)
+    return {row["who"]: row["link"].partition("#")[2] for row in found["tables"][0]["rows"]}
+
+
+@contextlib.contextmanager
+def running(folder: Path, *words: object) -> Iterator[tuple[Server, dict[str, str]]]:
+    """A command that serves, once it has said so, and the tokens of the links it printed."""
+    port = free_port()
+    line = [sys.executable, "-m", "errata", "collect", *map(str, words), "--port", str(port)]
+    process = subprocess.Popen(
+        line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    said: dict[str, str] = {}
+    for text in process.stdout:
+        if found := re.fullmatch(rf"(.+): http://127\.0\.0\.1:{port}/\w+#(\S+)\n", text):
+            said[found[1]] = found[2]
+        if text.startswith("serving"):
+            break
+    else:
+        pytest.fail(process.stderr.read())
+    server = Server("p.db", port, process=process)  # type: ignore[arg-type]
+    try:
+        yield server, said
+    finally:
+        server.stop()
+        process.stdout.close()
+        process.stderr.close()
+
+
+def judge(server: Server, token: str, most: int, seed: int = 0) -> int:
+    """Answer tasks until there are none, or so many were answered."""
+    rng = random.Random(seed)
+    for done in range(most):
+        status, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
+        assert status == 200, body
+        if not body["tasks"]:
+            return done
+        task = body["tasks"][0]
+        sent = {"revision": task["revision"], "answer": ranked(task, rng), "active": 9, "total": 9}
+        status, body = server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=token)
+        assert status == 201, body
+    return most
+
+
+def test_from_texts_to_a_ranking(folder: Path) -> None:
+    """Run, judge, export; the other commands read it, and the dashboard says the same."""
+    with running(folder, "run", "p.db", *TEXTS, "--judges", 2) as (server, said):
+        assert set(said) == {"organiser", "judge1", "judge2"}
+        for k, name in enumerate(("judge1", "judge2")):
+            assert judge(server, said[name], 30, seed=k) == 30
+        second = collect(folder, "serve", "p.db", "--port", free_port(), code=2)
+        assert "another process serves this campaign" in second.stderr
+        done = collect(folder, "export", "p.db", "-o", "j.jsonl")
+        assert "j.jsonl" in done.stdout
+        # Figures are worked out every few seconds, and when the campaign changes.
+        server.call("PATCH", "admin/campaign", {"state": "paused"}, token=said["organiser"])
+        status, shown = server.call("GET", "admin/ranking", token=said["organiser"])
+        assert status == 200
+    for words in (("rank",), ("agree",), ("check",)):
+        read = errata(*words, "j.jsonl", cwd=folder)
+        assert read.stderr == "", words
+    printed = json.loads(errata("rank", "j.jsonl", "--json", cwd=folder).stdout)["tables"][0]
+    ranking = shown["tables"][0]
+    assert [column["name"] for column in ranking["columns"]] == printed["columns"]
+    wide = errata("rank", "j.jsonl", cwd=folder, env={"COLUMNS": "200"}).stdout
+    lines = [line.split() for line in wide.splitlines()]
+    for row in ranking["rows"]:
+        assert " ".join(row["cells"]).split() in lines, wide
+    systems = [row["cells"][printed["columns"].index("system")] for row in ranking["rows"]]
+    assert systems == [row["system"] for row in printed["rows"]]
+
+
+def test_killed_and_started_again(folder: Path) -> None:
+    with running(folder, "run", "p.db", *TEXTS) as (server, said):
+        judge(server, said["judge1"], 3)
+        server.kill()
+    with running(folder, "run", "p.db", *TEXTS) as (server, again):
+        assert again == said
+        judge(server, again["judge1"], 2, seed=1)
+    assert len(collect(folder, "export", "p.db").stdout.splitlines()) == 5
+    with running(folder, "serve", "p.db") as (_, third):
+        assert third == said
+
+
+def test_the_sample_can_be_tried(tmp_path: Path) -> None:
+    with running(tmp_path, "try") as (server, said):
+        assert judge(server, said["judge2"], 2) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("eager.txt",), "one system only, and judges compare systems"),
+        (("eager.txt", "x/eager.txt"), "eager"),
+        (("eager.txt", "b=eager.txt"), "no sentence has two different outputs"),
+        (("eager.txt", "shifted.txt"), "shifted.txt"),
+        (("eager.txt", "short.txt"), "short.txt:72"),
+        ((*SYSTEMS, "--outputs-per-item", 1), "an item shows 2 to 9 outputs"),
+        ((*SYSTEMS, "--outputs-per-item", 10), "an item shows 2 to 9 outputs"),
+        ((*SYSTEMS, "--quota", 5), "1 judges with a quota of 5 give 5 judgments"),
+        ((*SYSTEMS, "--refs", "reference0.txt"), "references are no systems"),
+        ((*SYSTEMS, "--documents", "short.txt"), "short.txt:72"),
+        ((*SYSTEMS, "--instructions", "none.md"), "none.md"),
+        ((*SYSTEMS, "--consent", "empty.md"), "empty.md: the file is empty"),
+        ((*SYSTEMS, "--campaign", "bad.toml"), "bad.toml:2: there is no setting 'judge'"),
+        ((*SYSTEMS, "--policy", "adaptive"), "policy='adaptive' is for pairs"),
+        ((*SYSTEMS, "--hours", 2, "--rankings", 5), "rankings and hours are two budgets"),
+        ((*SYSTEMS, "--url", "example.org"), "is no address of a page"),
+    ],
+)
+def test_what_cannot_work_is_refused(folder: Path, words: tuple[Any, ...], problem: str) -> None:
+    lines = (folder / "fluent.txt").read_text("utf-8").splitlines(keepends=True)
+    (folder / "x").mkdir()
+    for name, text in {
+        "x/eager.txt": "".join(lines),
+        "shifted.txt": "".join([*lines[1:], lines[0]]),
+        "short.txt": "".join(lines[:-1]),
+        "empty.md": "\n",
+        "bad.toml": "kind = 'rank'\njudge = 3\n",
+    }.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    done = collect(folder, "new", "p.db", "--source", "source.txt", *words, code=2)
+    assert problem in done.stderr.splitlines()[-1]
+    assert not (folder / "p.db").exists()
+
+
+def test_places_that_are_no_campaigns(folder: Path) -> None:
+    assert "no such campaign" in collect(folder, "status", "p.db", code=2).stderr
+    taken = collect(folder, "new", "eager.txt", *TEXTS, code=2)
+    assert "eager.txt: this file is no SQLite database" in taken.stderr
+    collect(folder, "new", "p.db", *TEXTS)
+    assert "something in this database" in collect(folder, "new", "p.db", *TEXTS, code=2).stderr
+    unset = collect(folder, "status", "ERRATA_DATABASE_URL", code=2)
+    assert "ERRATA_DATABASE_URL is not set" in unset.stderr
+    for words in (("status",), ("links", "ERRATA_DATABASE_URL", "judge1")):
+        collect(folder, *words, env={"ERRATA_DATABASE_URL": "p.db"})
+    mysql = collect(folder, "status", "mysql://u@h/d", code=2)
+    assert "databases of mysql are not supported" in mysql.stderr
+    assert "others may read the key" not in mysql.stderr
+    (folder / "p.db.key").chmod(0o644)
+    assert "others may read the key" in collect(folder, "links", "p.db", code=2).stderr
+
+
+def test_a_second_run_needs_the_same_inputs(folder: Path) -> None:
+    collect(folder, "new", "p.db", *TEXTS)
+    port = ("--port", free_port())
+    for words, problem in (
+        (TEXTS[:-1], "system noisy: missing since the campaign was made"),
+        ((*TEXTS, "nothing.txt"), "system nothing: new since the campaign was made"),
+        ((*TEXTS, "--judges", 3), "the campaign was made with judges=1, not 3"),
+    ):
+        assert problem in collect(folder, "run", "p.db", *words, *port, code=2).stderr
+    (folder / "noisy.txt").write_bytes((folder / "fluent.txt").read_bytes())
+    changed = collect(folder, "run", "p.db", *TEXTS, *port, code=2)
+    assert "system noisy: changed since the campaign was made" in changed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--host", "0.0.0.0"), "can be reached by others, without encryption"),
+        (("--certificate", "c.pem"), "--certificate and --key go together"),
+        (("--certificate", "c.pem", "--key", "k.pem"), "c.pem: the certificate cannot be used"),
+        (("--behind-proxy", "nowhere"), "'nowhere' is no address or network"),
+        (("--plain-http", "--host", "203.0.113.7"), "cannot listen on 203.0.113.7"),
+        (("--url", "ftp://x"), "is no address of a page"),
+    ],
+)
+def test_where_nobody_can_be_served(folder: Path, words: tuple[str, ...], problem: str) -> None:
+    collect(folder, "new", "p.db", *TEXTS)
+    done = collect(folder, "serve", "p.db", *words, code=2)
+    assert problem in done.stderr.splitlines()[-1]
+
+
+def test_a_port_that_is_taken(folder: Path) -> None:
+    with running(folder, "run", "p.db", *TEXTS) as (server, _):
+        done = collect(folder, "try", "--port", server.port, code=2)
+    assert f"cannot listen on 127.0.0.1, port {server.port}" in done.stderr
+
+
+def test_judges_come_and_go(folder: Path) -> None:
+    collect(folder, "new", "p.db", *TEXTS)
+    collect(folder, "judges", "add", "p.db", "ana", "--count", 2)
+    before = links(folder)
+    assert list(before) == ["organiser", "judge1", "ana", "judge2", "judge3"]
+    collect(folder, "judges", "rotate", "p.db", "ana")
+    after = links(folder)
+    assert {who for who in before if before[who] != after[who]} == {"ana"}
+    assert "(blocked)" in collect(folder, "judges", "block", "p.db", "ana").stdout
+    assert "(blocked)" not in collect(folder, "judges", "unblock", "p.db", "ana").stdout
+    collect(folder, "judges", "forget", "p.db", "ana", "--erase")
+    assert "ana" not in links(folder)
+    assert b"ana" not in b"".join(p.read_bytes() for p in folder.glob("p.db*"))
+    for words, problem in (
+        (("block", "p.db", "ana"), "there is no judge 'ana'"),
+        (("add", "p.db", "judge1"), "there are two judges 'judge1'"),
+        (("rotate", "p.db"), "no judge is named"),
+        (("rotate", "p.db", "judge1", "--count", 2), "--count goes with judges add"),
+        (("add", "p.db", "bo", "--erase"), "--erase goes with judges forget"),
+    ):
+        assert problem in collect(folder, "judges", *words, code=2).stderr
+
+
+def test_states_and_copies(folder: Path) -> None:
+    collect(folder, "new", "p.db", *TEXTS)
+    for name, state in (("open", "open"), ("pause", "paused"), ("open", "open")):
+        assert re.search(rf"State +{state}\b", collect(folder, name, "p.db").stdout)
+    collect(folder, "backup", "p.db", "copy.db")
+    assert "the file exists" in collect(folder, "backup", "p.db", "copy.db", code=2).stderr
+    collect(folder, "backup", "p.db", "copy.db", "--force")
+    assert "closed" in collect(folder, "close", "p.db").stdout
+    assert "open" in collect(folder, "status", "copy.db").stdout
+    assert "closed cannot become open" in collect(folder, "open", "p.db", code=2).stderr
+
+
+def test_a_campaign_file_names_everything(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "how.md").write_text("# Rank them\n")
+    outputs = ", ".join(f'"../{name}"' for name in SYSTEMS)
+    (folder / "sub" / "c.toml").write_text(
+        f'judges = 3\nrate = 20\nreference_is_system = true\n[inputs]\nname = "Pilot"\n'
+        f'source = "../source.txt"\noutputs = [{outputs}]\nreferences = "../reference0.txt"\n'
+        'instructions = "../how.md"\n[[tutorial]]\nsource = "He go ."\n'
+        'outputs = ["He goes .", "He go go ."]\nworse = 2\nbetter = 1\n'
+    )
+    done = collect(folder, "new", "p.db", "--campaign", "sub/c.toml", "--judges", 2)
+    assert "Pilot: what will happen" in done.stdout
+    assert "cost" in done.stdout
+    assert "judge2: " in done.stdout
+    assert "judge3: " not in done.stdout
+    with running(folder, "run", "p.db") as (server, said):
+        _, body = server.call("GET", "me", token=said["judge1"])
+        assert body["instructions"][0]["inline"] == [["text", "Rank them"]]
+        assert body["state"] in ("tutorial", "working", "instructions")
+
+
+def test_written_texts_are_several_files(folder: Path) -> None:
+    with running(folder, "run", "p.db", "--source", "source.txt", "--kind", "correct") as (
+        server,
+        said,
+    ):
+        judge(server, said["judge1"], 2)
+    refused = collect(folder, "export", "p.db", code=2)
+    assert "answers of the kind 'correct' cannot be written as jsonl" in refused.stderr
+    assert (
+        "texts are several files"
+        in collect(folder, "export", "p.db", "--form", "texts", code=2).stderr
+    )
+    collect(folder, "export", "p.db", "--form", "texts", "--mark", "NONE", "-o", "t")
+    lines = (folder / "t.minimal.0").read_text("utf-8").splitlines()
+    assert len(lines) == len((folder / "source.txt").read_text("utf-8").splitlines())
+    assert sum(line != "NONE" for line in lines) == 2
+
+
+def test_answers_of_blocked_judges_are_left_out_unless_asked_for(folder: Path) -> None:
+    with running(folder, "run", "p.db", *TEXTS) as (server, said):
+        judge(server, said["judge1"], 2)
+    collect(folder, "judges", "block", "p.db", "judge1")
+    assert collect(folder, "export", "p.db").stdout == ""
+    assert len(collect(folder, "export", "p.db", "--with-blocked").stdout.splitlines()) == 2
+
+
+def test_without_the_extra_it_says_how_to_get_it() -> None:
+    program = (
+        "import sys\n"
+        "class Away:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] in ('sqlalchemy', 'starlette', 'uvicorn'):\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Away())\n"
+        "from errata.cli import main\n"
+        "main(sys.argv[1:] or ['collect', 'status', 'p.db'])\n"
+    )
+    done = python_process(program, code=2)
+    assert done.stderr == "errata: sqlalchemy is not installed; run: pip install 'errata[web]'\n"
+
+
+@pytest.mark.parametrize("line", ["--help", "collect --help", "collect new --help"])
+def test_help_needs_no_web_package(line: str) -> None:
+    program = f"import sys\nfrom errata.cli import main\ntry:\n main({line.split()!r})\n"
+    program += "except SystemExit: pass\nprint(*sys.modules)"
+    found = set(python_process(program).stdout.splitlines()[-1].split())
+    assert not found & {"sqlalchemy", "starlette", "uvicorn", "jinja2"}
