@@ -6,6 +6,7 @@ import contextlib
 import json
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ def running(folder: Path, *words: object) -> Iterator[tuple[Server, dict[str, st
             break
     else:
         pytest.fail(process.stderr.read())
-    server = Server("p.db", port, process=process)  # type: ignore[arg-type]
+    server = Server("p.db", port, process=process)
     try:
         yield server, said
     finally:
@@ -323,3 +324,44 @@ def test_help_needs_no_web_package(line: str) -> None:
     program += "except SystemExit: pass\nprint(*sys.modules)"
     found = set(python_process(program).stdout.splitlines()[-1].split())
     assert not found & {"sqlalchemy", "starlette", "uvicorn", "jinja2"}
+
+
+def stored(folder: Path, *words: object) -> dict[str, Any]:
+    """What a new campaign holds, but for what is drawn anew in each: times and keys."""
+    collect(folder, "new", "n.db", *TEXTS, *words)
+    found = {}
+    with contextlib.closing(sqlite3.connect(folder / "n.db")) as database:
+        for table in ("campaign", "sentence", "item", "item_output", "judge"):
+            found[table] = database.execute(f"SELECT * FROM {table}").fetchall()
+    for path in folder.glob("n.db*"):
+        path.unlink()
+    return found
+
+
+def test_the_same_words_design_the_same_campaign(folder: Path) -> None:
+    for name in ("how.md", "agree.md"):
+        (folder / name).write_text(f"Read {name}.\n")
+    source = (folder / "source.txt").read_text("utf-8")
+    documents = [f"d{k // 9}" for k, _ in enumerate(source.splitlines())]
+    (folder / "documents.txt").write_text("\n".join(documents) + "\n")
+    plain = stored(folder)
+    assert stored(folder) == plain
+    for words, tables in (
+        (("--design-seed", 1), {"campaign", "sentence", "item", "item_output"}),
+        (("--policy", "random"), {"campaign", "item", "item_output"}),
+        (("--quota", 150), {"campaign", "sentence", "item", "item_output"}),  # more controls
+        (("--instructions", "how.md"), {"campaign"}),
+        (("--consent", "agree.md"), {"campaign"}),
+        (("--documents", "documents.txt"), {"campaign", "sentence"}),
+        (("--url", "https://example.org/study"), set()),
+    ):
+        other = stored(folder, *words)
+        assert {name for name in plain if plain[name] != other[name]} == tables, words
+
+
+def test_links_begin_with_the_public_address(folder: Path) -> None:
+    url = ("--url", "https://example.org/study")
+    shown = [collect(folder, "new", "p.db", *TEXTS, *url), collect(folder, "links", "p.db", *url)]
+    shown.append(collect(folder, "judges", "rotate", "p.db", "judge1", *url))
+    for done in shown:
+        assert "judge1: https://example.org/study/judge#j1." in done.stdout

@@ -52,6 +52,19 @@ WITHOUT_TRACE = {
         + ("--plain-http", "--format")
     },
     **{
+        f"collect new {option}": "seen in what is stored; tests/cli/test_collect.py"
+        for option in ("--campaign", "--instructions", "--consent", "--documents", "--quota")
+        + ("--policy", "--design-seed", "--url")
+    },
+    **{
+        f"collect run {option}": "as in collect new, which declares them once"
+        for option in ("--source", "--refs", "--sample", "--no-guard", "--campaign", "--consent")
+        + ("--instructions", "--documents", "--quota", "--policy", "--design-seed", "--kind")
+        + ("--outputs-per-item", "--judges", "--overlap", "--repeats", "--controls", "--items")
+        + ("--rankings", "--hours", "--rate")
+    },
+    "collect links --url": "seen in what is stored; tests/cli/test_collect.py",
+    **{
         f"collect {name} --format": "as in collect new and status; the state would change"
         for name in ("open", "pause", "close", "backup")
     },
@@ -574,6 +587,32 @@ for _name, (_more, _odd) in MORE.items():
 # Beside texts of other sentences a score is another one.
 _alien = CASES["verify"]["--no-guard"]
 CASES["verify"]["--no-guard"] = _alien._replace(base=_alien.base.replace("gleu=0.2", "gleu=0.1"))
+# Keys and links are drawn anew in every campaign, so that only what is counted can be held.
+_OUTLOOK = {
+    "--kind": "--kind pair",
+    "--outputs-per-item": "--outputs-per-item 2",
+    "--judges": "--judges 4",
+    "--overlap": "--overlap 0.5",
+    "--repeats": "--repeats 0.2",
+    "--controls": "--controls 0.2",
+    "--items": "--items 20",
+    "--rankings": "--rankings 20",
+    "--hours": "--hours 0.5",
+    "--rate": "--rate 12",
+}
+CASES["collect new"] = {
+    "--sample": case("new.db", "--sample"),
+    "--source": case("new.db eager.txt noisy.txt", "--source source.txt"),
+    "--refs": case("new.db --source source.txt eager.txt noisy.txt", "--refs reference0.txt"),
+    "--no-guard": case("new.db --source source.txt eager.txt alien.txt", "--no-guard"),
+    "--format": case("new.db --sample", "--format markdown", text=True),
+    **{
+        option: case("new.db --sample --judges 2", words, "outlook")
+        for option, words in _OUTLOOK.items()
+    },
+}
+for _name in ("links", "status"):
+    CASES[f"collect {_name}"] = {"--format": case("kept.db", "--format markdown", text=True)}
 # The seed decides damage itself, not only intervals.
 CASES["stress"]["--seed"] = [case(GLEU, "--seed 1"), case("-m gleu --resamples 0", "--seed 1")]
 
@@ -604,6 +643,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, chat_server: object) -> Pat
         if file.is_file():
             shutil.copy(file, made)
     _write_judgments(made)
+    errata("collect", "new", "kept.db", "--sample", cwd=made)
     gold = (made / "gold.m2").read_text("utf-8")
     less = "\n".join(line for line in gold.split("\n") if not line.endswith("|||1"))
     many = "S a b c\nA 1 2|||X|||b|||REQUIRED|||-NONE-|||0\n\n" * 9
