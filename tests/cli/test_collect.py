@@ -365,3 +365,20 @@ def test_links_begin_with_the_public_address(folder: Path) -> None:
     shown.append(collect(folder, "judges", "rotate", "p.db", "judge1", *url))
     for done in shown:
         assert "judge1: https://example.org/study/judge#j1." in done.stdout
+
+
+def test_the_campaign_files_of_the_page_make_campaigns(folder: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "collecting.md").read_text("utf-8")
+    files = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
+    assert len(files) == 2
+    names = [path.removesuffix(".txt") for path in (*SYSTEMS, "nothing.txt")]
+    for k, text in enumerate(files):
+        named = re.findall(r'"([\w/-]+)\.txt"', text)
+        for name, own in zip(named, ("source", *names)[: len(named)], strict=True):
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / f"{name}.txt").write_bytes((folder / f"{own}.txt").read_bytes())
+        for name in ("rank.md", "consent.md"):
+            (folder / name).write_text("Words.\n")
+        (folder / "c.toml").write_text(text, encoding="utf-8")
+        done = collect(folder, "new", f"page{k}.db", "--campaign", "c.toml")
+        assert "what will happen" in done.stdout
