@@ -382,3 +382,22 @@ def test_the_campaign_files_of_the_page_make_campaigns(folder: Path) -> None:
         (folder / "c.toml").write_text(text, encoding="utf-8")
         done = collect(folder, "new", f"page{k}.db", "--campaign", "c.toml")
         assert "what will happen" in done.stdout
+
+
+def test_judges_come_from_a_table(folder: Path) -> None:
+    collect(folder, "new", "p.db", *TEXTS)
+    (folder / "j.csv").write_text("name,quota,provider,external id\nana,7,panel,secret1\nbo,,,\n")
+    done = collect(folder, "import", "p.db", "j.csv", "--url", "https://example.org/")
+    assert "ana: https://example.org/judge#j2." in done.stdout
+    assert "secret1" not in done.stdout
+    with running(folder, "run", "p.db") as (server, said):
+        assert list(said) == ["organiser", "judge1", "ana", "bo"]
+        _, body = server.call("GET", "me", token=said["ana"])
+        assert body["progress"] == {"done": 0, "quota": 7}
+    assert "secret1" in collect(folder, "export", "p.db", "--form", "people").stdout
+    (folder / "k.csv").write_text("name,provider,external id\ncleo,panel,secret1\n")
+    again = collect(folder, "import", "p.db", "k.csv", code=2)
+    assert "the external id of 'cleo' is there already" in again.stderr
+    assert "cleo" not in links(folder)
+    (folder / "l.csv").write_text("name,quota\ndia,many\n")
+    assert "l.csv:2: the quota 'many'" in collect(folder, "import", "p.db", "l.csv", code=2).stderr

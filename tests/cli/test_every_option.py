@@ -63,6 +63,8 @@ WITHOUT_TRACE = {
         + ("--outputs-per-item", "--judges", "--overlap", "--repeats", "--controls", "--items")
         + ("--rankings", "--hours", "--rate")
     },
+    "collect import --url": "as in collect judges; tests/cli/test_collect.py",
+    "collect import --format": "as in collect links; the judges would be there twice",
     "collect links --url": "seen in what is stored; tests/cli/test_collect.py",
     **{
         f"collect {name} --format": "as in collect new and status; the state would change"

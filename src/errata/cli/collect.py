@@ -100,6 +100,7 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
 
 def _beginning(url: str | None) -> str:
     """What links begin with, where nothing is served yet."""
+    needs_web()
     from errata.web.address import Address
 
     return Address(url=url or "").links
@@ -272,6 +273,27 @@ def change_judges(
     _show([], shown, form)
     if action == "forget":
         note(f"forgotten: {len(names)}; the backups you made still know them")
+
+
+@command.command("import", epilog="Example:  errata collect import pilot.db judges.csv")
+@place_argument
+@click.argument("table", metavar="JUDGES.csv")
+@url_option
+@format_option
+def import_judges(place: str, table: str, url: str | None, form: Form) -> None:
+    """Add the judges of a table with a heading: name, quota, provider, external id.
+
+    A name or an external id is needed. Ids at a panel are shown nowhere but in export --form
+    people.
+    """
+    begin = _beginning(url)
+    with opened_campaign(place) as database:
+        from errata.web.clock import wall_ms
+        from errata.web.imports import invite_listed, read_judge_list
+
+        listed = read_judge_list(table)
+        invite_listed(database, listed, now=wall_ms())
+        _show([], _links(database, place, begin, tuple(each.name for each in listed)), form)
 
 
 def _new_names(database: Database, names: tuple[str, ...], count: int | None) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from sqlalchemy import insert, select
 
 from errata.data import Judgment
 from errata.errors import InputError
@@ -17,8 +18,11 @@ from errata.human.counts import Counts
 from errata.io.files import PathLike, shown_name
 from errata.io.sheet import column_key, read_rows, same_width
 from errata.io.whole_numbers import whole_number
+from errata.web.database import Database
+from errata.web.people import add_judges, set_quota
+from errata.web.schema import identities
 
-__all__ = ["ListedJudge", "counts_between", "read_judge_list"]
+__all__ = ["ListedJudge", "counts_between", "invite_listed", "read_judge_list"]
 
 _TITLES = {
     "name": {"name", "judge", "pseudonym"},
@@ -79,6 +83,45 @@ def read_judge_list(path: PathLike) -> list[ListedJudge]:
     if not found:
         raise InputError("no judge below the heading", path=where, remedy="give a row for each")
     return found
+
+
+def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int) -> None:
+    """Add the judges of a table, with their quotas and ids at a panel: none if one is refused.
+
+    Ids are the only personal data of a campaign; they are kept in a table of their own.
+    """
+    known: set[tuple[str, str]] = set()
+    with database.reading() as connection:
+        known |= {
+            (row.provider, row.external_id)
+            for row in connection.execute(select(identities.c.provider, identities.c.external_id))
+        }
+    for each in listed:
+        identity = (each.provider, each.external_id)
+        if each.external_id and identity in known:
+            raise InputError(
+                f"the external id of {each.name!r} is there already",
+                path=database.name,
+                remedy="list each participant once",
+            )
+        known.add(identity)
+    judges = add_judges(database, [each.name for each in listed], now=now)
+    ids = {judge.name: judge.id for judge in judges}
+    with database.writing() as connection:
+        for each in listed:
+            if each.external_id:
+                connection.execute(
+                    insert(identities).values(
+                        judge=ids[each.name],
+                        campaign=1,
+                        provider=each.provider,
+                        external_id=each.external_id,
+                        session_digest="",
+                    )
+                )
+    for each in listed:
+        if each.quota is not None:
+            set_quota(database, each.name, each.quota, now=now)
 
 
 def counts_between(judgments: Iterable[Judgment], systems: Sequence[str]) -> Counts:
