@@ -36,6 +36,7 @@ OWN_HELP = {
 
 # What commands may import from the command line.
 SHARED = (
+    ".campaigns",
     ".chosen",
     ".named_data",
     "",
