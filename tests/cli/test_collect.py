@@ -271,6 +271,9 @@ def test_a_campaign_file_names_everything(folder: Path) -> None:
     assert "cost" in done.stdout
     assert "judge2: " in done.stdout
     assert "judge3: " not in done.stdout
+    with contextlib.closing(sqlite3.connect(folder / "p.db")) as database:
+        rows = database.execute("SELECT expected FROM item WHERE purpose = 'tutorial'").fetchall()
+    assert [json.loads(row[0]) for row in rows] == [{"worse": 1, "better": 0}]
     with running(folder, "run", "p.db") as (server, said):
         _, body = server.call("GET", "me", token=said["judge1"])
         assert body["instructions"][0]["inline"] == [["text", "Rank them"]]
