@@ -6,8 +6,9 @@ import ast
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "errata"
-# What is filled while a file is read or written, and given to nobody.
-GATHERING = {"FileSet", "Reading", "_Items"}
+# What is filled while a file is read or written, and given to nobody; what a server remembers of
+# its callers and of its health.
+GATHERING = {"FileSet", "Limiter", "Reading", "Served", "_Items"}
 
 
 def test_every_dataclass_is_frozen() -> None:

@@ -29,11 +29,11 @@ from errata.web.answering import SentAnswer
 from errata.web.events import record
 from errata.web.headers import Guarded, answer_headers
 from errata.web.limits import Limiter, Malformed, read_json
-from errata.web.pages import render, static_files
+from errata.web.pages import render_page, static_files
 from errata.web.people import set_state_of_judge
 from errata.web.prose import read_prose
 from errata.web.schema import judges, schemas
-from errata.web.standing import Standing, consent_version, standing_of
+from errata.web.standing import JudgeStanding, consent_version, judge_standing
 from errata.web.store import Campaign, ForbiddenError, Store
 from errata.web.tokens import Claims, read_token
 from errata.web.wording import direction_of, wording
@@ -130,9 +130,9 @@ async def body_of(request: Request) -> dict[str, Any]:
         raise ApiError(400, "malformed", str(error), "send a JSON object") from None
 
 
-def _standing(store: Store, judge: int) -> tuple[Campaign, Standing]:
+def _standing(store: Store, judge: int) -> tuple[Campaign, JudgeStanding]:
     with store.database.reading() as connection:
-        return standing_of(store, connection, judge)
+        return judge_standing(store, connection, judge)
 
 
 async def me(served: Served, request: Request) -> Response:
@@ -346,7 +346,7 @@ def _page(name: str) -> Callable[[Served, Request], Awaitable[Response]]:
     async def page(served: Served, request: Request) -> Response:
         campaign = await served.run(served.store.campaign)
         language = str(campaign.texts.get("language", "en"))
-        text = render(
+        text = render_page(
             f"{name}.html.j2",
             title=campaign.name,
             language=language,

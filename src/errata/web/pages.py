@@ -10,7 +10,7 @@ from typing import Any
 
 from errata.errors import MissingExtraError
 
-__all__ = ["render", "static_files"]
+__all__ = ["render_page", "static_files"]
 
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
@@ -29,7 +29,7 @@ def _environment() -> Any:
     )
 
 
-def render(name: str, **values: Any) -> str:
+def render_page(name: str, **values: Any) -> str:
     """A template with these values, every one of them escaped."""
     text: str = _environment().get_template(name).render(values)
     return text

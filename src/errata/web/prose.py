@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["Block", "read_prose"]
 
 Block = dict[str, Any]  # kind, and inline parts or items
-Part = list[str]  # [kind, text], and for a link the address
+ProsePart = list[str]  # [kind, text], and for a link the address
 
 _HEADING = re.compile(r"(#{1,3})\s+(.*?)\s*#*")
 _ITEM = re.compile(r"(?:([-*+])|(\d{1,4})[.)])\s+(.*)")
@@ -76,8 +76,8 @@ def _block(lines: list[str]) -> list[Block]:
     return [{"kind": "p", "inline": _inline(" ".join(lines))}]
 
 
-def _inline(text: str) -> list[Part]:
-    parts: list[Part] = []
+def _inline(text: str) -> list[ProsePart]:
+    parts: list[ProsePart] = []
     position = 0
     for found in _INLINE.finditer(text):
         if found.start() > position:

@@ -11,7 +11,7 @@ from errata.web.giving import view_of
 from errata.web.schema import assignments, items, judges
 from errata.web.store import Campaign, ForbiddenError, Store
 
-__all__ = ["Standing", "consent_version", "standing_of"]
+__all__ = ["JudgeStanding", "consent_version", "judge_standing"]
 
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge"))
 _DONE = (
@@ -24,7 +24,7 @@ _LESSONS = select(func.count()).select_from(items).where(items.c.purpose == "tut
 _WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
 
 
-class Standing(NamedTuple):
+class JudgeStanding(NamedTuple):
     """What a judge's page is told: the state, and what is done of how much."""
 
     state: str
@@ -47,7 +47,9 @@ def consent_version(text: str) -> str:
     return hashlib.sha256(text.strip().encode()).hexdigest()[:16]
 
 
-def standing_of(store: Store, connection: Connection, judge: int) -> tuple[Campaign, Standing]:
+def judge_standing(
+    store: Store, connection: Connection, judge: int
+) -> tuple[Campaign, JudgeStanding]:
     """The campaign and where a judge stands in it."""
     campaign = store.campaign(connection)
     row = connection.execute(_JUDGE, {"judge": judge}).first()
@@ -62,8 +64,8 @@ def standing_of(store: Store, connection: Connection, judge: int) -> tuple[Campa
         quota = int(connection.execute(_WANTED).scalar_one())
     state = _state(campaign, row, view, learning, done.get(False, 0))
     if learning:
-        return campaign, Standing(state, row.name, row.language, done.get(True, 0), lessons)
-    return campaign, Standing(state, row.name, row.language, done.get(False, 0), quota)
+        return campaign, JudgeStanding(state, row.name, row.language, done.get(True, 0), lessons)
+    return campaign, JudgeStanding(state, row.name, row.language, done.get(False, 0), quota)
 
 
 def _state(campaign: Campaign, row: Any, view: Any, learning: bool, done: int) -> str:
