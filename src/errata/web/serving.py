@@ -1,7 +1,7 @@
 """Serving a campaign: one process on SQLite, as many as wanted on PostgreSQL.
 
 A thread beside the server takes snapshots, works out the organiser's figures and what ``adaptive``
-knows of the systems, so that no request waits for them.
+knows of the systems, and looks at stop rules when it is time; no request waits for them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from errata.web.dashboard import Dashboard
 from errata.web.database import Database, open_database, serving
 from errata.web.organising import Organiser
 from errata.web.snapshots import Snapshots
+from errata.web.steering import Steering
 from errata.web.store import Store
 
 __all__ = ["application_of", "serve"]
@@ -41,10 +42,13 @@ def background(store: Store, dashboard: Dashboard) -> Iterator[None]:
     """Snapshots and figures, now and then, until the server ends."""
     over = threading.Event()
     snapshots = Snapshots(store.database)
+    steering = Steering(store)
+    steering.steer()  # before the first claim, which may need strengths
 
     def work() -> None:
+        jobs = (lambda: snapshots.take_if_due(store.wall()), steering.steer, dashboard.refresh)
         while not over.is_set():
-            for job in (lambda: snapshots.take_if_due(store.wall()), dashboard.refresh):
+            for job in jobs:
                 try:
                     job()
                 except Exception:  # the server goes on; what failed is tried again

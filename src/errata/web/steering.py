@@ -1,0 +1,112 @@
+"""What a campaign learns while it runs: strengths for ``adaptive`` pairs, and stop rules.
+
+Both are worked out in the background. Stop rules are looked at only after the numbers of judgments
+that were fixed beforehand; each look and what it found is an event, so that none is made twice. A
+campaign whose rules are all met is paused, and the organiser decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sqlalchemy import Connection, func, select
+
+from errata.collect.budget import look_at, looks_of
+from errata.collect.policies import AFTER, standing_of
+from errata.data import Judgment
+from errata.errors import InputError
+from errata.human import parse_ranker
+from errata.human.counts import Counts
+from errata.web.events import record
+from errata.web.exports import judgments_in
+from errata.web.imports import counts_between
+from errata.web.people import change_state
+from errata.web.schema import assignments, campaigns, events, items
+from errata.web.store import Store
+
+__all__ = ["Steering"]
+
+RANKER = "expected_wins"
+
+
+class Steering:
+    """Renews what claims know of the systems, and looks at stop rules when a look is due."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._counted = -AFTER
+
+    def steer(self) -> None:
+        """Do what is due; cheap where nothing is."""
+        campaign = self.store.campaign()
+        if campaign.design.policy == "adaptive":
+            self.renew_strengths()
+        if campaign.design.until and campaign.state == "open":
+            self.look()
+
+    def renew_strengths(self) -> bool:
+        """Strengths of the systems anew after every 25 judgments; says whether it was time."""
+        with self.store.database.reading() as connection:
+            done = _done(connection)
+        if done - self._counted < AFTER:
+            return False
+        systems = self.store.campaign().systems
+        judged = [each for each in judgments_in(self.store.database) if each.groups]
+        counts = counts_between(judged, systems) if judged else _none(len(systems))
+        self.store.strengths = standing_of(counts)
+        self._counted = done
+        return True
+
+    def look(self) -> bool:
+        """Look at the stop rules if a look is due; says whether one was."""
+        design = self.store.campaign().design
+        with self.store.database.reading() as connection:
+            done, wanted = _done(connection), _wanted(connection)
+            made = connection.execute(
+                select(func.count()).where(events.c.kind == "look")
+            ).scalar_one()
+        due = sum(done >= at for at in looks_of(design, wanted))
+        if made >= due:
+            return False
+        judged = [each for each in judgments_in(self.store.database) if each.groups]
+        said, met = self._evaluated(judged)
+        now = self.store.wall()
+        with self.store.database.writing() as connection:
+            for _ in range(due - made):  # looks that fell together are one, and count as all
+                record(connection, now, "rule", "look", judgments=done, met=met, said=said)
+        if met:
+            change_state(self.store.database, "paused", now=now)
+        return True
+
+    def _evaluated(self, judged: Sequence[Judgment]) -> tuple[list[str], bool]:
+        design = self.store.campaign().design
+        try:
+            found = look_at(design, judged, parse_ranker(RANKER))
+        except (InputError, ValueError) as error:  # too little to resample, or a system unmet
+            return [str(error)], False
+        return [look.found for look in found], all(look.met for look in found)
+
+
+def _none(systems: int) -> Counts:
+    return Counts(np.zeros((systems, systems)), np.zeros((systems, systems)))
+
+
+def _done(connection: Connection) -> int:
+    joined = assignments.join(items, items.c.id == assignments.c.item)
+    return int(
+        connection.execute(
+            select(func.count())
+            .select_from(joined)
+            .where(items.c.purpose == "main", assignments.c.state == "done")
+        ).scalar_one()
+    )
+
+
+def _wanted(connection: Connection) -> int:
+    """How many main judgments the campaign is to have, its budget considered."""
+    wanted = connection.execute(
+        select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
+    ).scalar_one()
+    budget = connection.execute(select(campaigns.c.budget)).scalar_one()
+    return int(wanted) if budget is None else min(int(wanted), int(budget))

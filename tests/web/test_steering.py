@@ -1,0 +1,101 @@
+"""What a campaign learns while it runs: strengths of systems, and stop rules at fixed looks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import select
+
+from campaigns import material
+from errata.collect.assigning import Holding
+from errata.collect.design import Design
+from errata.web.answering import SentAnswer
+from errata.web.exports import stored_rows
+from errata.web.schema import events
+from errata.web.steering import Steering
+from stored_campaigns import Made, Make
+
+
+def judge_all(made: Made, most: int, best: str | None = "S0") -> int:
+    """Judges answer until so many are done: the one system is better, or all are equal."""
+    done = 0
+    for judge in [each.id for each in made.judges] * most:
+        found = made.store.claim(judge)
+        if not isinstance(found, Holding):
+            continue
+        task = made.store.task(judge, found.assignment)
+        texts = [
+            " ".join(text for kind, text in output["segments"] if kind not in ("del", "old"))
+            for output in task.body["outputs"]
+        ]
+        number = made.texts.sources.index(task.body["source"])
+        good = made.texts.systems[best][number] if best else None
+        choice = "A" if texts[0] == good else "B" if texts[1] == good else "equal"
+        made.store.submit(judge, found.assignment, SentAnswer(1, choice))
+        done += 1
+        if done == most:
+            break
+    return done
+
+
+def told(made: Made) -> list[dict[str, Any]]:
+    with made.database.reading() as connection:
+        rows = connection.execute(select(events.c.detail).where(events.c.kind == "look"))
+        return [json.loads(row.detail) for row in rows]
+
+
+def test_adaptive_pairs_follow_what_is_known(make_sqlite: Make) -> None:
+    design = Design(kind="pair", policy="adaptive", judges=3, repeats=0, controls=0)
+    made = make_sqlite(design, material(120, 4, sharing=0.0))
+    steering = Steering(made.store)
+    steering.steer()
+    assert made.store.strengths is not None
+    assert made.store.strengths.met.sum() == 0
+    assert judge_all(made, 30) == 30
+    assert steering.renew_strengths()
+    assert made.store.strengths.strength.argmax() == 0
+    assert made.store.strengths.met.sum() >= 2 * 30  # systems may share an output
+    assert not steering.renew_strengths()  # not before another 25
+    judge_all(made, 24)
+    assert not steering.renew_strengths()
+    judge_all(made, 1)
+    assert steering.renew_strengths()
+    assert len(list(stored_rows(made.database))) == 55
+
+
+def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:
+    design = Design(
+        kind="pair", judges=2, repeats=0, controls=0, overlap=0, until=("S0>S1",), looks=2
+    )
+    made = make_sqlite(design, material(80, 2, sharing=0.0))
+    steering = Steering(made.store)
+    assert not steering.look()
+    apart = sum(a != b for a, b in zip(*made.texts.systems.values(), strict=True))
+    judge_all(made, apart // 2 - 1)
+    assert not steering.look()  # half of all is the first look
+    judge_all(made, 1)
+    steering.steer()
+    (look,) = told(made)
+    assert (look["judgments"], look["met"]) == (apart // 2, True)
+    assert look["said"][0].startswith("S0>S1: ")
+    assert made.store.campaign().state == "paused"
+    steering.steer()
+    assert len(told(made)) == 1
+
+
+def test_a_rule_that_is_not_met_is_looked_at_no_more_often_than_said(make_sqlite: Make) -> None:
+    design = Design(
+        kind="pair", judges=2, repeats=0, controls=0, overlap=0, until=("S0>S1",), looks=2
+    )
+    made = make_sqlite(design, material(80, 2, sharing=0.0))
+    steering = Steering(made.store)
+    judge_all(made, 50, best=None)
+    steering.steer()
+    steering.steer()
+    assert [look["met"] for look in told(made)] == [False]
+    judge_all(made, 30, best=None)
+    steering.steer()
+    steering.steer()
+    assert [look["met"] for look in told(made)] == [False, False]
+    assert made.store.campaign().state == "open"
