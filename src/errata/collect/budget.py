@@ -15,7 +15,7 @@ from errata.errors import InputError
 from errata.human import Ranker, compare, rank
 from errata.human.clusters import cluster
 from errata.human.planning import Plan, plan
-from errata.numbers import Seed, percentiles
+from errata.numbers import Seed, percentiles, plural
 
 __all__ = [
     "Look",
@@ -157,9 +157,11 @@ def outlook(design: Design, built: Built, own: Sequence[float] = ()) -> Outlook:
             f"{COMMON_PAIRS}: raise overlap, or ask fewer judges for more"
         )
     if built.alike:
-        notes.append(f"{built.alike} sentences have nothing to judge and are left out")
+        noun = plural("sentence", built.alike)
+        notes.append(f"{built.alike} {noun} left out: nothing to judge")
     if built.reserved:
-        notes.append(f"{built.reserved} sentences are kept for controls")
+        noun = plural("sentence", built.reserved)
+        notes.append(f"{built.reserved} {noun} kept for controls")
     wanted = judgments_wanted(design, own)
     if wanted is not None and built.judgments < 0.9 * wanted:
         notes.append(

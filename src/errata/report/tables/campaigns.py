@@ -33,6 +33,13 @@ def outlook_table(name: str, found: Outlook, built: Built) -> Table:
         tuple(row for row in rows if row[1] is not None),
         title=f"{name}: what will happen",
         name="outlook",
+        row_formats={
+            "seconds a task": ".0f",
+            "hours of judges": ".1f",
+            "cost": ".2f",
+            "items two judges share": ".0f",
+            "pairs of outputs two judges share": ".0f",
+        },
     )
 
 
