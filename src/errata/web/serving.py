@@ -10,7 +10,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from errata.errors import MissingExtraError
@@ -114,8 +113,3 @@ def _announced(config: Any, ready: Callable[[], None]) -> Any:
                 ready()
 
     return Announced(config)
-
-
-def beside(place: str) -> Path | None:
-    """The file whose neighbour holds the key; none for PostgreSQL."""
-    return None if "://" in place else Path(place)
