@@ -134,13 +134,13 @@ class Organiser:
         # What a form cannot hold is refused before anything is sent.
         first = await served.run(_first, lines)
 
-        def text() -> Iterator[str]:
+        def ended() -> Iterator[str]:
             if first is not None:
                 yield first + "\n"
             for line in lines:
                 yield line + "\n"
 
-        return StreamingResponse(text(), media_type="text/plain; charset=utf-8")
+        return StreamingResponse(ended(), media_type="text/plain; charset=utf-8")
 
     async def _names(self, request: Request, *, some: bool = True) -> list[str]:
         names = (await body_of(request)).get("names")
