@@ -162,6 +162,12 @@ async def me(served: Served, request: Request) -> Response:
     )
 
 
+def _withdraw(store: Store, judge: int) -> None:
+    with store.database.reading() as connection:
+        name = connection.execute(select(judges.c.name).where(judges.c.id == judge)).scalar_one()
+    set_state_of_judge(store.database, name, "withdrawn", now=store.wall(), actor="judge")
+
+
 async def consent(served: Served, request: Request) -> Response:
     judge = await served.judge(request)
     sent = await body_of(request)
@@ -173,11 +179,7 @@ async def consent(served: Served, request: Request) -> Response:
         if sent.get("version") != version:
             raise AnswerError("the text has changed", "version", "read it again")
         if not sent["agreed"]:
-            with store.database.reading() as connection:
-                name = connection.execute(
-                    select(judges.c.name).where(judges.c.id == judge)
-                ).scalar_one()
-            set_state_of_judge(store.database, name, "withdrawn", now=store.wall(), actor="judge")
+            _withdraw(store, judge)
             return
         with store.database.writing() as connection:
             connection.execute(
@@ -310,15 +312,7 @@ async def give_back(served: Served, request: Request) -> Response:
 
 async def withdraw(served: Served, request: Request) -> Response:
     judge = await served.judge(request)
-
-    def leave(store: Store) -> None:
-        with store.database.reading() as connection:
-            name = connection.execute(
-                select(judges.c.name).where(judges.c.id == judge)
-            ).scalar_one()
-        set_state_of_judge(store.database, name, "withdrawn", now=store.wall(), actor="judge")
-
-    await served.run(leave, served.store)
+    await served.run(_withdraw, served.store, judge)
     return reply({"state": "withdrawn"})
 
 

@@ -29,7 +29,9 @@ from errata.report.tables.rankings import agreement_tables, head_to_head_table, 
 from errata.web.answering import controls_of
 from errata.web.clock import iso_time
 from errata.web.exports import judgments_in
+from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
+from errata.web.steering import RANKER
 from errata.web.store import Campaign, Store
 
 __all__ = ["PARTS", "Dashboard"]
@@ -99,17 +101,8 @@ class Dashboard:
 
     def _status(self, campaign: Campaign) -> dict[str, Any]:
         with self.store.database.reading() as connection:
-            wanted = connection.execute(
-                select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
-            ).scalar_one()
-            done, skipped = (
-                connection.execute(
-                    select(func.count())
-                    .select_from(assignments.join(items, items.c.id == assignments.c.item))
-                    .where(items.c.purpose == "main", assignments.c.state == state)
-                ).scalar_one()
-                for state in ("done", "skipped")
-            )
+            wanted, done = main_wanted(connection), main_answers(connection)
+            skipped = main_answers(connection, "skipped")
             now = self.store.wall()
             recent = connection.execute(
                 select(func.count()).where(judgments.c.server_time > now - HOUR)
@@ -155,7 +148,7 @@ class Dashboard:
             return {"notes": ["No ranking yet."], "tables": []}
         comparisons = human.compare(found, keep="sentences")
         try:
-            scores = human.rank(human.parse_ranker("expected_wins"), comparisons, threads=1)
+            scores = human.rank(human.parse_ranker(RANKER), comparisons, threads=1)
             ranking = cluster(scores)
         except InputError as error:  # one sentence only, or systems that nobody compared
             return {"notes": [f"No ranking yet: {error}"], "tables": []}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, func, select
 
 from errata.web.giving import view_of
+from errata.web.progress import main_wanted
 from errata.web.schema import assignments, items, judges
 from errata.web.store import Campaign, ForbiddenError, Store
 
@@ -21,7 +22,6 @@ _DONE = (
     .group_by(items.c.purpose == "tutorial")
 )
 _LESSONS = select(func.count()).select_from(items).where(items.c.purpose == "tutorial")
-_WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
 
 
 class JudgeStanding(NamedTuple):
@@ -61,7 +61,7 @@ def judge_standing(
     learning = view.tutorial == "todo" and lessons > 0
     quota = view.quota
     if quota is None:  # as much as one judge can have
-        quota = int(connection.execute(_WANTED).scalar_one())
+        quota = main_wanted(connection)
     state = _state(campaign, row, view, learning, done.get(False, 0))
     if learning:
         return campaign, JudgeStanding(state, row.name, row.language, done.get(True, 0), lessons)

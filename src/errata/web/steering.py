@@ -22,12 +22,13 @@ from errata.web.events import record
 from errata.web.exports import judgments_in
 from errata.web.imports import counts_between
 from errata.web.people import change_state
-from errata.web.schema import assignments, campaigns, events, items
+from errata.web.progress import main_answers, main_wanted
+from errata.web.schema import campaigns, events
 from errata.web.store import Store
 
-__all__ = ["Steering"]
+__all__ = ["RANKER", "Steering"]
 
-RANKER = "expected_wins"
+RANKER = "expected_wins"  # of stop rules and of the organiser's page, as of errata rank
 
 
 class Steering:
@@ -48,7 +49,7 @@ class Steering:
     def renew_strengths(self) -> bool:
         """Strengths of the systems anew after every 25 judgments; says whether it was time."""
         with self.store.database.reading() as connection:
-            done = _done(connection)
+            done = main_answers(connection)
         if done - self._counted < AFTER:
             return False
         systems = self.store.campaign().systems
@@ -62,7 +63,7 @@ class Steering:
         """Look at the stop rules if a look is due; says whether one was."""
         design = self.store.campaign().design
         with self.store.database.reading() as connection:
-            done, wanted = _done(connection), _wanted(connection)
+            done, wanted = main_answers(connection), _wanted(connection)
             made = connection.execute(
                 select(func.count()).where(events.c.kind == "look")
             ).scalar_one()
@@ -92,21 +93,8 @@ def _none(systems: int) -> Counts:
     return Counts(np.zeros((systems, systems)), np.zeros((systems, systems)))
 
 
-def _done(connection: Connection) -> int:
-    joined = assignments.join(items, items.c.id == assignments.c.item)
-    return int(
-        connection.execute(
-            select(func.count())
-            .select_from(joined)
-            .where(items.c.purpose == "main", assignments.c.state == "done")
-        ).scalar_one()
-    )
-
-
 def _wanted(connection: Connection) -> int:
     """How many main judgments the campaign is to have, its budget considered."""
-    wanted = connection.execute(
-        select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
-    ).scalar_one()
+    wanted = main_wanted(connection)
     budget = connection.execute(select(campaigns.c.budget)).scalar_one()
-    return int(wanted) if budget is None else min(int(wanted), int(budget))
+    return wanted if budget is None else min(wanted, int(budget))

@@ -1,0 +1,28 @@
+"""How much of a campaign is done: its main judgments, checks and tutorials left aside."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from errata.web.schema import assignments, items
+
+__all__ = ["main_answers", "main_wanted"]
+
+_WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
+_ANSWERS = (
+    select(func.count())
+    .select_from(assignments.join(items, items.c.id == assignments.c.item))
+    .where(items.c.purpose == "main", assignments.c.state == bindparam("state"))
+)
+
+
+def main_wanted(connection: Connection) -> int:
+    """How many judgments all main items want together."""
+    return int(connection.execute(_WANTED).scalar_one())
+
+
+def main_answers(connection: Connection, state: Literal["done", "skipped"] = "done") -> int:
+    """How many of them were given, or skipped."""
+    return int(connection.execute(_ANSWERS, {"state": state}).scalar_one())
