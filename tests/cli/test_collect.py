@@ -264,7 +264,7 @@ def test_a_campaign_file_names_everything(folder: Path) -> None:
         f'judges = 3\nrate = 20\nreference_is_system = true\n[inputs]\nname = "Pilot"\n'
         f'source = "../source.txt"\noutputs = [{outputs}]\nreferences = "../reference0.txt"\n'
         'instructions = "../how.md"\n[[tutorial]]\nsource = "He go ."\n'
-        'outputs = ["He goes .", "He go go ."]\nworse = 2\nbetter = 1\n'
+        'outputs = ["He goes .", "He go go ."]\nworse = 2\nbetter = 1\nwhy = "One go too many"\n'
     )
     done = collect(folder, "new", "p.db", "--campaign", "sub/c.toml", "--judges", 2)
     assert "Pilot: what will happen" in done.stdout
@@ -273,7 +273,9 @@ def test_a_campaign_file_names_everything(folder: Path) -> None:
     assert "judge3: " not in done.stdout
     with contextlib.closing(sqlite3.connect(folder / "p.db")) as database:
         rows = database.execute("SELECT expected FROM item WHERE purpose = 'tutorial'").fetchall()
-    assert [json.loads(row[0]) for row in rows] == [{"worse": 1, "better": 0}]
+    assert [json.loads(row[0]) for row in rows] == [
+        {"worse": 1, "better": 0, "attempt": 1, "why": "One go too many"}
+    ]
     with running(folder, "run", "p.db") as (server, said):
         _, body = server.call("GET", "me", token=said["judge1"])
         assert body["instructions"][0]["inline"] == [["text", "Rank them"]]

@@ -63,7 +63,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ("inputs = 3\n", 1, "a table"),
         ("[inputs]\nsauce = 'x'\n", 2, "did you mean 'source'"),
         ("tutorial = 3\n", 1, "list of tables"),
-        ("[[tutorial]]\nsource = 'a'\n", None, "two or more outputs"),
+        ("[[tutorial]]\nsource = 'a'\n", None, "a source and outputs"),
         ("[[control]]\nsource = 'a'\noutputs = ['b', 'c']\nworse = 1\n", None, "worse than which"),
         (
             "[[control]]\nsource = 'a'\noutputs = ['b', 'c']\nworse = 1\nbetter = 1\n",

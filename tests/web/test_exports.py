@@ -169,7 +169,8 @@ def test_checks_and_blocked_judges_are_left_out(make: Make) -> None:
         assert isinstance(each["passed"], bool)
         ranks = each["revisions"][-1]["answer"]
         assert not each["passed"] or ranks[damaged["key"]] > min(ranks.values())
-    assert all("passed" not in each for each in details if each["purpose"] != "control")
+    plain = [each for each in details if each["purpose"] in ("main", "repeat")]
+    assert all("passed" not in each and "expected" not in each for each in plain)
     set_state_of_judge(made.database, "j0", "blocked", now=1)
     assert {j.judge for j in judgments_in(made.database)} == {"j1"}
     assert {j.judge for j in judgments_in(made.database, blocked=True)} == {"j0", "j1"}

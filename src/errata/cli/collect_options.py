@@ -214,7 +214,7 @@ def planned_campaign(
     }
     name = str(file.inputs.get("name", "")) if file else ""
     name = name or ("campaign" if "://" in place else Path(place).stem)
-    examples = tuple(map(_example, file.examples)) if file else ()
+    examples = tuple(_example(design, e, given.campaign) for e in file.examples) if file else ()
     return PlannedCampaign(name, design, texts, examples, words)
 
 
@@ -297,9 +297,15 @@ def _read(path: str) -> str:
     return text
 
 
-def _example(own: OwnExample) -> Example:
+def _example(design: Design, own: OwnExample, path: str | None) -> Example:
     from errata.collect.items import Example
+    from errata.collect.lessons import example_for
 
-    # Organisers count outputs from 1.
-    expected = {"worse": own.worse - 1, "better": own.better - 1}
-    return Example(own.source, own.outputs, expected, own.purpose)
+    expected: dict[str, Any] = {"why": own.why, "between": own.between, "accept": own.accept}
+    if own.worse is not None and own.better is not None:  # organisers count outputs from 1
+        expected |= {"worse": own.worse - 1, "better": own.better - 1}
+    given = Example(own.source, own.outputs, expected, own.purpose, own.instruction)
+    try:
+        return example_for(design, given)
+    except InputError as error:
+        raise InputError(error.problem, path=path, remedy=error.remedy) from None

@@ -32,19 +32,36 @@ __all__ = ["CampaignFile", "OwnExample", "read_campaign_file"]
 
 T = TypeVar("T")
 INPUTS = ("name", "source", "outputs", "documents", "references", "instructions", "consent")
-_EXAMPLE = ("source", "outputs", "worse", "better", "why")
+_EXAMPLE = (
+    "source", "outputs", "worse", "better", "between", "accept", "instruction", "why"
+)  # fmt: skip
+
+_SAID: dict[type, str] = {dict: "table", bool: "yes or no", str: "text"}
+_HOW = {
+    "between": "between = {fluency = [0, 40]}",
+    "accept": "accept = true, or false",
+    "instruction": 'instruction = "minimal"',
+    "why": 'why = "…"',
+}
 
 
 @dataclass(frozen=True)
 class OwnExample:
-    """A tutorial or control as written; ``worse`` and ``better`` count outputs from 1."""
+    """A tutorial or control as written; ``worse`` and ``better`` count outputs from 1.
+
+    What is expected depends on what judges do: one output worse than another, scores ``between``
+    two numbers, a text that is to be accepted or not, or (of corrections) the outputs themselves.
+    """
 
     purpose: Literal["tutorial", "control"]
     source: str
     outputs: tuple[str, ...]
-    worse: int
-    better: int
+    worse: int | None = None
+    better: int | None = None
     why: str = ""
+    between: Mapping[str, Any] | None = None
+    accept: bool | None = None
+    instruction: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,11 +144,11 @@ def _example(
     source, outputs = given.get("source"), given.get("outputs")
     if not isinstance(source, str) or not (
         isinstance(outputs, list)
-        and len(outputs) > 1
+        and outputs
         and all(isinstance(each, str) and each.strip() for each in outputs)
     ):
         raise InputError(
-            f"a {purpose} without a source and two or more outputs",
+            f"a {purpose} without a source and outputs",
             path=where,
             remedy="give source = '…' and outputs = ['…', '…']",
         )
@@ -145,13 +162,30 @@ def _example(
             )
     places = [given.get(key) for key in ("worse", "better")]
     worse, better = places
-    for place in places:
+    for place in places if places != [None, None] else ():
         if type(place) is not int or not 1 <= place <= len(outputs) or worse == better:
             raise InputError(
                 f"the {purpose} {source[:40]!r} does not say which output is worse than which",
                 path=where,
                 remedy="give worse and better as numbers of outputs, from 1",
             )
-    assert isinstance(worse, int)
-    assert isinstance(better, int)
-    return OwnExample(purpose, source, tuple(outputs), worse, better, str(given.get("why", "")))
+    kinds = {"between": dict, "accept": bool, "instruction": str, "why": str}
+    for key, kind in kinds.items():
+        if key in given and type(given[key]) is not kind:
+            raise InputError(
+                f"{key} of the {purpose} {source[:40]!r} is no {_SAID[kind]}",
+                path=where,
+                line=key_line(text, key),
+                remedy=_HOW[key],
+            )
+    return OwnExample(
+        purpose,
+        source,
+        tuple(outputs),
+        worse,
+        better,
+        given.get("why", ""),
+        given.get("between"),
+        given.get("accept"),
+        given.get("instruction", ""),
+    )

@@ -171,7 +171,8 @@ def _settle(connection: Connection, row: Row[Any], state: str, now: int, wall: i
     elif counts and item.freed is not None:
         enough = item.wanted is None or item.given + (not counted) >= item.wanted
         values["freed"] = None if enough else item.freed
-    if state == "skipped" and row.state != "skipped" and not item.parked:
+    skippable = item.purpose != "tutorial" and not item.parked  # examples stay for all
+    if state == "skipped" and row.state != "skipped" and skippable:
         skips = connection.execute(
             select(func.count()).where(
                 assignments.c.item == row.item, assignments.c.state == "skipped"

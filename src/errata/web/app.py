@@ -28,6 +28,7 @@ from errata.errors import ErrataError, InputError
 from errata.web.answering import SentAnswer
 from errata.web.events import record
 from errata.web.headers import Guarded, answer_headers
+from errata.web.learning import feedback_on
 from errata.web.limits import Limiter, Malformed, read_json
 from errata.web.pages import render_page, static_files
 from errata.web.people import set_state_of_judge
@@ -135,11 +136,15 @@ def _standing(store: Store, judge: int) -> tuple[Campaign, JudgeStanding]:
         return judge_standing(store, connection, judge)
 
 
+def _language(campaign: Campaign, standing: JudgeStanding) -> str:
+    return standing.language or str(campaign.texts.get("language", "en"))
+
+
 async def me(served: Served, request: Request) -> Response:
     judge = await served.judge(request)
     campaign, standing = await served.run(_standing, served.store, judge)
     design, texts = campaign.design, campaign.texts
-    language = standing.language or str(texts.get("language", "en"))
+    language = _language(campaign, standing)
     consent = str(texts.get("consent", ""))
     own = texts.get("translations", {}).get(language, {})
     return reply(
@@ -216,7 +221,7 @@ async def tasks(served: Served, request: Request) -> Response:
                 break
             known.append(found.assignment)
         taken = [_sent(campaign, store.task(judge, assignment)) for assignment in known]
-        state = "working" if taken else _after(why)
+        state = standing.state if taken else _after(why)
         return {"tasks": taken, "state": state, "progress": standing.progress}
 
     return reply(await served.run(claim, served.store))
@@ -277,12 +282,14 @@ async def judgment(served: Served, request: Request) -> Response:
 
     def store_it(store: Store) -> tuple[int, dict[str, Any]]:
         receipt = store.submit(judge, assignment, submission)
-        _, standing = _standing(store, judge)
-        return receipt.status, {
-            "stored": receipt.stored,
-            "state": standing.state,
-            "progress": standing.progress,
-        }
+        campaign, standing = _standing(store, judge)
+        answer = {"stored": receipt.stored, "state": standing.state, "progress": standing.progress}
+        if receipt.status != 409 and standing.learns:
+            strings = wording(_language(campaign, standing), served.strings)
+            with store.database.reading() as connection:
+                told = feedback_on(connection, campaign.design, judge, assignment, strings)
+            answer |= {"feedback": told} if told else {}
+        return receipt.status, answer
 
     status, body = await served.run(store_it, served.store)
     if status == 409:

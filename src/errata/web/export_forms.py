@@ -15,6 +15,7 @@ from sqlalchemy import func, select
 from errata.collect.checks import control_passed
 from errata.collect.design import Design
 from errata.collect.items import shown_edits
+from errata.collect.lessons import lesson_passed
 from errata.collect.tasks import letters_of
 from errata.data import Corpus, Edit, Reference
 from errata.edits import classify_all
@@ -87,14 +88,25 @@ def _details(
         "blocked": row.judge_state == "blocked",
         "revisions": [_revision(each) for each in revisions],
     }
+    if row.expected is not None:
+        found["expected"] = json.loads(row.expected)
+    if row.purpose == "tutorial":
+        found["passed"] = lesson_passed(
+            design,
+            found["expected"],
+            found["order"],
+            revisions[0].answer,
+            source=row.source,
+            outputs=last.texts,
+        )
     if row.purpose == "control":
         if row.judge not in usual:
             with database.reading() as connection:
                 usual[row.judge] = usual_scores(connection, design, row.judge)
         found["passed"] = control_passed(
             design,
-            json.loads(row.expected),
-            json.loads(row.shown),
+            found["expected"],
+            found["order"],
             last.answer,
             source=row.source,
             outputs=last.texts,
@@ -322,7 +334,11 @@ def text_lines(
         )
         .order_by(sentences.c.number, assignments.c.id)
     )
-    everything = select(sentences.c.number, sentences.c.text).order_by(sentences.c.number)
+    everything = (  # sentences of the organiser's own examples have no stratum
+        select(sentences.c.number, sentences.c.text)
+        .where(sentences.c.stratum != "")
+        .order_by(sentences.c.number)
+    )
     options = {"yield_per": BATCH_ROWS}
     with database.reading() as connection, database.reading() as other:
         groups = groupby(

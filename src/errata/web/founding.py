@@ -67,6 +67,11 @@ def design_campaign(planned: PlannedCampaign) -> tuple[Built, Outlook]:
     if not systems and design.kind != "correct":
         raise InputError("no outputs to judge", remedy="name one file per system")
     check_rules(design, systems)
+    if design.pass_mark > 0 and not any(e.purpose == "tutorial" for e in planned.examples):
+        raise InputError(
+            f"pass_mark={design.pass_mark}, and there is no tutorial to pass",
+            remedy="give examples as [[tutorial]] in the campaign file",
+        )
     built = build_items(design, planned.texts, judgments_wanted(design), planned.examples)
     check_capacity(design, built)
     return built, outlook(design, built)

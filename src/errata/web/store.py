@@ -28,7 +28,7 @@ from errata.web.claims import SqlReader
 from errata.web.clock import SteadyClock, wall_ms
 from errata.web.database import Database
 from errata.web.giving import expire_leases, free_assignment, give_item, renew_lease, view_of
-from errata.web.schema import assignments, campaigns, judges, judgments
+from errata.web.schema import assignments, campaigns, items, judges, judgments
 from errata.web.showing import shown_by
 
 __all__ = ["Campaign", "ForbiddenError", "Store", "TakenTask"]
@@ -205,11 +205,12 @@ class Store:
         self._retried(free)
 
     def last_answers(self, judge: int, many: int = 5) -> list[dict[str, Any]]:
-        """The last answers of a judge, newest first, as they are stored."""
+        """The last answers of a judge, newest first; of the tutorial none, it was told of."""
         latest = (
             select(func.max(judgments.c.id))
             .join(assignments, assignments.c.id == judgments.c.assignment)
-            .where(assignments.c.judge == judge)
+            .join(items, items.c.id == assignments.c.item)
+            .where(assignments.c.judge == judge, items.c.purpose != "tutorial")
             .group_by(judgments.c.assignment)
             .order_by(func.max(judgments.c.id).desc())
             .limit(many)

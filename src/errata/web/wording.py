@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -10,7 +11,7 @@ from importlib import resources
 from errata.errors import InputError
 from errata.parameters import nearest
 
-__all__ = ["LANGUAGES", "direction_of", "wording"]
+__all__ = ["LANGUAGES", "direction_of", "filled", "wording"]
 
 LANGUAGES = ("en", "de")
 RIGHT_TO_LEFT = {"ar", "fa", "he", "ur", "yi", "ps", "sd", "ug", "dv"}
@@ -37,6 +38,15 @@ def wording(language: str, replaced: Mapping[str, str] | None = None) -> dict[st
                 remedy=f"{nearest(key, known)}docs/collect.md lists them",
             )
     return known | dict(replaced or {})
+
+
+def filled(text: str, values: Mapping[str, object]) -> str:
+    """A string with its {names} filled in, as pages do it; what is not known stays.
+
+    >>> filled("{done} of {quota} {x}", {"done": 1, "quota": "{done}"})
+    '1 of {done} {x}'
+    """
+    return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), text)
 
 
 def direction_of(language: str) -> str:
