@@ -19,13 +19,8 @@ from errata.web.exports import export_lines, text_files
 from errata.web.schema import items
 from errata.web.store import ForbiddenError
 from served import Server, served
-from stored_campaigns import Made, Make
-
-WHY = "A *word* stands there twice <b>."
-EXPECTED = {"worse": 1, "better": 0, "why": WHY}
-EXAMPLES = tuple(
-    Example(f"He go {k} .", (f"He goes {k} .", f"He go go {k} ."), EXPECTED) for k in range(2)
-)
+from stored_campaigns import LESSONS as EXAMPLES
+from stored_campaigns import WHY, Made, Make
 
 
 def answered(server: Server, token: str, *, right: bool) -> tuple[dict[str, Any], dict[str, Any]]:

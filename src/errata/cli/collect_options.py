@@ -19,6 +19,7 @@ from errata.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from errata.collect.items import Example
+    from errata.collect.panel import Panel
     from errata.io.campaign_files import CampaignFile, OwnExample
     from errata.web.address import Address
     from errata.web.database import Database
@@ -200,6 +201,9 @@ def planned_campaign(
         file = read_campaign_file(given.campaign, design_of, **given.settings)
         inputs, outputs, given = _filled(file, inputs, outputs, given)
     design = design_of(given.settings) if file is None else file.design
+    panel = None
+    if file is not None and file.panel is not None:
+        design, panel = _with_panel(design, file.panel, given.campaign)
     if inputs.source is None and not inputs.sample:
         raise InputError("no sentences to judge", remedy="give --source, or --sample to look first")
     corpus = inputs.corpus()
@@ -215,7 +219,7 @@ def planned_campaign(
     name = str(file.inputs.get("name", "")) if file else ""
     name = name or ("campaign" if "://" in place else Path(place).stem)
     examples = tuple(_example(design, e, given.campaign) for e in file.examples) if file else ()
-    return PlannedCampaign(name, design, texts, examples, words)
+    return PlannedCampaign(name, design, texts, examples, words, panel)
 
 
 def _filled(
@@ -253,6 +257,24 @@ def _filled(
             documents=one("documents", given.documents),
         ),
     )
+
+
+def _with_panel(
+    design: Design, settings: Mapping[str, Any], path: str | None
+) -> tuple[Design, Panel]:
+    """The panel of a campaign file; a place is a judge of the design."""
+    from errata.collect.panel import panel_of
+
+    try:
+        panel = panel_of(settings)
+        if design.judges not in (1, panel.places):
+            raise InputError(
+                f"judges={design.judges}, and the panel has {panel.places} places",
+                remedy="leave out judges; errata collect judges add invites others",
+            )
+    except InputError as error:
+        raise InputError(error.problem, path=path, remedy=error.remedy) from None
+    return replace(design, judges=panel.places), panel
 
 
 def _references(design: Design, inputs: Inputs, taken: set[str]) -> dict[str, tuple[str, ...]]:

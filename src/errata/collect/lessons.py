@@ -155,7 +155,7 @@ def lesson_passed(
         text = source if answer.get("unchanged") else answer["text"]
         return squeezed(text) in {squeezed(each) for each in expected["texts"]}
     if "accept" in expected:
-        return bool(answer.get("accept", False)) == expected["accept"]
+        return ("accept" in answer) is bool(expected["accept"])
     return bool(control_passed(design, expected, order, answer, source=source, outputs=outputs))
 
 

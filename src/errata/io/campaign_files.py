@@ -1,7 +1,7 @@
 """Campaign files: the settings of `errata collect` as TOML, with the line of what is wrong.
 
 Settings stand at the top; ``[inputs]`` names the files, ``[[tutorial]]`` and ``[[control]]`` are
-examples of the organiser's own::
+examples of the organiser's own, ``[panel]`` says where participants come from::
 
     kind = "rank"
     overlap = 0.25
@@ -71,6 +71,7 @@ class CampaignFile(Generic[T]):
     design: T
     inputs: Mapping[str, Any]
     examples: tuple[OwnExample, ...]
+    panel: Mapping[str, Any] | None = None
 
 
 def read_campaign_file(
@@ -95,6 +96,11 @@ def read_campaign_file(
                 line=key_line(text, key),
                 remedy=f"{nearest(key, INPUTS)}inputs are: {', '.join(INPUTS)}",
             )
+    panel = data.pop("panel", None)
+    if panel is not None and not isinstance(panel, dict):
+        raise InputError(
+            "panel should be a table", path=where, line=key_line(text, "panel"), remedy="[panel]"
+        )
     purposes: tuple[Literal["tutorial", "control"], ...] = ("tutorial", "control")
     examples = tuple(
         _example(purpose, each, where, text)
@@ -105,7 +111,7 @@ def read_campaign_file(
         made = design({**data, **given})
     except InputError as error:
         raise _placed(error, data, design, where, text) from None
-    return CampaignFile(made, inputs, examples)
+    return CampaignFile(made, inputs, examples, panel)
 
 
 def _placed(

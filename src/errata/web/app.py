@@ -6,6 +6,7 @@ its refusals become statuses. A 2xx for an answer is sent after the store has co
 
 from __future__ import annotations
 
+import hmac
 import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,12 +32,13 @@ from errata.web.headers import Guarded, answer_headers
 from errata.web.learning import feedback_on
 from errata.web.limits import Limiter, Malformed, read_json
 from errata.web.pages import render_page, static_files
+from errata.web.panels import finish_of, join_panel, release_early
 from errata.web.people import set_state_of_judge
 from errata.web.prose import read_prose
 from errata.web.schema import judges, schemas
 from errata.web.standing import JudgeStanding, consent_version, judge_standing
 from errata.web.store import Campaign, ForbiddenError, Store
-from errata.web.tokens import Claims, read_token
+from errata.web.tokens import Claims, join_key, read_token, token_for
 from errata.web.wording import direction_of, wording
 
 __all__ = ["Served", "application"]
@@ -87,6 +89,7 @@ class Served:
             )
         except ForbiddenError as error:
             code = {401: "link", 404: "not_yours", 410: "closed"}.get(error.status, "refused")
+            code = error.code or code
             raise ApiError(error.status, code, error.problem, error.remedy) from None
         except AnswerError as error:
             raise ApiError(422, "invalid", error.problem, error.remedy, error.field) from None
@@ -163,8 +166,32 @@ async def me(served: Served, request: Request) -> Response:
             },
             "instructions": read_prose(str(own.get("instructions", texts.get("instructions", "")))),
             "display": {"marks": design.marks, "switch": design.marks_may_change},
+            **await served.run(_finish, served.store, campaign, judge, standing.state),
         }
     )
+
+
+def _finish(store: Store, campaign: Campaign, judge: int, state: str) -> dict[str, str]:
+    """The code and the return link, for who has finished and for nobody before."""
+    if state != "finished":
+        return {}
+    with store.database.reading() as connection:
+        return finish_of(connection, campaign, judge)
+
+
+async def join(served: Served, request: Request) -> Response:
+    client = request.client.host if request.client else ""
+    if not served.limiter.allowed("join", client):
+        raise ApiError(429, "too_many", "too many came from this address", "wait a minute")
+    sent = await body_of(request)
+    key, parameters = sent.get("key"), sent.get("parameters")
+    genuine = join_key(served.key).encode()
+    if not isinstance(key, str) or not hmac.compare_digest(genuine, key.encode("utf-8", "replace")):
+        raise ApiError(404, "link", "this link does not work", "open it from the panel again")
+    if not isinstance(parameters, dict):
+        raise ApiError(422, "invalid", "no parameters", "open it from the panel", "parameters")
+    found = await served.run(join_panel, served.store, parameters)
+    return reply({"token": token_for(served.key, "judge", found.id, found.generation)}, 201)
 
 
 def _withdraw(store: Store, judge: int) -> None:
@@ -211,7 +238,8 @@ async def tasks(served: Served, request: Request) -> Response:
     def claim(store: Store) -> dict[str, Any]:
         campaign, standing = _standing(store, judge)
         if standing.state not in ("working", "tutorial"):
-            return {"tasks": [], "state": standing.state, "progress": standing.progress}
+            finish = _finish(store, campaign, judge, standing.state)
+            return {"tasks": [], "state": standing.state, "progress": standing.progress, **finish}
         known: list[int] = []
         why = ""
         for _ in range(1 if standing.state == "tutorial" else ahead):
@@ -222,7 +250,10 @@ async def tasks(served: Served, request: Request) -> Response:
             known.append(found.assignment)
         taken = [_sent(campaign, store.task(judge, assignment)) for assignment in known]
         state = standing.state if taken else _after(why)
-        return {"tasks": taken, "state": state, "progress": standing.progress}
+        if why in ("nothing", "budget") and not taken and release_early(store, campaign, judge):
+            state = "finished"  # whoever came from a panel is not kept waiting
+        finish = _finish(store, campaign, judge, state)
+        return {"tasks": taken, "state": state, "progress": standing.progress, **finish}
 
     return reply(await served.run(claim, served.store))
 
@@ -284,6 +315,7 @@ async def judgment(served: Served, request: Request) -> Response:
         receipt = store.submit(judge, assignment, submission)
         campaign, standing = _standing(store, judge)
         answer = {"stored": receipt.stored, "state": standing.state, "progress": standing.progress}
+        answer |= _finish(store, campaign, judge, standing.state)
         if receipt.status != 409 and standing.learns:
             strings = wording(_language(campaign, standing), served.strings)
             with store.database.reading() as connection:
@@ -394,9 +426,11 @@ def application(served: Served, more: Sequence[tuple[str, Any, Sequence[str]]] =
     routes = [
         route("/judge", _page("judge"), "GET"),
         route("/admin", _page("admin"), "GET"),
+        route("/join/{key}", _page("join"), "GET"),
         route("/static/{name:path}", static, "GET"),
         route(f"{api}/me", me, "GET"),
         route(f"{api}/me", withdraw, "DELETE"),
+        route(f"{api}/join", join, "POST"),
         route(f"{api}/consent", consent, "POST"),
         route(f"{api}/tasks", tasks, "POST", "GET"),
         route(f"{api}/tasks/{{task}}/judgment", judgment, "PUT"),

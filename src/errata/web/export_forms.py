@@ -25,6 +25,7 @@ from errata.web.answering import usual_scores
 from errata.web.clock import iso_time
 from errata.web.database import Database
 from errata.web.exports import BATCH_ROWS, StoredRow, stored_rows
+from errata.web.panels import panel_in, released
 from errata.web.schema import (
     assignments,
     campaigns,
@@ -373,6 +374,7 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
     )
     query = (
         select(
+            judges.c.id,
             judges.c.name,
             judges.c.state,
             judges.c.quota,
@@ -392,10 +394,12 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
     with database.reading() as connection:
         campaign = connection.execute(select(campaigns.c.design, campaigns.c.texts)).one()
         usual = json.loads(campaign.design)["quota"]
-        code = json.loads(campaign.texts).get("code", "")
+        panel = panel_in(json.loads(campaign.texts))
+        code = panel.code if panel else ""
+        early = released(connection)
         for row in connection.execute(query, execution_options={"yield_per": BATCH_ROWS}):
             quota = usual if row.quota is None else row.quota
-            finished = quota is not None and (row.done or 0) >= quota
+            finished = row.id in early or (quota is not None and (row.done or 0) >= quota)
             yield _csv(
                 [
                     row.name,
@@ -405,7 +409,7 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
                     row.done or 0,
                     "" if quota is None else quota,
                     "yes" if finished else "no",
-                    code if finished else "",
+                    code if finished and row.external_id else "",
                 ],
                 safe=safe_cells,
             )

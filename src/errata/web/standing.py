@@ -9,6 +9,7 @@ from sqlalchemy import Connection, bindparam, func, select
 
 from errata.web.giving import view_of
 from errata.web.learning import learning_of, lessons_had, lessons_in
+from errata.web.panels import lost_place
 from errata.web.progress import main_wanted
 from errata.web.schema import assignments, items, judges
 from errata.web.store import Campaign, ForbiddenError, Store
@@ -63,6 +64,10 @@ def judge_standing(
     if quota is None:  # as much as one judge can have
         quota = main_wanted(connection)
     state = _state(campaign, row, view, learning, done.get(False, 0))
+    if state in ("consent", "tutorial", "working") and lost_place(
+        connection, campaign, row, store.steady()
+    ):
+        state = "full"
     learns = bool(done.get(True))
     if learning:
         had = lessons_had(connection, judge)
