@@ -6,6 +6,7 @@ its refusals become statuses. A 2xx for an answer is sent after the store has co
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import time
@@ -39,7 +40,7 @@ from errata.web.schema import judges, schemas
 from errata.web.standing import JudgeStanding, consent_version, judge_standing
 from errata.web.store import Campaign, ForbiddenError, Store
 from errata.web.tokens import Claims, join_key, read_token, token_for
-from errata.web.wording import direction_of, wording
+from errata.web.wording import direction_of, error_in, preferred, wording
 
 __all__ = ["Served", "application"]
 
@@ -113,9 +114,29 @@ class Served:
     async def judge(self, request: Request) -> int:
         """The judge who calls, by a link that still holds."""
         claims = self.claims(request, "judge")
+        request.state.judge = claims.judge
         if await self.run(self.store.generation, claims.judge) != claims.generation:
             raise ApiError(401, "link", "this link was replaced", "ask for the new one")
         return claims.judge
+
+
+async def _worded(served: Served, request: Request, error: ApiError) -> dict[str, Any]:
+    """An error in the judge's language; of who is not known, in that of the browser."""
+    language = preferred(request.headers.get("accept-language", ""))
+    judge = getattr(request.state, "judge", None)
+    if judge is not None:
+
+        def own(store: Store) -> str:
+            with store.database.reading() as connection:
+                mine = select(judges.c.language).where(judges.c.id == judge)
+                said = connection.execute(mine).scalar()
+                return str(said or store.campaign(connection).texts.get("language", "en"))
+
+        with contextlib.suppress(ApiError):  # the database may be what ails
+            language = await served.run(own, served.store)
+    elif "/admin/" in request.url.path:
+        language = "en"  # as the organiser's page is
+    return {"error": error_in(language, error.body["error"], served.strings)}
 
 
 def _trouble(error: DBAPIError) -> tuple[str, str]:
@@ -327,7 +348,7 @@ async def judgment(served: Served, request: Request) -> Response:
     if status == 409:
         message = "another answer is stored under this revision"
         error = ApiError(409, "conflict", message, "send the next revision")
-        return reply(error.body | {"stored": body["stored"]}, 409)
+        return reply(await _worded(served, request, error) | {"stored": body["stored"]}, 409)
     return reply(body, status)
 
 
@@ -413,7 +434,7 @@ def application(served: Served, more: Sequence[tuple[str, Any, Sequence[str]]] =
                 return answer
             except ApiError as error:
                 headers = {"retry-after": "5"} if error.status in (429, 503) else None
-                return reply(error.body, error.status, headers)
+                return reply(await _worded(served, request, error), error.status, headers)
             except InputError as error:
                 refused = ApiError(422, "refused", str(error))
                 return reply(refused.body, 422)
