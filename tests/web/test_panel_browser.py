@@ -116,6 +116,7 @@ def test_from_the_panels_link_to_the_code(browser: Any, make_sqlite: Make) -> No
         css(browser, ".submit button.main")[0].click()
         titled(browser, "Thank you")
         assert css(browser, ".code output")[0].text == "C0DE-77"
+        assert css(browser, "#status")[0].text == ""  # and not that the last one is being sent
         link = css(browser, "section.screen a")[0]
         assert link.get_attribute("href") == "https://example.org/done?cc=C0DE-77"
         assert_good(browser, server)

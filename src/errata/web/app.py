@@ -80,13 +80,18 @@ class Served:
     health: tuple[float, bool] = (0.0, False)
     strings: dict[str, str] = field(default_factory=dict)  # that the campaign replaces
 
-    async def run(self, work: Callable[..., T], *given: Any, **named: Any) -> T:
-        """Work of the database, in a thread; what it refuses becomes a status."""
+    async def run(
+        self, work: Callable[..., T], *given: Any, abandoned: bool = False, **named: Any
+    ) -> T:
+        """Work of the database, in a thread; what it refuses becomes a status.
+
+        A call that is given up waits for its work all the same, unless it may be ``abandoned``.
+        """
         if self.threads is None:
             self.threads = anyio.CapacityLimiter(THREADS)
         try:
             return await anyio.to_thread.run_sync(
-                partial(work, *given, **named), limiter=self.threads
+                partial(work, *given, **named), limiter=self.threads, abandon_on_cancel=abandoned
             )
         except ForbiddenError as error:
             code = {401: "link", 404: "not_yours", 410: "closed"}.get(error.status, "refused")
@@ -388,7 +393,8 @@ async def health(served: Served, request: Request) -> Response:
         well = False
         with anyio.move_on_after(HEALTH_PATIENCE):
             try:
-                await served.run(write, served.store)
+                # Not waited for to its end: a write that hangs is told after a second.
+                await served.run(write, served.store, abandoned=True)
                 well = True
             except ApiError:
                 pass

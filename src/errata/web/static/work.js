@@ -194,7 +194,11 @@ export function work(page, me, {tell, ended, changed}) {
     if (!task) more();
   }
 
-  function leave(state) { stop(); ended(state); }
+  function leave(state) {
+    stop();
+    if (!box.waiting().length) tell(""); // else the line would say for ever that the last one is being sent
+    ended(state);
+  }
 
   // --- the way back
 
