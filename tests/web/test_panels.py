@@ -16,7 +16,7 @@ from errata.collect.panel import Panel, panel_of
 from errata.errors import InputError
 from errata.web.answering import SentAnswer
 from errata.web.exports import export_lines
-from errata.web.panels import forget_identities, join_panel, lost_place
+from errata.web.participants import forget_identities, join_panel, lost_place
 from errata.web.people import change_state, forget_judge, set_state_of_judge
 from errata.web.schema import events, judges
 from errata.web.snapshots import Snapshots

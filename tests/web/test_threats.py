@@ -30,7 +30,7 @@ from errata.io import read_judgments
 from errata.web.exports import export_lines
 from errata.web.forms import FORMS_OUT
 from errata.web.headers import answer_headers
-from errata.web.panels import join_panel
+from errata.web.participants import join_panel
 from errata.web.people import change_state, rotate_judge
 from errata.web.schema import assignments, items, judgments, metadata
 from errata.web.tokens import join_key, read_token, token_for

@@ -207,7 +207,7 @@ def close_campaign(place: str, forget: bool, form: Form) -> None:
     """End a campaign for good."""
     with opened_campaign(place) as database:
         from errata.web.clock import wall_ms
-        from errata.web.panels import forget_identities
+        from errata.web.participants import forget_identities
         from errata.web.people import change_state
 
         change_state(database, "closed", now=wall_ms())

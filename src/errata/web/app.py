@@ -33,7 +33,7 @@ from errata.web.headers import Guarded, answer_headers
 from errata.web.learning import feedback_on
 from errata.web.limits import Limiter, Malformed, read_json
 from errata.web.pages import render_page, static_files
-from errata.web.panels import finish_of, join_panel, release_early
+from errata.web.participants import finish_of, join_panel, release_early
 from errata.web.people import set_state_of_judge
 from errata.web.prose import read_prose
 from errata.web.schema import judges, schemas

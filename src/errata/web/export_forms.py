@@ -25,7 +25,7 @@ from errata.web.answering import usual_scores
 from errata.web.clock import iso_time
 from errata.web.database import Database
 from errata.web.exports import BATCH_ROWS, StoredRow, stored_rows
-from errata.web.panels import panel_in, released
+from errata.web.participants import panel_in, released
 from errata.web.schema import (
     assignments,
     campaigns,

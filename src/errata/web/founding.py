@@ -19,7 +19,7 @@ from errata.collect.panel import Panel
 from errata.errors import InputError
 from errata.web.clock import wall_ms
 from errata.web.database import Database, create_database
-from errata.web.panels import panel_in
+from errata.web.participants import panel_in
 from errata.web.people import InvitedJudge, add_judges, fill_campaign, invited
 from errata.web.schema import campaigns
 from errata.web.tokens import KEY_VARIABLE, find_key, join_key, token_for

@@ -19,7 +19,7 @@ from errata.collect.lessons import (
 from errata.web.prose import Block, read_prose
 from errata.web.schema import TUTORIAL, assignments, items, judgments
 from errata.web.showing import shown_by
-from errata.web.wording import filled
+from errata.web.wording import said_with
 
 __all__ = ["feedback_on", "learning_of", "lessons_had", "lessons_in"]
 
@@ -82,7 +82,7 @@ def feedback_on(
     told = told_after(
         design, expected, json.loads(found.shown), source=shown.source, outputs=shown.outputs
     )
-    blocks = [_paragraph(filled(strings[key], values)) for key, values in told]
+    blocks = [_paragraph(said_with(strings[key], values)) for key, values in told]
     blocks += read_prose(expected.get("why", ""))
     after = _after(connection, design, had, found, strings)
     return {"passed": _right(connection, design, found), "blocks": [*blocks, *after]}
@@ -108,7 +108,7 @@ def _after(
         "needed": lessons_needed(design, lessons),
         "lessons": lessons,
     }
-    return [_paragraph(filled(strings["feedback.again"], values))]
+    return [_paragraph(said_with(strings["feedback.again"], values))]
 
 
 def _paragraph(words: str) -> Block:

@@ -15,7 +15,7 @@ from errata.web.dashboard import PARTS, Dashboard
 from errata.web.events import record
 from errata.web.exports import export_lines
 from errata.web.forms import FORMS_OUT
-from errata.web.panels import panel_in
+from errata.web.participants import panel_in
 from errata.web.people import (
     InvitedJudge,
     add_judges,

@@ -18,7 +18,7 @@ from errata.web.app import Served, application
 from errata.web.dashboard import Dashboard
 from errata.web.database import Database, open_database, serving
 from errata.web.organising import Organiser
-from errata.web.panels import panel_in
+from errata.web.participants import panel_in
 from errata.web.snapshots import Snapshots
 from errata.web.steering import Steering
 from errata.web.store import Store

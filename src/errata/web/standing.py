@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, func, select
 
 from errata.web.giving import view_of
 from errata.web.learning import learning_of, lessons_had, lessons_in
-from errata.web.panels import lost_place
+from errata.web.participants import lost_place
 from errata.web.progress import main_wanted
 from errata.web.schema import assignments, items, judges
 from errata.web.store import Campaign, ForbiddenError, Store

@@ -12,7 +12,7 @@ from typing import Any
 from errata.errors import InputError
 from errata.parameters import nearest
 
-__all__ = ["LANGUAGES", "direction_of", "error_in", "filled", "preferred", "wording"]
+__all__ = ["LANGUAGES", "direction_of", "error_in", "preferred", "said_with", "wording"]
 
 LANGUAGES = ("en", "de")
 RIGHT_TO_LEFT = {"ar", "fa", "he", "ur", "yi", "ps", "sd", "ug", "dv"}
@@ -41,10 +41,10 @@ def wording(language: str, replaced: Mapping[str, str] | None = None) -> dict[st
     return known | dict(replaced or {})
 
 
-def filled(text: str, values: Mapping[str, object]) -> str:
+def said_with(text: str, values: Mapping[str, object]) -> str:
     """A string with its {names} filled in, as pages do it; what is not known stays.
 
-    >>> filled("{done} of {quota} {x}", {"done": 1, "quota": "{done}"})
+    >>> said_with("{done} of {quota} {x}", {"done": 1, "quota": "{done}"})
     '1 of {done} {x}'
     """
     return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), text)
@@ -78,7 +78,7 @@ def error_in(
     known, code = wording(language, replaced), f"error.{error['code']}"
     if language not in LANGUAGES or language == "en" or code not in known:
         return dict(error)
-    said = {"message": filled(known[code], {"field": error["field"] or ""})}
+    said = {"message": said_with(known[code], {"field": error["field"] or ""})}
     return {**error, **said, "remedy": known[f"{code}.do"]}
 
 
