@@ -59,6 +59,23 @@ def test_places_are_reserved_on_joining(make: Make) -> None:
     assert came(made, "p-one") == first  # the same session again: the same link
 
 
+def test_of_many_who_come_at_once_as_many_get_in_as_there_are_places(make: Make) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    made = panelled(make, Panel("prolific", 3))
+
+    def come(k: int) -> str:
+        try:
+            return f"judge {came(made, f'p-{k}')[0]}"
+        except ForbiddenError as error:
+            return error.code
+
+    with ThreadPoolExecutor(12) as threads:
+        found = list(threads.map(come, range(12)))
+    assert found.count("full") == 9
+    assert len({*found} - {"full"}) == 3
+
+
 def test_a_place_without_a_sign_of_life_is_free_again(make: Make) -> None:
     made = panelled(make)
     (idle, _), (busy, _) = came(made, "p-one"), came(made, "p-two")
