@@ -114,6 +114,9 @@ def test_who_failed_the_tutorial_gives_the_place_up(make: Make) -> None:
     assert refused(made, "p-two") == (409, "full")
     worked(made, first)
     came(made, "p-two")
+    rows = csv.DictReader(export_lines(made.database, "people"))
+    found = {row["external id"]: row["state"] for row in rows if row["external id"]}
+    assert found == {"p-one": "failed", "p-two": "active"}
 
 
 def test_another_session_gets_a_new_link_unless_the_first_is_at_work(make: Make) -> None:

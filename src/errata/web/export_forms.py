@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from errata.collect.checks import control_passed
-from errata.collect.design import Design
+from errata.collect.design import Design, design_of
 from errata.collect.items import shown_edits
 from errata.collect.lessons import lesson_passed
 from errata.collect.tasks import letters_of
@@ -25,6 +25,7 @@ from errata.web.answering import usual_scores
 from errata.web.clock import iso_time
 from errata.web.database import Database
 from errata.web.exports import BATCH_ROWS, StoredRow, stored_rows
+from errata.web.giving import view_of
 from errata.web.participants import panel_in, released
 from errata.web.schema import (
     assignments,
@@ -364,7 +365,7 @@ def _text_of(row: Any, source: str) -> str:
 
 
 def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
-    """CSV of who finished, with code and external id, for paying."""
+    """CSV of who finished (or failed the tutorial), with code and external id, for paying."""
     done = (
         select(assignments.c.judge, func.count().label("done"))
         .join(items, items.c.id == assignments.c.item)
@@ -393,19 +394,24 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
     )
     with database.reading() as connection:
         campaign = connection.execute(select(campaigns.c.design, campaigns.c.texts)).one()
-        usual = json.loads(campaign.design)["quota"]
+        design = design_of(json.loads(campaign.design))
         panel = panel_in(json.loads(campaign.texts))
         code = panel.code if panel else ""
         early = released(connection)
         for row in connection.execute(query, execution_options={"yield_per": BATCH_ROWS}):
-            quota = usual if row.quota is None else row.quota
+            quota = design.quota if row.quota is None else row.quota
+            state = row.state
+            if state == "active" and design.pass_mark and not row.done:
+                judge: Any = row
+                failed = view_of(connection, design, judge).tutorial == "failed"
+                state = "failed" if failed else state
             finished = row.id in early or (quota is not None and (row.done or 0) >= quota)
             yield _csv(
                 [
                     row.name,
                     row.provider or "",
                     row.external_id or "",
-                    row.state,
+                    state,
                     row.done or 0,
                     "" if quota is None else quota,
                     "yes" if finished else "no",
