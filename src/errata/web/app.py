@@ -7,6 +7,7 @@ its refusals become statuses. A 2xx for an answer is sent after the store has co
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,7 +17,8 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 from sqlalchemy import select, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,6 +28,7 @@ from errata.collect.answers import AnswerError
 from errata.collect.assigning import Holding
 from errata.errors import ErrataError, InputError
 from errata.web.answering import SentAnswer
+from errata.web.database import said_by
 from errata.web.events import record
 from errata.web.headers import Guarded, answer_headers
 from errata.web.limits import Limiter, Malformed, read_json
@@ -45,6 +48,7 @@ HEALTH_REMEMBERED = 5.0  # seconds
 HEALTH_PATIENCE = 1.0
 THREADS = 8  # at work in the database at once; as many connections are kept
 MOST_AHEAD = 2
+LOG = logging.getLogger("errata.web")
 
 
 class ApiError(Exception):
@@ -89,7 +93,8 @@ class Served:
             raise ApiError(error.status, code, error.problem, error.remedy) from None
         except AnswerError as error:
             raise ApiError(422, "invalid", error.problem, error.remedy, error.field) from None
-        except DBAPIError as error:
+        except (OperationalError, InterfaceError, InternalError, PoolTimeout) as error:
+            LOG.warning("the database: %s", said_by(error))
             raise ApiError(503, "unavailable", *_trouble(error)) from None
 
     def claims(self, request: Request, role: str) -> Claims:
@@ -114,9 +119,9 @@ class Served:
         return claims.judge
 
 
-def _trouble(error: DBAPIError) -> tuple[str, str]:
-    """What ails the database, and what to do, without anything of the statement."""
-    said = str(error.orig).lower()
+def _trouble(error: Exception) -> tuple[str, str]:
+    """What ails the database, and what to do."""
+    said = said_by(error).lower()
     if "full" in said or "no space" in said:
         return "there is no room to store anything", "the organiser must make room on the disk"
     return "the database cannot be reached", "the page tries again by itself"

@@ -19,7 +19,15 @@ import errata
 from errata.errors import InputError, MissingExtraError
 from errata.web import schema
 
-__all__ = ["Database", "backup", "create_database", "holds_campaign", "open_database", "serving"]
+__all__ = [
+    "Database",
+    "backup",
+    "create_database",
+    "holds_campaign",
+    "open_database",
+    "said_by",
+    "serving",
+]
 
 APPLICATION = 0x45525441  # "ERTA", in the header of the file
 BUSY_MS = 5000
@@ -60,6 +68,11 @@ class Database:
     def close(self) -> None:
         """End all connections."""
         self.engine.dispose()
+
+
+def said_by(error: Exception) -> str:
+    """What a database says in one line, without anything of the statement."""
+    return " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
 
 
 def create_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database:
@@ -272,9 +285,8 @@ def _told(database: Database) -> Iterator[None]:
             database.close()
             raise
     except OperationalError as error:
-        said = " ".join(str(error.orig).split())
         raise InputError(
-            f"the database cannot be opened: {said}",
+            f"the database cannot be opened: {said_by(error)}",
             path=database.name,
             remedy="check that it is there, and that you may write it",
         ) from None

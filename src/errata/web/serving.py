@@ -12,11 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
 from errata.errors import MissingExtraError
 from errata.web.address import Address
 from errata.web.app import Served, application
 from errata.web.dashboard import Dashboard
-from errata.web.database import Database, open_database, serving
+from errata.web.database import Database, open_database, said_by, serving
 from errata.web.organising import Organiser
 from errata.web.snapshots import Snapshots
 from errata.web.steering import Steering
@@ -50,6 +53,8 @@ def background(store: Store, dashboard: Dashboard) -> Iterator[None]:
             for job in jobs:
                 try:
                     job()
+                except (OperationalError, PoolTimeout) as error:  # a line: it may go on for hours
+                    LOG.warning("in the background: %s", said_by(error))
                 except Exception:  # the server goes on; what failed is tried again
                     LOG.exception("in the background")
             over.wait(EVERY)

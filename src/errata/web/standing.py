@@ -16,10 +16,10 @@ __all__ = ["JudgeStanding", "consent_version", "judge_standing"]
 
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge"))
 _DONE = (
-    select(items.c.purpose == "tutorial", func.count())
+    select(items.c.purpose, func.count().label("many"))
     .select_from(assignments.join(items, items.c.id == assignments.c.item))
     .where(assignments.c.judge == bindparam("judge"), assignments.c.state.in_(("done", "skipped")))
-    .group_by(items.c.purpose == "tutorial")
+    .group_by(items.c.purpose)
 )
 _LESSONS = select(func.count()).select_from(items).where(items.c.purpose == "tutorial")
 
@@ -55,17 +55,19 @@ def judge_standing(
     row = connection.execute(_JUDGE, {"judge": judge}).first()
     if row is None or row.state == "forgotten":
         raise ForbiddenError(401, "this link does not hold any more", "ask for a new one")
-    done = {bool(lesson): many for lesson, many in connection.execute(_DONE, {"judge": judge})}
+    done = {True: 0, False: 0}  # of tutorials, and of all else
+    for each in connection.execute(_DONE, {"judge": judge}):
+        done[each.purpose == "tutorial"] += each.many
     view = view_of(connection, campaign.design, row)
     lessons = connection.execute(_LESSONS).scalar_one()
     learning = view.tutorial == "todo" and lessons > 0
     quota = view.quota
     if quota is None:  # as much as one judge can have
         quota = main_wanted(connection)
-    state = _state(campaign, row, view, learning, done.get(False, 0))
+    state = _state(campaign, row, view, learning, done[False])
     if learning:
-        return campaign, JudgeStanding(state, row.name, row.language, done.get(True, 0), lessons)
-    return campaign, JudgeStanding(state, row.name, row.language, done.get(False, 0), quota)
+        return campaign, JudgeStanding(state, row.name, row.language, done[True], lessons)
+    return campaign, JudgeStanding(state, row.name, row.language, done[False], quota)
 
 
 def _state(campaign: Campaign, row: Any, view: Any, learning: bool, done: int) -> str:
