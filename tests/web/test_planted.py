@@ -146,7 +146,8 @@ def test_a_race_without_the_constraint_is_noticed(
     judge = campaign.judges[0].id
     held = campaign.store.claim(judge)
     assert isinstance(held, Holding)
-    sent = SentAnswer(1, skip="undecided")
+    shown = campaign.store.task(judge, held.assignment).body["outputs"]
+    sent = SentAnswer(1, {output["key"]: 1 for output in shown})
     nobody_waits(monkeypatch, 4)
     with ThreadPoolExecutor(4) as pool:
         jobs = [pool.submit(campaign.store.submit, judge, held.assignment, sent) for _ in range(4)]
