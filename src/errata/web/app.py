@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -46,6 +47,7 @@ __all__ = ["Served", "application"]
 T = TypeVar("T")
 HEALTH_REMEMBERED = 5.0  # seconds
 HEALTH_PATIENCE = 1.0
+HEALTH_ROOM = 1 << 20  # bytes on the disk of a SQLite file
 THREADS = 8  # at work in the database at once; as many connections are kept
 MOST_AHEAD = 2
 LOG = logging.getLogger("errata.web")
@@ -80,13 +82,18 @@ class Served:
     health: tuple[float, bool] = (0.0, False)
     strings: dict[str, str] = field(default_factory=dict)  # that the campaign replaces
 
-    async def run(self, work: Callable[..., T], *given: Any, **named: Any) -> T:
-        """Work of the database, in a thread; what it refuses becomes a status."""
+    async def run(
+        self, work: Callable[..., T], *given: Any, leave: bool = False, **named: Any
+    ) -> T:
+        """Work of the database, in a thread; what it refuses becomes a status.
+
+        Who waits no longer (``leave``) leaves the work to its end.
+        """
         if self.threads is None:
             self.threads = anyio.CapacityLimiter(THREADS)
         try:
             return await anyio.to_thread.run_sync(
-                partial(work, *given, **named), limiter=self.threads
+                partial(work, *given, **named), limiter=self.threads, abandon_on_cancel=leave
             )
         except ForbiddenError as error:
             code = {401: "link", 404: "not_yours", 410: "closed"}.get(error.status, "refused")
@@ -95,6 +102,7 @@ class Served:
             raise ApiError(422, "invalid", error.problem, error.remedy, error.field) from None
         except (OperationalError, InterfaceError, InternalError, PoolTimeout) as error:
             LOG.warning("the database: %s", said_by(error))
+            self.health = (time.monotonic(), False)
             raise ApiError(503, "unavailable", *_trouble(error)) from None
 
     def claims(self, request: Request, role: str) -> Claims:
@@ -329,11 +337,14 @@ async def health(served: Served, request: Request) -> Response:
         def write(store: Store) -> None:
             with store.database.writing() as connection:
                 connection.execute(update(schemas).values(program=schemas.c.program))
+            path = store.database.path  # a page may fit where an answer does not
+            if path is not None and shutil.disk_usage(path.parent).free < HEALTH_ROOM:
+                raise ApiError(503, "unavailable", "there is hardly any room")
 
         well = False
         with anyio.move_on_after(HEALTH_PATIENCE):
             try:
-                await served.run(write, served.store)
+                await served.run(write, served.store, leave=True)
                 well = True
             except ApiError:
                 pass

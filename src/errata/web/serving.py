@@ -7,6 +7,7 @@ knows of the systems, and looks at stop rules when it is time; no request waits 
 from __future__ import annotations
 
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ __all__ = ["application_of", "serve"]
 
 KEEP_ALIVE = 75  # seconds: longer than the pause between two tasks
 EVERY = 5.0  # seconds between two looks at what has changed
+# A database that is away or locked, a disk that is full: not the program's fault.
+TROUBLES = (OperationalError, PoolTimeout, sqlite3.OperationalError, OSError)
 LOG = logging.getLogger("errata.web")
 
 
@@ -53,7 +56,7 @@ def background(store: Store, dashboard: Dashboard) -> Iterator[None]:
             for job in jobs:
                 try:
                     job()
-                except (OperationalError, PoolTimeout) as error:  # a line: it may go on for hours
+                except TROUBLES as error:  # a line: it may go on for hours
                     LOG.warning("in the background: %s", said_by(error))
                 except Exception:  # the server goes on; what failed is tried again
                     LOG.exception("in the background")
