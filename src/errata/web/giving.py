@@ -15,7 +15,7 @@ from errata.collect.tasks import letters_of
 from errata.errors import ErrataError
 from errata.web.schema import TUTORIAL, assignments, item_outputs, items, outputs
 
-__all__ = ["expire_leases", "free_assignment", "give_item", "renew_lease", "view_of"]
+__all__ = ["expire_leases", "free_assignment", "give_item", "renew_lease", "repeat_item", "view_of"]
 
 EXPIRED_AT_ONCE = 200  # leases that one claim ends
 JUDGE: BindParameter[int] = bindparam("judge")
@@ -99,7 +99,7 @@ def give_item(connection: Connection, judge: int, giving: Giving, now: int, desi
     """Carry a decision out: insert the assignment, move ``given``; the assignment's number."""
     item = giving.item
     if giving.purpose == "repeat":
-        item = _repeat(connection, item)
+        item = repeat_item(connection, item)
     if giving.chosen:
         _choose(connection, item, giving.chosen)
     if connection.execute(_TAKE, {"of_item": item}).rowcount != 1:
@@ -119,7 +119,7 @@ def give_item(connection: Connection, judge: int, giving: Giving, now: int, desi
     return int(made.inserted_primary_key[0])
 
 
-def _repeat(connection: Connection, origin: int) -> int:
+def repeat_item(connection: Connection, origin: int) -> int:
     """A new item with the outputs of another, for the same judge."""
     row = connection.execute(select(items).where(items.c.id == origin)).one()
     made = connection.execute(

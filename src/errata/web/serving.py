@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,6 +31,7 @@ __all__ = ["application_of", "serve"]
 
 KEEP_ALIVE = 75  # seconds: longer than the pause between two tasks
 EVERY = 5.0  # seconds between two looks at what has changed
+RESTING = 4  # times as long as the last one took, where that is longer
 # A database that is away or locked, a disk that is full: not the program's fault.
 TROUBLES = (OperationalError, PoolTimeout, sqlite3.OperationalError, OSError)
 LOG = logging.getLogger("errata.web")
@@ -49,10 +51,13 @@ def background(store: Store, dashboard: Dashboard) -> Iterator[None]:
     snapshots = Snapshots(store.database)
     steering = Steering(store)
     steering.steer()  # before the first claim, which may need strengths
+    store.rehearse()
 
     def work() -> None:
         jobs = (lambda: snapshots.take_if_due(store.wall()), steering.steer, dashboard.refresh)
         while not over.is_set():
+            dashboard.asked.clear()
+            start = time.thread_time()
             for job in jobs:
                 try:
                     job()
@@ -60,7 +65,8 @@ def background(store: Store, dashboard: Dashboard) -> Iterator[None]:
                     LOG.warning("in the background: %s", said_by(error))
                 except Exception:  # the server goes on; what failed is tried again
                     LOG.exception("in the background")
-            over.wait(EVERY)
+            spent = time.thread_time() - start
+            dashboard.asked.wait(max(EVERY, spent * RESTING))
 
     thread = threading.Thread(target=work, name="errata-background", daemon=True)
     thread.start()
@@ -68,6 +74,7 @@ def background(store: Store, dashboard: Dashboard) -> Iterator[None]:
         yield
     finally:
         over.set()
+        dashboard.asked.set()
         thread.join(10)
 
 

@@ -27,8 +27,15 @@ from errata.web.answering import Receipt, SentAnswer, insert_answer, last_revisi
 from errata.web.claims import SqlReader
 from errata.web.clock import SteadyClock, wall_ms
 from errata.web.database import Database
-from errata.web.giving import expire_leases, free_assignment, give_item, renew_lease, view_of
-from errata.web.schema import assignments, campaigns, judges, judgments
+from errata.web.giving import (
+    expire_leases,
+    free_assignment,
+    give_item,
+    renew_lease,
+    repeat_item,
+    view_of,
+)
+from errata.web.schema import assignments, campaigns, items, judges, judgments
 from errata.web.showing import shown_by
 
 __all__ = ["Campaign", "ForbiddenError", "Store", "TakenTask"]
@@ -37,6 +44,7 @@ RETRIES = 3
 T = TypeVar("T")
 _CAMPAIGN = select(campaigns)
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
+_FIRST = select(items.c.id).order_by(items.c.id).limit(1)
 _OWN = select(assignments).where(
     assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
 )
@@ -48,6 +56,10 @@ class ForbiddenError(ErrataError):
     def __init__(self, status: int, problem: str, remedy: str) -> None:
         self.status, self.problem, self.remedy = status, problem, remedy
         super().__init__(f"{problem}; {remedy}")
+
+
+class _Undone(Exception):
+    """Ends a transaction that is not meant to be kept."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +157,21 @@ class Store:
             renew_lease(connection, found.assignment, now, design)
             return found
         return Holding(give_item(connection, judge, found, now, design))
+
+    def rehearse(self) -> None:
+        """Claim for nobody: the first claim costs ten times as much, for statements are built."""
+        try:
+            with self.database.writing() as connection:
+                judge = connection.execute(select(judges.c.id).limit(1)).scalar()
+                if judge is not None:
+                    campaign = self.campaign(connection)
+                    design, systems = campaign.design, campaign.systems
+                    SqlReader(connection, design, systems, campaign.state, "").read_all(judge)
+                    self._claim(connection, judge, (), 1)
+                    repeat_item(connection, connection.execute(_FIRST).scalar_one())
+                raise _Undone
+        except _Undone:
+            pass
 
     def task(self, judge: int, assignment: int) -> TakenTask:
         """A task of a judge as the page gets it."""
