@@ -96,7 +96,7 @@ class Cluster:
         """As a power cut does: the postmaster and all its children, at once."""
         main = int((self.data / "postmaster.pid").read_text().split()[0])
         os.kill(main, signal.SIGSTOP)  # so that it starts no others meanwhile
-        several = [main, *_children(main)]
+        several = [main, *children(main)]
         for each in several:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
@@ -114,7 +114,8 @@ class Cluster:
         return f"{self.address}/{name}"
 
 
-def _children(parent: int) -> list[int]:
+def children(parent: int) -> list[int]:
+    """The processes that a process has started, by their numbers."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

@@ -15,7 +15,15 @@ from errata.collect.tasks import letters_of
 from errata.errors import ErrataError
 from errata.web.schema import TUTORIAL, assignments, item_outputs, items, outputs
 
-__all__ = ["expire_leases", "free_assignment", "give_item", "renew_lease", "repeat_item", "view_of"]
+__all__ = [
+    "expire_leases",
+    "free_assignment",
+    "free_leases_of",
+    "give_item",
+    "renew_lease",
+    "repeat_item",
+    "view_of",
+]
 
 EXPIRED_AT_ONCE = 200  # leases that one claim ends
 JUDGE: BindParameter[int] = bindparam("judge")
@@ -178,3 +186,18 @@ def free_assignment(
     """Take an open assignment from its judge: expired or returned."""
     connection.execute(_MOVE, {"of_assignment": assignment, "to": state})
     connection.execute(_FREE, {"of_item": item, "now": now})
+
+
+def free_leases_of(connection: Connection, judge: int, now: int) -> None:
+    """Take from a judge whatever is open: it goes to others at once."""
+    mine = select(assignments.c.item).where(
+        assignments.c.judge == judge, assignments.c.state == "open"
+    )
+    connection.execute(
+        update(items).where(items.c.id.in_(mine)).values(given=items.c.given - 1, freed=now)
+    )
+    connection.execute(
+        update(assignments)
+        .where(assignments.c.judge == judge, assignments.c.state == "open")
+        .values(state="returned")
+    )

@@ -7,6 +7,7 @@ knows of the systems, and looks at stop rules when it is time; no request waits 
 from __future__ import annotations
 
 import logging
+import socket
 import sqlite3
 import threading
 import time
@@ -26,6 +27,7 @@ from errata.web.organising import Organiser
 from errata.web.snapshots import Snapshots
 from errata.web.steering import Steering
 from errata.web.store import Store
+from errata.web.workers import check_workers, keep_workers, leave_with_parent
 
 __all__ = ["application_of", "serve"]
 
@@ -83,14 +85,42 @@ def serve(
     key: bytes,
     address: Address,
     *,
+    workers: int = 1,
     ready: Callable[[], None] = lambda: None,
     adjust: Callable[[Served], None] = lambda served: None,
 ) -> None:
-    """Serve the campaign in a database until interrupted; ``ready`` is called when it listens."""
+    """Serve the campaign in a database until interrupted; ``ready`` is called when it listens.
+
+    With several ``workers`` (PostgreSQL only) each is a process of its own, on the same port.
+    """
     try:
         import uvicorn
     except ImportError:
         raise MissingExtraError("uvicorn", "pip install 'errata[web]'") from None
+    check_workers(place, workers)
+    if workers > 1:
+        open_database(place).close()  # refused here, and once, where it cannot be served
+        listening = uvicorn.Config(None, host=address.host, port=address.port).bind_socket()  # type: ignore[arg-type]
+        with listening:
+            keep_workers(workers, _work, (place, key, address), listening, ready)
+        return
+    _serve(place, key, address, None, ready, adjust)
+
+
+def _work(place: str, key: bytes, address: Address, listening: socket.socket, told: Any) -> None:
+    """One process of several."""
+    leave_with_parent()
+    _serve(place, key, address, [listening], told.set)
+
+
+def _serve(
+    place: str,
+    key: bytes,
+    address: Address,
+    sockets: list[socket.socket] | None,
+    ready: Callable[[], None],
+    adjust: Callable[[Served], None] = lambda served: None,
+) -> None:
     database: Database = open_database(place)
     try:
         with serving(database):
@@ -98,23 +128,28 @@ def serve(
             served = Served(store, key, secure=address.secure)
             adjust(served)
             app, dashboard = application_of(served, address)
-            config = uvicorn.Config(
-                app,
-                host=address.host,
-                port=address.port,
-                log_level="warning",
-                access_log=False,  # addresses and query strings are nobody's business
-                server_header=False,
-                timeout_keep_alive=KEEP_ALIVE,
-                ssl_certfile=address.certificate or None,
-                ssl_keyfile=address.key or None,
-                proxy_headers=bool(address.behind_proxy),
-                forwarded_allow_ips=address.behind_proxy or None,
-            )
             with background(store, dashboard):
-                _announced(config, ready).run()
+                _announced(_config(app, address), ready).run(sockets=sockets)
     finally:
         database.close()
+
+
+def _config(app: Any, address: Address) -> Any:
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        host=address.host,
+        port=address.port,
+        log_level="warning",
+        access_log=False,  # addresses and query strings are nobody's business
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
+        ssl_certfile=address.certificate or None,
+        ssl_keyfile=address.key or None,
+        proxy_headers=bool(address.behind_proxy),
+        forwarded_allow_ips=address.behind_proxy or None,
+    )
 
 
 def _announced(config: Any, ready: Callable[[], None]) -> Any:
