@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sqlite3
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, OperationalError
 
 import errata
 from errata.errors import InputError, MissingExtraError
@@ -31,6 +34,7 @@ __all__ = [
 
 APPLICATION = 0x45525441  # "ERTA", in the header of the file
 BUSY_MS = 5000
+RESTED = 1.0  # seconds
 TABLES = frozenset(schema.metadata.tables)
 Steps = Mapping[int, Callable[[Connection], None]]
 
@@ -41,6 +45,9 @@ class Database:
 
     engine: Engine
     path: Path | None
+    # SQLite's writers queue: in one process by this, for it wakes the next one at once, where the
+    # database itself would let all of them look again now and then.
+    turn: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -52,7 +59,8 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write: immediate in SQLite, committed at its end."""
-        with self.engine.begin() as connection:
+        queue = contextlib.nullcontext() if self.path is None else self.turn
+        with queue, self.engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -208,8 +216,9 @@ def _connected(place: str) -> Database:
     except ImportError:
         raise MissingExtraError("psycopg", "pip install 'errata[web-postgres]'") from None
     engine = create_engine(
-        url.set(drivername="postgresql+psycopg"), pool_size=8, max_overflow=8, pool_pre_ping=True
+        url.set(drivername="postgresql+psycopg"), pool_size=8, max_overflow=8, pool_timeout=10
     )
+    _asked_after_a_rest(engine)
     database = Database(engine, None)
     with _told(database), engine.connect() as connection:
         for setting in ("fsync", "synchronous_commit"):
@@ -223,6 +232,29 @@ def _connected(place: str) -> Database:
                     remedy=f"set {setting} = on",
                 )
     return database
+
+
+def _asked_after_a_rest(engine: Engine) -> None:
+    """A connection that was left for a while is asked whether it lives before it is used.
+
+    One that dies at work takes the others of the pool with it, so that the next call finds a new
+    one; asking every time would cost a fifth of each request.
+    """
+    import psycopg
+
+    @event.listens_for(engine, "checkin")
+    def _left(_: Any, record: Any) -> None:
+        record.info["left"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _taken(raw: Any, record: Any, _: Any) -> None:
+        if time.monotonic() - record.info.get("left", math.inf) < RESTED:
+            return
+        try:
+            raw.execute("SELECT 1")
+            raw.rollback()
+        except psycopg.Error:
+            raise DisconnectionError from None
 
 
 def _sqlite(path: Path) -> Database:

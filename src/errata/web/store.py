@@ -44,6 +44,7 @@ RETRIES = 3
 T = TypeVar("T")
 _CAMPAIGN = select(campaigns)
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
+_LINK = select(judges.c.generation, judges.c.state).where(judges.c.id == bindparam("judge"))
 _FIRST = select(items.c.id).order_by(items.c.id).limit(1)
 _OWN = select(assignments).where(
     assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
@@ -250,9 +251,7 @@ class Store:
     def generation(self, judge: int) -> int | None:
         """The generation of a judge's link that holds; None of a judge who is not (or no more)."""
         with self.database.reading() as connection:
-            row = connection.execute(
-                select(judges.c.generation, judges.c.state).where(judges.c.id == judge)
-            ).first()
+            row = connection.execute(_LINK, {"judge": judge}).first()
         return None if row is None or row.state == "forgotten" else int(row.generation)
 
     def _judge(self, connection: Connection, judge: int) -> Row[Any]:
