@@ -171,9 +171,9 @@ def _serve(
     needs_web()
     from errata.web.address import check_listening
     from errata.web.founding import link_key, links_of
+    from errata.web.processes import check_workers
     from errata.web.serving import serve
     from errata.web.store import Store
-    from errata.web.workers import check_workers
 
     where = address()
     check_workers(place, workers)

@@ -24,10 +24,10 @@ from errata.web.app import Served, application
 from errata.web.dashboard import Dashboard
 from errata.web.database import Database, open_database, said_by, serving
 from errata.web.organising import Organiser
+from errata.web.processes import check_workers, keep_workers, leave_with_parent
 from errata.web.snapshots import Snapshots
 from errata.web.steering import Steering
 from errata.web.store import Store
-from errata.web.workers import check_workers, keep_workers, leave_with_parent
 
 __all__ = ["application_of", "serve"]
 
