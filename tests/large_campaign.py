@@ -89,6 +89,7 @@ def large_campaign(
 def cost_of_requests(database: Database, requests: int = 200) -> dict[str, list[float]]:
     """Processor milliseconds of claims, of reading tasks and of answers, by different judges."""
     store = Store(database, rng=np.random.default_rng(1))
+    store.rehearse()
     from errata.web.people import invited
 
     with database.reading() as connection:

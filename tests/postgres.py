@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 PLACES = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt")
@@ -20,8 +24,10 @@ def programs() -> Path | None:
     """The folder with initdb and postgres; None where there is none."""
     found = shutil.which("initdb")
     if found:
-        return Path(found).parent
+        return Path(found).resolve().parent
     several = [path for place in PLACES for path in Path(place).glob("*/bin/initdb")]
+    if not several and (spec := find_spec("pgserver")) and spec.origin:  # a wheel with programs
+        several = list(Path(spec.origin).parent.glob("pginstall/bin/initdb"))
     return max(several).parent if several else None
 
 
@@ -46,32 +52,110 @@ def why_not() -> str:
     return "" if as_other_user() is not None else "root, and nobody else to run PostgreSQL as"
 
 
+@dataclass
+class Cluster:
+    """A server over an empty cluster; it can be killed, and started on the same port."""
+
+    place: Path
+    port: int
+    settings: tuple[str, ...] = ()
+
+    @property
+    def address(self) -> str:
+        """Where it listens, without a database."""
+        return f"postgresql://errata@127.0.0.1:{self.port}"
+
+    @property
+    def data(self) -> Path:
+        return self.place / "data"
+
+    def run(self, program: str, *words: str, check: bool = True) -> None:
+        folder, before = programs(), as_other_user()
+        assert folder is not None
+        assert before is not None
+        subprocess.run(
+            [*before, folder / program, "-D", self.data, *words],
+            check=check,
+            capture_output=True,
+            cwd="/tmp",
+        )
+
+    def start(self) -> None:
+        options = [
+            f"-p {self.port}",
+            "-c listen_addresses=127.0.0.1",
+            "-c unix_socket_directories=",
+        ]
+        said = " ".join([*options, *self.settings])
+        self.run("pg_ctl", "-w", "-l", str(self.place / "log"), "-o", said, "start")
+
+    def stop(self) -> None:
+        self.run("pg_ctl", "-w", "-m", "immediate", "stop", check=False)
+
+    def kill(self) -> None:
+        """As a power cut does: the postmaster and all its children, at once."""
+        main = int((self.data / "postmaster.pid").read_text().split()[0])
+        os.kill(main, signal.SIGSTOP)  # so that it starts no others meanwhile
+        several = [main, *children(main)]
+        for each in several:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        while any(_lives(each) for each in several):
+            time.sleep(0.01)
+        # Where nobody reaps it, its number stays taken, and the next one would think that it lives.
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+    def new_database(self, name: str) -> str:
+        """A new database; gives its address."""
+        import psycopg
+
+        with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+        return f"{self.address}/{name}"
+
+
+def children(parent: int) -> list[int]:
+    """The processes that a process has started, by their numbers."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            words = path.read_text().rpartition(")")[2].split()
+            if int(words[1]) == parent:
+                found.append(int(path.parent.name))
+    return found
+
+
+def _lives(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"  # of which nothing is left but the number
+
+
 @contextmanager
-def server(*settings: str) -> Iterator[str]:
-    """A server with an empty cluster; gives its address, without a database."""
-    folder, before = programs(), as_other_user()
-    assert folder is not None
-    assert before is not None
+def cluster(*settings: str) -> Iterator[Cluster]:
+    """A server of one's own, to be killed."""
+    before = as_other_user()
     place = Path(tempfile.mkdtemp(prefix="errata-pg-", dir="/tmp"))
     if before:
         shutil.chown(place, before[2])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    data = place / "data"
-    run = {"check": True, "capture_output": True, "cwd": "/tmp"}
-    subprocess.run(  # type: ignore[call-overload]
-        [*before, folder / "initdb", "-D", data, "-U", "errata", "--auth=trust", "-E", "UTF8"],
-        **run,
-    )
-    options = [f"-p {port}", "-c listen_addresses=127.0.0.1", f"-k {place}", *settings]
-    control = [*before, folder / "pg_ctl", "-D", data, "-w", "-l", place / "log"]
-    subprocess.run([*control, "-o", " ".join(options), "start"], **run)  # type: ignore[call-overload]
+        port = int(free.getsockname()[1])
+    found = Cluster(place, port, settings)
     try:
-        yield f"postgresql://errata@127.0.0.1:{port}"
+        found.run("initdb", "-U", "errata", "--auth=trust", "-E", "UTF8")
+        found.start()
+        yield found
     finally:
-        subprocess.run(
-            [*control, "-m", "immediate", "stop"], check=False, capture_output=True, cwd="/tmp"
-        )
+        found.stop()
         time.sleep(0.1)
         shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def server(*settings: str) -> Iterator[str]:
+    """A server with an empty cluster; gives its address, without a database."""
+    with cluster(*settings) as found:
+        yield found.address

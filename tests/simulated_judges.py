@@ -77,6 +77,7 @@ class Noted:
     statuses: dict[int, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     finished: int = 0
+    forgotten: list[tuple[str, int]] = field(default_factory=list)  # stored, and then as if not
 
 
 def ranked(task: dict[str, Any], rng: random.Random) -> Any:
@@ -147,7 +148,10 @@ class SimulatedJudge:
                     return
                 status, _ = answer
                 if status in (200, 201):
-                    self.noted.stored[task["id"], revision] = reply
+                    key = (task["id"], revision)
+                    if status == 201 and key in self.noted.stored:
+                        self.noted.forgotten.append(key)
+                    self.noted.stored[key] = reply
                     self.noted.repeated += time
                 else:
                     return

@@ -13,6 +13,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "requirements" / "system.sh"
 COMPILER = "gcc libc6-dev (a C compiler for the kernels)"
 BROWSER = "chromium chromium-driver (a browser for the tests of pages)"
 WORDS = "wordnet-base (synonyms for METEOR)"
+DATABASE = "postgresql (a database for the tests of campaigns)"
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell script")
 
@@ -40,7 +41,12 @@ class Machine:
             capture_output=True,
             text=True,
             check=False,
-            env={"PATH": str(self.folder), "WORDNET": str(self.folder), **settings},
+            env={
+                "PATH": str(self.folder),
+                "WORDNET": str(self.folder),
+                "POSTGRES": str(self.folder),
+                **settings,
+            },
         )
         assert done.returncode == 0, done.stderr
         calls = [line for line in self.log.read_text().splitlines() if line.startswith("apt-get")]
@@ -55,34 +61,45 @@ def machine(tmp_path: Path) -> Machine:
 def test_it_says_what_it_installs_group_by_group(machine: Machine) -> None:
     machine.program("apt-get")
     said, notes, calls = machine.run()
-    assert said == [f"installing system packages: {group}" for group in (COMPILER, BROWSER, WORDS)]
+    groups = (COMPILER, BROWSER, WORDS, DATABASE)
+    assert said == [f"installing system packages: {group}" for group in groups]
     assert notes == []
     assert calls == [
         "apt-get -qq update",
         "apt-get -qq install -y --no-install-recommends gcc libc6-dev",
         "apt-get -qq install -y --no-install-recommends chromium chromium-driver",
         "apt-get -qq install -y --no-install-recommends wordnet-base",
+        "apt-get -qq install -y --no-install-recommends postgresql",
     ]
 
 
 def test_it_is_silent_where_nothing_is_missing(machine: Machine) -> None:
-    for name in ("cc", "chromium", "chromedriver", "apt-get", "data.noun"):
+    for name in ("cc", "chromium", "chromedriver", "apt-get", "data.noun", "initdb"):
         machine.program(name)
     assert machine.run() == ([], [], [])
 
 
 def test_only_what_is_missing_is_installed(machine: Machine) -> None:
-    for name in ("cc", "chromium", "apt-get", "data.noun"):
+    for name in ("cc", "chromium", "apt-get", "data.noun", "initdb"):
         machine.program(name)
     said, _, calls = machine.run()
     assert len(said) == 1
     assert calls[-1].endswith("--no-install-recommends chromium-driver")
 
 
+def test_programs_of_a_version_are_found_where_they_are_not_on_the_path(machine: Machine) -> None:
+    for name in ("cc", "chromium", "chromedriver", "apt-get", "data.noun"):
+        machine.program(name)
+    (machine.folder / "15" / "bin").mkdir(parents=True)
+    assert machine.run()[0] == [f"installing system packages: {DATABASE}"]
+    machine.program("15/bin/initdb")
+    assert machine.run()[0] == []
+
+
 def test_it_says_so_before_it_does(machine: Machine) -> None:
     machine.program("apt-get", "echo apt-get speaks")
     said, _, _ = machine.run()
-    assert said.index("apt-get speaks") == 3
+    assert said.index("apt-get speaks") == 4
 
 
 @pytest.mark.parametrize(
@@ -109,6 +126,7 @@ def test_where_it_may_not_install_it_notes_and_goes_on(
         f"note: not installing {COMPILER}: {why}; without, they run as plain Python, slowly",
         f"note: not installing {BROWSER}: {why}; without, those tests are skipped",
         f"note: not installing {WORDS}: {why}; without, its tests with synonyms are skipped",
+        f"note: not installing {DATABASE}: {why}; without, those on PostgreSQL are skipped",
     ]
 
 
@@ -118,17 +136,17 @@ def test_with_sudo_it_installs(machine: Machine) -> None:
     machine.program("sudo", 'shift\nexec "$@"')
     machine.program("true")
     said, notes, calls = machine.run()
-    assert (len(said), notes, len(calls)) == (3, [], 4)
+    assert (len(said), notes, len(calls)) == (4, [], 5)
     asked = [line for line in machine.log.read_text().splitlines() if line.startswith("sudo -n")]
-    assert len(asked) == 5, "may we, update, and three groups"
+    assert len(asked) == 6, "may we, update, and four groups"
 
 
 def test_what_cannot_be_installed_is_noted_and_the_rest_is_installed(machine: Machine) -> None:
     machine.program("apt-get", 'case "$*" in *gcc*|*update*) exit 100;; esac')
     said, notes, calls = machine.run()
-    assert len(said) == 3
+    assert len(said) == 4
     assert notes == [
         "note: apt-get update failed; trying to install all the same",
         "note: could not install gcc libc6-dev; going on without",
     ]
-    assert len(calls) == 4
+    assert len(calls) == 5

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,12 @@ from errata.web import schema
 from errata.web.answering import SentAnswer
 from errata.web.clock import SteadyClock
 from errata.web.database import backup, create_database, open_database, serving
-from errata.web.people import forget_judge
-from errata.web.schema import identities, judgments
+from errata.web.people import InvitedJudge, add_judges, forget_judge
+from errata.web.schema import identities, judgments, metadata
 from errata.web.snapshots import EVERY_MS, Snapshots, snapshots_of
 from errata.web.store import Store
 from errata.web.tokens import KEY_VARIABLE, find_key, key_from_words, read_token, token_for
-from stored_campaigns import Make
+from stored_campaigns import Made, Make, made
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
@@ -227,13 +228,11 @@ def test_snapshots_are_taken_when_due_and_three_are_kept(make_sqlite: Make) -> N
     assert stat.S_IMODE(kept[-1].stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("erase", [False, True])
-def test_who_is_forgotten_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
-    made = make_sqlite(Design(judges=2))
-    path = made.database.path
-    assert path is not None
-    from errata.web.people import add_judges
+FORGOTTEN = (b"Wilhelmina", b"EXTERNAL-0042", b"SESSION-77", b"REMARKABLE")
 
+
+def to_be_forgotten(made: Made) -> InvitedJudge:
+    """A judge of a panel who has answered, with comments."""
     who = add_judges(made.database, ["Wilhelmina-Unmistakable"], now=1)[0]
     with made.database.writing() as connection:
         connection.execute(
@@ -248,14 +247,55 @@ def test_who_is_forgotten_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
     for _ in range(3):
         answered(made, who.id, "a REMARKABLE comment")
     answered(made, made.judges[0].id, "stays")
+    return who
+
+
+def named_in(files: Iterable[Path]) -> set[bytes]:
+    """What is left of that judge in files."""
+    return {word for file in files for word in FORGOTTEN if word in file.read_bytes()}
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("erase", [False, True])
+def test_who_is_forgotten_is_in_no_table_of_postgres(erase: bool) -> None:
+    if postgres.why_not():
+        pytest.skip(postgres.why_not())
+    with postgres.cluster("-c autovacuum=off") as cluster:
+        campaign = made(cluster.new_database("campaign"), Design(judges=2))
+        database = campaign.database
+        who = to_be_forgotten(campaign)
+
+        def left() -> tuple[set[bytes], set[bytes]]:
+            """In the rows of all tables, and in the files of the database."""
+            with database.reading() as connection:
+                rows = repr(
+                    [connection.execute(select(table)).all() for table in metadata.sorted_tables]
+                    + [connection.exec_driver_sql("SELECT * FROM pg_stats").all()]
+                ).encode()
+            with database.engine.connect() as plain:
+                connection = plain.execution_options(isolation_level="AUTOCOMMIT")
+                connection.exec_driver_sql("CHECKPOINT")
+            files = [file for file in (cluster.data / "base").rglob("*") if file.is_file()]
+            return {word for word in FORGOTTEN if word in rows}, named_in(files)
+
+        assert left() == (set(FORGOTTEN), set(FORGOTTEN))
+        forget_judge(database, who.name, now=2, erase=erase)
+        assert left() == (set(), set())
+        database.close()
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_who_is_forgotten_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
+    made = make_sqlite(Design(judges=2))
+    path = made.database.path
+    assert path is not None
+    who = to_be_forgotten(made)
     Snapshots(made.database).take(5)
-    words = (b"Wilhelmina", b"EXTERNAL-0042", b"SESSION-77", b"REMARKABLE")
 
     def found() -> set[bytes]:
-        files = [each for each in path.parent.iterdir() if each.is_file()]
-        return {word for word in words for file in files if word in file.read_bytes()}
+        return named_in(each for each in path.parent.iterdir() if each.is_file())
 
-    assert found() == set(words)
+    assert found() == set(FORGOTTEN)
     new = forget_judge(made.database, who.name, now=2, erase=erase)
     assert found() == set()
     assert new.startswith("forgotten-")

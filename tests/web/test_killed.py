@@ -2,120 +2,82 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import random
-from pathlib import Path
-from typing import Any
+import time
 
 import pytest
-from sqlalchemy import func, select
 
+import postgres
 from campaigns import material
 from errata.collect.design import Design
-from errata.web.database import open_database
-from errata.web.schema import assignments, items, judgments
-from served import Server, free_port
-from simulated_judges import Noted, SimulatedJudge, all_at_work
+from kept_promises import at_work, broken_promises
+from served import Server, free_port, served
 from stored_campaigns import made
 
 JUDGES, KILLS = 200, 20
+DATABASE_KILLS = 5
+PATIENCE = 60  # seconds; no test fails by the clock
 
 
-def kept(place: str) -> dict[tuple[str, int], Any]:
-    """Every stored revision in a database, by task and revision."""
-    database = open_database(place)
-    try:
-        with database.reading() as connection:
-            rows = connection.execute(select(judgments)).all()
-        found = {
-            (str(row.assignment), row.revision): {"skip": row.skip}
-            if row.skip
-            else {"answer": json.loads(row.answer)}
-            for row in rows
-        }
-        assert len(found) == len(rows), "stored twice"
-        return found
-    finally:
-        database.close()
-
-
-def at_work(server: Server, judges: int, kills: int) -> Noted:
-    """Judges at work, and the server killed and started again; what the judges know."""
-    noted = Noted()
-    rng = random.Random(5)
-    people = [
-        SimulatedJudge(server.port, server.token(k + 1), k, noted, pause=0.5) for k in range(judges)
-    ]
-
-    async def stored(more: int) -> None:
-        wanted = len(noted.stored) + more
-        while len(noted.stored) < wanted:
-            await asyncio.sleep(0.01)
-
-    async def everything() -> None:
-        over = False
-        working = asyncio.create_task(all_at_work(people, lambda: over))
-        for _ in range(kills):
-            await stored(10 + rng.randrange(10))
-            await asyncio.sleep(rng.random() / 10)
-            await asyncio.to_thread(server.kill)
-            await asyncio.to_thread(server.start)
-        await stored(20)
-        over = True
-        await working
-
-    asyncio.run(everything())
-    return noted
-
-
-def _too_often(place: str) -> list[int]:
-    """Items judged more often than wanted, but for late answers; and counts that do not add up."""
-    database = open_database(place)
-    try:
-        with database.reading() as connection:
-            counted = (
-                select(func.count())
-                .where(
-                    assignments.c.item == items.c.id,
-                    assignments.c.state.in_(("open", "done")),
-                    assignments.c.late.is_(False),
-                )
-                .scalar_subquery()
-            )
-            late = (
-                select(func.count())
-                .where(
-                    assignments.c.item == items.c.id,
-                    assignments.c.state.in_(("open", "done")),
-                    assignments.c.late.is_(True),
-                )
-                .scalar_subquery()
-            )
-            rows = connection.execute(
-                select(items.c.id).where(
-                    (counted > items.c.wanted) | (items.c.given != counted + late)
-                )
-            )
-            return [row.id for row in rows]
-    finally:
-        database.close()
+def campaign(place: str, judges: int = JUDGES) -> None:
+    design = Design(judges=judges, judges_per_item=2, overlap=0.5)
+    made(place, design, material(2000, 5)).database.close()
 
 
 @pytest.mark.slow
-def test_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
-    place = str(tmp_path / "campaign.db")
-    design = Design(judges=JUDGES, judges_per_item=2, overlap=0.5)
-    made(place, design, material(2000, 5)).database.close()
+def test_nothing_acknowledged_is_lost(place: str) -> None:
+    campaign(place)
     server = Server(place, free_port()).start()
+
+    def kill() -> None:
+        server.kill()
+        server.start()
+
     try:
-        noted = at_work(server, JUDGES, KILLS)
+        noted = at_work(server, JUDGES, KILLS, kill)
     finally:
         server.stop()
-    found = kept(place)
     assert len(noted.stored) > 10 * KILLS
     assert noted.lost > 0  # else nothing was killed under anybody's hands
-    over = _too_often(place)
-    assert over == [], over
-    missing = {key for key, sent in noted.stored.items() if found.get(key) != sent}
-    assert missing == set()
+    assert broken_promises(place, noted) == []
+    assert not {status for status in noted.statuses if status >= 500}
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_nothing_is_lost_when_the_database_is_killed() -> None:
+    if postgres.why_not():
+        pytest.skip(postgres.why_not())
+    with postgres.cluster() as cluster:
+        place = cluster.new_database("campaign")
+        campaign(place)
+        with served(place) as server:
+            status, body = server.call("GET", "me", token=server.token(1))
+            assert (status, body["state"]) == (200, "working")
+
+            sick: list[bool] = []
+
+            def kill() -> None:
+                cluster.kill()
+                status, body = server.call("GET", "me", token=server.token(1))
+                assert status == 503, body
+                assert body["error"]["remedy"] == "the page tries again by itself"
+                if not sick:  # once: it takes the seconds for which health is remembered
+                    sick.append(eventually(server, 503))
+                cluster.start()
+
+            noted = at_work(server, JUDGES, DATABASE_KILLS, kill)
+            assert sick == [True]
+            assert noted.statuses[503] > 0
+            assert set(noted.statuses) <= {200, 201, 503}
+            assert eventually(server, 200)
+        assert broken_promises(place, noted) == []
+
+
+def eventually(server: Server, status: int) -> bool:
+    """Whether health comes to say so; it is remembered for some seconds."""
+    end = time.monotonic() + PATIENCE
+    while server.call("GET", "health")[0] != status:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True

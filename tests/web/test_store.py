@@ -419,12 +419,17 @@ def test_a_rule_blocks_who_fails_controls(make: Make) -> None:
         made.clock.now += 1000
         task = made.store.task(judge, held.assignment)
         ranks = {output["key"]: 1 for output in task.body["outputs"]}  # all the same: fails
+        made.store.claim(judge, known=[held.assignment], ahead=2)
         made.store.submit(judge, held.assignment, SentAnswer(1, ranks))
     else:
         raise AssertionError("nobody was blocked")
     with made.database.reading() as connection:
         assert controls_of(connection, design, judge) == [False, False]
         blocked = connection.execute(select(events).where(events.c.kind == "blocked")).one()
+        states = connection.execute(select(assignments.c.state)).scalars().all()
+    assert "open" not in states  # what was fetched ahead goes to others at once
+    assert states[-1] == "returned"
+    check_invariants(made)
     assert (blocked.actor, json.loads(blocked.detail)) == ("rule", {"judge": judge})
 
 

@@ -101,14 +101,22 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
 @command.command("serve", epilog="Example:  errata collect serve pilot.db --port 8800")
 @place_argument
 @address_options
+@click.option(
+    "--workers",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that serve, on one port; several only where PostgreSQL keeps the campaign.",
+)
 @format_option
-def serve_campaign(place: str, address: Callable[[], Address], form: Form) -> None:
+def serve_campaign(place: str, address: Callable[[], Address], workers: int, form: Form) -> None:
     """Serve a campaign to judges and organiser, until broken off.
 
     Only this machine can reach it unless --host says otherwise; a public address needs a
     certificate, or a proxy that has one. One process serves a SQLite file.
     """
-    _serve(place, address, [], form)
+    _serve(place, address, [], form, workers)
 
 
 @command.command(
@@ -156,15 +164,19 @@ def run_campaign(
     _serve(place, address, tables, form)
 
 
-def _serve(place: str, address: Callable[[], Address], tables: list[Table], form: Form) -> None:
+def _serve(
+    place: str, address: Callable[[], Address], tables: list[Table], form: Form, workers: int = 1
+) -> None:
     """Serve until broken off; links are printed when the server listens."""
     needs_web()
     from errata.web.address import check_listening
     from errata.web.founding import link_key, links_of
+    from errata.web.processes import check_workers
     from errata.web.serving import serve
     from errata.web.store import Store
 
     where = address()
+    check_workers(place, workers)
     with opened_campaign(place) as database:
         key = link_key(place)
         links = links_of(database, key, where.links)
@@ -176,6 +188,7 @@ def _serve(place: str, address: Callable[[], Address], tables: list[Table], form
         place,
         key,
         where,
+        workers=workers,
         ready=lambda: show_links(tables, links, form, after="serving; Ctrl-C ends it"),
     )
 

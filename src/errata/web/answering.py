@@ -12,6 +12,7 @@ from errata.collect.answers import AnswerError, CheckedReply, checked_reply, con
 from errata.collect.checks import control_passed, rule_blocks
 from errata.collect.design import Design
 from errata.web.events import record
+from errata.web.giving import free_leases_of
 from errata.web.schema import assignments, items, judges, judgments
 from errata.web.showing import shown_by
 
@@ -111,7 +112,7 @@ def insert_answer(
     connection.execute(_INSERT, _values(row, sent, reply, digest, now, wall))
     _settle(connection, row, "done" if reply.skip is None else "skipped", now, wall)
     if reply.skip is None and design.block_rule is not None:
-        _watch(connection, design, row, wall)
+        _watch(connection, design, row, now, wall)
     return Receipt(
         201,
         {
@@ -192,7 +193,7 @@ def _settle(connection: Connection, row: Row[Any], state: str, now: int, wall: i
         connection.execute(update(items).where(items.c.id == row.item).values(**values))
 
 
-def _watch(connection: Connection, design: Design, row: Row[Any], wall: int) -> None:
+def _watch(connection: Connection, design: Design, row: Row[Any], now: int, wall: int) -> None:
     """After a control: block the judge if the campaign has a rule and it says so."""
     purpose = connection.execute(select(items.c.purpose).where(items.c.id == row.item)).scalar_one()
     rule = design.block_rule
@@ -200,6 +201,7 @@ def _watch(connection: Connection, design: Design, row: Row[Any], wall: int) -> 
         return
     if rule_blocks(rule, controls_of(connection, design, row.judge, last=rule[1])):
         connection.execute(update(judges).where(judges.c.id == row.judge).values(state="blocked"))
+        free_leases_of(connection, row.judge, now)
         record(connection, wall, "rule", "blocked", judge=row.judge)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import hmac
 import json
+import logging
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,7 +20,8 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 from sqlalchemy import select, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,6 +31,7 @@ from errata.collect.answers import AnswerError
 from errata.collect.assigning import Holding
 from errata.errors import ErrataError, InputError
 from errata.web.answering import SentAnswer
+from errata.web.database import said_by
 from errata.web.events import record
 from errata.web.headers import Guarded, answer_headers
 from errata.web.learning import feedback_on
@@ -47,8 +51,10 @@ __all__ = ["Served", "application"]
 T = TypeVar("T")
 HEALTH_REMEMBERED = 5.0  # seconds
 HEALTH_PATIENCE = 1.0
+HEALTH_ROOM = 1 << 20  # bytes on the disk of a SQLite file
 THREADS = 8  # at work in the database at once; as many connections are kept
 MOST_AHEAD = 2
+LOG = logging.getLogger("errata.web")
 
 
 class ApiError(Exception):
@@ -99,7 +105,9 @@ class Served:
             raise ApiError(error.status, code, error.problem, error.remedy) from None
         except AnswerError as error:
             raise ApiError(422, "invalid", error.problem, error.remedy, error.field) from None
-        except DBAPIError as error:
+        except (OperationalError, InterfaceError, InternalError, PoolTimeout) as error:
+            LOG.warning("the database: %s", said_by(error))
+            self.health = (time.monotonic(), False)
             raise ApiError(503, "unavailable", *_trouble(error)) from None
 
     def claims(self, request: Request, role: str) -> Claims:
@@ -144,9 +152,9 @@ async def _worded(served: Served, request: Request, error: ApiError) -> dict[str
     return {"error": error_in(language, error.body["error"], served.strings)}
 
 
-def _trouble(error: DBAPIError) -> tuple[str, str]:
-    """What ails the database, and what to do, without anything of the statement."""
-    said = str(error.orig).lower()
+def _trouble(error: Exception) -> tuple[str, str]:
+    """What ails the database, and what to do."""
+    said = said_by(error).lower()
     if "full" in said or "no space" in said:
         return "there is no room to store anything", "the organiser must make room on the disk"
     return "the database cannot be reached", "the page tries again by itself"
@@ -389,6 +397,9 @@ async def health(served: Served, request: Request) -> Response:
         def write(store: Store) -> None:
             with store.database.writing() as connection:
                 connection.execute(update(schemas).values(program=schemas.c.program))
+            path = store.database.path  # a page may fit where an answer does not
+            if path is not None and shutil.disk_usage(path.parent).free < HEALTH_ROOM:
+                raise ApiError(503, "unavailable", "there is hardly any room")
 
         well = False
         with anyio.move_on_after(HEALTH_PATIENCE):

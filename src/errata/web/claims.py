@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import (
     BindParameter,
@@ -232,6 +232,17 @@ class SqlReader:
     def shared(self, judge: int) -> Mapping[int, int]:
         rows = self.connection.execute(_shared(), {"judge": judge})
         return {row.judge: row.many for row in rows}
+
+    def read_all(self, judge: int) -> None:
+        """Ask for everything once, so that every statement is built."""
+        self.judgments_left()
+        for source in get_args(CandidateSource):
+            self.candidates(judge, source, 1)
+        self.control(judge)
+        self.repeatable(judge, 1)
+        self.shared(judge)
+        self.connection.execute(_JUDGES, {"items": [0]})
+        self.connection.execute(_MANY, {"items": [0]})
 
     def _rows(self, judge: int, source: str, limit: int) -> Sequence[Any]:
         review = self.design.kind == "review"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Sequence
 from statistics import median
 from typing import Any
@@ -53,12 +54,20 @@ class Dashboard:
         self.store = store
         self._parts: dict[str, tuple[str, bytes]] = {}
         self._state: object = None
+        self.asked = threading.Event()  # to look at once, for whoever works in the background
 
     def part(self, name: str) -> tuple[str, bytes]:
-        """The tag and the body of a part, as it was last worked out."""
-        if name not in self._parts:
-            self.refresh()
-        return self._parts[name]
+        """The tag and the body of a part, as it was last worked out; nothing is worked out here."""
+        found = self._parts.get(name)
+        if found is None:
+            self.asked.set()
+            return _tagged(self._not_yet(name))
+        return found
+
+    def _not_yet(self, name: str) -> dict[str, Any]:
+        if name != "status":
+            return {"notes": ["The figures are being worked out."], "tables": []}
+        return _overview(self.store.campaign(), [])
 
     def refresh(self) -> bool:
         """Work out what has changed since the last time; says whether anything has."""
@@ -74,8 +83,7 @@ class Dashboard:
             "items": self._items(),
         }
         for name, body in parts.items():
-            text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-            self._parts[name] = (f'"{hashlib.sha256(text).hexdigest()[:24]}"', text)
+            self._parts[name] = _tagged(body)
         self._state = state
         return True
 
@@ -129,14 +137,7 @@ class Dashboard:
             figures.append(
                 ["Cost so far", f"{done * pace / 3600 * rate:.2f}", f"at {rate:g} an hour"]
             )
-        return {
-            "title": campaign.name,
-            "state": campaign.state,
-            "figures": figures,
-            "warnings": [],
-            "tables": [],
-            "texts": {name: campaign.texts.get(name, "") for name in ("instructions", "consent")},
-        }
+        return _overview(campaign, figures)
 
     def _ranking(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
         if campaign.design.blind and campaign.state != "closed":
@@ -228,6 +229,23 @@ class Dashboard:
             title="Parked after three skips",
         )
         return {"tables": [_laid_out(said), _laid_out(put_by)]}
+
+
+def _overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:
+    return {
+        "title": campaign.name,
+        "state": campaign.state,
+        "figures": figures,
+        "warnings": [],
+        "tables": [],
+        "texts": {name: campaign.texts.get(name, "") for name in ("instructions", "consent")},
+    }
+
+
+def _tagged(body: dict[str, Any]) -> tuple[str, bytes]:
+    """A part as it is sent, with the tag by which a page knows that nothing has changed."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return f'"{hashlib.sha256(text).hexdigest()[:24]}"', text
 
 
 def _judge_row(

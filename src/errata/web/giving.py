@@ -16,7 +16,15 @@ from errata.errors import ErrataError
 from errata.web.learning import learning_of, lessons_had, lessons_in
 from errata.web.schema import assignments, item_outputs, items, outputs
 
-__all__ = ["expire_leases", "free_assignment", "give_item", "renew_lease", "view_of"]
+__all__ = [
+    "expire_leases",
+    "free_assignment",
+    "free_leases_of",
+    "give_item",
+    "renew_lease",
+    "repeat_item",
+    "view_of",
+]
 
 EXPIRED_AT_ONCE = 200  # leases that one claim ends
 JUDGE: BindParameter[int] = bindparam("judge")
@@ -89,7 +97,7 @@ def give_item(connection: Connection, judge: int, giving: Giving, now: int, desi
     """Carry a decision out: insert the assignment, move ``given``; the assignment's number."""
     item = giving.item
     if giving.purpose == "repeat":
-        item = _repeat(connection, item)
+        item = repeat_item(connection, item)
     if giving.chosen:
         _choose(connection, item, giving.chosen)
     if connection.execute(_TAKE, {"of_item": item}).rowcount != 1:
@@ -109,7 +117,7 @@ def give_item(connection: Connection, judge: int, giving: Giving, now: int, desi
     return int(made.inserted_primary_key[0])
 
 
-def _repeat(connection: Connection, origin: int) -> int:
+def repeat_item(connection: Connection, origin: int) -> int:
     """A new item with the outputs of another, for the same judge."""
     row = connection.execute(select(items).where(items.c.id == origin)).one()
     made = connection.execute(
@@ -168,3 +176,18 @@ def free_assignment(
     """Take an open assignment from its judge: expired or returned."""
     connection.execute(_MOVE, {"of_assignment": assignment, "to": state})
     connection.execute(_FREE, {"of_item": item, "now": now})
+
+
+def free_leases_of(connection: Connection, judge: int, now: int) -> None:
+    """Take from a judge whatever is open: it goes to others at once."""
+    mine = select(assignments.c.item).where(
+        assignments.c.judge == judge, assignments.c.state == "open"
+    )
+    connection.execute(
+        update(items).where(items.c.id.in_(mine)).values(given=items.c.given - 1, freed=now)
+    )
+    connection.execute(
+        update(assignments)
+        .where(assignments.c.judge == judge, assignments.c.state == "open")
+        .values(state="returned")
+    )

@@ -83,7 +83,7 @@ class Organiser:
                 change_state(store.database, state, now=store.wall())
 
         await served.run(work, served.store)
-        await served.run(self.dashboard.refresh)
+        self.dashboard.asked.set()
         return reply({})
 
     async def printed(self, served: Served, request: Request) -> Response:

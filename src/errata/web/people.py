@@ -15,6 +15,7 @@ from errata.collect.items import Built, CampaignTexts, squeezed
 from errata.errors import InputError
 from errata.web.database import Database
 from errata.web.events import record
+from errata.web.giving import free_leases_of
 from errata.web.schema import (
     assignments,
     campaigns,
@@ -246,22 +247,8 @@ def set_state_of_judge(
         row = _named(connection, database, name)
         connection.execute(update(judges).where(judges.c.id == row.id).values(state=state))
         if state != "active":
-            _free_open(connection, row.id, now)
+            free_leases_of(connection, row.id, now)
         record(connection, now, actor, state, judge=row.id)
-
-
-def _free_open(connection: Connection, judge: int, now: int) -> None:
-    mine = select(assignments.c.item).where(
-        assignments.c.judge == judge, assignments.c.state == "open"
-    )
-    connection.execute(
-        update(items).where(items.c.id.in_(mine)).values(given=items.c.given - 1, freed=now)
-    )
-    connection.execute(
-        update(assignments)
-        .where(assignments.c.judge == judge, assignments.c.state == "open")
-        .values(state="returned")
-    )
 
 
 def forget_judge(database: Database, name: str, *, now: int, erase: bool = False) -> str:
@@ -269,11 +256,12 @@ def forget_judge(database: Database, name: str, *, now: int, erase: bool = False
 
     With ``erase`` the judgments go too, and their items return. Afterwards the old name is in no
     file of the database and in no snapshot: SQLite's is written anew, and snapshots are dropped.
+    PostgreSQL's tables are written anew too; its log and its backups are its administrator's.
     """
     with database.writing() as connection:
         row = _named(connection, database, name)
         new = f"forgotten-{secrets.token_hex(6)}"
-        _free_open(connection, row.id, now)
+        free_leases_of(connection, row.id, now)
         connection.execute(delete(identities).where(identities.c.judge == row.id))
         mine = select(assignments.c.id).where(assignments.c.judge == row.id)
         if erase:
@@ -322,8 +310,14 @@ def _erase(connection: Connection, judge: int, now: int) -> None:
 
 
 def rewrite_files(database: Database) -> None:
-    """Write a SQLite file anew, empty its log, drop snapshots: nothing deleted is left in any."""
+    """Write the files anew, empty SQLite's log, drop snapshots: nothing deleted is left in any.
+
+    Of PostgreSQL those tables that name a judge, and what its planner noted of them.
+    """
     if database.path is None:
+        with database.engine.connect() as plain:
+            connection = plain.execution_options(isolation_level="AUTOCOMMIT")
+            connection.exec_driver_sql("VACUUM (FULL, ANALYZE) judge, identity, judgment")
         return
     raw = database.engine.raw_connection()
     try:

@@ -18,10 +18,10 @@ __all__ = ["JudgeStanding", "consent_version", "judge_standing"]
 
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge"))
 _DONE = (
-    select(items.c.purpose == "tutorial", func.count())
+    select(items.c.purpose, func.count().label("many"))
     .select_from(assignments.join(items, items.c.id == assignments.c.item))
     .where(assignments.c.judge == bindparam("judge"), assignments.c.state.in_(("done", "skipped")))
-    .group_by(items.c.purpose == "tutorial")
+    .group_by(items.c.purpose)
 )
 
 
@@ -57,24 +57,26 @@ def judge_standing(
     row = connection.execute(_JUDGE, {"judge": judge}).first()
     if row is None or row.state == "forgotten":
         raise ForbiddenError(401, "this link does not hold any more", "ask for a new one")
-    done = {bool(lesson): many for lesson, many in connection.execute(_DONE, {"judge": judge})}
+    done = {True: 0, False: 0}  # of tutorials, and of all else
+    for each in connection.execute(_DONE, {"judge": judge}):
+        done[each.purpose == "tutorial"] += each.many
     view = view_of(connection, campaign.design, row)
     learning = view.tutorial == "todo"
     quota = view.quota
     if quota is None:  # as much as one judge can have
         quota = main_wanted(connection)
-    state = _state(campaign, row, view, learning, done.get(False, 0))
+    state = _state(campaign, row, view, learning, done[False])
     if state in ("consent", "tutorial", "working") and lost_place(
         connection, campaign, row, store.steady()
     ):
         state = "full"
-    learns = bool(done.get(True))
+    learns = bool(done[True])
     if learning:
         had = lessons_had(connection, judge)
         ready = learning_of(connection, campaign.design, had).done
         lessons = lessons_in(connection, campaign.design)
         return campaign, JudgeStanding(state, row.name, row.language, ready, lessons, learns)
-    ready = done.get(False, 0)
+    ready = done[False]
     return campaign, JudgeStanding(state, row.name, row.language, ready, quota, learns)
 
 

@@ -64,9 +64,7 @@ class Steering:
         design = self.store.campaign().design
         with self.store.database.reading() as connection:
             done, wanted = main_answers(connection), _wanted(connection)
-            made = connection.execute(
-                select(func.count()).where(events.c.kind == "look")
-            ).scalar_one()
+            made = _looks_made(connection)
         due = sum(done >= at for at in looks_of(design, wanted))
         if made >= due:
             return False
@@ -74,6 +72,9 @@ class Steering:
         said, met = self._evaluated(judged)
         now = self.store.wall()
         with self.store.database.writing() as connection:
+            connection.execute(select(campaigns.c.id).with_for_update())  # one process looks
+            if _looks_made(connection) != made:
+                return False
             for _ in range(due - made):  # looks that fell together are one, and count as all
                 record(connection, now, "rule", "look", judgments=done, met=met, said=said)
         if met:
@@ -91,6 +92,11 @@ class Steering:
 
 def _none(systems: int) -> Counts:
     return Counts(np.zeros((systems, systems)), np.zeros((systems, systems)))
+
+
+def _looks_made(connection: Connection) -> int:
+    made = select(func.count()).where(events.c.kind == "look")
+    return int(connection.execute(made).scalar_one())
 
 
 def _wanted(connection: Connection) -> int:

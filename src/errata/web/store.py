@@ -27,7 +27,14 @@ from errata.web.answering import Receipt, SentAnswer, insert_answer, last_revisi
 from errata.web.claims import SqlReader
 from errata.web.clock import SteadyClock, wall_ms
 from errata.web.database import Database
-from errata.web.giving import expire_leases, free_assignment, give_item, renew_lease, view_of
+from errata.web.giving import (
+    expire_leases,
+    free_assignment,
+    give_item,
+    renew_lease,
+    repeat_item,
+    view_of,
+)
 from errata.web.schema import assignments, campaigns, items, judges, judgments
 from errata.web.showing import shown_by
 
@@ -38,6 +45,8 @@ T = TypeVar("T")
 _CAMPAIGN = select(campaigns)
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
 _SEEN = update(judges).where(judges.c.id == bindparam("judge_seen")).values(seen=bindparam("now"))
+_LINK = select(judges.c.generation, judges.c.state).where(judges.c.id == bindparam("judge"))
+_FIRST = select(items.c.id).order_by(items.c.id).limit(1)
 _OWN = select(assignments).where(
     assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
 )
@@ -49,6 +58,10 @@ class ForbiddenError(ErrataError):
     def __init__(self, status: int, problem: str, remedy: str, code: str = "") -> None:
         self.status, self.problem, self.remedy, self.code = status, problem, remedy, code
         super().__init__(f"{problem}; {remedy}")
+
+
+class _Undone(Exception):
+    """Ends a transaction that is not meant to be kept."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +161,21 @@ class Store:
             return found
         return Holding(give_item(connection, judge, found, now, design))
 
+    def rehearse(self) -> None:
+        """Claim for nobody: the first claim costs ten times as much, for statements are built."""
+        try:
+            with self.database.writing() as connection:
+                judge = connection.execute(select(judges.c.id).limit(1)).scalar()
+                if judge is not None:
+                    campaign = self.campaign(connection)
+                    design, systems = campaign.design, campaign.systems
+                    SqlReader(connection, design, systems, campaign.state, "").read_all(judge)
+                    self._claim(connection, judge, (), 1)
+                    repeat_item(connection, connection.execute(_FIRST).scalar_one())
+                raise _Undone
+        except _Undone:
+            pass
+
     def task(self, judge: int, assignment: int) -> TakenTask:
         """A task of a judge as the page gets it."""
         with self.database.reading() as connection:
@@ -228,9 +256,7 @@ class Store:
     def generation(self, judge: int) -> int | None:
         """The generation of a judge's link that holds; None of a judge who is not (or no more)."""
         with self.database.reading() as connection:
-            row = connection.execute(
-                select(judges.c.generation, judges.c.state).where(judges.c.id == judge)
-            ).first()
+            row = connection.execute(_LINK, {"judge": judge}).first()
         return None if row is None or row.state == "forgotten" else int(row.generation)
 
     def _judge(self, connection: Connection, judge: int) -> Row[Any]:

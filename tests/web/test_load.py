@@ -1,0 +1,189 @@
+"""Judges at their pace, and all at once: what a request costs, and how long it takes.
+
+What is asserted in the ordinary run is processor time and memory of the server, which other work
+on the machine hardly changes; how long judges wait is asserted under the mark ``load`` only, on a
+machine that does nothing else, and printed always. ERRATA_LOAD_SECONDS says how long it goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from campaigns import material
+from errata.collect.design import Design
+from large_campaign import cost_of_requests, large_campaign
+from served import PROGRAM, Server, served
+from simulated_judges import Connection, Noted, SimulatedJudge, all_at_work, ranked
+from stored_campaigns import made
+
+JUDGES = 200
+REQUEST_MS, CLAIM_MS, MEGABYTES = 8, 15, 250  # what a request, a claim and a server may take
+READY_S = 3  # of processor time, until a server answers
+
+REQUESTS_ALONE = "import errata.web.serving as serving; serving.EVERY = 3600\n" + PROGRAM
+
+NO_FIGURES = (
+    """
+from errata.web.dashboard import Dashboard
+Dashboard.refresh = lambda self: False
+"""
+    + PROGRAM
+)
+FIGURES_IN_THE_BACKGROUND = (
+    """
+import threading
+from errata.web.dashboard import Dashboard
+true_refresh = Dashboard.refresh
+def refresh(self):
+    assert threading.current_thread().name == "errata-background"
+    return true_refresh(self)
+Dashboard.refresh = refresh
+"""
+    + PROGRAM
+)
+
+
+def processor_ms(process: int) -> float:
+    """Processor time that a process has taken, all its threads together."""
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def megabytes(process: int) -> float:
+    """The most memory that a process has had."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+def number_of(server: Server) -> int:
+    assert server.process is not None
+    return server.process.pid
+
+
+def under_load(server: Server, seconds: float, pause: float) -> tuple[Noted, float]:
+    """Judges at work for so long; what they met, and processor milliseconds a request."""
+    noted = Noted()
+    people = [
+        SimulatedJudge(server.port, server.token(k + 1), k, noted, pause=pause, skip=0.02)
+        for k in range(JUDGES)
+    ]
+    before = processor_ms(number_of(server))
+    end = time.monotonic() + seconds
+    asyncio.run(all_at_work(people, lambda: time.monotonic() > end))
+    cost = (processor_ms(number_of(server)) - before) / len(noted.seconds)
+    p50, p95, p99 = np.quantile(noted.seconds, (0.5, 0.95, 0.99)) * 1000
+    print(
+        f"\n{len(noted.seconds)} requests in {seconds:.0f} s, {cost:.2f} ms of processor time "
+        f"each, {megabytes(number_of(server)):.0f} MB; median {p50:.0f} ms, p95 {p95:.0f}, "
+        f"p99 {p99:.0f}, longest {max(noted.seconds) * 1000:.0f}; {noted.statuses}"
+    )
+    return noted, cost
+
+
+def lines_of(server: Server, path: str) -> int:
+    """How many lines an export has, read as it comes."""
+    headers = {"Authorization": f"Bearer {server.admin}"}
+    asked = urllib.request.Request(f"{server.address}api/v1/{path}", headers=headers)
+    with urllib.request.urlopen(asked, timeout=300) as answer:
+        return sum(1 for _ in answer)
+
+
+async def all_submit(server: Server) -> list[tuple[int, float]]:
+    """Every judge has a task; then all answers are sent at once: statuses and seconds."""
+    lines = [Connection(server.port, server.token(k + 1)) for k in range(JUDGES)]
+    rng = random.Random(1)
+    claimed = [await line.call("POST", "tasks", {"ahead": 1}) for line in lines]
+    loop = asyncio.get_running_loop()
+
+    async def submit(line: Connection, task: dict[str, object]) -> tuple[int, float]:
+        body = {"revision": 1, "answer": ranked(task, rng)}
+        start = loop.time()
+        status, _ = await line.call("PUT", f"tasks/{task['id']}/judgment", body)
+        return status, loop.time() - start
+
+    found = await asyncio.gather(
+        *(submit(line, body["tasks"][0]) for line, (_, body) in zip(lines, claimed, strict=True))
+    )
+    for line in lines:
+        line.close()
+    print(f"\n{JUDGES} at once: longest {max(seconds for _, seconds in found):.2f} s")
+    return found
+
+
+@pytest.mark.slow
+def test_requests_of_many_judges_are_cheap(place: str) -> None:
+    made(place, Design(judges=JUDGES, overlap=0.5), material(2000, 5)).database.close()
+    with served(place, program=REQUESTS_ALONE) as server:
+        noted, cost = under_load(server, 15, 4)
+        # Its client is dearer, and a machine with other work makes it dearer still.
+        assert cost <= (REQUEST_MS * 1.5 if "://" in place else REQUEST_MS)
+        assert megabytes(number_of(server)) <= MEGABYTES
+        assert set(noted.statuses) <= {200, 201}
+        assert {status for status, _ in asyncio.run(all_submit(server))} == {201}
+
+
+@pytest.mark.load
+@pytest.mark.slow
+@pytest.mark.skipif("ERRATA_LOAD_SECONDS" not in os.environ, reason="only when asked for, by hand")
+def test_judges_at_their_pace_do_not_wait(place: str) -> None:
+    seconds = float(os.environ["ERRATA_LOAD_SECONDS"])
+    made(place, Design(judges=JUDGES, overlap=0.5), material(8000, 5)).database.close()
+    with served(place) as server:
+        noted, cost = under_load(server, seconds, 10)
+        p95, p99 = np.quantile(noted.seconds, (0.95, 0.99))
+        assert set(noted.statuses) <= {200, 201}
+        assert (p95 <= 0.2, p99 <= 0.6) == (True, True), (p95, p99)
+        assert cost <= REQUEST_MS
+        assert megabytes(number_of(server)) <= MEGABYTES
+        found = asyncio.run(all_submit(server))
+        assert {status for status, _ in found} == {201}
+        assert max(waited for _, waited in found) <= 5
+
+
+@pytest.mark.load
+@pytest.mark.slow
+def test_a_large_campaign_is_served_soon_and_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "large.db"
+    database = large_campaign(path)
+    costs = cost_of_requests(database)
+    for what, times in costs.items():
+        middle, most = np.median(times), np.quantile(times, 0.95)
+        print(f"\n{what}: {middle:.2f} ms, p95 {most:.2f}, largest {max(times):.2f}")
+    assert np.quantile(costs["claim"], 0.99) < CLAIM_MS
+    for what in ("task", "submit"):
+        assert np.quantile(costs[what], 0.95) < REQUEST_MS, what
+    database.close()
+    start = time.monotonic()
+    with served(str(path), program=NO_FIGURES) as server:
+        ready, taken = time.monotonic() - start, processor_ms(number_of(server)) / 1000
+        before = processor_ms(number_of(server))
+        for _ in range(50):
+            for part in ("status", "ranking", "judges", "items"):
+                assert server.call("GET", f"admin/{part}", token=server.admin)[0] == 200
+            server.call("PATCH", "admin/campaign", {"texts": {}}, token=server.admin)
+        cost = (processor_ms(number_of(server)) - before) / 250
+        lines = lines_of(server, "admin/export?form=jsonl")
+        most = megabytes(number_of(server))
+    print(f"ready in {ready:.2f} s ({taken:.1f} s of processor time)")
+    print(f"{cost:.2f} ms an organiser's request; {most:.0f} MB with an export of {lines} lines")
+    assert taken <= READY_S
+    assert cost <= REQUEST_MS
+    assert most <= MEGABYTES
+
+
+def test_no_request_works_figures_out(tmp_path: Path) -> None:
+    place = str(tmp_path / "campaign.db")
+    made(place, Design(judges=1)).database.close()
+    with served(place, program=FIGURES_IN_THE_BACKGROUND) as server:
+        for part in ("status", "ranking", "judges", "items"):
+            assert server.call("GET", f"admin/{part}", token=server.admin)[0] == 200
+        change = {"state": "paused"}
+        assert server.call("PATCH", "admin/campaign", change, token=server.admin)[0] == 200
