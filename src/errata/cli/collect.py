@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from errata.cli.campaign_changes import CHANGING_COMMANDS
 from errata.cli.campaigns import CAMPAIGN_COMMANDS, campaign_links, links_begin, show_links
+from errata.cli.collect_design import DesignGiven, design_options
+from errata.cli.collect_inputs import planned_campaign, served_by
 from errata.cli.collect_options import (
-    DesignGiven,
+    SaidAddress,
     address_options,
-    design_options,
     needs_web,
     opened_campaign,
     place_argument,
-    planned_campaign,
     url_option,
 )
 from errata.cli.inputs import Inputs, corpus_options
@@ -76,7 +76,7 @@ def new_campaign(
     the same items.
     """
     planned = planned_campaign(place, outputs, inputs, given)
-    begin = links_begin(url)
+    begin = links_begin(served_by(given), url=url)
     database, tables = _founded(place, planned)
     try:
         show_links(tables, campaign_links(database, place, begin), form)
@@ -102,13 +102,14 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
 @place_argument
 @address_options
 @format_option
-def serve_campaign(place: str, address: Callable[[], Address], form: Form) -> None:
+def serve_campaign(place: str, address: SaidAddress, form: Form) -> None:
     """Serve a campaign to judges and organiser, until broken off.
 
     Only this machine can reach it unless --host says otherwise; a public address needs a
     certificate, or a proxy that has one. One process serves a SQLite file.
     """
-    _serve(place, address, [], form)
+    needs_web()
+    _serve(place, address(), [], form)
 
 
 @command.command(
@@ -125,7 +126,7 @@ def run_campaign(
     outputs: tuple[str, ...],
     inputs: Inputs,
     given: DesignGiven,
-    address: Callable[[], Address],
+    address: SaidAddress,
     form: Form,
 ) -> None:
     """Make a campaign if there is none yet, open it, and serve it.
@@ -141,7 +142,8 @@ def run_campaign(
     from errata.web.people import change_state
     from errata.web.store import Store
 
-    check_listening(address())
+    where = address(served_by(given))
+    check_listening(where)
     tables: list[Table] = []
     said = bool(outputs or inputs.named or inputs.sample or given.anything)
     if not holds_campaign(place):
@@ -153,10 +155,10 @@ def run_campaign(
     with opened_campaign(place) as database:
         if Store(database).campaign().state == "draft":
             change_state(database, "open", now=wall_ms())
-    _serve(place, address, tables, form)
+    _serve(place, where, tables, form)
 
 
-def _serve(place: str, address: Callable[[], Address], tables: list[Table], form: Form) -> None:
+def _serve(place: str, where: Address, tables: list[Table], form: Form) -> None:
     """Serve until broken off; links are printed when the server listens."""
     needs_web()
     from errata.web.address import check_listening
@@ -164,7 +166,6 @@ def _serve(place: str, address: Callable[[], Address], tables: list[Table], form
     from errata.web.serving import serve
     from errata.web.store import Store
 
-    where = address()
     with opened_campaign(place) as database:
         key = link_key(place)
         links = links_of(database, key, where.links)
@@ -183,7 +184,7 @@ def _serve(place: str, address: Callable[[], Address], tables: list[Table], form
 @command.command("try", epilog="Example:  errata collect try")
 @address_options
 @format_option
-def try_campaign(address: Callable[[], Address], form: Form) -> None:
+def try_campaign(address: SaidAddress, form: Form) -> None:
     """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
     import tempfile
     from pathlib import Path
@@ -191,13 +192,13 @@ def try_campaign(address: Callable[[], Address], form: Form) -> None:
     from errata.web.clock import wall_ms
     from errata.web.people import change_state
 
-    given = DesignGiven(None, {"judges": 2}, None, None, None)
+    given = DesignGiven(settings={"judges": 2})
     with tempfile.TemporaryDirectory(prefix="errata-collect-") as folder:
         place = str(Path(folder, "sample.db"))
         database, tables = _founded(place, planned_campaign(place, (), Inputs(sample=True), given))
         change_state(database, "open", now=wall_ms())
         database.close()
-        _serve(place, address, tables, form)
+        _serve(place, address(), tables, form)
 
 
 @command.command("export", epilog="Example:  errata collect export pilot.db -o judgments.jsonl")
@@ -261,5 +262,5 @@ def _write(lines: list[str], path: str, written: list[tuple[str, int]]) -> None:
     written.append((path, len(lines)))
 
 
-for _each in CAMPAIGN_COMMANDS:
+for _each in (*CAMPAIGN_COMMANDS, *CHANGING_COMMANDS):
     command.add_command(_each)

@@ -38,11 +38,12 @@ SPARE = 2  # controls made for each that a judge gets, so that no two judges nee
 
 
 class CampaignTexts(NamedTuple):
-    """The texts of a campaign: sources, outputs by system, and the document of each sentence."""
+    """The texts of a campaign: sources, outputs by system, documents and references shown."""
 
     sources: tuple[str, ...]
     systems: dict[str, tuple[str, ...]]
     documents: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()  # shown beside the sources, where the campaign says so
 
 
 class DistinctOutput(NamedTuple):
@@ -68,6 +69,7 @@ class SampledSentence(NamedTuple):
     document: str
     stratum: str
     probability: float
+    reference: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class Example:
     outputs: tuple[str, ...]
     expected: dict[str, Any]
     purpose: Purpose = "tutorial"
+    reference: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,7 @@ def build_items(
             material.documents[i] if material.documents else "",
             _stratum(material, groups, i),
             probability.get(i, 0.0),
+            material.references[i] if material.references else "",
         )
         for i in range(len(groups))  # all of them: neighbours are shown as context
     ]
@@ -370,7 +374,7 @@ def _own(
     shown: list[DistinctOutput] = []
     for k, example in enumerate(examples):
         number = numbers + k
-        sentences.append(SampledSentence(number, example.source, "", "", 0.0))
+        sentences.append(SampledSentence(number, example.source, "", "", 0.0, example.reference))
         texts = {squeezed(text) for text in example.outputs}
         if len(texts) < len(example.outputs):
             raise InputError(

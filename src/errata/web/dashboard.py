@@ -27,11 +27,11 @@ from errata.report.cells import Cell, is_number
 from errata.report.table import Table
 from errata.report.tables.rankings import agreement_tables, head_to_head_table, ranking_table
 from errata.web.answering import controls_of
+from errata.web.changing import own_seconds
 from errata.web.clock import iso_time
 from errata.web.exports import judgments_in
 from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
-from errata.web.steering import RANKER
 from errata.web.store import Campaign, Store
 
 __all__ = ["PARTS", "Dashboard"]
@@ -107,13 +107,7 @@ class Dashboard:
             recent = connection.execute(
                 select(func.count()).where(judgments.c.server_time > now - HOUR)
             ).scalar_one()
-            times = connection.execute(
-                select(judgments.c.active_ms)
-                .where(judgments.c.active_ms.is_not(None))
-                .order_by(judgments.c.id.desc())
-                .limit(1000)
-            ).scalars()
-            seconds = [ms / 1000 for ms in times]
+            seconds = own_seconds(connection)
         pace = seconds_per_task(campaign.design, seconds)
         left = max(0, wanted - done)
         figures = [
@@ -148,7 +142,7 @@ class Dashboard:
             return {"notes": ["No ranking yet."], "tables": []}
         comparisons = human.compare(found, keep="sentences")
         try:
-            scores = human.rank(human.parse_ranker(RANKER), comparisons, threads=1)
+            scores = human.rank(human.parse_ranker(human.DEFAULT_RANKER), comparisons, threads=1)
             ranking = cluster(scores)
         except InputError as error:  # one sentence only, or systems that nobody compared
             return {"notes": [f"No ranking yet: {error}"], "tables": []}
