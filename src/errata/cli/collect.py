@@ -24,6 +24,7 @@ from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.running import note
 from errata.cli.words import choice_of
 from errata.errors import InputError
+from errata.numbers import plural
 from errata.report.table import Table
 from errata.report.tables.campaigns import outlook_table
 from errata.web.forms import FileForm
@@ -247,12 +248,29 @@ def export_answers(
             for line in export_lines(database, some, blocked=with_blocked, safe_cells=safe):
                 found.append(line)
                 progress(min(len(found), total), total)
+            if wanted == "edits-m2":
+                _tell_left_out(database, with_blocked)
             if output is None or output == "-":
                 write_lines(found, "-")
             else:
                 _write(found, output, written)
     if written:
         emit(Table(("file", "lines"), tuple(written), title="Written", name="written"), form)
+
+
+def _tell_left_out(database: Database, blocked: bool) -> None:
+    """Say which good edits an M2 does not hold: an annotator's edits must not overlap."""
+    from errata.web.export_edits import edits_left_out
+
+    found = edits_left_out(database, blocked=blocked)
+    if not found:
+        return
+    (start, end, new), (first, last, other) = found[0].edit, found[0].instead
+    note(
+        f"{len(found)} {plural('edit', len(found))} called good overlap others with as many votes "
+        f"or more, and are left out: first {start}-{end} {new!r} of sentence "
+        f"{found[0].sentence + 1}, beside {first}-{last} {other!r}; --form edits has all"
+    )
 
 
 def _write(lines: list[str], path: str, written: list[tuple[str, int]]) -> None:

@@ -78,6 +78,7 @@ _ROWS = (
         sentences.c.document,
         sentences.c.stratum,
         sentences.c.probability,
+        sentences.c.reference,
         judges.c.name,
         judges.c.state.label("judge_state"),
     )
@@ -170,6 +171,7 @@ def export_lines(
 
     ``safe_cells`` puts an apostrophe before what a spreadsheet would take for a formula.
     """
+    from errata.web import export_edits as edits
     from errata.web import export_forms as forms
 
     design = _design(database)
@@ -183,9 +185,9 @@ def export_lines(
     if form == "scores-csv":
         return forms.score_csv(database, design, blocked=blocked, safe_cells=safe_cells)
     if form == "edits":
-        return forms.edit_lines(database, blocked=blocked)
+        return edits.edit_lines(database, blocked=blocked)
     if form == "edits-m2":
-        return forms.majority_m2(database, blocked=blocked)
+        return edits.majority_m2(database, blocked=blocked)
     return _judgment_lines(database, form, blocked=blocked)
 
 
