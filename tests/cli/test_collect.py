@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,45 @@ def test_places_that_are_no_campaigns(folder: Path) -> None:
     assert "others may read the key" not in mysql.stderr
     (folder / "p.db.key").chmod(0o644)
     assert "others may read the key" in collect(folder, "links", "p.db", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("UPDATE schema SET version = 99", "schema 99, and this program knows"),
+        ("UPDATE schema SET program = 'another'", "not a campaign of errata"),
+        ("DROP TABLE schema", "not a campaign of errata"),
+    ],
+)
+def test_databases_that_are_not_ours_are_refused(folder: Path, change: str, problem: str) -> None:
+    collect(folder, "new", "p.db", *TEXTS)
+    with contextlib.closing(sqlite3.connect(folder / "p.db")) as database:
+        database.execute(change)
+        database.commit()
+    for words in (("status", "p.db"), ("serve", "p.db"), ("run", "p.db"), ("export", "p.db")):
+        said = collect(folder, *words, code=2).stderr.splitlines()
+        assert len(said) == 1, words
+        assert said[0].startswith("errata: p.db: ")
+        assert problem in said[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file system of Unix")
+def test_where_no_log_can_be_had_nothing_is_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without shared memory SQLite has no write-ahead log, as on network file systems."""
+    from errata.web import database
+
+    real, file = database.create_engine, f"file:{folder / 'p.db'}?vfs=unix-dotfile"
+
+    def without_memory(url: Any, **options: Any) -> Any:
+        connect = lambda: sqlite3.connect(file, uri=True, check_same_thread=False)  # noqa: E731
+        return real(url, creator=connect, **options)
+
+    monkeypatch.setattr(database, "create_engine", without_memory)
+    done = collect(folder, "new", "p.db", *TEXTS, code=2)
+    assert "write-ahead log cannot be had here (journal mode delete)" in done.stderr
+    assert "keep the file on a local disk, or use PostgreSQL" in done.stderr
 
 
 def test_a_second_run_needs_the_same_inputs(folder: Path) -> None:
@@ -305,23 +345,6 @@ def test_links_begin_with_the_public_address(folder: Path) -> None:
     shown.append(collect(folder, "judges", "rotate", "p.db", "judge1", *url))
     for done in shown:
         assert "judge1: https://example.org/study/judge#j1." in done.stdout
-
-
-def test_the_campaign_files_of_the_page_make_campaigns(folder: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "collecting.md").read_text("utf-8")
-    files = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
-    assert len(files) == 2
-    names = [path.removesuffix(".txt") for path in (*SYSTEMS, "nothing.txt")]
-    for k, text in enumerate(files):
-        named = re.findall(r'"([\w/-]+)\.txt"', text)
-        for name, own in zip(named, ("source", *names)[: len(named)], strict=True):
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / f"{name}.txt").write_bytes((folder / f"{own}.txt").read_bytes())
-        for name in ("rank.md", "consent.md"):
-            (folder / name).write_text("Words.\n")
-        (folder / "c.toml").write_text(text, encoding="utf-8")
-        done = collect(folder, "new", f"page{k}.db", "--campaign", "c.toml")
-        assert "what will happen" in done.stdout
 
 
 def test_judges_come_from_a_table(folder: Path) -> None:

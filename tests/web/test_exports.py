@@ -305,7 +305,7 @@ def test_reviewed_texts_are_the_accepted_or_better_ones(make_sqlite: Make) -> No
             answer = {"text": "d e F"}
         made.store.submit(1, held.assignment, SentAnswer(1, answer))
     ((name, lines),) = text_files(made.database)
-    assert (name, list(lines())) == ("reviewed.0", ["a b C", "d e F"])
+    assert (name, list(lines())) == ("reviewed.w0", ["a b C", "d e F"])
 
 
 def test_people_who_finished_get_their_code(make: Make) -> None:

@@ -89,7 +89,8 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
     """Store a campaign that is new; the tables that say what will happen."""
     from errata.web.founding import design_campaign, store_campaign
 
-    built, expected = design_campaign(planned)
+    with ProgressBar("items") as progress:
+        built, expected = design_campaign(planned, progress=progress)
     database = store_campaign(place, planned, built)
     for said in expected.notes:
         note(said)

@@ -14,7 +14,7 @@ from errata.collect.sampling import ItemCounts, choose_sentences, stratum_of, wm
 from errata.collect.schedule import checks_among, drawn_for
 from errata.edits import extract_all
 from errata.errors import InputError
-from errata.numbers import Floats, Ints
+from errata.numbers import Floats, Ints, Progress
 from errata.studies.damage import DAMAGE, Perturbation
 
 __all__ = [
@@ -62,7 +62,11 @@ class ShownOutput(NamedTuple):
 
 
 class SampledSentence(NamedTuple):
-    """A sentence of the campaign and how probable it was to be in."""
+    """A sentence of the campaign and how probable it was to be in.
+
+    The probability is among the sentences that are not kept for controls; those are drawn with
+    equal probability from all that fit, and have 0.
+    """
 
     number: int
     text: str
@@ -145,6 +149,7 @@ def build_items(
     wanted: int | None = None,
     examples: Sequence[Example] = (),
     damages: Sequence[Perturbation] = DAMAGE,
+    progress: Progress | None = None,
 ) -> Built:
     """Draw the sentences and make the items of a campaign, from the seed of the design.
 
@@ -179,7 +184,9 @@ def build_items(
         )
         for i in range(len(groups))  # all of them: neighbours are shown as context
     ]
-    main = _main_items(design, groups, kept, drawn.items, first, sorted(material.systems), rng)
+    main = _main_items(
+        design, groups, kept, drawn.items, first, sorted(material.systems), rng, progress
+    )
     controls = _controls(design, material, groups, reserved, first, damages, rng)
     own = _own(examples, len(material.sources), len(outputs))
     return Built(
@@ -270,6 +277,7 @@ def _main_items(
     first: dict[int, int],
     systems: list[str],
     rng: np.random.Generator,
+    progress: Progress | None,
 ) -> list[PlannedItem]:
     places = [i for i, count in zip(kept, counts.tolist(), strict=True) for _ in range(count)]
     places = [places[k] for k in rng.permutation(len(places)).tolist()]
@@ -286,6 +294,8 @@ def _main_items(
     judged: Floats = np.zeros(sum(map(len, groups)) + 1)
     found = []
     for place, i in enumerate(places):
+        if progress is not None:
+            progress(place, len(places))
         wanted = several if place in shared else 1
         members = [[number[name] for name in output.systems] for output in groups[i]]
         if design.policy == "adaptive":

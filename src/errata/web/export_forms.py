@@ -210,19 +210,15 @@ def _csv(cells: Iterable[object], *, safe: bool) -> str:
 
 
 def text_slots(database: Database, design: Design) -> list[tuple[str, int]]:
-    """The instruction and number of each file of texts."""
+    """The instruction (of reviews the system) and number of each file of texts."""
     if design.kind == "correct":
         return [(name, slot) for name in design.instructions for slot in range(design.slots)]
     with database.reading() as connection:
-        many = (
-            select(func.count().label("many"))
-            .select_from(items)
-            .where(items.c.purpose == "main")
-            .group_by(items.c.sentence)
-            .subquery()
-        )
-        most = connection.execute(select(func.max(many.c.many))).scalar_one()
-    return [("", slot) for slot in range(most or 0)]
+        names = json.loads(connection.execute(select(campaigns.c.systems)).scalar_one())
+        most = connection.execute(
+            select(func.max(items.c.wanted)).where(items.c.purpose == "main")
+        ).scalar_one()
+    return [(name, slot) for name in names for slot in range(most or 0)]
 
 
 def text_lines(
@@ -230,8 +226,8 @@ def text_lines(
 ) -> Iterator[str]:
     """A line for every sentence: the correction in this slot, or the mark.
 
-    Slots are filled in the order the corrections were given; of a review, an accepted text is the
-    text itself.
+    Slots are filled in the order the corrections were given. Of reviews ``instruction`` is the
+    system whose texts were reviewed, and an accepted text is the text itself.
     """
     later = judgments.alias("later")
     last = ~(
@@ -242,7 +238,7 @@ def text_lines(
         .exists()
     )
     written = (
-        select(sentences.c.number, judgments.c.answer, outputs.c.text)
+        select(sentences.c.number, judgments.c.answer, outputs.c.text, outputs.c.systems)
         .join(assignments, assignments.c.id == judgments.c.assignment)
         .join(items, items.c.id == assignments.c.item)
         .join(sentences, sentences.c.id == items.c.sentence)
@@ -268,7 +264,11 @@ def text_lines(
         for sentence in other.execute(everything, execution_options=options):
             line = mark
             if current is not None and current[0] == sentence.number:
-                several = list(current[1])
+                several = [
+                    row
+                    for row in current[1]
+                    if kind == "correct" or instruction in json.loads(row.systems)
+                ]
                 if slot < len(several):
                     line = _text_of(several[slot], sentence.text)
                 current = next(groups, None)

@@ -207,6 +207,8 @@ def text_files(
 ) -> Iterator[tuple[str, Callable[[], Iterator[str]]]]:
     """A name and the lines of each file of corrections: one for each instruction and slot.
 
+    Of reviews one for each system, and where several review a text, for each of them.
+
     There is a line for every sentence of the campaign; ``mark`` stands where nothing was written.
     """
     from errata.web import export_forms as forms
@@ -218,14 +220,20 @@ def text_files(
             path=database.name,
             remedy="choose another form",
         )
-    for instruction, slot in forms.text_slots(database, design):
+    slots = forms.text_slots(database, design)
+    once = all(slot == 0 for _, slot in slots)
+    for instruction, slot in slots:
 
         def lines(instruction: str = instruction, slot: int = slot) -> Iterator[str]:
             return forms.text_lines(
                 database, instruction, slot, mark=mark, blocked=blocked, kind=design.kind
             )
 
-        yield f"{instruction or 'reviewed'}.{slot}", lines
+        name = f"{instruction}.{slot}"
+        if design.kind == "review":
+            system = instruction.replace("/", "_")  # which may stand in a name, and not in a file's
+            name = f"reviewed.{system}" if once else f"reviewed.{system}.{slot}"
+        yield name, lines
 
 
 def answers_stored(database: Database) -> int:

@@ -17,7 +17,7 @@ from errata.collect.design import COMPARING, Design, design_of
 from errata.collect.items import Built, CampaignTexts, Example, build_items
 from errata.errors import InputError
 from errata.human.counts import Counts
-from errata.numbers import plural
+from errata.numbers import Progress, plural
 from errata.web.clock import wall_ms
 from errata.web.database import Database, create_database
 from errata.web.imports import keep_earlier
@@ -66,7 +66,9 @@ def _digest(texts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def design_campaign(planned: PlannedCampaign) -> tuple[Built, Outlook]:
+def design_campaign(
+    planned: PlannedCampaign, *, progress: Progress | None = None
+) -> tuple[Built, Outlook]:
     """Make the items of a campaign, and say what will happen; what cannot work is refused."""
     design, systems = planned.design, planned.texts.systems
     if design.kind in COMPARING and len(systems) < 2:
@@ -77,7 +79,8 @@ def design_campaign(planned: PlannedCampaign) -> tuple[Built, Outlook]:
     if not systems and design.kind != "correct":
         raise InputError("no outputs to judge", remedy="name one file per system")
     check_rules(design, systems)
-    built = build_items(design, planned.texts, judgments_wanted(design), planned.examples)
+    wanted = judgments_wanted(design)
+    built = build_items(design, planned.texts, wanted, planned.examples, progress=progress)
     check_capacity(design, built)
     expected = outlook(design, built)
     return built, replace(expected, notes=(*expected.notes, *_long_texts(planned.texts)))
