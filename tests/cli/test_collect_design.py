@@ -307,11 +307,15 @@ def test_what_is_worth_a_word_is_said(folder: Path) -> None:
         own[6] = f"{own[6]} " + "very " * 300
         (folder / name).write_text("\n".join(own) + "\n", encoding="utf-8")
     (folder / "how.md").write_text("Rank\n<b>all</b> of <https://example.org>\n")
-    done = collect(folder, "new", "p.db", *TEXTS, "--instructions", "how.md", "--judges", 9)
+    named = ("my system=eager.txt", "a,b=cautious.txt", *SYSTEMS[2:])
+    given = ("--source", "source.txt", *named, "--instructions", "how.md", "--judges", 9)
+    done = collect(folder, "new", "p.db", *given)
     left_out = kept(folder, "SELECT count(*) FROM sentence WHERE stratum LIKE '%, 1 output'")[0][0]
     assert f"{left_out} sentences left out: nothing to judge" in done.stderr
     assert "5 texts of more than 1000 characters, the first in the sources, line 7" in done.stderr
     assert "pairs of outputs in common, and a κ needs 50" in done.stderr
+    for name in ("my system", "a,b"):
+        assert f"{name!r} cannot stand in Appraise's XML" in done.stderr
     assert "how.md:2: <b> is shown as it stands" in done.stderr
 
 
