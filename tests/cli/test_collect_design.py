@@ -36,7 +36,14 @@ def design_in(folder: Path, place: str = "p.db") -> dict[str, Any]:
 
 # For each setting: how it is said, in the file, and what must stand beside it.
 PAIR, SCORE, WRITE = ("--kind", "pair"), ("--kind", "score"), ("--kind", "correct")
-REFS = ("--refs", "reference0.txt")
+REFS, UNTIL = ("--refs", "reference0.txt"), ("--until", "clusters=3")
+TUTORIAL = """
+[[tutorial]]
+source = "He go ."
+outputs = ["He goes .", "He go go ."]
+worse = 2
+better = 1
+"""
 SAID: dict[str, tuple[tuple[object, ...], str, tuple[object, ...]]] = {
     "kind": (("--kind", "pair"), '"pair"', ()),
     "outputs": (("--outputs-per-item", 3), "3", ()),
@@ -61,8 +68,8 @@ SAID: dict[str, tuple[tuple[object, ...], str, tuple[object, ...]]] = {
     "seconds": (("--seconds", 9.0), "9.0", ()),
     "until": (("--until", "eager>noisy", "--until", "clusters=3"),
               '["eager>noisy", "clusters=3"]', ()),
-    "looks": (("--looks", 2), "2", ()),
-    "alpha": (("--alpha", 0.1), "0.1", ()),
+    "looks": (("--looks", 2), "2", UNTIL),
+    "alpha": (("--alpha", 0.1), "0.1", UNTIL),
     "scales": (("--scale", "fluency:0-4:bad,good", "--scale", "meaning"),
                '[{name = "fluency", high = 4, labels = ["bad", "good"]}, {name = "meaning"}]',
                SCORE),
@@ -72,7 +79,7 @@ SAID: dict[str, tuple[tuple[object, ...], str, tuple[object, ...]]] = {
     "slots": (("--slots", 2), "2", (*WRITE, "--judges", 2)),
     "marks": (("--no-marks",), "false", ()),
     "marks_may_change": (("--no-marks-may-change",), "false", ()),
-    "context": (("--context", 2), "2", ()),
+    "context": (("--context", 2), "2", ("--documents", "source.txt")),
     "attempts": (("--attempts", 3), "3", ()),
     "blind": (("--blind",), "true", ()),
     "lease": (("--lease", 600), "600", ()),
@@ -91,8 +98,10 @@ def test_every_setting_has_an_option_and_a_case() -> None:
 @pytest.mark.parametrize("name", SAID)
 def test_settings_are_the_same_in_both_places(folder: Path, name: str) -> None:
     option, written, beside = SAID[name]
-    collect(folder, "new", "a.db", *TEXTS, *beside, *option)
-    (folder / "c.toml").write_text(f"{name} = {written}\n")
+    more = TUTORIAL if name == "attempts" else ""
+    (folder / "a.toml").write_text(more)
+    (folder / "c.toml").write_text(f"{name} = {written}\n{more}")
+    collect(folder, "new", "a.db", *TEXTS, *beside, *option, "--campaign", "a.toml")
     collect(folder, "new", "b.db", *TEXTS, *beside, "--campaign", "c.toml")
     assert design_in(folder, "a.db") == design_in(folder, "b.db")
     plain = json.loads(json.dumps(design_of({}).to_json()))
@@ -193,6 +202,16 @@ def test_a_pilot_sets_the_budget(folder: Path) -> None:
         (("--pilot", "pilot.jsonl", "--separate", "eager", "X"), "names 'X', which is no system"),
         (("--pilot", "other.jsonl", "--separate", "eager", "noisy"), "other.jsonl: no earlier"),
         (("--pilot", "even.jsonl", "--separate", "eager", "noisy"), "by the pilot not even"),
+        (("--strata", "equal"), "--strata goes with --sentences strata"),
+        (("--looks", 3), "--looks goes with --until"),
+        (("--alpha", 0.1), "--alpha goes with --until"),
+        (("--margin", 3), "--margin goes with --kind score"),
+        (("--side-by-side",), "--side-by-side goes with --kind score"),
+        (("--distance", 30, "--repeats", 0), "--distance goes with --repeats"),
+        (("--judges-per-item", 3, "--overlap", 0), "--judges-per-item goes with --overlap"),
+        (("--block", "3 of 5", "--controls", 0), "--block goes with --controls"),
+        (("--context", 2), "--context goes with --documents"),
+        (("--attempts", 3), "--attempts goes with a [[tutorial]] in the campaign file"),
         (("--show-reference",), "show_reference is set, and there is no reference"),
         (("--until", "eager>X"), "names 'X', which is no system"),
         (("--until", "eager"), "until='eager' is no stop rule"),

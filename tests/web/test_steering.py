@@ -83,7 +83,7 @@ def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> No
         assert made.store.strengths.strength.argmax() == 2
         assert made.store.strengths.strength.argmin() == 0
     assert list(stored_rows(made.database)) == []
-    with pytest.raises(InputError, match="old.jsonl: no earlier judgment compares two systems"):
+    with pytest.raises(InputError, match=r"old\.jsonl: no earlier judgment compares two systems"):
         earlier_counts(earlier, ["S1", "S3"], ["old.jsonl"])
 
 

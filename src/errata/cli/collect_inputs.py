@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from errata.cli.collect_design import DesignGiven
 from errata.cli.collect_options import needs_web
 from errata.cli.inputs import Inputs
+from errata.cli.options import refuse_unless
 from errata.cli.output import ProgressBar
 from errata.cli.running import note
 from errata.collect.design import Design, design_of
@@ -69,7 +70,23 @@ def planned_campaign(
     design, earlier = _by_pilot(design, texts, given)
     name = given.name or ("campaign" if "://" in place else Path(place).stem)
     examples = tuple(_example(design, each, given) for each in file.examples) if file else ()
+    _refuse_idle(design, given, tutorial=any(each.purpose == "tutorial" for each in examples))
     return PlannedCampaign(name, design, texts, examples, words, languages, earlier)
+
+
+def _refuse_idle(design: Design, given: DesignGiven, *, tutorial: bool) -> None:
+    """Refuse options that would do nothing in this design."""
+    for used, names, goes_with in (
+        (design.sampling == "strata", "strata", "--sentences strata"),
+        (bool(design.until), "looks alpha", "--until"),
+        (design.kind == "score", "margin side_by_side", "--kind score"),
+        (design.repeats > 0, "distance", "--repeats"),
+        (design.overlap > 0, "judges_per_item", "--overlap"),
+        (design.control_share > 0, "block", "--controls"),
+        (given.documents is not None, "context", "--documents"),
+        (tutorial, "attempts", "a [[tutorial]] in the campaign file"),
+    ):
+        refuse_unless(used, " ".join(f"design_{name}" for name in names.split()), goes_with)
 
 
 def _filled(
