@@ -246,6 +246,10 @@ source = "He go ."
 outputs = ["He goes .", "He go go ."]
 worse = 2
 better = 1
+why = "a word twice"
+[panel]
+provider = "sona"
+places = 3
 """
 JUDGE_LIST = b"name,quota,provider,external id\nann,10,,\n,5,panel,P1\nbob,,,\n"
 

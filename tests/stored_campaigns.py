@@ -14,6 +14,12 @@ from errata.web.database import Database, create_database
 from errata.web.people import InvitedJudge, add_judges, change_state, fill_campaign
 from errata.web.store import Store
 
+WHY = "A *word* stands there twice <b>."
+_EXPECTED = {"worse": 1, "better": 0, "why": WHY}
+LESSONS = tuple(
+    Example(f"He go {k} .", (f"He goes {k} .", f"He go go {k} ."), _EXPECTED) for k in range(2)
+)
+
 
 class Ticks:
     """A clock that is set by hand, in milliseconds."""

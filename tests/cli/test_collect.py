@@ -241,7 +241,7 @@ def test_a_campaign_file_names_everything(folder: Path) -> None:
         f'judges = 3\nrate = 20\nreference_is_system = true\n[inputs]\nname = "Pilot"\n'
         f'source = "../source.txt"\noutputs = [{outputs}]\nreferences = "../reference0.txt"\n'
         'instructions = "../how.md"\n[[tutorial]]\nsource = "He go ."\n'
-        'outputs = ["He goes .", "He go go ."]\nworse = 2\nbetter = 1\n'
+        'outputs = ["He goes .", "He go go ."]\nworse = 2\nbetter = 1\nwhy = "One go too many"\n'
     )
     done = collect(folder, "new", "p.db", "--campaign", "sub/c.toml", "--judges", 2)
     assert "Pilot: what will happen" in done.stdout
@@ -250,7 +250,9 @@ def test_a_campaign_file_names_everything(folder: Path) -> None:
     assert "judge3: " not in done.stdout
     with contextlib.closing(sqlite3.connect(folder / "p.db")) as database:
         rows = database.execute("SELECT expected FROM item WHERE purpose = 'tutorial'").fetchall()
-    assert [json.loads(row[0]) for row in rows] == [{"worse": 1, "better": 0}]
+    assert [json.loads(row[0]) for row in rows] == [
+        {"worse": 1, "better": 0, "attempt": 1, "why": "One go too many"}
+    ]
     with running(folder, "run", "p.db") as (server, said):
         _, body = server.call("GET", "me", token=said["judge1"])
         assert body["instructions"][0]["inline"] == [["text", "Rank them"]]
@@ -345,6 +347,61 @@ def test_links_begin_with_the_public_address(folder: Path) -> None:
     shown.append(collect(folder, "judges", "rotate", "p.db", "judge1", *url))
     for done in shown:
         assert "judge1: https://example.org/study/judge#j1." in done.stdout
+
+
+def test_participants_of_a_panel_join_and_are_forgotten(folder: Path) -> None:
+    (folder / "c.toml").write_text(
+        "quota = 2\nrepeats = 0\ncontrols = 0\nsample = 4\n[panel]\n"
+        'provider = "sona"\nplaces = 3\ncode = "C0DE"\nreturn = "https://x.org/?id={participant}"\n'
+    )
+    url = ("--url", "https://example.org/study")
+    done = collect(folder, "new", "p.db", "--campaign", "c.toml", *TEXTS, *url)
+    assert "judge1" not in done.stdout  # whoever joins is a judge
+    (link,) = re.findall(r"^panel sona: (\S+)$", done.stdout, re.M)
+    assert re.fullmatch(r"https://example\.org/study/join/[\w-]{22}", link)
+    again = collect(folder, "links", "p.db", *url).stdout
+    assert f"panel sona: {link}\n" in again
+    with running(folder, "run", "p.db", "--campaign", "c.toml", *TEXTS) as (server, _):
+        sent = {"key": link.rpartition("/")[2], "parameters": {"survey_code": "secret1"}}
+        status, body = server.call("POST", "join", sent)
+        assert status == 201
+        for _ in range(2):
+            (task,) = server.call("POST", "tasks", {}, token=body["token"])[1]["tasks"]
+            ranks = {"revision": 1, "answer": {o["key"]: 1 for o in task["outputs"]}}
+            path = f"tasks/{task['id']}/judgment"
+            assert server.call("PUT", path, ranks, token=body["token"])[0] == 201
+        _, me = server.call("GET", "me", token=body["token"])
+        assert (me["code"], me["back"]) == ("C0DE", "https://x.org/?id=secret1")
+    (folder / "other.toml").write_text((folder / "c.toml").read_text().replace("C0DE", "D0DE"))
+    line = ("run", "p.db", "--campaign", "other.toml", *TEXTS)
+    assert "the panel: changed" in collect(folder, *line, code=2).stderr
+    people = collect(folder, "export", "p.db", "--form", "people").stdout
+    assert "sona,secret1,active,2,2,yes,C0DE" in people
+    done = collect(folder, "close", "p.db", "--forget")
+    assert "external ids forgotten: 1" in done.stderr
+    assert "secret1" not in collect(folder, "export", "p.db", "--form", "people").stdout
+    for path in folder.glob("p.db*"):
+        assert b"secret1" not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[panel]\nprovider = 'sona'\nplaces = 3\n", "a panel without a quota"),
+        ("quota = 2\n[panel]\nprovider = 'sona'\n", "without provider and places"),
+        ("quota = 2\npanel = 3\n", "panel should be a table"),
+        ("quota = 2\njudges = 7\n[panel]\nprovider = 'sona'\nplaces = 3\n", "3 places"),
+        ("pass_mark = 0.5\n", "no tutorial to pass"),
+        ("pass_mark = 7\n", "should be a share"),
+        ("kind = 'pair'\n[[tutorial]]\nsource = 'a'\noutputs = ['b']\n", "has 1 outputs"),
+        ("[[tutorial]]\nsource = 'a'\noutputs = ['b']\nwhy = 3\n", "why of the tutorial 'a'"),
+    ],
+)
+def test_campaign_files_that_cannot_work(folder: Path, text: str, problem: str) -> None:
+    (folder / "c.toml").write_text(text)
+    done = collect(folder, "new", "p.db", "--campaign", "c.toml", *TEXTS, code=2)
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_judges_come_from_a_table(folder: Path) -> None:

@@ -81,6 +81,7 @@ SAID: dict[str, tuple[tuple[object, ...], str, tuple[object, ...]]] = {
     "marks_may_change": (("--no-marks-may-change",), "false", ()),
     "context": (("--context", 2), "2", ("--documents", "source.txt")),
     "attempts": (("--attempts", 3), "3", ()),
+    "pass_mark": (("--pass-mark", 0.5), "0.5", ()),
     "blind": (("--blind",), "true", ()),
     "lease": (("--lease", 600), "600", ()),
     "reference_is_system": (("--reference-is-system",), "true", REFS),
@@ -98,7 +99,7 @@ def test_every_setting_has_an_option_and_a_case() -> None:
 @pytest.mark.parametrize("name", SAID)
 def test_settings_are_the_same_in_both_places(folder: Path, name: str) -> None:
     option, written, beside = SAID[name]
-    more = TUTORIAL if name == "attempts" else ""
+    more = TUTORIAL if name in ("attempts", "pass_mark") else ""
     (folder / "a.toml").write_text(more)
     (folder / "c.toml").write_text(f"{name} = {written}\n{more}")
     collect(folder, "new", "a.db", *TEXTS, *beside, *option, "--campaign", "a.toml")

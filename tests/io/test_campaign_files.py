@@ -77,7 +77,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ("[serve]\nport = '80'\n", 2, "port='80' should be a whole number"),
         ("serve = 3\n", 1, "serve should be a table"),
         ("tutorial = 3\n", 1, "list of tables"),
-        ("[[tutorial]]\nsource = 'a'\n", None, "two or more outputs"),
+        ("[[tutorial]]\nsource = 'a'\n", None, "a source and outputs"),
         ("[[control]]\nsource = 'a'\noutputs = ['b', 'c']\nworse = 1\n", None, "worse than which"),
         (
             "[[control]]\nsource = 'a'\noutputs = ['b', 'c']\nworse = 1\nbetter = 1\n",

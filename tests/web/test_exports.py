@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import insert
 
 from campaigns import material
 from command import errata
 from errata.collect.assigning import Holding
 from errata.collect.design import Design, Scale
 from errata.collect.items import CampaignTexts, Example
+from errata.collect.panel import Panel
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
@@ -31,6 +33,7 @@ from errata.web.exports import export_lines, judgments_in, text_files
 from errata.web.forms import FORMS_OUT, ExportForm
 from errata.web.imports import counts_between, read_judge_list
 from errata.web.people import set_state_of_judge
+from errata.web.schema import identities
 from stored_campaigns import Made, Make
 
 
@@ -173,7 +176,8 @@ def test_checks_and_blocked_judges_are_left_out(make: Make) -> None:
         assert isinstance(each["passed"], bool)
         ranks = each["revisions"][-1]["answer"]
         assert not each["passed"] or ranks[damaged["key"]] > min(ranks.values())
-    assert all("passed" not in each for each in details if each["purpose"] != "control")
+    plain = [each for each in details if each["purpose"] in ("main", "repeat")]
+    assert all("passed" not in each and "expected" not in each for each in plain)
     set_state_of_judge(made.database, "j0", "blocked", now=1)
     assert {j.judge for j in judgments_in(made.database)} == {"j1"}
     assert {j.judge for j in judgments_in(made.database, blocked=True)} == {"j0", "j1"}
@@ -309,7 +313,14 @@ def test_reviewed_texts_are_the_accepted_or_better_ones(make_sqlite: Make) -> No
 
 
 def test_people_who_finished_get_their_code(make: Make) -> None:
-    made = make(Design(judges=2, quota=4), words={"code": "C0DE"})
+    panel = Panel("prolific", 2, code="C0DE")
+    made = make(Design(judges=2, quota=4), words={"panel": panel.to_json()})
+    with made.database.writing() as connection:
+        connection.execute(
+            insert(identities).values(
+                judge=1, campaign=1, provider="prolific", external_id="P1", session_digest=""
+            )
+        )
     for _ in range(4):
         held = made.store.claim(1)
         assert isinstance(held, Holding)

@@ -177,6 +177,26 @@ def _state_command(name: str, state: str, help: str) -> click.Command:
     return click.command(name, epilog=epilog)(change)
 
 
+@click.command("close", epilog="Example:  errata collect close study.db --forget")
+@place_argument
+@click.option(
+    "--forget", is_flag=True, help="Delete what a panel calls its participants: pay them first."
+)
+@format_option
+def close_campaign(place: str, forget: bool, form: Form) -> None:
+    """End a campaign for good."""
+    with opened_campaign(place) as database:
+        from errata.web.clock import wall_ms
+        from errata.web.participants import forget_identities
+        from errata.web.people import change_state
+
+        change_state(database, "closed", now=wall_ms())
+        if forget:
+            gone = forget_identities(database, now=wall_ms())
+            note(f"external ids forgotten: {gone}; the backups you made still know them")
+        show_status_of(database, form)
+
+
 @click.command("backup", epilog="Example:  errata collect backup pilot.db copy.db")
 @place_argument
 @click.argument("target", metavar="TO")
@@ -213,6 +233,6 @@ CAMPAIGN_COMMANDS = (
     _state_command(
         "pause", "paused", "Give out no task for a while; answers on their way are stored."
     ),
-    _state_command("close", "closed", "End a campaign for good."),
+    close_campaign,
     copy_campaign,
 )

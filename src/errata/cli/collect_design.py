@@ -140,6 +140,9 @@ SETTINGS: dict[str, SaidSetting] = {
         "Sentences shown before and after, where --documents are known (default: 1).",
     ),
     "attempts": SaidSetting("--attempts", _count, "N", "Attempts at the tutorial (default: 2)."),
+    "pass_mark": SaidSetting(
+        "--pass-mark", _share, "SHARE", "How much of the tutorial must be right (default: 0)."
+    ),
     "blind": SaidSetting(
         "--blind", None, "", "The organiser sees the ranking when the campaign is closed."
     ),

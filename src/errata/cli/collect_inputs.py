@@ -19,6 +19,7 @@ from errata.errors import InputError
 
 if TYPE_CHECKING:
     from errata.collect.items import CampaignTexts, Example
+    from errata.collect.panel import Panel
     from errata.data import Judgment
     from errata.human.counts import Counts
     from errata.io.campaign_files import CampaignFile, OwnExample
@@ -54,6 +55,9 @@ def planned_campaign(
         file = read_campaign_file(given.campaign, design_of, **given.settings)
         inputs, outputs, given = _filled(file, inputs, outputs, given)
     design = design_of(given.settings) if file is None else file.design
+    panel = None
+    if file is not None and file.panel is not None:
+        design, panel = _with_panel(design, file.panel, given.campaign)
     if inputs.source is None and not inputs.sample:
         raise InputError("no sentences to judge", remedy="give --source, or --sample to look first")
     corpus = inputs.corpus()
@@ -71,7 +75,25 @@ def planned_campaign(
     name = given.name or ("campaign" if "://" in place else Path(place).stem)
     examples = tuple(_example(design, each, given) for each in file.examples) if file else ()
     _refuse_idle(design, given, tutorial=any(each.purpose == "tutorial" for each in examples))
-    return PlannedCampaign(name, design, texts, examples, words, languages, earlier)
+    return PlannedCampaign(name, design, texts, examples, words, languages, earlier, panel)
+
+
+def _with_panel(
+    design: Design, settings: Mapping[str, Any], path: str | None
+) -> tuple[Design, Panel]:
+    """The panel of a campaign file; a place is a judge of the design."""
+    from errata.collect.panel import panel_of
+
+    try:
+        panel = panel_of(settings)
+        if design.judges not in (1, panel.places):
+            raise InputError(
+                f"judges={design.judges}, and the panel has {panel.places} places",
+                remedy="leave out judges; errata collect judges add invites others",
+            )
+    except InputError as error:
+        raise InputError(error.problem, path=path, remedy=error.remedy) from None
+    return replace(design, judges=panel.places), panel
 
 
 def _refuse_idle(design: Design, given: DesignGiven, *, tutorial: bool) -> None:
@@ -302,6 +324,7 @@ def _planned(design: Design, pilot: list[Judgment], separate: tuple[str, ...]) -
 
 def _example(design: Design, own: OwnExample, given: DesignGiven) -> Example:
     from errata.collect.items import Example
+    from errata.collect.lessons import example_for
 
     if design.show_reference != bool(own.reference):
         raise InputError(
@@ -310,6 +333,11 @@ def _example(design: Design, own: OwnExample, given: DesignGiven) -> Example:
             path=given.campaign,
             remedy="give one where show_reference is set, and only there: tasks look alike",
         )
-    # Organisers count outputs from 1.
-    expected = {"worse": own.worse - 1, "better": own.better - 1}
-    return Example(own.source, own.outputs, expected, own.purpose, own.reference)
+    expected: dict[str, Any] = {"why": own.why, "between": own.between, "accept": own.accept}
+    if own.worse is not None and own.better is not None:  # organisers count outputs from 1
+        expected |= {"worse": own.worse - 1, "better": own.better - 1}
+    made = Example(own.source, own.outputs, expected, own.purpose, own.instruction, own.reference)
+    try:
+        return example_for(design, made)
+    except InputError as error:
+        raise InputError(error.problem, path=given.campaign, remedy=error.remedy) from None

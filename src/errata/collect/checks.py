@@ -44,11 +44,15 @@ def control_passed(
 
     ``order`` is the order shown, ``expected`` the positions in the item. A single score is compared
     with the judge's ``usual`` (mean) scores on each scale, and must be lower by the margin on every
-    scale; of edits, none that only the damage made may be called good. None where nothing can be
-    said (skipped, or a single score of a judge without others).
+    scale; an organiser's own may say ``between`` which scores it lies. Of edits, none that only the
+    damage made may be called good. None where nothing can be said (skipped, or a single score of a
+    judge without others).
     """
     if answer is None:
         return None
+    if "between" in expected:
+        ranges = expected["between"].items()
+        return all(low <= answer[name] <= high for name, (low, high) in ranges)
     worse = list(order).index(expected["worse"])
     if design.kind == "edits":
         made = shown_edits(source, outputs)

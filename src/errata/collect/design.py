@@ -63,6 +63,8 @@ class Design:
     included; ``rankings``, ``hours`` or ``money`` (at ``rate`` an hour) bound the campaign.
     ``seconds`` is how long a task takes, where nothing is published of its kind.
     ``show_reference`` shows a reference beside the source (as Napoles et al. 2015 did).
+    ``pass_mark`` is the share of a tutorial that must be right to go on, in ``attempts`` attempts
+    (0: it is a tutorial alone).
     ``until`` are stop rules (``A>B``, ``clusters=3``) for ``looks`` looks at ``alpha`` in all.
 
     >>> Design(kind="pair").outputs, Design().sampling, Design(kind="score").sampling
@@ -101,6 +103,7 @@ class Design:
     marks_may_change: bool = True
     context: int = 1
     attempts: int = 2
+    pass_mark: float = 0.0
     blind: bool = False
     lease: int = 30 * 60
     reference_is_system: bool = False
@@ -134,6 +137,11 @@ class Design:
         return self.sentences or ("wmt" if self.kind == "rank" else "all")
 
     @property
+    def tutorial_attempts(self) -> int:
+        """How often the tutorial may be gone through: once, where there is nothing to pass."""
+        return self.attempts if self.pass_mark > 0 else 1
+
+    @property
     def control_share(self) -> float:
         """The share of controls among a judge's tasks; none where texts are written."""
         return 0.0 if self.kind in WRITING else self.controls
@@ -149,7 +157,7 @@ class Design:
             raise InputError(
                 f"outputs={self.outputs}: an item shows {FEWEST_OUTPUTS} to {MOST_OUTPUTS} outputs"
             )
-        for name in ("overlap", "repeats", "controls"):
+        for name in ("overlap", "repeats", "controls", "pass_mark"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise InputError(f"{name}={value} should be a share, from 0 to 1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,7 +82,8 @@ class PlannedItem:
 
     ``policy`` is how the outputs were chosen, or the instruction for writing. ``outputs`` may be
     empty where they are chosen when the item is given (``adaptive``), or where nothing is shown.
-    ``expected`` of a control is ``{"worse": position, "better": position or None}``.
+    ``expected`` of a control is ``{"worse": position, "better": position or None}``; what else it
+    may be, of an organiser's own, says `errata.collect.lessons`.
     """
 
     sentence: int
@@ -95,12 +96,16 @@ class PlannedItem:
 
 @dataclass(frozen=True)
 class Example:
-    """A tutorial or control of the organiser's own: source, outputs, and what is expected."""
+    """A tutorial or control of the organiser's own: source, outputs, and what is expected.
+
+    ``instruction`` is how a text is to be corrected, of tutorials in writing.
+    """
 
     source: str
     outputs: tuple[str, ...]
     expected: dict[str, Any]
     purpose: Purpose = "tutorial"
+    instruction: str = ""
     reference: str = ""
 
 
@@ -188,7 +193,7 @@ def build_items(
         design, groups, kept, drawn.items, first, sorted(material.systems), rng, progress
     )
     controls = _controls(design, material, groups, reserved, first, damages, rng)
-    own = _own(examples, len(material.sources), len(outputs))
+    own = _own(_by_attempt(design, examples), len(material.sources), len(outputs))
     return Built(
         (*sentences, *own[0]),
         (*outputs, *own[1]),
@@ -376,6 +381,19 @@ def _spoilt(
     return None
 
 
+def _by_attempt(design: Design, examples: Sequence[Example]) -> list[Example]:
+    """Controls, and the tutorial once for each attempt at it: a judge gets an item only once."""
+    lessons = [each for each in examples if each.purpose == "tutorial"]
+    return [
+        *(
+            replace(each, expected=each.expected | {"attempt": attempt})
+            for attempt in range(1, design.tutorial_attempts + 1)
+            for each in lessons
+        ),
+        *(each for each in examples if each.purpose != "tutorial"),
+    ]
+
+
 def _own(
     examples: Sequence[Example], numbers: int, outputs: int
 ) -> tuple[list[SampledSentence], list[DistinctOutput], list[PlannedItem]]:
@@ -397,7 +415,7 @@ def _own(
             PlannedItem(
                 number,
                 example.purpose,
-                "own",
+                example.instruction or "own",
                 None,
                 tuple(map(ShownOutput, places)),
                 example.expected,

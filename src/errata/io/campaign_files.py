@@ -1,7 +1,8 @@
 """Campaign files: the settings of `errata collect` as TOML, with the line of what is wrong.
 
 Settings stand at the top; ``[inputs]`` names the files, ``[serve]`` says where to listen,
-``[[tutorial]]`` and ``[[control]]`` are examples of the organiser's own::
+``[[tutorial]]`` and ``[[control]]`` are examples of the organiser's own, ``[panel]`` says where
+participants come from::
 
     kind = "rank"
     overlap = 0.25
@@ -45,19 +46,36 @@ _SAID: dict[type, str] = {
     str: "a word", int: "a whole number", bool: "true or false",
     list: "a list of words", dict: "a file, or a table of files by language",
 }  # fmt: skip
-_EXAMPLE = ("source", "outputs", "worse", "better", "why", "reference")
+_EXAMPLE = (
+    "source", "outputs", "worse", "better", "between", "accept", "instruction", "why", "reference"
+)  # fmt: skip
+_KIND: dict[type, str] = {dict: "table", bool: "yes or no", str: "text"}  # of examples
+_HOW = {
+    "between": "between = {fluency = [0, 40]}",
+    "accept": "accept = true, or false",
+    "instruction": 'instruction = "minimal"',
+    "why": 'why = "…"',
+    "reference": 'reference = "…"',
+}
 
 
 @dataclass(frozen=True)
 class OwnExample:
-    """A tutorial or control as written; ``worse`` and ``better`` count outputs from 1."""
+    """A tutorial or control as written; ``worse`` and ``better`` count outputs from 1.
+
+    What is expected depends on what judges do: one output worse than another, scores ``between``
+    two numbers, a text that is to be accepted or not, or (of corrections) the outputs themselves.
+    """
 
     purpose: Literal["tutorial", "control"]
     source: str
     outputs: tuple[str, ...]
-    worse: int
-    better: int
+    worse: int | None = None
+    better: int | None = None
     why: str = ""
+    between: Mapping[str, Any] | None = None
+    accept: bool | None = None
+    instruction: str = ""
     reference: str = ""
 
 
@@ -72,6 +90,7 @@ class CampaignFile(Generic[T]):
     design: T
     inputs: Mapping[str, Any]
     examples: tuple[OwnExample, ...]
+    panel: Mapping[str, Any] | None = None
     serve: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -86,6 +105,11 @@ def read_campaign_file(
     data, text = read_toml(path)
     inputs = _table(data.pop("inputs", {}), "inputs", INPUTS, where, text)
     serve = _table(data.pop("serve", {}), "serve", SERVE, where, text)
+    panel = data.pop("panel", None)
+    if panel is not None and not isinstance(panel, dict):
+        raise InputError(
+            "panel should be a table", path=where, line=key_line(text, "panel"), remedy="[panel]"
+        )
     purposes: tuple[Literal["tutorial", "control"], ...] = ("tutorial", "control")
     examples = tuple(
         _example(purpose, each, where, text)
@@ -96,7 +120,7 @@ def read_campaign_file(
         made = design({**data, **given})
     except InputError as error:
         raise _placed(error, data, design, where, text) from None
-    return CampaignFile(made, inputs, examples, serve)
+    return CampaignFile(made, inputs, examples, panel, serve)
 
 
 def _table(
@@ -168,11 +192,11 @@ def _example(
     source, outputs = given.get("source"), given.get("outputs")
     if not isinstance(source, str) or not (
         isinstance(outputs, list)
-        and len(outputs) > 1
+        and outputs
         and all(isinstance(each, str) and each.strip() for each in outputs)
     ):
         raise InputError(
-            f"a {purpose} without a source and two or more outputs",
+            f"a {purpose} without a source and outputs",
             path=where,
             remedy="give source = '…' and outputs = ['…', '…']",
         )
@@ -186,14 +210,32 @@ def _example(
             )
     places = [given.get(key) for key in ("worse", "better")]
     worse, better = places
-    for place in places:
+    for place in places if places != [None, None] else ():
         if type(place) is not int or not 1 <= place <= len(outputs) or worse == better:
             raise InputError(
                 f"the {purpose} {source[:40]!r} does not say which output is worse than which",
                 path=where,
                 remedy="give worse and better as numbers of outputs, from 1",
             )
-    assert isinstance(worse, int)
-    assert isinstance(better, int)
-    why, reference = (str(given.get(key, "")) for key in ("why", "reference"))
-    return OwnExample(purpose, source, tuple(outputs), worse, better, why, reference)
+    kinds = {"between": dict, "accept": bool, "instruction": str}
+    kinds |= {"why": str, "reference": str}
+    for key, kind in kinds.items():
+        if key in given and type(given[key]) is not kind:
+            raise InputError(
+                f"{key} of the {purpose} {source[:40]!r} is no {_KIND[kind]}",
+                path=where,
+                line=key_line(text, key),
+                remedy=_HOW[key],
+            )
+    return OwnExample(
+        purpose,
+        source,
+        tuple(outputs),
+        worse,
+        better,
+        given.get("why", ""),
+        given.get("between"),
+        given.get("accept"),
+        given.get("instruction", ""),
+        given.get("reference", ""),
+    )

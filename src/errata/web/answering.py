@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 SKIPS_TO_PARK = 3
+LONGEST_TIME = 40  # characters of what a page calls the time
 USUAL = 200  # answers of a judge by which his usual scores are known
 ASSIGNMENT: BindParameter[int] = bindparam("of_assignment")
 _LAST = select(func.max(judgments.c.revision)).where(judgments.c.assignment == ASSIGNMENT)
@@ -136,12 +137,18 @@ def _values(
         "comment": reply.comment,
         "active_ms": None if active is None else min(active, elapsed),
         "total_ms": None if total is None else min(total, elapsed),
-        "client_time": sent.client_time if isinstance(sent.client_time, str) else None,
+        "client_time": _moment(sent.client_time),
         "server_time": wall,
         "digest": digest,
         "display": json.dumps(dict(sent.display or {}), sort_keys=True),
         "flagged": active is not None and active > elapsed,
     }
+
+
+def _moment(value: Any) -> str | None:
+    """What a page calls the time: kept as it is, if it can be one."""
+    good = isinstance(value, str) and len(value) <= LONGEST_TIME and value.isprintable()
+    return value if good else None
 
 
 def _duration(value: Any, field: str) -> int | None:
@@ -171,7 +178,8 @@ def _settle(connection: Connection, row: Row[Any], state: str, now: int, wall: i
     elif counts and item.freed is not None:
         enough = item.wanted is None or item.given + (not counted) >= item.wanted
         values["freed"] = None if enough else item.freed
-    if state == "skipped" and row.state != "skipped" and not item.parked:
+    skippable = item.purpose != "tutorial" and not item.parked  # examples stay for all
+    if state == "skipped" and row.state != "skipped" and skippable:
         skips = connection.execute(
             select(func.count()).where(
                 assignments.c.item == row.item, assignments.c.state == "skipped"

@@ -6,6 +6,8 @@ its refusals become statuses. A 2xx for an answer is sent after the store has co
 
 from __future__ import annotations
 
+import contextlib
+import hmac
 import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,15 +31,17 @@ from errata.web.answering import SentAnswer
 from errata.web.events import record
 from errata.web.headers import Guarded, answer_headers
 from errata.web.languages import all_consents, choose_language, text_in
+from errata.web.learning import feedback_on
 from errata.web.limits import Limiter, Malformed, read_json
 from errata.web.pages import render_page, static_files
+from errata.web.participants import finish_of, join_panel, release_early
 from errata.web.people import set_state_of_judge
 from errata.web.prose import read_prose
 from errata.web.schema import judges, schemas
 from errata.web.standing import JudgeStanding, consent_version, judge_standing
 from errata.web.store import Campaign, ForbiddenError, Store
-from errata.web.tokens import Claims, read_token
-from errata.web.wording import direction_of, wording
+from errata.web.tokens import Claims, join_key, read_token, token_for
+from errata.web.wording import direction_of, error_in, preferred, wording
 
 __all__ = ["Served", "application"]
 
@@ -77,16 +81,22 @@ class Served:
     health: tuple[float, bool] = (0.0, False)
     strings: dict[str, str] = field(default_factory=dict)  # that the campaign replaces
 
-    async def run(self, work: Callable[..., T], *given: Any, **named: Any) -> T:
-        """Work of the database, in a thread; what it refuses becomes a status."""
+    async def run(
+        self, work: Callable[..., T], *given: Any, abandoned: bool = False, **named: Any
+    ) -> T:
+        """Work of the database, in a thread; what it refuses becomes a status.
+
+        A call that is given up waits for its work all the same, unless it may be ``abandoned``.
+        """
         if self.threads is None:
             self.threads = anyio.CapacityLimiter(THREADS)
         try:
             return await anyio.to_thread.run_sync(
-                partial(work, *given, **named), limiter=self.threads
+                partial(work, *given, **named), limiter=self.threads, abandon_on_cancel=abandoned
             )
         except ForbiddenError as error:
             code = {401: "link", 404: "not_yours", 410: "closed"}.get(error.status, "refused")
+            code = error.code or code
             raise ApiError(error.status, code, error.problem, error.remedy) from None
         except AnswerError as error:
             raise ApiError(422, "invalid", error.problem, error.remedy, error.field) from None
@@ -110,9 +120,29 @@ class Served:
     async def judge(self, request: Request) -> int:
         """The judge who calls, by a link that still holds."""
         claims = self.claims(request, "judge")
+        request.state.judge = claims.judge
         if await self.run(self.store.generation, claims.judge) != claims.generation:
             raise ApiError(401, "link", "this link was replaced", "ask for the new one")
         return claims.judge
+
+
+async def _worded(served: Served, request: Request, error: ApiError) -> dict[str, Any]:
+    """An error in the judge's language; of who is not known, in that of the browser."""
+    language = preferred(request.headers.get("accept-language", ""))
+    judge = getattr(request.state, "judge", None)
+    if judge is not None:
+
+        def own(store: Store) -> str:
+            with store.database.reading() as connection:
+                mine = select(judges.c.language).where(judges.c.id == judge)
+                said = connection.execute(mine).scalar()
+                return str(said or store.campaign(connection).texts.get("language", "en"))
+
+        with contextlib.suppress(ApiError):  # the database may be what ails
+            language = await served.run(own, served.store)
+    elif "/admin/" in request.url.path:
+        language = "en"  # as the organiser's page is
+    return {"error": error_in(language, error.body["error"], served.strings)}
 
 
 def _trouble(error: DBAPIError) -> tuple[str, str]:
@@ -136,11 +166,15 @@ def _standing(store: Store, judge: int) -> tuple[Campaign, JudgeStanding]:
         return judge_standing(store, connection, judge)
 
 
+def _language(campaign: Campaign, standing: JudgeStanding) -> str:
+    return standing.language or str(campaign.texts.get("language", "en"))
+
+
 async def me(served: Served, request: Request) -> Response:
     judge = await served.judge(request)
     campaign, standing = await served.run(_standing, served.store, judge)
     design, texts = campaign.design, campaign.texts
-    language = standing.language or str(texts.get("language", "en"))
+    language = _language(campaign, standing)
     return reply(
         {
             "state": standing.state,
@@ -158,6 +192,7 @@ async def me(served: Served, request: Request) -> Response:
             },
             "instructions": read_prose(text_in(texts, "instructions", language)),
             "display": {"marks": design.marks, "switch": design.marks_may_change},
+            **await served.run(_finish, served.store, campaign, judge, standing.state),
         }
     )
 
@@ -168,6 +203,29 @@ async def language(served: Served, request: Request) -> Response:
     store = served.store
     await served.run(choose_language, store.database, judge, wanted, now=store.wall())
     return reply({"language": wanted})
+
+
+def _finish(store: Store, campaign: Campaign, judge: int, state: str) -> dict[str, str]:
+    """The code and the return link, for who has finished and for nobody before."""
+    if state != "finished":
+        return {}
+    with store.database.reading() as connection:
+        return finish_of(connection, campaign, judge)
+
+
+async def join(served: Served, request: Request) -> Response:
+    client = request.client.host if request.client else ""
+    if not served.limiter.allowed("join", client):
+        raise ApiError(429, "too_many", "too many came from this address", "wait a minute")
+    sent = await body_of(request)
+    key, parameters = sent.get("key"), sent.get("parameters")
+    genuine = join_key(served.key).encode()
+    if not isinstance(key, str) or not hmac.compare_digest(genuine, key.encode("utf-8", "replace")):
+        raise ApiError(404, "link", "this link does not work", "open it from the panel again")
+    if not isinstance(parameters, dict):
+        raise ApiError(422, "invalid", "no parameters", "open it from the panel", "parameters")
+    found = await served.run(join_panel, served.store, parameters)
+    return reply({"token": token_for(served.key, "judge", found.id, found.generation)}, 201)
 
 
 def _withdraw(store: Store, judge: int) -> None:
@@ -214,7 +272,8 @@ async def tasks(served: Served, request: Request) -> Response:
     def claim(store: Store) -> dict[str, Any]:
         campaign, standing = _standing(store, judge)
         if standing.state not in ("working", "tutorial"):
-            return {"tasks": [], "state": standing.state, "progress": standing.progress}
+            finish = _finish(store, campaign, judge, standing.state)
+            return {"tasks": [], "state": standing.state, "progress": standing.progress, **finish}
         known: list[int] = []
         why = ""
         for _ in range(1 if standing.state == "tutorial" else ahead):
@@ -224,8 +283,11 @@ async def tasks(served: Served, request: Request) -> Response:
                 break
             known.append(found.assignment)
         taken = [_sent(campaign, store.task(judge, assignment)) for assignment in known]
-        state = "working" if taken else _after(why)
-        return {"tasks": taken, "state": state, "progress": standing.progress}
+        state = standing.state if taken else _after(why)
+        if why in ("nothing", "budget") and not taken and release_early(store, campaign, judge):
+            state = "finished"  # whoever came from a panel is not kept waiting
+        finish = _finish(store, campaign, judge, state)
+        return {"tasks": taken, "state": state, "progress": standing.progress, **finish}
 
     return reply(await served.run(claim, served.store))
 
@@ -285,18 +347,21 @@ async def judgment(served: Served, request: Request) -> Response:
 
     def store_it(store: Store) -> tuple[int, dict[str, Any]]:
         receipt = store.submit(judge, assignment, submission)
-        _, standing = _standing(store, judge)
-        return receipt.status, {
-            "stored": receipt.stored,
-            "state": standing.state,
-            "progress": standing.progress,
-        }
+        campaign, standing = _standing(store, judge)
+        answer = {"stored": receipt.stored, "state": standing.state, "progress": standing.progress}
+        answer |= _finish(store, campaign, judge, standing.state)
+        if receipt.status != 409 and standing.learns:
+            strings = wording(_language(campaign, standing), served.strings)
+            with store.database.reading() as connection:
+                told = feedback_on(connection, campaign.design, judge, assignment, strings)
+            answer |= {"feedback": told} if told else {}
+        return receipt.status, answer
 
     status, body = await served.run(store_it, served.store)
     if status == 409:
         message = "another answer is stored under this revision"
         error = ApiError(409, "conflict", message, "send the next revision")
-        return reply(error.body | {"stored": body["stored"]}, 409)
+        return reply(await _worded(served, request, error) | {"stored": body["stored"]}, 409)
     return reply(body, status)
 
 
@@ -336,7 +401,8 @@ async def health(served: Served, request: Request) -> Response:
         well = False
         with anyio.move_on_after(HEALTH_PATIENCE):
             try:
-                await served.run(write, served.store)
+                # Not waited for to its end: a write that hangs is told after a second.
+                await served.run(write, served.store, abandoned=True)
                 well = True
             except ApiError:
                 pass
@@ -382,7 +448,7 @@ def application(served: Served, more: Sequence[tuple[str, Any, Sequence[str]]] =
                 return answer
             except ApiError as error:
                 headers = {"retry-after": "5"} if error.status in (429, 503) else None
-                return reply(error.body, error.status, headers)
+                return reply(await _worded(served, request, error), error.status, headers)
             except InputError as error:
                 refused = ApiError(422, "refused", str(error))
                 return reply(refused.body, 422)
@@ -395,10 +461,12 @@ def application(served: Served, more: Sequence[tuple[str, Any, Sequence[str]]] =
     routes = [
         route("/judge", _page("judge"), "GET"),
         route("/admin", _page("admin"), "GET"),
+        route("/join/{key}", _page("join"), "GET"),
         route("/static/{name:path}", static, "GET"),
         route(f"{api}/me", me, "GET"),
         route(f"{api}/me", withdraw, "DELETE"),
         route(f"{api}/language", language, "POST"),
+        route(f"{api}/join", join, "POST"),
         route(f"{api}/consent", consent, "POST"),
         route(f"{api}/tasks", tasks, "POST", "GET"),
         route(f"{api}/tasks/{{task}}/judgment", judgment, "PUT"),

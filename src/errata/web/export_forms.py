@@ -13,12 +13,14 @@ from sqlalchemy import func, select
 
 from errata.collect.checks import control_passed
 from errata.collect.design import Design
+from errata.collect.lessons import lesson_passed
 from errata.collect.tasks import letters_of
 from errata.errors import FORMULAS
 from errata.web.answering import usual_scores
 from errata.web.clock import iso_time
 from errata.web.database import Database
 from errata.web.exports import BATCH_ROWS, StoredRow, stored_rows
+from errata.web.participants import panel_in, released
 from errata.web.schema import (
     assignments,
     campaigns,
@@ -75,14 +77,25 @@ def _details(
     }
     if row.reference:
         found["reference"] = row.reference
+    if row.expected is not None:
+        found["expected"] = json.loads(row.expected)
+    if row.purpose == "tutorial":
+        found["passed"] = lesson_passed(
+            design,
+            found["expected"],
+            found["order"],
+            revisions[0].answer,
+            source=row.source,
+            outputs=last.texts,
+        )
     if row.purpose == "control":
         if row.judge not in usual:
             with database.reading() as connection:
                 usual[row.judge] = usual_scores(connection, design, row.judge)
         found["passed"] = control_passed(
             design,
-            json.loads(row.expected),
-            json.loads(row.shown),
+            found["expected"],
+            found["order"],
             last.answer,
             source=row.source,
             outputs=last.texts,
@@ -254,7 +267,11 @@ def text_lines(
         )
         .order_by(sentences.c.number, assignments.c.id)
     )
-    everything = select(sentences.c.number, sentences.c.text).order_by(sentences.c.number)
+    everything = (  # sentences of the organiser's own examples have no stratum
+        select(sentences.c.number, sentences.c.text)
+        .where(sentences.c.stratum != "")
+        .order_by(sentences.c.number)
+    )
     options = {"yield_per": BATCH_ROWS}
     with database.reading() as connection, database.reading() as other:
         groups = groupby(
@@ -293,6 +310,7 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
     )
     query = (
         select(
+            judges.c.id,
             judges.c.name,
             judges.c.state,
             judges.c.quota,
@@ -312,10 +330,12 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
     with database.reading() as connection:
         campaign = connection.execute(select(campaigns.c.design, campaigns.c.texts)).one()
         usual = json.loads(campaign.design)["quota"]
-        code = json.loads(campaign.texts).get("code", "")
+        panel = panel_in(json.loads(campaign.texts))
+        code = panel.code if panel else ""
+        early = released(connection)
         for row in connection.execute(query, execution_options={"yield_per": BATCH_ROWS}):
             quota = usual if row.quota is None else row.quota
-            finished = quota is not None and (row.done or 0) >= quota
+            finished = row.id in early or (quota is not None and (row.done or 0) >= quota)
             yield _csv(
                 [
                     row.name,
@@ -325,7 +345,7 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
                     row.done or 0,
                     "" if quota is None else quota,
                     "yes" if finished else "no",
-                    code if finished else "",
+                    code if finished and row.external_id else "",
                 ],
                 safe=safe_cells,
             )

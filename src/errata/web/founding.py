@@ -15,15 +15,17 @@ from sqlalchemy import select
 from errata.collect.budget import Outlook, check_capacity, check_rules, judgments_wanted, outlook
 from errata.collect.design import COMPARING, Design, design_of
 from errata.collect.items import Built, CampaignTexts, Example, build_items
+from errata.collect.panel import Panel
 from errata.errors import InputError
 from errata.human.counts import Counts
 from errata.numbers import Progress, plural
 from errata.web.clock import wall_ms
 from errata.web.database import Database, create_database
 from errata.web.imports import keep_earlier
+from errata.web.participants import panel_in
 from errata.web.people import InvitedJudge, add_judges, fill_campaign, invited
 from errata.web.schema import campaigns
-from errata.web.tokens import KEY_VARIABLE, find_key, token_for
+from errata.web.tokens import KEY_VARIABLE, find_key, join_key, token_for
 
 __all__ = [
     "CampaignLink",
@@ -49,6 +51,7 @@ class PlannedCampaign:
     words: Mapping[str, Any] = field(default_factory=dict)
     languages: tuple[str, ...] = ("en",)
     earlier: Counts | None = None  # what earlier judgments say of the systems, in their order
+    panel: Panel | None = None
 
     @property
     def digests(self) -> dict[str, str]:
@@ -79,6 +82,16 @@ def design_campaign(
     if not systems and design.kind != "correct":
         raise InputError("no outputs to judge", remedy="name one file per system")
     check_rules(design, systems)
+    if planned.panel is not None and design.quota is None:
+        raise InputError(
+            "a panel without a quota: nobody would ever have finished",
+            remedy="say how many tasks a participant gets: quota = 30",
+        )
+    if design.pass_mark > 0 and not any(e.purpose == "tutorial" for e in planned.examples):
+        raise InputError(
+            f"pass_mark={design.pass_mark}, and there is no tutorial to pass",
+            remedy="give examples as [[tutorial]] in the campaign file",
+        )
     wanted = judgments_wanted(design)
     built = build_items(design, planned.texts, wanted, planned.examples, progress=progress)
     check_capacity(design, built)
@@ -112,7 +125,7 @@ def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Databa
     database = create_database(place)
     try:
         link_key(place, create=True)
-        now = wall_ms()
+        now, panel = wall_ms(), planned.panel
         fill_campaign(
             database,
             planned.design,
@@ -121,12 +134,13 @@ def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Databa
             name=planned.name,
             now=now,
             languages=planned.languages,
-            words=planned.words,
+            words={**planned.words, **({"panel": panel.to_json()} if panel else {})},
             digests=planned.digests,
         )
         if planned.earlier is not None:
             keep_earlier(database, planned.earlier, now=now)
-        add_judges(database, [f"judge{k + 1}" for k in range(planned.design.judges)], now=now)
+        if panel is None:  # else those who join are the judges
+            add_judges(database, [f"judge{k + 1}" for k in range(planned.design.judges)], now=now)
     except BaseException:
         database.close()
         raise
@@ -136,7 +150,9 @@ def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Databa
 def check_same_campaign(database: Database, planned: PlannedCampaign) -> None:
     """Refuse texts and settings that are not those the campaign was made of."""
     with database.reading() as connection:
-        row = connection.execute(select(campaigns.c.design, campaigns.c.digests)).one()
+        row = connection.execute(
+            select(campaigns.c.design, campaigns.c.digests, campaigns.c.texts)
+        ).one()
     remedy = "give the same again, or nothing; another campaign needs another name"
     before: dict[str, str] = json.loads(row.digests)
     after = planned.digests
@@ -154,6 +170,10 @@ def check_same_campaign(database: Database, planned: PlannedCampaign) -> None:
                 path=database.name,
                 remedy=remedy,
             )
+    if panel_in(json.loads(row.texts)) != planned.panel:
+        raise InputError(
+            "the panel: changed since the campaign was made", path=database.name, remedy=remedy
+        )
 
 
 def _beside(place: str) -> Path | None:
@@ -180,6 +200,7 @@ def links_of(
     """The links of the judges named; of the organiser and of all where none is."""
     with database.reading() as connection:
         people = invited(connection)
+        panel = panel_in(json.loads(connection.execute(select(campaigns.c.texts)).scalar_one()))
     for name in names:
         if name not in {judge.name for judge in people}:
             raise InputError(
@@ -195,4 +216,7 @@ def links_of(
     found = [link(judge) for judge in people if not names or judge.name in names]
     if names:
         return found
-    return [CampaignLink("organiser", "", f"{begin}admin#{token_for(key, 'admin')}"), *found]
+    doors = [CampaignLink("organiser", "", f"{begin}admin#{token_for(key, 'admin')}")]
+    if panel is not None:
+        doors.append(CampaignLink(f"panel {panel.provider}", "", f"{begin}join/{join_key(key)}"))
+    return [*doors, *found]

@@ -13,7 +13,8 @@ from errata.collect.assigning import Giving, JudgeView
 from errata.collect.design import Design
 from errata.collect.tasks import letters_of
 from errata.errors import ErrataError
-from errata.web.schema import TUTORIAL, assignments, item_outputs, items, outputs
+from errata.web.learning import learning_of, lessons_had, lessons_in
+from errata.web.schema import assignments, item_outputs, items, outputs
 
 __all__ = ["expire_leases", "free_assignment", "give_item", "renew_lease", "view_of"]
 
@@ -25,16 +26,6 @@ _COUNTS = (
     select(assignments.c.state, func.count().label("many"))
     .where(assignments.c.judge == JUDGE, assignments.c.state != "returned")
     .group_by(assignments.c.state)
-)
-_LESSONS = select(func.count()).select_from(items).where(TUTORIAL)
-_LEARNT = (
-    select(assignments.c.state)
-    .join(items, items.c.id == assignments.c.item)
-    .where(
-        assignments.c.judge == JUDGE,
-        assignments.c.state != "returned",
-        items.c.purpose == "tutorial",
-    )
 )
 _TAKE = (
     update(items)
@@ -76,20 +67,19 @@ _INSERT = assignments.insert()
 def view_of(connection: Connection, design: Design, row: Row[Any]) -> JudgeView:
     """What a claim knows of its judge."""
     counts = {each.state: each.many for each in connection.execute(_COUNTS, {"judge": row.id})}
-    lessons = connection.execute(_LESSONS).scalar_one()
-    learnt: Sequence[str] = ()
-    if lessons:
-        learnt = connection.execute(_LEARNT, {"judge": row.id}).scalars().all()
-    # Passed when all examples are answered; feedback and attempts are the page's.
-    lesson: Literal["todo", "passed"] = "passed"
-    if len(learnt) < lessons or "open" in learnt:
-        lesson = "todo"
+    given = sum(counts.values())
+    lesson: Literal["todo", "passed", "failed"] = "passed"
+    if lessons_in(connection, design):
+        learnt = lessons_had(connection, row.id)
+        given -= sum(each.state != "returned" for each in learnt)
+        if given <= 0:  # whoever has other tasks has passed
+            lesson = learning_of(connection, design, learnt).state
     return JudgeView(
         row.id,
         row.name,
         row.state,
         design.quota if row.quota is None else row.quota,
-        sum(counts.values()) - len(learnt),
+        given,
         counts.get("open", 0),
         lesson,
     )

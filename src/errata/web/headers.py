@@ -12,6 +12,7 @@ import json
 from typing import Any
 
 from errata.web.limits import LARGEST_BODY
+from errata.web.wording import error_in, preferred
 
 __all__ = ["Guarded", "answer_headers"]
 
@@ -71,7 +72,7 @@ class Guarded:
         try:
             body = await _whole_body(scope, receive)
         except _Refused as refused:
-            await _answer(sent, refused)
+            await _answer(scope, sent, refused)
             return
         given = False
 
@@ -117,9 +118,11 @@ async def _whole_body(scope: Message, receive: Any) -> bytes:
         raise _Refused(408, "too_slow", "the request came too slowly", "send it again") from None
 
 
-async def _answer(send: Any, refused: _Refused) -> None:
-    error = {"code": refused.code, "message": refused.message, "remedy": refused.remedy}
-    body = json.dumps({"error": error | {"field": None}}).encode()
+async def _answer(scope: Message, send: Any, refused: _Refused) -> None:
+    said = {"code": refused.code, "message": refused.message, "remedy": refused.remedy}
+    accepted = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
+    error = error_in(preferred(accepted), said | {"field": None})
+    body = json.dumps({"error": error}, ensure_ascii=False).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

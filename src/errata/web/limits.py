@@ -5,6 +5,7 @@ Windows of a minute are kept in memory, per process: enough against guessing and
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -68,6 +69,7 @@ def read_json(body: bytes) -> dict[str, Any]:
         raise Malformed(f"the body is nested deeper than {DEEPEST} levels")
     try:
         found = decode_json(text)
+        json.dumps(found, allow_nan=False)  # 1e999 is written as a number, and is none
     except ValueError as error:
         raise Malformed(f"the body is no JSON: {error}") from None
     if not isinstance(found, dict):

@@ -13,6 +13,7 @@ from errata.web.changing import BudgetBound, change_budget, change_quota, change
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.exports import export_lines
 from errata.web.forms import FORMS_OUT
+from errata.web.participants import panel_in
 from errata.web.people import (
     InvitedJudge,
     add_judges,
@@ -23,7 +24,7 @@ from errata.web.people import (
     set_state_of_judge,
 )
 from errata.web.store import Store
-from errata.web.tokens import token_for
+from errata.web.tokens import join_key, token_for
 
 __all__ = ["Organiser"]
 
@@ -97,7 +98,13 @@ class Organiser:
             with store.database.reading() as connection:
                 return [j for j in invited(connection) if not names or j.name in names]
 
-        return self._links(served, await served.run(work, served.store))
+        found = await served.run(work, served.store)
+        campaign = await served.run(served.store.campaign)
+        door = []
+        if not names and (panel := panel_in(campaign.texts)) is not None:
+            link = f"{self.links}join/{join_key(served.key)}"
+            door = [{"name": f"panel {panel.provider}", "link": link}]
+        return self._links(served, found, door)
 
     async def added(self, served: Served, request: Request) -> Response:
         served.claims(request, "admin")
@@ -154,12 +161,14 @@ class Organiser:
         assert isinstance(names, list)
         return names
 
-    def _links(self, served: Served, found: list[InvitedJudge]) -> Response:
+    def _links(
+        self, served: Served, found: list[InvitedJudge], door: list[dict[str, str]] | None = None
+    ) -> Response:
         key: Callable[[InvitedJudge], str] = lambda judge: token_for(  # noqa: E731
             served.key, "judge", judge.id, judge.generation
         )
         links = [{"name": each.name, "link": f"{self.links}judge#{key(each)}"} for each in found]
-        return reply({"links": links})
+        return reply({"links": [*(door or []), *links]})
 
 
 def _first(lines: Iterator[str]) -> str | None:

@@ -35,6 +35,7 @@ __all__ = [
     "fill_campaign",
     "forget_judge",
     "invited",
+    "rewrite_files",
     "rotate_judge",
     "set_quota",
     "set_state_of_judge",
@@ -297,9 +298,7 @@ def forget_judge(database: Database, name: str, *, now: int, erase: bool = False
             )
         )
         record(connection, now, "organiser", "forgotten", judge=row.id, erased=erase)
-    if database.path is not None:
-        _rewritten(database)
-        drop_snapshots(database.path)
+    rewrite_files(database)
     return new
 
 
@@ -322,8 +321,10 @@ def _erase(connection: Connection, judge: int, now: int) -> None:
         connection.execute(delete(items).where(items.c.id == item))
 
 
-def _rewritten(database: Database) -> None:
-    """Write a SQLite file anew, and empty its log: nothing deleted is left in either."""
+def rewrite_files(database: Database) -> None:
+    """Write a SQLite file anew, empty its log, drop snapshots: nothing deleted is left in any."""
+    if database.path is None:
+        return
     raw = database.engine.raw_connection()
     try:
         cursor = raw.cursor()
@@ -333,3 +334,4 @@ def _rewritten(database: Database) -> None:
         cursor.close()
     finally:
         raw.close()
+    drop_snapshots(database.path)

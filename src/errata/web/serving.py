@@ -18,6 +18,7 @@ from errata.web.app import Served, application
 from errata.web.dashboard import Dashboard
 from errata.web.database import Database, open_database, serving
 from errata.web.organising import Organiser
+from errata.web.participants import panel_in
 from errata.web.snapshots import Snapshots
 from errata.web.steering import Steering
 from errata.web.store import Store
@@ -80,7 +81,9 @@ def serve(
     try:
         with serving(database):
             store = Store(database)
-            served = Served(store, key, secure=address.secure)
+            panel = panel_in(store.campaign().texts)
+            frame = panel.frame if panel else ""
+            served = Served(store, key, frame, secure=address.secure)
             adjust(served)
             app, dashboard = application_of(served, address)
             config = uvicorn.Config(

@@ -9,6 +9,8 @@ from sqlalchemy import Connection, bindparam, func, select
 
 from errata.web.giving import view_of
 from errata.web.languages import all_consents
+from errata.web.learning import learning_of, lessons_had, lessons_in
+from errata.web.participants import lost_place
 from errata.web.progress import main_wanted
 from errata.web.schema import assignments, items, judges
 from errata.web.store import Campaign, ForbiddenError, Store
@@ -22,7 +24,6 @@ _DONE = (
     .where(assignments.c.judge == bindparam("judge"), assignments.c.state.in_(("done", "skipped")))
     .group_by(items.c.purpose == "tutorial")
 )
-_LESSONS = select(func.count()).select_from(items).where(items.c.purpose == "tutorial")
 
 
 class JudgeStanding(NamedTuple):
@@ -33,6 +34,7 @@ class JudgeStanding(NamedTuple):
     language: str
     done: int
     quota: int
+    learns: bool = False  # whether any example of a tutorial was answered
 
     @property
     def progress(self) -> dict[str, int]:
@@ -58,15 +60,23 @@ def judge_standing(
         raise ForbiddenError(401, "this link does not hold any more", "ask for a new one")
     done = {bool(lesson): many for lesson, many in connection.execute(_DONE, {"judge": judge})}
     view = view_of(connection, campaign.design, row)
-    lessons = connection.execute(_LESSONS).scalar_one()
-    learning = view.tutorial == "todo" and lessons > 0
+    learning = view.tutorial == "todo"
     quota = view.quota
     if quota is None:  # as much as one judge can have
         quota = main_wanted(connection)
     state = _state(campaign, row, view, learning, done.get(False, 0))
+    if state in ("consent", "tutorial", "working") and lost_place(
+        connection, campaign, row, store.steady()
+    ):
+        state = "full"
+    learns = bool(done.get(True))
     if learning:
-        return campaign, JudgeStanding(state, row.name, row.language, done.get(True, 0), lessons)
-    return campaign, JudgeStanding(state, row.name, row.language, done.get(False, 0), quota)
+        had = lessons_had(connection, judge)
+        ready = learning_of(connection, campaign.design, had).done
+        lessons = lessons_in(connection, campaign.design)
+        return campaign, JudgeStanding(state, row.name, row.language, ready, lessons, learns)
+    ready = done.get(False, 0)
+    return campaign, JudgeStanding(state, row.name, row.language, ready, quota, learns)
 
 
 def _state(campaign: Campaign, row: Any, view: Any, learning: bool, done: int) -> str:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from errata.collect.assigning import Decision, Holding, Nothing, assign
@@ -28,7 +28,7 @@ from errata.web.claims import SqlReader
 from errata.web.clock import SteadyClock, wall_ms
 from errata.web.database import Database
 from errata.web.giving import expire_leases, free_assignment, give_item, renew_lease, view_of
-from errata.web.schema import assignments, campaigns, judges, judgments
+from errata.web.schema import assignments, campaigns, items, judges, judgments
 from errata.web.showing import shown_by
 
 __all__ = ["Campaign", "ForbiddenError", "Store", "TakenTask"]
@@ -37,6 +37,7 @@ RETRIES = 3
 T = TypeVar("T")
 _CAMPAIGN = select(campaigns)
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
+_SEEN = update(judges).where(judges.c.id == bindparam("judge_seen")).values(seen=bindparam("now"))
 _OWN = select(assignments).where(
     assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
 )
@@ -45,8 +46,8 @@ _OWN = select(assignments).where(
 class ForbiddenError(ErrataError):
     """What a judge may not do, with the status of the answer: 404 not yours, 410 closed."""
 
-    def __init__(self, status: int, problem: str, remedy: str) -> None:
-        self.status, self.problem, self.remedy = status, problem, remedy
+    def __init__(self, status: int, problem: str, remedy: str, code: str = "") -> None:
+        self.status, self.problem, self.remedy, self.code = status, problem, remedy, code
         super().__init__(f"{problem}; {remedy}")
 
 
@@ -126,7 +127,7 @@ class Store:
         ``known`` are assignments the page has already, ``ahead`` how many it may hold; the texts
         are read by `task`.
         """
-        return self._retried(lambda connection: self._claim(connection, judge, known, ahead))
+        return self.retried(lambda connection: self._claim(connection, judge, known, ahead))
 
     def _claim(
         self, connection: Connection, judge: int, known: Sequence[int], ahead: int
@@ -136,6 +137,7 @@ class Store:
         design = campaign.design
         row = self._judge(connection, judge)
         expire_leases(connection, now)
+        connection.execute(_SEEN, {"judge_seen": judge, "now": now})
         reader = SqlReader(connection, design, campaign.systems, campaign.state, row.name)
         view = view_of(connection, design, row)
         found = assign(
@@ -168,6 +170,7 @@ class Store:
         def store(connection: Connection) -> Receipt:
             campaign = self.campaign(connection)
             self._judge(connection, judge)
+            connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
             row = self._own(connection, judge, assignment)
             receipt = insert_answer(
                 connection,
@@ -182,19 +185,20 @@ class Store:
                 raise ForbiddenError(410, "the campaign is closed", "keep the answers as a file")
             return receipt
 
-        return self._retried(store)
+        return self.retried(store)
 
     def ping(self, judge: int, assignment: int) -> int:
         """A sign of life: the lease is renewed; gives when it ends."""
 
         def renew(connection: Connection) -> int:
             row = self._own(connection, judge, assignment)
+            connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
             if row.state != "open":
                 return int(row.expires)
             design = self.campaign(connection).design
             return renew_lease(connection, assignment, self.steady(), design)
 
-        return self._retried(renew)
+        return self.retried(renew)
 
     def give_back(self, judge: int, assignment: int) -> None:
         """Return a task unanswered: somebody else gets it."""
@@ -204,14 +208,15 @@ class Store:
             if row.state == "open":
                 free_assignment(connection, assignment, row.item, "returned", self.steady())
 
-        self._retried(free)
+        self.retried(free)
 
     def last_answers(self, judge: int, many: int = 5) -> list[dict[str, Any]]:
-        """The last answers of a judge, newest first, as they are stored."""
+        """The last answers of a judge, newest first; of the tutorial none, it was told of."""
         latest = (
             select(func.max(judgments.c.id))
             .join(assignments, assignments.c.id == judgments.c.assignment)
-            .where(assignments.c.judge == judge)
+            .join(items, items.c.id == assignments.c.item)
+            .where(assignments.c.judge == judge, items.c.purpose != "tutorial")
             .group_by(judgments.c.assignment)
             .order_by(func.max(judgments.c.id).desc())
             .limit(many)
@@ -243,7 +248,7 @@ class Store:
             raise ForbiddenError(404, "this task is not yours", "load the page again")
         return row
 
-    def _retried(self, work: Callable[[Connection], T]) -> T:
+    def retried(self, work: Callable[[Connection], T]) -> T:
         """Run in a transaction; where another was quicker, try again, three times."""
         for attempt in range(RETRIES):
             try:

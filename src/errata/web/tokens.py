@@ -17,7 +17,15 @@ from typing import Literal, NamedTuple
 
 from errata.errors import InputError
 
-__all__ = ["Claims", "TokenRole", "find_key", "key_from_words", "read_token", "token_for"]
+__all__ = [
+    "Claims",
+    "TokenRole",
+    "find_key",
+    "join_key",
+    "key_from_words",
+    "read_token",
+    "token_for",
+]
 
 TokenRole = Literal["judge", "admin"]
 KEY_VARIABLE = "ERRATA_COLLECT_KEY"
@@ -41,6 +49,15 @@ def token_for(key: bytes, role: TokenRole, judge: int = 0, generation: int = 1) 
     'j7.1.'
     """
     return f"{role[0]}{judge}.{generation}.{_tag(key, role, judge, generation)}"
+
+
+def join_key(key: bytes) -> str:
+    """The key in a panel's link; it opens nothing but the door for participants.
+
+    >>> len(join_key(b"k" * 32))
+    22
+    """
+    return _tag(key, "join", 0, 1)
 
 
 def read_token(key: bytes, token: str) -> Claims | None:

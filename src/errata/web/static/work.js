@@ -74,6 +74,7 @@ export function work(page, me, {tell, ended, changed}) {
       const known = new Set([...done, task?.id, ...queue.map(each => each.id)]);
       queue.push(...body.tasks.filter(each => !known.has(each.id)));
       if (body.progress) counts(body.progress);
+      if (body.code || body.back) changed({code: body.code, back: body.back});
       fetching = false;
       if (!task && queue.length) next();
       else if (!task && body.state && body.state !== "working" && body.state !== "tutorial" && !box.waiting().length) leave(body.state);
@@ -176,6 +177,7 @@ export function work(page, me, {tell, ended, changed}) {
 
   function stored(id, body, error) {
     if (stopped) return;
+    if (body?.code || body?.back) changed({code: body.code, back: body.back});
     if (body?.progress) { counts(body.progress); changed({progress: body.progress}); }
     if (error?.status === 410) { leave("closed"); return; }
     if (error && id !== awaited) problem.textContent = say("refused", {message: error.message});
@@ -192,7 +194,11 @@ export function work(page, me, {tell, ended, changed}) {
     if (!task) more();
   }
 
-  function leave(state) { stop(); ended(state); }
+  function leave(state) {
+    stop();
+    if (!box.waiting().length) tell(""); // else the line would say for ever that the last one is being sent
+    ended(state);
+  }
 
   // --- the way back
 
