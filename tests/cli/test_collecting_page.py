@@ -41,7 +41,7 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page, re.M | re.S)
 
 
-NAPOLES, SIX_TEXTS, WRITING, REVIEW = blocks(PAGE, "toml")
+NAPOLES, SIX_TEXTS, WRITING, REVIEW, *OTHERS = blocks(PAGE, "toml")
 
 
 @pytest.fixture
@@ -87,6 +87,13 @@ def test_five_minutes_are_enough(tmp_path: Path) -> None:
     assert table[0]["rows"] == shown["values"][0]["rows"]
     assert "κ between judges" in printed[3]
     assert after.ru_utime - before.ru_utime < 60  # seconds of processor time, of all processes
+
+
+def test_other_campaign_files_make_campaigns(folder: Path) -> None:
+    for k, text in enumerate([NAPOLES, SIX_TEXTS, *OTHERS]):
+        (folder / "c.toml").write_text(text, encoding="utf-8")
+        done = collect(folder, "new", f"page{k}.db", "--campaign", "c.toml")
+        assert "what will happen" in done.stdout
 
 
 def tasks_of(server: Server, token: str) -> list[dict[str, Any]]:
