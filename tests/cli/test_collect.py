@@ -4,85 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
-import random
 import re
 import sqlite3
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command import Done, errata, python_process
-from errata.datasets.sample import SAMPLE_FILES, sample_file
+from collecting import SYSTEMS, TEXTS, collect, fill_with_sample, judge, links, running
+from command import errata, python_process
 from served import Server, free_port
-from simulated_judges import ranked
-
-SYSTEMS = ("eager.txt", "cautious.txt", "fluent.txt", "noisy.txt")
-TEXTS = ("--source", "source.txt", *SYSTEMS)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in SAMPLE_FILES:
-        with sample_file(name) as path:
-            (tmp_path / name).write_bytes(path.read_bytes())
-    return tmp_path
-
-
-def collect(folder: Path, *words: object, code: int | None = 0, **options: Any) -> Done:
-    return errata("collect", *words, cwd=folder, code=code, **options)
-
-
-def links(folder: Path, place: str = "p.db", *names: str) -> dict[str, str]:
-    """Tokens by whose they are."""
-    found = json.loads(collect(folder, "links", place, *names, "--json").stdout)
-    return {row["who"]: row["link"].partition("#")[2] for row in found["tables"][0]["rows"]}
-
-
-@contextlib.contextmanager
-def running(folder: Path, *words: object) -> Iterator[tuple[Server, dict[str, str]]]:
-    """A command that serves, once it has said so, and the tokens of the links it printed."""
-    port = free_port()
-    line = [sys.executable, "-m", "errata", "collect", *map(str, words), "--port", str(port)]
-    process = subprocess.Popen(
-        line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    said: dict[str, str] = {}
-    for text in process.stdout:
-        if found := re.fullmatch(rf"(.+): http://127\.0\.0\.1:{port}/\w+#(\S+)\n", text):
-            said[found[1]] = found[2]
-        if text.startswith("serving"):
-            break
-    else:
-        pytest.fail(process.stderr.read())
-    server = Server("p.db", port, process=process)
-    try:
-        yield server, said
-    finally:
-        server.stop()
-        process.stdout.close()
-        process.stderr.close()
-
-
-def judge(server: Server, token: str, most: int, seed: int = 0) -> int:
-    """Answer tasks until there are none, or so many were answered."""
-    rng = random.Random(seed)
-    for done in range(most):
-        status, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
-        assert status == 200, body
-        if not body["tasks"]:
-            return done
-        task = body["tasks"][0]
-        sent = {"revision": task["revision"], "answer": ranked(task, rng), "active": 9, "total": 9}
-        status, body = server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=token)
-        assert status == 201, body
-    return most
+    return fill_with_sample(tmp_path)
 
 
 def ranking_after(answers: int, server: Server, token: str) -> dict[str, Any]:
@@ -194,6 +132,45 @@ def test_places_that_are_no_campaigns(folder: Path) -> None:
     assert "others may read the key" not in mysql.stderr
     (folder / "p.db.key").chmod(0o644)
     assert "others may read the key" in collect(folder, "links", "p.db", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("UPDATE schema SET version = 99", "schema 99, and this program knows"),
+        ("UPDATE schema SET program = 'another'", "not a campaign of errata"),
+        ("DROP TABLE schema", "not a campaign of errata"),
+    ],
+)
+def test_databases_that_are_not_ours_are_refused(folder: Path, change: str, problem: str) -> None:
+    collect(folder, "new", "p.db", *TEXTS)
+    with contextlib.closing(sqlite3.connect(folder / "p.db")) as database:
+        database.execute(change)
+        database.commit()
+    for words in (("status", "p.db"), ("serve", "p.db"), ("run", "p.db"), ("export", "p.db")):
+        said = collect(folder, *words, code=2).stderr.splitlines()
+        assert len(said) == 1, words
+        assert said[0].startswith("errata: p.db: ")
+        assert problem in said[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file system of Unix")
+def test_where_no_log_can_be_had_nothing_is_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without shared memory SQLite has no write-ahead log, as on network file systems."""
+    from errata.web import database
+
+    real, file = database.create_engine, f"file:{folder / 'p.db'}?vfs=unix-dotfile"
+
+    def without_memory(url: Any, **options: Any) -> Any:
+        connect = lambda: sqlite3.connect(file, uri=True, check_same_thread=False)  # noqa: E731
+        return real(url, creator=connect, **options)
+
+    monkeypatch.setattr(database, "create_engine", without_memory)
+    done = collect(folder, "new", "p.db", *TEXTS, code=2)
+    assert "write-ahead log cannot be had here (journal mode delete)" in done.stderr
+    assert "keep the file on a local disk, or use PostgreSQL" in done.stderr
 
 
 def test_a_second_run_needs_the_same_inputs(folder: Path) -> None:
@@ -382,23 +359,6 @@ def test_links_begin_with_the_public_address(folder: Path) -> None:
     shown.append(collect(folder, "judges", "rotate", "p.db", "judge1", *url))
     for done in shown:
         assert "judge1: https://example.org/study/judge#j1." in done.stdout
-
-
-def test_the_campaign_files_of_the_page_make_campaigns(folder: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "collecting.md").read_text("utf-8")
-    files = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
-    assert len(files) == 4
-    names = [path.removesuffix(".txt") for path in (*SYSTEMS, "nothing.txt")]
-    for k, text in enumerate(files):
-        named = re.findall(r'"([\w/-]+)\.txt"', text)
-        for name, own in zip(named, ("source", *names)[: len(named)], strict=True):
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / f"{name}.txt").write_bytes((folder / f"{own}.txt").read_bytes())
-        for name in ("rank.md", "consent.md"):
-            (folder / name).write_text("Words.\n")
-        (folder / "c.toml").write_text(text, encoding="utf-8")
-        done = collect(folder, "new", f"page{k}.db", "--campaign", "c.toml")
-        assert "what will happen" in done.stdout
 
 
 def test_participants_of_a_panel_join_and_are_forgotten(folder: Path) -> None:

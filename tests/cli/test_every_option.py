@@ -22,6 +22,7 @@ from board_sample import sample_board, submit
 from command import errata
 from data_server import make_folder
 from errata.cli import COMMANDS, cli
+from errata.cli.collect_design import SETTINGS
 from rated_outputs import rated_csv
 from small_experiment import SMALL
 
@@ -54,15 +55,21 @@ WITHOUT_TRACE = {
     **{
         f"collect new {option}": "seen in what is stored; tests/cli/test_collect.py"
         for option in ("--campaign", "--instructions", "--consent", "--documents", "--quota")
-        + ("--policy", "--design-seed", "--url")
+        + ("--policy", "--design-seed", "--url", "--name", "--language", "--text-language")
+        + ("--pilot", "--separate", *(each.spelling for each in SETTINGS.values()))
     },
     **{
         f"collect run {option}": "as in collect new, which declares them once"
         for option in ("--source", "--refs", "--sample", "--no-guard", "--campaign", "--consent")
-        + ("--instructions", "--documents", "--quota", "--policy", "--design-seed", "--kind")
-        + ("--outputs-per-item", "--judges", "--overlap", "--repeats", "--controls", "--items")
-        + ("--rankings", "--hours", "--rate")
+        + ("--instructions", "--documents", "--name", "--language", "--text-language", "--pilot")
+        + ("--separate", *(each.spelling for each in SETTINGS.values()))
     },
+    **{
+        f"collect change {option}": "changes what is kept; tests/cli/test_collect_design.py"
+        for option in ("--quota", "--rankings", "--hours", "--money", "--instructions")
+        + ("--consent", "--format")
+    },
+    "collect import --judgments": "for adaptive pairs; tests/cli/test_collect_design.py",
     "collect import --url": "as in collect judges; tests/cli/test_collect.py",
     "collect import --format": "as in collect links; the judges would be there twice",
     "collect links --url": "seen in what is stored; tests/cli/test_collect.py",

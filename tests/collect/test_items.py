@@ -30,7 +30,7 @@ from errata.collect.items import (
     different_outputs,
     squeezed,
 )
-from errata.collect.policies import balanced, matchmake, standing_of
+from errata.collect.policies import SystemStrengths, balanced, matchmake, standing_of
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human import parse_ranker
@@ -278,6 +278,18 @@ def test_the_matchmaker_seeks_doubt_and_equals() -> None:
     for a, b in drawn:
         shown[a, b] += 1
     assert shown[0, 1] == 0  # met often and known well
+
+
+def test_one_adaptive_pair_in_five_is_chosen_by_balance() -> None:
+    """The pair that never met is found by balance alone: the matchmaker wants the doubtful one."""
+    met = np.full((4, 4), 10.0)
+    met[0, 1] = met[1, 0] = 0
+    standing = SystemStrengths(np.zeros(4), np.array([0.1, 0.1, 0.1, 0.9]), met)
+    rng = np.random.default_rng(0)
+    draws = [{*matchmake([[0], [1], [2], [3]], standing, rng)} for _ in range(5000)]
+    share = sum(draw == {0, 1} for draw in draws) / len(draws)
+    assert share == pytest.approx(0.2, abs=4 * (0.2 * 0.8 / 5000) ** 0.5)
+    assert all(3 in draw for draw in draws if draw != {0, 1})
 
 
 def test_variances_are_those_of_the_posterior() -> None:

@@ -43,9 +43,17 @@ def test_a_campaign_file_is_read(tmp_path: Path) -> None:
     assert found.design == Design(
         kind="score", judges=3, overlap=0.5, scales=(Scale("fluency", 0, 4),)
     )
-    assert found.inputs == {"source": "src.txt", "outputs": ["a.txt", "b.txt"]}
+    assert found.inputs == {"source": "src.txt", "outputs": ("a.txt", "b.txt")}
     (example,) = found.examples
     assert (example.purpose, example.worse, example.better) == ("tutorial", 2, 1)
+
+
+def test_texts_by_language_and_where_to_listen(tmp_path: Path) -> None:
+    text = "[inputs]\nconsent = 'c.md'\ninstructions = {en = 'e.md', de = 'd.md'}\n"
+    found = read_campaign_file(write(tmp_path, text + "[serve]\nport = 80\n"), design_of)
+    assert found.inputs["consent"] == {"": "c.md"}
+    assert found.inputs["instructions"] == {"en": "e.md", "de": "d.md"}
+    assert found.serve == {"port": 80}
 
 
 def test_the_command_line_wins(tmp_path: Path) -> None:
@@ -62,6 +70,12 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ("rankings = 3\nhours = 2.0\n", None, "two budgets"),
         ("inputs = 3\n", 1, "a table"),
         ("[inputs]\nsauce = 'x'\n", 2, "did you mean 'source'"),
+        ("[inputs]\noutputs = 3\n", 2, "outputs=3 should be a list of words"),
+        ("[inputs]\nconsent = ['a']\n", 2, "a file, or a table of files by language"),
+        ("[inputs]\nconsent = {en = 3}\n", 2, "a file, or a table of files by language"),
+        ("[serve]\nhots = 'x'\n", 2, "did you mean 'host'"),
+        ("[serve]\nport = '80'\n", 2, "port='80' should be a whole number"),
+        ("serve = 3\n", 1, "serve should be a table"),
         ("tutorial = 3\n", 1, "list of tables"),
         ("[[tutorial]]\nsource = 'a'\n", None, "a source and outputs"),
         ("[[control]]\nsource = 'a'\noutputs = ['b', 'c']\nworse = 1\n", None, "worse than which"),

@@ -24,7 +24,11 @@ from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.io import read_judgments, read_m2
 from errata.io.ratings import read_ratings
+from errata.training.recipe import Recipe
+from errata.training.regressors import plan_some
 from errata.web.answering import SentAnswer
+from errata.web.dashboard import Dashboard
+from errata.web.export_edits import edits_left_out
 from errata.web.exports import export_lines, judgments_in, text_files
 from errata.web.forms import FORMS_OUT, ExportForm
 from errata.web.imports import counts_between, read_judge_list
@@ -305,7 +309,7 @@ def test_reviewed_texts_are_the_accepted_or_better_ones(make_sqlite: Make) -> No
             answer = {"text": "d e F"}
         made.store.submit(1, held.assignment, SentAnswer(1, answer))
     ((name, lines),) = text_files(made.database)
-    assert (name, list(lines())) == ("reviewed.0", ["a b C", "d e F"])
+    assert (name, list(lines())) == ("reviewed.w0", ["a b C", "d e F"])
 
 
 def test_people_who_finished_get_their_code(make: Make) -> None:
@@ -412,3 +416,127 @@ def test_earlier_judgments_are_counted_for_the_systems_at_hand() -> None:
     assert counts.wins[2, 0] == 1
     assert counts.ties[0, 2] == 1
     assert counts.games.sum() == 4
+
+
+def as_printed(*command: str) -> list[dict[str, Any]]:
+    result = errata(*command, "--json")
+    assert result.stderr == "", command
+    found: list[dict[str, Any]] = json.loads(result.stdout)["tables"]
+    return found
+
+
+@pytest.mark.parametrize(("kind", "outputs"), [("rank", 5), ("rank", 3), ("pair", 2)])
+def test_the_page_has_the_numbers_of_the_commands_unrounded(
+    make_sqlite: Make, tmp_path: Path, kind: Any, outputs: int
+) -> None:
+    """Scores, intervals, ranges, clusters, head to head and agreement: equal, digit for digit."""
+    design = Design(kind=kind, outputs=outputs, judges=4, repeats=0.1, overlap=0.6)
+    made = finished(make_sqlite(design, material(150, 5)))
+    set_state_of_judge(made.database, "j3", "blocked", now=1)
+    path = str(write(export_lines(made.database, "jsonl"), tmp_path / "x.jsonl"))
+    page = Dashboard(made.store)
+    ranking = json.loads(page.part("ranking")[1])["values"]
+    agreement = json.loads(page.part("judges")[1])["values"]
+    rank = as_printed("rank", path)
+    assert ranking[0]["rows"] == rank[0]["rows"]
+    assert {"Expected Wins", "95 % interval", "range", "cluster"} <= {*ranking[0]["rows"][0]}
+    assert any(len(str(row["Expected Wins"])) > 10 for row in ranking[0]["rows"])  # not rounded
+    pairs = as_printed("rank", path, "--head-to-head")
+    assert ranking[1]["rows"] in [table["rows"] for table in pairs]
+    agree = {table["name"]: table["rows"] for table in as_printed("agree", path)}
+    assert len(agreement) == 3
+    for table in agreement:
+        assert table["rows"] == agree[table["name"]]
+    assert "j3" not in str(agreement)
+    as_printed("plan", path, "--systems", "S0", "S1")
+    assert errata("check", path).stderr == ""
+
+
+def test_every_form_of_rankings_gives_the_same_ranking(make_sqlite: Make, tmp_path: Path) -> None:
+    made = finished(make_sqlite(Design(kind="pair", judges=2, overlap=0.5), material(120, 4)))
+    rows = {}
+    forms: tuple[Any, ...] = ("jsonl", "appraise", "pairwise")
+    for form in forms:
+        path = write(export_lines(made.database, form), tmp_path / f"x.{form}")
+        table = as_printed("rank", str(path), "--resamples", "0")[0]
+        rows[form] = [(row["system"], row["Expected Wins"]) for row in table["rows"]]
+        as_printed("agree", str(path))
+    assert rows["jsonl"] == rows["appraise"] == rows["pairwise"]
+
+
+def test_a_matrix_that_is_too_wide_says_where_it_is(make_sqlite: Make) -> None:
+    made = finished(make_sqlite(Design(judges=16, overlap=1.0, quota=20), material(120, 4)))
+    tables = json.loads(Dashboard(made.store).part("judges")[1])["tables"]
+    wide = [table for table in tables if "too wide for a page" in str(table["note"])]
+    assert [len(table["rows"]) for table in wide] == [0]
+    assert "17 columns" in wide[0]["note"]
+    assert "errata agree" in wide[0]["note"]
+
+
+def edits_campaign(make: Make) -> Made:
+    """Two systems change the same word in two ways; both judges call everything good."""
+    texts = CampaignTexts(
+        ("He go home .", "I likes it ."),
+        {"A": ("He goes home .", "I like it ."), "B": ("He went home .", "I like it .")},
+    )
+    design = Design(kind="edits", judges=2, overlap=1.0, controls=0, repeats=0, judges_per_item=2)
+    made = make(design, texts)
+    for judge in made.judges:
+        while isinstance(held := made.store.claim(judge.id), Holding):
+            edits = made.store.task(judge.id, held.assignment).body["edits"]
+            verdicts = {edit["key"]: "good" for edit in edits}
+            made.store.submit(judge.id, held.assignment, SentAnswer(1, verdicts))
+    return made
+
+
+def test_good_edits_that_are_left_out_are_said(make_sqlite: Make, tmp_path: Path) -> None:
+    made = edits_campaign(make_sqlite)
+    (left_out,) = edits_left_out(made.database)
+    assert left_out == (0, (1, 2, "went"), 2, (1, 2, "goes"))
+    corpus = read_m2(write(export_lines(made.database, "edits-m2"), tmp_path / "x.m2"))
+    assert [[e.replacement for e in refs[0].edits or ()] for refs in corpus.references] == [
+        ["goes"],
+        ["like"],
+    ]
+    items = json.loads(Dashboard(made.store).part("items")[1])["tables"]
+    (table,) = [each for each in items if "edits-m2 leaves out" in each["title"]]
+    assert table["rows"][0]["cells"] == ["0", "1", "2", "went", "2", "goes"]
+    place = str(made.database.path)
+    said = errata("collect", "export", place, "--form", "edits-m2").stderr
+    assert "1 edit called good overlap" in said
+    assert "first 1-2 'went' of sentence 1, beside 1-2 'goes'" in said
+    set_state_of_judge(made.database, "j0", "blocked", now=1)
+    assert [each.votes for each in edits_left_out(made.database)] == [1]
+    assert [each.votes for each in edits_left_out(made.database, blocked=True)] == [2]
+
+
+def test_some_can_be_trained_on_scores(make_sqlite: Make, tmp_path: Path) -> None:
+    scales = tuple(Scale(name, 0, 4) for name in ("grammaticality", "fluency", "meaning"))
+    design = Design(kind="score", scales=scales, judges=2, controls=0, repeats=0)
+    made = finished(make_sqlite(design, material(300, 3)), skips=0)
+    path = write(export_lines(made.database, "scores-csv"), tmp_path / "x.csv")
+    plan = plan_some(read_ratings(path), Recipe(threads=1))
+    assert set(plan.heads) == {"grammer", "fluency", "meaning"}
+
+
+@pytest.mark.parametrize("form", ["details", "scores", "scores-csv", "edits", "edits-m2"])
+def test_blocked_judges_are_left_out_of_every_form(make_sqlite: Make, form: Any) -> None:
+    kind: Any = "edits" if "edits" in form else "score"
+    made = finished(make_sqlite(Design(kind=kind, judges=1, controls=0), material(20, 3)), skips=0)
+    before = list(export_lines(made.database, form))
+    set_state_of_judge(made.database, "j0", "blocked", now=1)
+    heading = form == "scores-csv"
+    assert len(list(export_lines(made.database, form))) == heading
+    after = list(export_lines(made.database, form, blocked=True))
+    assert len(after) == len(before) > 5
+
+
+def test_texts_of_blocked_judges_are_left_out(make_sqlite: Make) -> None:
+    made = make_sqlite(Design(kind="correct", repeats=0), material(4, 2))
+    held = made.store.claim(1)
+    assert isinstance(held, Holding)
+    made.store.submit(1, held.assignment, SentAnswer(1, {"text": "Better ."}))
+    set_state_of_judge(made.database, "j0", "blocked", now=1)
+    for blocked in (False, True):
+        ((_, lines),) = text_files(made.database, mark="?", blocked=blocked)
+        assert sorted(lines()) == ["?"] * 3 + (["Better ."] if blocked else ["?"])

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from campaigns import material
 from errata.collect.assigning import Holding
 from errata.collect.design import Design
+from errata.data import Judgment
+from errata.errors import InputError
 from errata.web.answering import SentAnswer
 from errata.web.exports import stored_rows
+from errata.web.imports import earlier_counts, keep_earlier
 from errata.web.schema import events
 from errata.web.steering import Steering
 from stored_campaigns import Made, Make
@@ -62,6 +66,25 @@ def test_adaptive_pairs_follow_what_is_known(make_sqlite: Make) -> None:
     judge_all(made, 1)
     assert steering.renew_strengths()
     assert len(list(stored_rows(made.database))) == 55
+
+
+def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> None:
+    """Earlier judgments move the strengths, add up, and are in no export and no figure."""
+    design = Design(kind="pair", policy="adaptive", judges=2, repeats=0, controls=0)
+    made = make_sqlite(design, material(60, 3, sharing=0.0))
+    earlier = [Judgment("old", k, (("S2",), ("S0",), ("other",)), (1, 2, 1)) for k in range(30)]
+    counts = earlier_counts(earlier, made.store.campaign().systems, ["old.jsonl"])
+    for many in (1, 2):
+        keep_earlier(made.database, counts, now=0)
+        steering = Steering(made.store)
+        assert steering.renew_strengths()
+        assert made.store.strengths is not None
+        assert made.store.strengths.met[2, 0] == 30 * many
+        assert made.store.strengths.strength.argmax() == 2
+        assert made.store.strengths.strength.argmin() == 0
+    assert list(stored_rows(made.database)) == []
+    with pytest.raises(InputError, match=r"old\.jsonl: no earlier judgment compares two systems"):
+        earlier_counts(earlier, ["S1", "S3"], ["old.jsonl"])
 
 
 def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:

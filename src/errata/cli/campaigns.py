@@ -5,6 +5,7 @@ They are added to ``errata collect``, whose own module makes, serves and exports
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -23,17 +24,18 @@ if TYPE_CHECKING:
     from errata.web.database import Database
     from errata.web.founding import CampaignLink
 
-__all__ = ["CAMPAIGN_COMMANDS", "campaign_links", "links_begin", "show_links"]
+__all__ = ["CAMPAIGN_COMMANDS", "campaign_links", "links_begin", "show_links", "show_status_of"]
 
 JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
 
 
-def links_begin(url: str | None) -> str:
-    """What links begin with, where nothing is served yet."""
+def links_begin(file: Mapping[str, Any] | None = None, *, url: str | None) -> str:
+    """What links begin with, where nothing is served yet; the campaign file may say it."""
     needs_web()
     from errata.web.address import Address
 
-    return Address(url=url or "").links
+    said = {"url": url} if url else {}
+    return Address(**{**(file or {}), **said}).links
 
 
 def campaign_links(
@@ -69,7 +71,7 @@ def show_links(
 def print_links(place: str, names: tuple[str, ...], url: str | None, form: Form) -> None:
     """Print the links again: of the judges named, or of the organiser and of all."""
     with opened_campaign(place) as database:
-        show_links([], campaign_links(database, place, links_begin(url), names), form)
+        show_links([], campaign_links(database, place, links_begin(url=url), names), form)
 
 
 @click.command("judges", epilog="Example:  errata collect judges add pilot.db ana bo")
@@ -96,7 +98,7 @@ def change_judges(
     """
     refuse_unless(action == "add", "count", "judges add")
     refuse_unless(action == "forget", "erase", "judges forget")
-    begin = links_begin(url)
+    begin = links_begin(url=url)
     with opened_campaign(place) as database:
         names = _new_names(database, names, count) if action == "add" else names
         if not names:
@@ -106,29 +108,6 @@ def change_judges(
     show_links([], shown, form)
     if action == "forget":
         note(f"forgotten: {len(names)}; the backups you made still know them")
-
-
-@click.command("import", epilog="Example:  errata collect import pilot.db judges.csv")
-@place_argument
-@click.argument("table", metavar="JUDGES.csv")
-@url_option
-@format_option
-def import_judges(place: str, table: str, url: str | None, form: Form) -> None:
-    """Add the judges of a table with a heading: name, quota, provider, external id.
-
-    A name or an external id is needed. Ids at a panel are shown nowhere but in export --form
-    people.
-    """
-    begin = links_begin(url)
-    with opened_campaign(place) as database:
-        from errata.web.clock import wall_ms
-        from errata.web.imports import invite_listed, read_judge_list
-
-        listed = read_judge_list(table)
-        invite_listed(database, listed, now=wall_ms())
-        show_links(
-            [], campaign_links(database, place, begin, tuple(each.name for each in listed)), form
-        )
 
 
 def _new_names(database: Database, names: tuple[str, ...], count: int | None) -> tuple[str, ...]:
@@ -167,10 +146,11 @@ def _act(database: Database, action: JudgeAction, names: tuple[str, ...], erase:
 def show_status(place: str, form: Form) -> None:
     """Say how far a campaign is."""
     with opened_campaign(place) as database:
-        _show_status(database, form)
+        show_status_of(database, form)
 
 
-def _show_status(database: Database, form: Form) -> None:
+def show_status_of(database: Database, form: Form) -> None:
+    """Print how far a campaign is."""
     from errata.web.dashboard import Dashboard
     from errata.web.store import Store
 
@@ -190,7 +170,7 @@ def _state_command(name: str, state: str, help: str) -> click.Command:
 
             wanted: Any = state
             change_state(database, wanted, now=wall_ms())
-            _show_status(database, form)
+            show_status_of(database, form)
 
     change.__doc__ = help
     epilog = f"Example:  errata collect {name} pilot.db"
@@ -214,7 +194,7 @@ def close_campaign(place: str, forget: bool, form: Form) -> None:
         if forget:
             gone = forget_identities(database, now=wall_ms())
             note(f"external ids forgotten: {gone}; the backups you made still know them")
-        _show_status(database, form)
+        show_status_of(database, form)
 
 
 @click.command("backup", epilog="Example:  errata collect backup pilot.db copy.db")
@@ -242,13 +222,12 @@ def copy_campaign(place: str, target: str, form: Form) -> None:
             raise InputError(
                 f"cannot write the file: {error.strerror}", path=target, remedy="check the path"
             ) from None
-        _show_status(database, form)
+        show_status_of(database, form)
 
 
 CAMPAIGN_COMMANDS = (
     print_links,
     change_judges,
-    import_judges,
     show_status,
     _state_command("open", "open", "Let judges work. The design of the campaign is frozen then."),
     _state_command(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from errata.cli.campaign_changes import CHANGING_COMMANDS
 from errata.cli.campaigns import CAMPAIGN_COMMANDS, campaign_links, links_begin, show_links
+from errata.cli.collect_design import DesignGiven, design_options
+from errata.cli.collect_inputs import planned_campaign, served_by
 from errata.cli.collect_options import (
-    DesignGiven,
+    SaidAddress,
     address_options,
-    design_options,
     needs_web,
     opened_campaign,
     place_argument,
-    planned_campaign,
     url_option,
 )
 from errata.cli.inputs import Inputs, corpus_options
@@ -24,6 +24,7 @@ from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.running import note
 from errata.cli.words import choice_of
 from errata.errors import InputError
+from errata.numbers import plural
 from errata.report.table import Table
 from errata.report.tables.campaigns import outlook_table
 from errata.web.forms import FileForm
@@ -76,7 +77,7 @@ def new_campaign(
     the same items.
     """
     planned = planned_campaign(place, outputs, inputs, given)
-    begin = links_begin(url)
+    begin = links_begin(served_by(given), url=url)
     database, tables = _founded(place, planned)
     try:
         show_links(tables, campaign_links(database, place, begin), form)
@@ -88,7 +89,8 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
     """Store a campaign that is new; the tables that say what will happen."""
     from errata.web.founding import design_campaign, store_campaign
 
-    built, expected = design_campaign(planned)
+    with ProgressBar("items") as progress:
+        built, expected = design_campaign(planned, progress=progress)
     database = store_campaign(place, planned, built)
     for said in expected.notes:
         note(said)
@@ -110,13 +112,14 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
     help="Processes that serve, on one port; several only where PostgreSQL keeps the campaign.",
 )
 @format_option
-def serve_campaign(place: str, address: Callable[[], Address], workers: int, form: Form) -> None:
+def serve_campaign(place: str, address: SaidAddress, workers: int, form: Form) -> None:
     """Serve a campaign to judges and organiser, until broken off.
 
     Only this machine can reach it unless --host says otherwise; a public address needs a
     certificate, or a proxy that has one. One process serves a SQLite file.
     """
-    _serve(place, address, [], form, workers)
+    needs_web()
+    _serve(place, address(), [], form, workers)
 
 
 @command.command(
@@ -133,7 +136,7 @@ def run_campaign(
     outputs: tuple[str, ...],
     inputs: Inputs,
     given: DesignGiven,
-    address: Callable[[], Address],
+    address: SaidAddress,
     form: Form,
 ) -> None:
     """Make a campaign if there is none yet, open it, and serve it.
@@ -149,7 +152,8 @@ def run_campaign(
     from errata.web.people import change_state
     from errata.web.store import Store
 
-    check_listening(address())
+    where = address(served_by(given))
+    check_listening(where)
     tables: list[Table] = []
     said = bool(outputs or inputs.named or inputs.sample or given.anything)
     if not holds_campaign(place):
@@ -161,12 +165,10 @@ def run_campaign(
     with opened_campaign(place) as database:
         if Store(database).campaign().state == "draft":
             change_state(database, "open", now=wall_ms())
-    _serve(place, address, tables, form)
+    _serve(place, where, tables, form)
 
 
-def _serve(
-    place: str, address: Callable[[], Address], tables: list[Table], form: Form, workers: int = 1
-) -> None:
+def _serve(place: str, where: Address, tables: list[Table], form: Form, workers: int = 1) -> None:
     """Serve until broken off; links are printed when the server listens."""
     needs_web()
     from errata.web.address import check_listening
@@ -175,7 +177,6 @@ def _serve(
     from errata.web.serving import serve
     from errata.web.store import Store
 
-    where = address()
     check_workers(place, workers)
     with opened_campaign(place) as database:
         key = link_key(place)
@@ -196,7 +197,7 @@ def _serve(
 @command.command("try", epilog="Example:  errata collect try")
 @address_options
 @format_option
-def try_campaign(address: Callable[[], Address], form: Form) -> None:
+def try_campaign(address: SaidAddress, form: Form) -> None:
     """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
     import tempfile
     from pathlib import Path
@@ -204,13 +205,13 @@ def try_campaign(address: Callable[[], Address], form: Form) -> None:
     from errata.web.clock import wall_ms
     from errata.web.people import change_state
 
-    given = DesignGiven(None, {"judges": 2}, None, None, None)
+    given = DesignGiven(settings={"judges": 2})
     with tempfile.TemporaryDirectory(prefix="errata-collect-") as folder:
         place = str(Path(folder, "sample.db"))
         database, tables = _founded(place, planned_campaign(place, (), Inputs(sample=True), given))
         change_state(database, "open", now=wall_ms())
         database.close()
-        _serve(place, address, tables, form)
+        _serve(place, address(), tables, form)
 
 
 @command.command("export", epilog="Example:  errata collect export pilot.db -o judgments.jsonl")
@@ -259,12 +260,29 @@ def export_answers(
             for line in export_lines(database, some, blocked=with_blocked, safe_cells=safe):
                 found.append(line)
                 progress(min(len(found), total), total)
+            if wanted == "edits-m2":
+                _tell_left_out(database, with_blocked)
             if output is None or output == "-":
                 write_lines(found, "-")
             else:
                 _write(found, output, written)
     if written:
         emit(Table(("file", "lines"), tuple(written), title="Written", name="written"), form)
+
+
+def _tell_left_out(database: Database, blocked: bool) -> None:
+    """Say which good edits an M2 does not hold: an annotator's edits must not overlap."""
+    from errata.web.export_edits import edits_left_out
+
+    found = edits_left_out(database, blocked=blocked)
+    if not found:
+        return
+    (start, end, new), (first, last, other) = found[0].edit, found[0].instead
+    note(
+        f"{len(found)} {plural('edit', len(found))} called good overlap others with as many votes "
+        f"or more, and are left out: first {start}-{end} {new!r} of sentence "
+        f"{found[0].sentence + 1}, beside {first}-{last} {other!r}; --form edits has all"
+    )
 
 
 def _write(lines: list[str], path: str, written: list[tuple[str, int]]) -> None:
@@ -274,5 +292,5 @@ def _write(lines: list[str], path: str, written: list[tuple[str, int]]) -> None:
     written.append((path, len(lines)))
 
 
-for _each in CAMPAIGN_COMMANDS:
+for _each in (*CAMPAIGN_COMMANDS, *CHANGING_COMMANDS):
     command.add_command(_each)

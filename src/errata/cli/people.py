@@ -20,6 +20,7 @@ from errata.cli.options import (
 from errata.cli.running import note
 from errata.cli.words import also_says
 from errata.errors import InputError
+from errata.human import DEFAULT_RANKER
 from errata.numbers import plural
 
 if TYPE_CHECKING:
@@ -223,7 +224,6 @@ def judgments_argument(command: Function) -> Function:
     return click.argument("judgments", nargs=-1, metavar="FILE...")(also_says(said)(command))
 
 
-RANKER = "expected_wins"  # what rank, plan and meta do unless asked for another
 UNIT = "sentences"
 without_option = click.option(
     "--without",
@@ -264,7 +264,7 @@ choice_options = gathered(
 )
 
 
-def ranker_option(help: str, default: str = RANKER) -> Decorator:
+def ranker_option(help: str, default: str = DEFAULT_RANKER) -> Decorator:
     """Add ``--ranker``: what makes scores of judgments, with its parameters."""
     return click.option("--ranker", default=default, show_default=True, metavar="RANKER", help=help)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
@@ -10,7 +11,7 @@ import click
 
 from errata.parameters import nearest
 
-__all__ = ["Annotator", "Command", "Word", "also_says", "choice_of"]
+__all__ = ["Annotator", "Command", "ScaleWords", "Word", "also_says", "choice_of"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,6 +52,29 @@ class Annotator(_Type):
         if not (text.isdecimal() and text.isascii() and len(text) < 10):
             self.fail(f"{text[:40]!r} is neither the number of an annotator nor all", param, ctx)
         return int(text)
+
+
+_SCALE = re.compile(r"([^:]+)(?::(-?\d{1,6})-(-?\d{1,6})(?::(.+))?)?")
+
+
+class ScaleWords(_Type):
+    """A scale in words, ``fluency:0-4:bad,good``: its name, its ends, and what stands at them."""
+
+    name = "scale"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, Any]:
+        found = _SCALE.fullmatch(str(value))
+        if found is None:
+            self.fail(f"{value!r} is no scale; write fluency or fluency:0-4:bad,good", param, ctx)
+        name, low, high, labels = found.groups()
+        scale: dict[str, Any] = {"name": name.strip()}
+        if low is not None:
+            scale |= {"low": int(low), "high": int(high)}
+        if labels is not None:
+            scale["labels"] = [label.strip() for label in labels.split(",")]
+        return scale
 
 
 def also_says(sentence: str) -> Callable[[Command], Command]:

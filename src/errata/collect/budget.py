@@ -15,7 +15,7 @@ from errata.errors import InputError
 from errata.human import Ranker, compare, rank
 from errata.human.clusters import cluster
 from errata.human.planning import Plan, plan
-from errata.numbers import Seed, percentiles, plural
+from errata.numbers import Progress, Seed, percentiles, plural
 
 __all__ = [
     "Look",
@@ -83,10 +83,17 @@ def judgments_wanted(design: Design, own: Sequence[float] = ()) -> int | None:
 
 
 def size_by_pilot(
-    pilot: Iterable[Judgment], ranker: Ranker, first: str, second: str, *, rng: Seed = 0
+    pilot: Iterable[Judgment],
+    ranker: Ranker,
+    first: str,
+    second: str,
+    *,
+    rng: Seed = 0,
+    progress: Progress | None = None,
 ) -> Plan:
     """What `errata plan` asks for: how many rankings separate two systems, by a pilot."""
-    return plan(compare(pilot, keep="sentences"), ranker, first, second, rng=rng)
+    comparisons = compare(pilot, keep="sentences")
+    return plan(comparisons, ranker, first, second, rng=rng, progress=progress)
 
 
 def main_tasks(design: Design, quota: int) -> int:

@@ -62,6 +62,7 @@ class Design:
     (no controls where texts are written). ``quota`` is how many tasks a judge gets, checks
     included; ``rankings``, ``hours`` or ``money`` (at ``rate`` an hour) bound the campaign.
     ``seconds`` is how long a task takes, where nothing is published of its kind.
+    ``show_reference`` shows a reference beside the source (as Napoles et al. 2015 did).
     ``pass_mark`` is the share of a tutorial that must be right to go on, in ``attempts`` attempts
     (0: it is a tutorial alone).
     ``until`` are stop rules (``A>B``, ``clusters=3``) for ``looks`` looks at ``alpha`` in all.
@@ -106,6 +107,7 @@ class Design:
     blind: bool = False
     lease: int = 30 * 60
     reference_is_system: bool = False
+    show_reference: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:

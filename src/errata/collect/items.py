@@ -14,7 +14,7 @@ from errata.collect.sampling import ItemCounts, choose_sentences, stratum_of, wm
 from errata.collect.schedule import checks_among, drawn_for
 from errata.edits import extract_all
 from errata.errors import InputError
-from errata.numbers import Floats, Ints
+from errata.numbers import Floats, Ints, Progress
 from errata.studies.damage import DAMAGE, Perturbation
 
 __all__ = [
@@ -38,11 +38,12 @@ SPARE = 2  # controls made for each that a judge gets, so that no two judges nee
 
 
 class CampaignTexts(NamedTuple):
-    """The texts of a campaign: sources, outputs by system, and the document of each sentence."""
+    """The texts of a campaign: sources, outputs by system, documents and references shown."""
 
     sources: tuple[str, ...]
     systems: dict[str, tuple[str, ...]]
     documents: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()  # shown beside the sources, where the campaign says so
 
 
 class DistinctOutput(NamedTuple):
@@ -61,13 +62,18 @@ class ShownOutput(NamedTuple):
 
 
 class SampledSentence(NamedTuple):
-    """A sentence of the campaign and how probable it was to be in."""
+    """A sentence of the campaign and how probable it was to be in.
+
+    The probability is among the sentences that are not kept for controls; those are drawn with
+    equal probability from all that fit, and have 0.
+    """
 
     number: int
     text: str
     document: str
     stratum: str
     probability: float
+    reference: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,7 @@ class Example:
     expected: dict[str, Any]
     purpose: Purpose = "tutorial"
     instruction: str = ""
+    reference: str = ""
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,7 @@ def build_items(
     wanted: int | None = None,
     examples: Sequence[Example] = (),
     damages: Sequence[Perturbation] = DAMAGE,
+    progress: Progress | None = None,
 ) -> Built:
     """Draw the sentences and make the items of a campaign, from the seed of the design.
 
@@ -177,10 +185,13 @@ def build_items(
             material.documents[i] if material.documents else "",
             _stratum(material, groups, i),
             probability.get(i, 0.0),
+            material.references[i] if material.references else "",
         )
         for i in range(len(groups))  # all of them: neighbours are shown as context
     ]
-    main = _main_items(design, groups, kept, drawn.items, first, sorted(material.systems), rng)
+    main = _main_items(
+        design, groups, kept, drawn.items, first, sorted(material.systems), rng, progress
+    )
     controls = _controls(design, material, groups, reserved, first, damages, rng)
     own = _own(_by_attempt(design, examples), len(material.sources), len(outputs))
     return Built(
@@ -271,6 +282,7 @@ def _main_items(
     first: dict[int, int],
     systems: list[str],
     rng: np.random.Generator,
+    progress: Progress | None,
 ) -> list[PlannedItem]:
     places = [i for i, count in zip(kept, counts.tolist(), strict=True) for _ in range(count)]
     places = [places[k] for k in rng.permutation(len(places)).tolist()]
@@ -287,6 +299,8 @@ def _main_items(
     judged: Floats = np.zeros(sum(map(len, groups)) + 1)
     found = []
     for place, i in enumerate(places):
+        if progress is not None:
+            progress(place, len(places))
         wanted = several if place in shared else 1
         members = [[number[name] for name in output.systems] for output in groups[i]]
         if design.policy == "adaptive":
@@ -388,7 +402,7 @@ def _own(
     shown: list[DistinctOutput] = []
     for k, example in enumerate(examples):
         number = numbers + k
-        sentences.append(SampledSentence(number, example.source, "", "", 0.0))
+        sentences.append(SampledSentence(number, example.source, "", "", 0.0, example.reference))
         texts = {squeezed(text) for text in example.outputs}
         if len(texts) < len(example.outputs):
             raise InputError(

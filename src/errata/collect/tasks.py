@@ -29,6 +29,7 @@ class Shown(NamedTuple):
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     instruction: str = ""
+    reference: str = ""
 
 
 def letters_of(many: int) -> tuple[str, ...]:
@@ -81,6 +82,8 @@ def task_of(design: Design, shown: Shown) -> dict[str, Any]:
         "before": list(shown.before),
         "after": list(shown.after),
     }
+    if design.show_reference:
+        task["reference"] = marked(shown.source, [shown.reference])[0]
     if design.kind == "correct":
         return task | {"instruction": shown.instruction, "outputs": []}
     if design.kind == "edits":

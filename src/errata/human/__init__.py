@@ -14,6 +14,7 @@ from errata.parameters import class_of
 from errata.plugins import Registry
 
 __all__ = [
+    "DEFAULT_RANKER",
     "RANKERS",
     "Comparisons",
     "Counts",
@@ -24,7 +25,7 @@ __all__ = [
     "rank",
 ]
 
-
+DEFAULT_RANKER = "expected_wins"  # of rank, plan and meta, of stop rules and the organiser's page
 RANKERS: Registry[type[Ranker]] = Registry(
     what="ranker",
     builtin={

@@ -1,7 +1,8 @@
 """Campaign files: the settings of `errata collect` as TOML, with the line of what is wrong.
 
-Settings stand at the top; ``[inputs]`` names the files, ``[[tutorial]]`` and ``[[control]]`` are
-examples of the organiser's own, ``[panel]`` says where participants come from::
+Settings stand at the top; ``[inputs]`` names the files, ``[serve]`` says where to listen,
+``[[tutorial]]`` and ``[[control]]`` are examples of the organiser's own, ``[panel]`` says where
+participants come from::
 
     kind = "rank"
     overlap = 0.25
@@ -20,7 +21,7 @@ examples of the organiser's own, ``[panel]`` says where participants come from::
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from errata.errors import InputError
@@ -31,17 +32,30 @@ from errata.parameters import nearest
 __all__ = ["CampaignFile", "OwnExample", "read_campaign_file"]
 
 T = TypeVar("T")
-INPUTS = ("name", "source", "outputs", "documents", "references", "instructions", "consent")
+INPUTS: dict[str, type] = {
+    "name": str, "source": str, "outputs": list, "documents": str, "references": list,
+    "instructions": dict, "consent": dict, "language": str, "text_language": str, "pilot": list,
+    "separate": list, "sample": bool, "no_guard": bool,
+}  # fmt: skip
+SERVE: dict[str, type] = {
+    "host": str, "port": int, "url": str, "certificate": str, "key": str, "behind_proxy": str,
+    "plain_http": bool,
+}  # fmt: skip
+# A word may stand for a list of one, and for the text in the campaign's own language.
+_SAID: dict[type, str] = {
+    str: "a word", int: "a whole number", bool: "true or false",
+    list: "a list of words", dict: "a file, or a table of files by language",
+}  # fmt: skip
 _EXAMPLE = (
-    "source", "outputs", "worse", "better", "between", "accept", "instruction", "why"
+    "source", "outputs", "worse", "better", "between", "accept", "instruction", "why", "reference"
 )  # fmt: skip
-
-_SAID: dict[type, str] = {dict: "table", bool: "yes or no", str: "text"}
+_KIND: dict[type, str] = {dict: "table", bool: "yes or no", str: "text"}  # of examples
 _HOW = {
     "between": "between = {fluency = [0, 40]}",
     "accept": "accept = true, or false",
     "instruction": 'instruction = "minimal"',
     "why": 'why = "…"',
+    "reference": 'reference = "…"',
 }
 
 
@@ -62,16 +76,22 @@ class OwnExample:
     between: Mapping[str, Any] | None = None
     accept: bool | None = None
     instruction: str = ""
+    reference: str = ""
 
 
 @dataclass(frozen=True)
 class CampaignFile(Generic[T]):
-    """What a campaign file holds: the design, the inputs it names, the organiser's examples."""
+    """What a campaign file holds: design, inputs, the organiser's examples, where to listen.
+
+    Of the inputs, lists are tuples of words, and texts by language are a mapping ("" where a file
+    says no language).
+    """
 
     design: T
     inputs: Mapping[str, Any]
     examples: tuple[OwnExample, ...]
     panel: Mapping[str, Any] | None = None
+    serve: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_campaign_file(
@@ -83,19 +103,8 @@ def read_campaign_file(
     """
     where = shown_name(path)
     data, text = read_toml(path)
-    inputs = data.pop("inputs", {})
-    if not isinstance(inputs, dict):
-        raise InputError(
-            "inputs should be a table", path=where, line=key_line(text, "inputs"), remedy="[inputs]"
-        )
-    for key in inputs:
-        if key not in INPUTS:
-            raise InputError(
-                f"there is no input {key!r}",
-                path=where,
-                line=key_line(text, key),
-                remedy=f"{nearest(key, INPUTS)}inputs are: {', '.join(INPUTS)}",
-            )
+    inputs = _table(data.pop("inputs", {}), "inputs", INPUTS, where, text)
+    serve = _table(data.pop("serve", {}), "serve", SERVE, where, text)
     panel = data.pop("panel", None)
     if panel is not None and not isinstance(panel, dict):
         raise InputError(
@@ -111,7 +120,40 @@ def read_campaign_file(
         made = design({**data, **given})
     except InputError as error:
         raise _placed(error, data, design, where, text) from None
-    return CampaignFile(made, inputs, examples, panel)
+    return CampaignFile(made, inputs, examples, panel, serve)
+
+
+def _table(
+    found: Any, name: str, known: Mapping[str, type], where: str, text: str
+) -> dict[str, Any]:
+    """A table whose keys and kinds of values are known, each value in its long form."""
+    if not isinstance(found, dict):
+        raise InputError(
+            f"{name} should be a table", path=where, line=key_line(text, name), remedy=f"[{name}]"
+        )
+    for key in found:
+        if key not in known:
+            raise InputError(
+                f"there is no {'input' if name == 'inputs' else 'setting'} {key!r} in [{name}]",
+                path=where,
+                line=key_line(text, key),
+                remedy=f"{nearest(key, known)}there are: {', '.join(known)}",
+            )
+    return {
+        key: _long(key, value, known[key], where, key_line(text, key))
+        for key, value in found.items()
+    }
+
+
+def _long(key: str, value: Any, kind: type, where: str, line: int | None) -> Any:
+    if isinstance(value, str) and kind is dict:
+        return {"": value}
+    if isinstance(value, str) and kind is list:
+        return (value,)
+    inner = value.values() if isinstance(value, dict) else value if kind is list else ()
+    if type(value) is not kind or not all(isinstance(each, str) for each in inner):
+        raise InputError(f"{key}={value!r} should be {_SAID[kind]}", path=where, line=line)
+    return tuple(inner) if kind is list else value
 
 
 def _placed(
@@ -175,11 +217,12 @@ def _example(
                 path=where,
                 remedy="give worse and better as numbers of outputs, from 1",
             )
-    kinds = {"between": dict, "accept": bool, "instruction": str, "why": str}
+    kinds = {"between": dict, "accept": bool, "instruction": str}
+    kinds |= {"why": str, "reference": str}
     for key, kind in kinds.items():
         if key in given and type(given[key]) is not kind:
             raise InputError(
-                f"{key} of the {purpose} {source[:40]!r} is no {_SAID[kind]}",
+                f"{key} of the {purpose} {source[:40]!r} is no {_KIND[kind]}",
                 path=where,
                 line=key_line(text, key),
                 remedy=_HOW[key],
@@ -194,4 +237,5 @@ def _example(
         given.get("between"),
         given.get("accept"),
         given.get("instruction", ""),
+        given.get("reference", ""),
     )

@@ -34,6 +34,7 @@ from errata.web.answering import SentAnswer
 from errata.web.database import said_by
 from errata.web.events import record
 from errata.web.headers import Guarded, answer_headers
+from errata.web.languages import all_consents, choose_language, text_in
 from errata.web.learning import feedback_on
 from errata.web.limits import Limiter, Malformed, read_json
 from errata.web.pages import render_page, static_files
@@ -182,8 +183,6 @@ async def me(served: Served, request: Request) -> Response:
     campaign, standing = await served.run(_standing, served.store, judge)
     design, texts = campaign.design, campaign.texts
     language = _language(campaign, standing)
-    consent = str(texts.get("consent", ""))
-    own = texts.get("translations", {}).get(language, {})
     return reply(
         {
             "state": standing.state,
@@ -191,18 +190,27 @@ async def me(served: Served, request: Request) -> Response:
             "name": standing.name,
             "kind": design.kind,
             "language": language,
+            "languages": list(campaign.languages),
             "direction": direction_of(language),
             "strings": wording(language, served.strings),
             "progress": standing.progress,
             "consent": {
-                "version": consent_version(consent),
-                "blocks": read_prose(str(own.get("consent", consent))),
+                "version": consent_version(all_consents(texts)),
+                "blocks": read_prose(text_in(texts, "consent", language)),
             },
-            "instructions": read_prose(str(own.get("instructions", texts.get("instructions", "")))),
+            "instructions": read_prose(text_in(texts, "instructions", language)),
             "display": {"marks": design.marks, "switch": design.marks_may_change},
             **await served.run(_finish, served.store, campaign, judge, standing.state),
         }
     )
+
+
+async def language(served: Served, request: Request) -> Response:
+    judge = await served.judge(request)
+    wanted = (await body_of(request)).get("language")
+    store = served.store
+    await served.run(choose_language, store.database, judge, wanted, now=store.wall())
+    return reply({"language": wanted})
 
 
 def _finish(store: Store, campaign: Campaign, judge: int, state: str) -> dict[str, str]:
@@ -241,7 +249,7 @@ async def consent(served: Served, request: Request) -> Response:
         raise ApiError(422, "invalid", "neither yes nor no", "send agreed", "agreed")
 
     def agree(store: Store) -> None:
-        version = consent_version(str(store.campaign().texts.get("consent", "")))
+        version = consent_version(all_consents(store.campaign().texts))
         if sent.get("version") != version:
             raise AnswerError("the text has changed", "version", "read it again")
         if not sent["agreed"]:
@@ -468,6 +476,7 @@ def application(served: Served, more: Sequence[tuple[str, Any, Sequence[str]]] =
         route("/static/{name:path}", static, "GET"),
         route(f"{api}/me", me, "GET"),
         route(f"{api}/me", withdraw, "DELETE"),
+        route(f"{api}/language", language, "POST"),
         route(f"{api}/join", join, "POST"),
         route(f"{api}/consent", consent, "POST"),
         route(f"{api}/tasks", tasks, "POST", "GET"),

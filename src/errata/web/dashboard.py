@@ -10,6 +10,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -25,14 +26,16 @@ from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
 from errata.numbers import Estimate
 from errata.report.cells import Cell, is_number
-from errata.report.table import Table
+from errata.report.table import Table, render
 from errata.report.tables.rankings import agreement_tables, head_to_head_table, ranking_table
 from errata.web.answering import controls_of
+from errata.web.changing import own_seconds
 from errata.web.clock import iso_time
+from errata.web.database import Database
+from errata.web.export_edits import edits_left_out
 from errata.web.exports import judgments_in
 from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
-from errata.web.steering import RANKER
 from errata.web.store import Campaign, Store
 
 __all__ = ["PARTS", "Dashboard"]
@@ -82,6 +85,9 @@ class Dashboard:
             "judges": self._judges(campaign, found),
             "items": self._items(),
         }
+        if campaign.design.kind == "edits":
+            left_out = _laid_out(_left_out_table(self.store.database))
+            parts["items"]["tables"].append(left_out)
         for name, body in parts.items():
             self._parts[name] = _tagged(body)
         self._state = state
@@ -115,13 +121,7 @@ class Dashboard:
             recent = connection.execute(
                 select(func.count()).where(judgments.c.server_time > now - HOUR)
             ).scalar_one()
-            times = connection.execute(
-                select(judgments.c.active_ms)
-                .where(judgments.c.active_ms.is_not(None))
-                .order_by(judgments.c.id.desc())
-                .limit(1000)
-            ).scalars()
-            seconds = [ms / 1000 for ms in times]
+            seconds = own_seconds(connection)
         pace = seconds_per_task(campaign.design, seconds)
         left = max(0, wanted - done)
         figures = [
@@ -149,14 +149,19 @@ class Dashboard:
             return {"notes": ["No ranking yet."], "tables": []}
         comparisons = human.compare(found, keep="sentences")
         try:
-            scores = human.rank(human.parse_ranker(RANKER), comparisons, threads=1)
+            scores = human.rank(human.parse_ranker(human.DEFAULT_RANKER), comparisons, threads=1)
             ranking = cluster(scores)
         except InputError as error:  # one sentence only, or systems that nobody compared
             return {"notes": [f"No ranking yet: {error}"], "tables": []}
         head = head_to_head_table(
             human.head_to_head(comparisons), ranking.order, context=comparisons.facts
         )
-        return {"notes": [LOOKED], "tables": [_laid_out(ranking_table(ranking)), _laid_out(head)]}
+        tables = (ranking_table(ranking), head)
+        return {
+            "notes": [LOOKED],
+            "tables": [_laid_out(each) for each in tables],
+            "values": _values(tables),
+        }
 
     def _judges(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
         by_judge: dict[str, list[Judgment]] = {}
@@ -190,7 +195,8 @@ class Dashboard:
         tables = [_laid_out(table, keys)]
         if by_judge:
             several = agreement_tables(judge_agreement(found))
-            tables += [_laid_out(each) for each in several if len(each.columns) <= MOST_COLUMNS]
+            tables += [_laid_out(_narrow(each)) for each in several]
+            return {"tables": tables, "values": _values(several)}
         return {"tables": tables}
 
     def _items(self) -> dict[str, Any]:
@@ -248,6 +254,27 @@ def _tagged(body: dict[str, Any]) -> tuple[str, bytes]:
     return f'"{hashlib.sha256(text).hexdigest()[:24]}"', text
 
 
+def _narrow(table: Table) -> Table:
+    """The table, or where it is to be had if it is too wide for a page."""
+    if len(table.columns) <= MOST_COLUMNS:
+        return table
+    many = len(table.columns)
+    said = f"{many} columns are too wide for a page; errata agree shows them of the export"
+    return replace(table, columns=table.columns[:1], rows=(), caption=said)
+
+
+def _left_out_table(database: Database) -> Table:
+    """Edits that the majority calls good, and that the M2 of an export does not hold."""
+    return Table(
+        ("sentence", "start", "end", "edit", "votes", "instead"),
+        tuple(
+            (each.sentence, *each.edit, each.votes, each.instead[2])
+            for each in edits_left_out(database)
+        ),
+        title="Good edits that edits-m2 leaves out, because they overlap",
+    )
+
+
 def _judge_row(
     connection: Connection, campaign: Campaign, row: Any, own: Sequence[Judgment]
 ) -> tuple[Cell, ...]:
@@ -284,6 +311,13 @@ def _judge_row(
 
 def _compares(campaign: Campaign) -> bool:
     return campaign.design.kind in COMPARING
+
+
+def _values(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """The numbers that the tables show, unrounded, as ``--json`` of the commands has them."""
+    narrow = [each for each in tables if len(each.columns) <= MOST_COLUMNS]
+    found: list[dict[str, Any]] = json.loads(render(narrow, "json"))["tables"]
+    return found
 
 
 def _laid_out(table: Table, keys: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:

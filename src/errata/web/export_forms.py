@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import StringIO
 from itertools import groupby
@@ -14,13 +13,9 @@ from sqlalchemy import func, select
 
 from errata.collect.checks import control_passed
 from errata.collect.design import Design, design_of
-from errata.collect.items import shown_edits
 from errata.collect.lessons import lesson_passed
 from errata.collect.tasks import letters_of
-from errata.data import Corpus, Edit, Reference
-from errata.edits import classify_all
 from errata.errors import FORMULAS
-from errata.io.m2 import format_m2
 from errata.web.answering import usual_scores
 from errata.web.clock import iso_time
 from errata.web.database import Database
@@ -39,16 +34,7 @@ from errata.web.schema import (
     sentences,
 )
 
-__all__ = [
-    "details_lines",
-    "edit_lines",
-    "majority_m2",
-    "people_lines",
-    "score_csv",
-    "score_lines",
-    "text_lines",
-    "text_slots",
-]
+__all__ = ["details_lines", "people_lines", "score_csv", "score_lines", "text_lines", "text_slots"]
 
 
 def details_lines(database: Database, design: Design, *, blocked: bool) -> Iterator[str]:
@@ -90,6 +76,8 @@ def _details(
         "blocked": row.judge_state == "blocked",
         "revisions": [_revision(each) for each in revisions],
     }
+    if row.reference:
+        found["reference"] = row.reference
     if row.expected is not None:
         found["expected"] = json.loads(row.expected)
     if row.purpose == "tutorial":
@@ -235,72 +223,16 @@ def _csv(cells: Iterable[object], *, safe: bool) -> str:
     return buffer.getvalue()
 
 
-def edit_lines(database: Database, *, blocked: bool) -> Iterator[str]:
-    """JSON lines: a verdict of a judge on an edit, with the systems that made it."""
-    for stored in stored_rows(database, blocked=blocked):
-        for number, edit in enumerate(shown_edits(stored.row.source, stored.texts), 1):
-            start, end, replacement, whose = edit
-            found: dict[str, Any] = {
-                "item": stored.item,
-                "sentence": stored.row.number,
-                "start": start,
-                "end": end,
-                "replacement": replacement,
-                "systems": sorted(name for k in whose for name in stored.systems[k]),
-                "judge": stored.row.name,
-                "verdict": None if stored.answer is None else stored.answer[str(number)],
-            }
-            if stored.row.skip is not None:
-                found["skipped"] = True
-            yield json.dumps(found, ensure_ascii=False)
-
-
-def majority_m2(database: Database, *, blocked: bool) -> Iterator[str]:
-    """M2 of the judged sentences with the edits that more judges call good than do not.
-
-    Of good edits that overlap the one with most votes stands (then the first): edits of an
-    annotator must not overlap. The sentence's other verdicts are in the form ``edits``.
-    """
-    rows = stored_rows(database, blocked=blocked, by_sentence=True)
-    for _, several in groupby(rows, key=lambda stored: stored.row.number):
-        votes: Counter[tuple[int, int, str]] = Counter()
-        source = None
-        for stored in several:
-            if stored.answer is None or stored.row.purpose == "repeat":
-                continue
-            source = stored.row.source
-            for number, edit in enumerate(shown_edits(source, stored.texts), 1):
-                votes[edit[:3]] += 1 if stored.answer[str(number)] == "good" else -1
-        if source is not None:
-            edits = classify_all([source], [_compatible(votes)])[0]
-            corpus = Corpus((" ".join(source.split()),), ((Reference(0, edits),),))
-            yield from format_m2(corpus)
-
-
-def _compatible(votes: Counter[tuple[int, int, str]]) -> tuple[Edit, ...]:
-    chosen: list[Edit] = []
-    for (start, end, replacement), count in sorted(votes.items(), key=lambda v: (-v[1], v[0])):
-        if count > 0 and not any(
-            (start < e.end and e.start < end) or (start, end) == (e.start, e.end) for e in chosen
-        ):
-            chosen.append(Edit(start, end, replacement))
-    return tuple(sorted(chosen, key=lambda e: (e.start, e.end)))
-
-
 def text_slots(database: Database, design: Design) -> list[tuple[str, int]]:
-    """The instruction and number of each file of texts."""
+    """The instruction (of reviews the system) and number of each file of texts."""
     if design.kind == "correct":
         return [(name, slot) for name in design.instructions for slot in range(design.slots)]
     with database.reading() as connection:
-        many = (
-            select(func.count().label("many"))
-            .select_from(items)
-            .where(items.c.purpose == "main")
-            .group_by(items.c.sentence)
-            .subquery()
-        )
-        most = connection.execute(select(func.max(many.c.many))).scalar_one()
-    return [("", slot) for slot in range(most or 0)]
+        names = json.loads(connection.execute(select(campaigns.c.systems)).scalar_one())
+        most = connection.execute(
+            select(func.max(items.c.wanted)).where(items.c.purpose == "main")
+        ).scalar_one()
+    return [(name, slot) for name in names for slot in range(most or 0)]
 
 
 def text_lines(
@@ -308,8 +240,8 @@ def text_lines(
 ) -> Iterator[str]:
     """A line for every sentence: the correction in this slot, or the mark.
 
-    Slots are filled in the order the corrections were given; of a review, an accepted text is the
-    text itself.
+    Slots are filled in the order the corrections were given. Of reviews ``instruction`` is the
+    system whose texts were reviewed, and an accepted text is the text itself.
     """
     later = judgments.alias("later")
     last = ~(
@@ -320,7 +252,7 @@ def text_lines(
         .exists()
     )
     written = (
-        select(sentences.c.number, judgments.c.answer, outputs.c.text)
+        select(sentences.c.number, judgments.c.answer, outputs.c.text, outputs.c.systems)
         .join(assignments, assignments.c.id == judgments.c.assignment)
         .join(items, items.c.id == assignments.c.item)
         .join(sentences, sentences.c.id == items.c.sentence)
@@ -350,7 +282,11 @@ def text_lines(
         for sentence in other.execute(everything, execution_options=options):
             line = mark
             if current is not None and current[0] == sentence.number:
-                several = list(current[1])
+                several = [
+                    row
+                    for row in current[1]
+                    if kind == "correct" or instruction in json.loads(row.systems)
+                ]
                 if slot < len(several):
                     line = _text_of(several[slot], sentence.text)
                 current = next(groups, None)

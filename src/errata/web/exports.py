@@ -78,6 +78,7 @@ _ROWS = (
         sentences.c.document,
         sentences.c.stratum,
         sentences.c.probability,
+        sentences.c.reference,
         judges.c.name,
         judges.c.state.label("judge_state"),
     )
@@ -170,6 +171,7 @@ def export_lines(
 
     ``safe_cells`` puts an apostrophe before what a spreadsheet would take for a formula.
     """
+    from errata.web import export_edits as edits
     from errata.web import export_forms as forms
 
     design = _design(database)
@@ -183,9 +185,9 @@ def export_lines(
     if form == "scores-csv":
         return forms.score_csv(database, design, blocked=blocked, safe_cells=safe_cells)
     if form == "edits":
-        return forms.edit_lines(database, blocked=blocked)
+        return edits.edit_lines(database, blocked=blocked)
     if form == "edits-m2":
-        return forms.majority_m2(database, blocked=blocked)
+        return edits.majority_m2(database, blocked=blocked)
     return _judgment_lines(database, form, blocked=blocked)
 
 
@@ -205,6 +207,8 @@ def text_files(
 ) -> Iterator[tuple[str, Callable[[], Iterator[str]]]]:
     """A name and the lines of each file of corrections: one for each instruction and slot.
 
+    Of reviews one for each system, and where several review a text, for each of them.
+
     There is a line for every sentence of the campaign; ``mark`` stands where nothing was written.
     """
     from errata.web import export_forms as forms
@@ -216,14 +220,20 @@ def text_files(
             path=database.name,
             remedy="choose another form",
         )
-    for instruction, slot in forms.text_slots(database, design):
+    slots = forms.text_slots(database, design)
+    once = all(slot == 0 for _, slot in slots)
+    for instruction, slot in slots:
 
         def lines(instruction: str = instruction, slot: int = slot) -> Iterator[str]:
             return forms.text_lines(
                 database, instruction, slot, mark=mark, blocked=blocked, kind=design.kind
             )
 
-        yield f"{instruction or 'reviewed'}.{slot}", lines
+        name = f"{instruction}.{slot}"
+        if design.kind == "review":
+            system = instruction.replace("/", "_")  # which may stand in a name, and not in a file's
+            name = f"reviewed.{system}" if once else f"reviewed.{system}.{slot}"
+        yield name, lines
 
 
 def answers_stored(database: Database) -> int:

@@ -6,9 +6,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
@@ -17,8 +17,11 @@ from errata.collect.design import COMPARING, Design, design_of
 from errata.collect.items import Built, CampaignTexts, Example, build_items
 from errata.collect.panel import Panel
 from errata.errors import InputError
+from errata.human.counts import Counts
+from errata.numbers import Progress, plural
 from errata.web.clock import wall_ms
 from errata.web.database import Database, create_database
+from errata.web.imports import keep_earlier
 from errata.web.participants import panel_in
 from errata.web.people import InvitedJudge, add_judges, fill_campaign, invited
 from errata.web.schema import campaigns
@@ -34,6 +37,8 @@ __all__ = [
     "store_campaign",
 ]
 
+LONG_TEXT = 1000  # characters
+
 
 @dataclass(frozen=True)
 class PlannedCampaign:
@@ -43,7 +48,9 @@ class PlannedCampaign:
     design: Design
     texts: CampaignTexts
     examples: tuple[Example, ...] = ()
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
+    languages: tuple[str, ...] = ("en",)
+    earlier: Counts | None = None  # what earlier judgments say of the systems, in their order
     panel: Panel | None = None
 
     @property
@@ -52,6 +59,9 @@ class PlannedCampaign:
         parts = {"the sources": self.texts.sources, "the documents": self.texts.documents}
         parts |= {f"system {name}": texts for name, texts in self.texts.systems.items()}
         parts["the examples"] = tuple(map(repr, self.examples))
+        parts["the references"] = self.texts.references
+        if self.earlier is not None:
+            parts["the pilot"] = tuple(repr(each.tolist()) for each in self.earlier)
         return {name: _digest(texts) for name, texts in parts.items() if texts}
 
 
@@ -59,7 +69,9 @@ def _digest(texts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def design_campaign(planned: PlannedCampaign) -> tuple[Built, Outlook]:
+def design_campaign(
+    planned: PlannedCampaign, *, progress: Progress | None = None
+) -> tuple[Built, Outlook]:
     """Make the items of a campaign, and say what will happen; what cannot work is refused."""
     design, systems = planned.design, planned.texts.systems
     if design.kind in COMPARING and len(systems) < 2:
@@ -80,9 +92,29 @@ def design_campaign(planned: PlannedCampaign) -> tuple[Built, Outlook]:
             f"pass_mark={design.pass_mark}, and there is no tutorial to pass",
             remedy="give examples as [[tutorial]] in the campaign file",
         )
-    built = build_items(design, planned.texts, judgments_wanted(design), planned.examples)
+    wanted = judgments_wanted(design)
+    built = build_items(design, planned.texts, wanted, planned.examples, progress=progress)
     check_capacity(design, built)
-    return built, outlook(design, built)
+    expected = outlook(design, built)
+    return built, replace(expected, notes=(*expected.notes, *_long_texts(planned.texts)))
+
+
+def _long_texts(texts: CampaignTexts) -> list[str]:
+    """A note on texts that nobody likes to judge: often two sentences, or a whole document."""
+    several = {"the sources": texts.sources, **texts.systems}
+    found = [
+        (name, number)
+        for name, lines in several.items()
+        for number, line in enumerate(lines, 1)
+        if len(line) > LONG_TEXT
+    ]
+    if not found:
+        return []
+    name, number = found[0]
+    return [
+        f"{len(found)} {plural('text', len(found))} of more than {LONG_TEXT} characters, the first "
+        f"in {name}, line {number}: check that lines are sentences"
+    ]
 
 
 def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Database:
@@ -101,9 +133,12 @@ def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Databa
             built,
             name=planned.name,
             now=now,
+            languages=planned.languages,
             words={**planned.words, **({"panel": panel.to_json()} if panel else {})},
             digests=planned.digests,
         )
+        if planned.earlier is not None:
+            keep_earlier(database, planned.earlier, now=now)
         if panel is None:  # else those who join are the judges
             add_judges(database, [f"judge{k + 1}" for k in range(planned.design.judges)], now=now)
     except BaseException:

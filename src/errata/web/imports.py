@@ -5,11 +5,12 @@ Earlier judgments start ``adaptive`` and ``plan``; they never become judgments o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
 from errata.data import Judgment
 from errata.errors import InputError
@@ -19,30 +20,42 @@ from errata.io.files import PathLike, shown_name
 from errata.io.sheet import column_key, read_rows, same_width
 from errata.io.whole_numbers import whole_number
 from errata.web.database import Database
+from errata.web.events import record
+from errata.web.languages import choose_language, languages_of
 from errata.web.people import add_judges, set_quota
-from errata.web.schema import identities
+from errata.web.schema import events, identities
 
-__all__ = ["ListedJudge", "counts_between", "invite_listed", "read_judge_list"]
+__all__ = [
+    "ListedJudge",
+    "counts_between",
+    "earlier_counts",
+    "invite_listed",
+    "keep_earlier",
+    "kept_earlier",
+    "read_judge_list",
+]
 
 _TITLES = {
     "name": {"name", "judge", "pseudonym"},
     "quota": {"quota", "tasks"},
+    "language": {"language"},
     "provider": {"provider", "panel"},
     "external": {"externalid", "participant", "participantid", "prolificpid", "id"},
 }
 
 
 class ListedJudge(NamedTuple):
-    """A judge of a table: a name, perhaps a quota, perhaps an id at a panel."""
+    """A judge of a table: a name, perhaps a quota, an id at a panel, a language."""
 
     name: str
     quota: int | None = None
     provider: str = ""
     external_id: str = ""
+    language: str = ""
 
 
 def read_judge_list(path: PathLike) -> list[ListedJudge]:
-    """Read judges from CSV (or a spreadsheet) with a heading: name, quota, provider, external id.
+    """Judges of a CSV (or spreadsheet) headed name, quota, language, provider, external id.
 
     Panel ids need no names: judges are then called by their number in the table, since a name
     would show the id to whoever reads an export.
@@ -59,7 +72,7 @@ def read_judge_list(path: PathLike) -> list[ListedJudge]:
             "no column name or external id",
             path=where,
             line=rows[0].line,
-            remedy="the columns are name, quota, provider and external id",
+            remedy="the columns are name, quota, language, provider and external id",
         )
     found: list[ListedJudge] = []
     for number, row in enumerate((row for row in rows[1:] if any(row.cells)), 1):
@@ -79,7 +92,8 @@ def read_judge_list(path: PathLike) -> list[ListedJudge]:
                 line=row.line,
                 remedy="name them apart",
             )
-        found.append(ListedJudge(name, quota, cells.get("provider", ""), cells.get("external", "")))
+        own = (cells.get(role, "") for role in ("provider", "external", "language"))
+        found.append(ListedJudge(name, quota, *own))
     if not found:
         raise InputError("no judge below the heading", path=where, remedy="give a row for each")
     return found
@@ -96,6 +110,7 @@ def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int
             (row.provider, row.external_id)
             for row in connection.execute(select(identities.c.provider, identities.c.external_id))
         }
+        languages = languages_of(connection)
     for each in listed:
         identity = (each.provider, each.external_id)
         if each.external_id and identity in known:
@@ -105,6 +120,12 @@ def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int
                 remedy="list each participant once",
             )
         known.add(identity)
+        if each.language and each.language not in languages:
+            raise InputError(
+                f"the campaign has no texts in {each.language!r}",
+                path=database.name,
+                remedy=f"use one of {', '.join(languages)}",
+            )
     judges = add_judges(database, [each.name for each in listed], now=now)
     ids = {judge.name: judge.id for judge in judges}
     with database.writing() as connection:
@@ -122,6 +143,8 @@ def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int
     for each in listed:
         if each.quota is not None:
             set_quota(database, each.name, each.quota, now=now)
+        if each.language:
+            choose_language(database, ids[each.name], each.language, now=now)
 
 
 def counts_between(judgments: Iterable[Judgment], systems: Sequence[str]) -> Counts:
@@ -135,4 +158,41 @@ def counts_between(judgments: Iterable[Judgment], systems: Sequence[str]) -> Cou
     wins, ties = np.zeros((len(systems),) * 2), np.zeros((len(systems),) * 2)
     wins[np.ix_(there, there)] = counts.wins[np.ix_(here, here)]
     ties[np.ix_(there, there)] = counts.ties[np.ix_(here, here)]
+    return Counts(wins, ties)
+
+
+def earlier_counts(
+    judgments: Iterable[Judgment], systems: Sequence[str], files: Iterable[str]
+) -> Counts:
+    """Wins and ties of earlier judgments; refused where they say nothing of these systems."""
+    counts = counts_between(judgments, systems)
+    if not counts.games.any():
+        raise InputError(
+            "no earlier judgment compares two systems of the campaign",
+            path=", ".join(files),
+            remedy="name systems as in the earlier judgments: NAME=FILE",
+        )
+    return counts
+
+
+def keep_earlier(database: Database, counts: Counts, *, now: int) -> None:
+    """Keep what earlier judgments say as an event: beside the campaign's own, never among them."""
+    with database.writing() as connection:
+        record(
+            connection,
+            now,
+            "organiser",
+            "earlier",
+            wins=counts.wins.tolist(),
+            ties=counts.ties.tolist(),
+        )
+
+
+def kept_earlier(connection: Connection) -> Counts | None:
+    """The sum of all that earlier judgments say; None without any."""
+    rows = connection.execute(select(events.c.detail).where(events.c.kind == "earlier")).scalars()
+    found = [json.loads(detail) for detail in rows]
+    if not found:
+        return None
+    wins, ties = (np.sum([each[name] for each in found], axis=0) for name in ("wins", "ties"))
     return Counts(wins, ties)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, get_args
 
-from sqlalchemy import update
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from errata.web.app import ApiError, Served, body_of, reply
+from errata.web.changing import BudgetBound, change_budget, change_quota, change_texts
 from errata.web.dashboard import PARTS, Dashboard
-from errata.web.events import record
 from errata.web.exports import export_lines
 from errata.web.forms import FORMS_OUT
 from errata.web.participants import panel_in
@@ -25,13 +23,13 @@ from errata.web.people import (
     rotate_judge,
     set_state_of_judge,
 )
-from errata.web.schema import campaigns
 from errata.web.store import Store
 from errata.web.tokens import join_key, token_for
 
 __all__ = ["Organiser"]
 
 TEXTS = ("instructions", "consent")
+BOUNDS: tuple[BudgetBound, ...] = get_args(BudgetBound)
 LONGEST_TEXT = 20_000  # characters
 
 
@@ -72,15 +70,21 @@ class Organiser:
         )
         if not good:
             raise ApiError(422, "invalid", "no such texts", f"send {', '.join(TEXTS)}", "texts")
+        quota, budget = _quota(sent.get("quota")), _budget(sent.get("budget"))
         state = sent.get("state")
         if state not in (None, "open", "paused", "closed"):
             raise ApiError(422, "invalid", "no such state", "open, paused or closed", "state")
 
         def work(store: Store) -> None:
+            now = store.wall()
             if texts:
-                _change_texts(store, texts)
+                change_texts(store.database, texts, now=now)
+            if quota is not None:
+                change_quota(store.database, *quota, now=now)
+            if budget is not None:
+                change_budget(store.database, *budget, now=now)
             if state is not None:
-                change_state(store.database, state, now=store.wall())
+                change_state(store.database, state, now=now)
 
         await served.run(work, served.store)
         self.dashboard.asked.set()
@@ -171,9 +175,25 @@ def _first(lines: Iterator[str]) -> str | None:
     return next(lines, None)
 
 
-def _change_texts(store: Store, texts: dict[str, str]) -> None:
-    with store.database.writing() as connection:
-        before = dict(store.campaign(connection).texts)
-        after = json.dumps(before | texts, ensure_ascii=False, sort_keys=True)
-        connection.execute(update(campaigns).values(texts=after))
-        record(connection, store.wall(), "organiser", "texts", changed=sorted(texts))
+def _quota(sent: Any) -> tuple[int, list[str]] | None:
+    """``{"tasks": 40, "names": [...]}``: of these judges, or of all."""
+    if sent is None:
+        return None
+    names = sent.get("names", []) if isinstance(sent, dict) else None
+    tasks = sent.get("tasks") if isinstance(sent, dict) else None
+    good = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not good or type(tasks) is not int or tasks < 1:
+        raise ApiError(422, "invalid", "no such quota", "send tasks, and names", "quota")
+    assert isinstance(names, list)
+    return tasks, names
+
+
+def _budget(sent: Any) -> tuple[BudgetBound, float] | None:
+    """``{"rankings": 400}``, or hours or money: the whole campaign's."""
+    if sent is None:
+        return None
+    good = isinstance(sent, dict) and len(sent) == 1
+    for bound in BOUNDS if good else ():
+        if type(amount := sent.get(bound)) in (int, float):
+            return bound, amount
+    raise ApiError(422, "invalid", "no such budget", f"send one of {', '.join(BOUNDS)}", "budget")

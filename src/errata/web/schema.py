@@ -101,6 +101,7 @@ sentences = Table(
     Column("document", Text, nullable=False),
     Column("stratum", Text, nullable=False),
     Column("probability", Float, nullable=False),
+    Column("reference", Text, nullable=False, server_default=""),  # where one is shown
     UniqueConstraint("campaign", "number"),
 )
 outputs = Table(

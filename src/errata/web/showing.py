@@ -63,4 +63,5 @@ def shown_by(connection: Connection, design: Design, row: Row[Any]) -> Shown:
         before,
         after,
         sentence.policy if design.kind == "correct" else "",
+        sentence.reference,
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, func, select
 
 from errata.web.giving import view_of
+from errata.web.languages import all_consents
 from errata.web.learning import learning_of, lessons_had, lessons_in
 from errata.web.participants import lost_place
 from errata.web.progress import main_wanted
@@ -87,7 +88,7 @@ def _state(campaign: Campaign, row: Any, view: Any, learning: bool, done: int) -
         return "closed"
     if campaign.state != "open":
         return "paused"
-    consent = str(campaign.texts.get("consent", "")).strip()
+    consent = all_consents(campaign.texts).strip()
     if consent and row.consent_version != consent_version(consent):
         return "consent"
     if view.tutorial == "failed":

@@ -16,19 +16,17 @@ from errata.collect.budget import look_at, looks_of
 from errata.collect.policies import AFTER, standing_of
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.human import parse_ranker
+from errata.human import DEFAULT_RANKER, parse_ranker
 from errata.human.counts import Counts
 from errata.web.events import record
 from errata.web.exports import judgments_in
-from errata.web.imports import counts_between
+from errata.web.imports import counts_between, kept_earlier
 from errata.web.people import change_state
 from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import campaigns, events
 from errata.web.store import Store
 
-__all__ = ["RANKER", "Steering"]
-
-RANKER = "expected_wins"  # of stop rules and of the organiser's page, as of errata rank
+__all__ = ["Steering"]
 
 
 class Steering:
@@ -49,12 +47,14 @@ class Steering:
     def renew_strengths(self) -> bool:
         """Strengths of the systems anew after every 25 judgments; says whether it was time."""
         with self.store.database.reading() as connection:
-            done = main_answers(connection)
+            done, earlier = main_answers(connection), kept_earlier(connection)
         if done - self._counted < AFTER:
             return False
         systems = self.store.campaign().systems
         judged = [each for each in judgments_in(self.store.database) if each.groups]
         counts = counts_between(judged, systems) if judged else _none(len(systems))
+        if earlier is not None:  # started from, and not merged: nothing else sees them
+            counts = Counts(counts.wins + earlier.wins, counts.ties + earlier.ties)
         self.store.strengths = standing_of(counts)
         self._counted = done
         return True
@@ -84,7 +84,7 @@ class Steering:
     def _evaluated(self, judged: Sequence[Judgment]) -> tuple[list[str], bool]:
         design = self.store.campaign().design
         try:
-            found = look_at(design, judged, parse_ranker(RANKER))
+            found = look_at(design, judged, parse_ranker(DEFAULT_RANKER))
         except (InputError, ValueError) as error:  # too little to resample, or a system unmet
             return [str(error)], False
         return [look.found for look in found], all(look.met for look in found)

@@ -74,6 +74,7 @@ class Campaign:
     design: Design
     systems: tuple[str, ...]
     texts: Mapping[str, Any]
+    languages: tuple[str, ...] = ("en",)
 
 
 class TakenTask(NamedTuple):
@@ -130,7 +131,8 @@ class Store:
                 return self.campaign(own)
         row = connection.execute(_CAMPAIGN).one()
         design, systems = _parsed(row.design), _names(row.systems)
-        return Campaign(row.id, row.name, row.state, design, systems, json.loads(row.texts))
+        texts, languages = json.loads(row.texts), _names(row.languages)
+        return Campaign(row.id, row.name, row.state, design, systems, texts, languages)
 
     def claim(self, judge: int, *, known: Sequence[int] = (), ahead: int = 1) -> Decision:
         """The next task of a judge, given to him: `Holding` its assignment, or `Nothing`.

@@ -193,18 +193,19 @@ CREATE TABLE sentence (
 	document TEXT NOT NULL, 
 	stratum TEXT NOT NULL, 
 	probability FLOAT NOT NULL, 
+	reference TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (campaign, number), 
 	FOREIGN KEY(campaign) REFERENCES campaign (id)
 );
-INSERT INTO "sentence" VALUES(1,1,0,'to goes dog dog the the the cat school to very goes to red home to goes goes red dog school home the sees very goes the school home very','','30+ tokens, 3 outputs',1.0);
-INSERT INTO "sentence" VALUES(2,1,1,'home the school home cat to goes the red','','0-9 tokens, 3 outputs',1.0);
-INSERT INTO "sentence" VALUES(3,1,2,'the very red a school sees the very red the to school school sees very school a the a sees a the dog to goes dog','','20-29 tokens, 1 output',0.0);
-INSERT INTO "sentence" VALUES(4,1,3,'goes dog cat home school','','0-9 tokens, 2 outputs',1.0);
-INSERT INTO "sentence" VALUES(5,1,4,'likes the very red','','0-9 tokens, 2 outputs',1.0);
-INSERT INTO "sentence" VALUES(6,1,5,'cat a sees home dog school','','0-9 tokens, 2 outputs',0.0);
-INSERT INTO "sentence" VALUES(7,1,6,'to red a dog red dog home sees school to very to goes','','10-19 tokens, 3 outputs',1.0);
-INSERT INTO "sentence" VALUES(8,1,7,'to home to dog the to cat a goes to sees to red school red the a sees to home home very a cat dog cat home sees very dog sees dog cat','','30+ tokens, 3 outputs',1.0);
+INSERT INTO "sentence" VALUES(1,1,0,'to goes dog dog the the the cat school to very goes to red home to goes goes red dog school home the sees very goes the school home very','','30+ tokens, 3 outputs',1.0,'');
+INSERT INTO "sentence" VALUES(2,1,1,'home the school home cat to goes the red','','0-9 tokens, 3 outputs',1.0,'');
+INSERT INTO "sentence" VALUES(3,1,2,'the very red a school sees the very red the to school school sees very school a the a sees a the dog to goes dog','','20-29 tokens, 1 output',0.0,'');
+INSERT INTO "sentence" VALUES(4,1,3,'goes dog cat home school','','0-9 tokens, 2 outputs',1.0,'');
+INSERT INTO "sentence" VALUES(5,1,4,'likes the very red','','0-9 tokens, 2 outputs',1.0,'');
+INSERT INTO "sentence" VALUES(6,1,5,'cat a sees home dog school','','0-9 tokens, 2 outputs',0.0,'');
+INSERT INTO "sentence" VALUES(7,1,6,'to red a dog red dog home sees school to very to goes','','10-19 tokens, 3 outputs',1.0,'');
+INSERT INTO "sentence" VALUES(8,1,7,'to home to dog the to cat a goes to sees to red school red the a sees to home home very a cat dog cat home sees very dog sees dog cat','','30+ tokens, 3 outputs',1.0,'');
 CREATE INDEX item_control ON item (id) WHERE purpose = 'control' AND NOT parked;
 CREATE INDEX item_begun ON item (id) WHERE purpose = 'main' AND given > 0 AND given < wanted AND NOT parked;
 CREATE INDEX item_origin ON item (origin);

@@ -61,6 +61,17 @@ function show() {
   else ended(me.state);
 }
 
+/** Buttons for the languages the organiser has texts in, each in its own name. */
+function languages() {
+  if ((me.languages ?? []).length < 2) return null;
+  const name = code => new Intl.DisplayNames([code], {type: "language"}).of(code) ?? code;
+  const choose = async language => {
+    try { await call("POST", "language", {language}); await start(); } catch (error) { failed(error); }
+  };
+  return h("p", {class: "buttons", role: "group", "aria-label": say("language")}, me.languages.map(code =>
+    button(name(code), () => choose(code), {lang: code, "aria-pressed": String(code === me.language)})));
+}
+
 function consent() {
   const answer = async agreed => {
     try {
@@ -68,12 +79,12 @@ function consent() {
       show();
     } catch (error) { failed(error); }
   };
-  screen(say("consent.title"), prose(me.consent.blocks), h("p", {class: "buttons"},
+  screen(say("consent.title"), languages(), prose(me.consent.blocks), h("p", {class: "buttons"},
     button(say("consent.yes"), () => answer(true), {class: "main"}), button(say("consent.no"), () => answer(false))));
 }
 
 function instructions() {
-  screen(say("instructions.title"), prose(me.instructions), h("p", {class: "buttons"},
+  screen(say("instructions.title"), languages(), prose(me.instructions), h("p", {class: "buttons"},
     button(say("instructions.start"), () => { keep("instructed", true); show(); }, {class: "main"})));
 }
 

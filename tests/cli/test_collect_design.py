@@ -1,0 +1,406 @@
+"""Every setting of a campaign on the command line and in its file; what may change later."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collecting import SYSTEMS, TEXTS, collect, fill_with_sample, judge, running
+from command import errata
+from errata.cli.collect_design import SETTINGS
+from errata.collect.design import Design, design_of
+from errata.io.campaign_files import INPUTS, SERVE
+from served import free_port
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return fill_with_sample(tmp_path)
+
+
+def kept(folder: Path, what: str, place: str = "p.db") -> list[Any]:
+    with contextlib.closing(sqlite3.connect(folder / place)) as database:
+        return database.execute(what).fetchall()
+
+
+def design_in(folder: Path, place: str = "p.db") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(kept(folder, "SELECT design FROM campaign", place)[0][0])
+    return found
+
+
+# For each setting: how it is said, in the file, and what must stand beside it.
+PAIR, SCORE, WRITE = ("--kind", "pair"), ("--kind", "score"), ("--kind", "correct")
+REFS, UNTIL = ("--refs", "reference0.txt"), ("--until", "clusters=3")
+TUTORIAL = """
+[[tutorial]]
+source = "He go ."
+outputs = ["He goes .", "He go go ."]
+worse = 2
+better = 1
+"""
+SAID: dict[str, tuple[tuple[object, ...], str, tuple[object, ...]]] = {
+    "kind": (("--kind", "pair"), '"pair"', ()),
+    "outputs": (("--outputs-per-item", 3), "3", ()),
+    "sentences": (("--sentences", "uniform"), '"uniform"', ()),
+    "sample": (("--items", 20), "20", ()),
+    "strata": (("--strata", "equal"), '"equal"', ("--sentences", "strata")),
+    "judges": (("--judges", 3), "3", ()),
+    "quota": (("--quota", 200), "200", ()),
+    "overlap": (("--overlap", 0.5), "0.5", ()),
+    "judges_per_item": (("--judges-per-item", 3), "3", ("--judges", 4)),
+    "repeats": (("--repeats", 0.1), "0.1", ()),
+    "distance": (("--distance", 25), "25", ()),
+    "controls": (("--controls", 0.1), "0.1", ()),
+    "margin": (("--margin", 7), "7", SCORE),
+    "block": (("--block", "3 of 5"), '"3 of 5"', ()),
+    "policy": (("--policy", "random"), '"random"', ()),
+    "other_outputs": (("--other-outputs",), "true", ()),
+    "rankings": (("--rankings", 30), "30", ()),
+    "hours": (("--hours", 0.5), "0.5", ()),
+    "money": (("--money", 9.5), "9.5", ("--rate", 20)),
+    "rate": (("--rate", 20.0), "20.0", ()),
+    "seconds": (("--seconds", 9.0), "9.0", ()),
+    "until": (("--until", "eager>noisy", "--until", "clusters=3"),
+              '["eager>noisy", "clusters=3"]', ()),
+    "looks": (("--looks", 2), "2", UNTIL),
+    "alpha": (("--alpha", 0.1), "0.1", UNTIL),
+    "scales": (("--scale", "fluency:0-4:bad,good", "--scale", "meaning"),
+               '[{name = "fluency", high = 4, labels = ["bad", "good"]}, {name = "meaning"}]',
+               SCORE),
+    "side_by_side": (("--side-by-side",), "true", SCORE),
+    "instructions": (("--write", "minimal", "--write", "fluency"), '["minimal", "fluency"]',
+                     (*WRITE, "--judges", 2)),
+    "slots": (("--slots", 2), "2", (*WRITE, "--judges", 2)),
+    "marks": (("--no-marks",), "false", ()),
+    "marks_may_change": (("--no-marks-may-change",), "false", ()),
+    "context": (("--context", 2), "2", ("--documents", "source.txt")),
+    "attempts": (("--attempts", 3), "3", ()),
+    "pass_mark": (("--pass-mark", 0.5), "0.5", ()),
+    "blind": (("--blind",), "true", ()),
+    "lease": (("--lease", 600), "600", ()),
+    "reference_is_system": (("--reference-is-system",), "true", REFS),
+    "show_reference": (("--show-reference",), "true", REFS),
+    "seed": (("--design-seed", 5), "5", ()),
+}  # fmt: skip
+
+
+def test_every_setting_has_an_option_and_a_case() -> None:
+    names = {field.name for field in fields(Design)}
+    assert set(SETTINGS) == names
+    assert set(SAID) == names
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_settings_are_the_same_in_both_places(folder: Path, name: str) -> None:
+    option, written, beside = SAID[name]
+    more = TUTORIAL if name in ("attempts", "pass_mark") else ""
+    (folder / "a.toml").write_text(more)
+    (folder / "c.toml").write_text(f"{name} = {written}\n{more}")
+    collect(folder, "new", "a.db", *TEXTS, *beside, *option, "--campaign", "a.toml")
+    collect(folder, "new", "b.db", *TEXTS, *beside, "--campaign", "c.toml")
+    assert design_in(folder, "a.db") == design_in(folder, "b.db")
+    plain = json.loads(json.dumps(design_of({}).to_json()))
+    assert design_in(folder, "a.db")[name] != plain[name]
+
+
+def test_the_command_line_wins_over_the_file(folder: Path) -> None:
+    (folder / "c.toml").write_text("judges = 3\nmarks = false\nblind = true\n")
+    given = ("--campaign", "c.toml", "--judges", 2, "--marks")
+    collect(folder, "new", "p.db", *TEXTS, *given)
+    found = design_in(folder)
+    assert (found["judges"], found["marks"], found["blind"]) == (2, True, True)
+
+
+def test_inputs_and_addresses_may_stand_in_the_file(folder: Path) -> None:
+    """All that a campaign file may name does what the option does."""
+    (folder / "in").mkdir()
+    (folder / "in" / "e.md").write_text("Rank them.\n")
+    (folder / "in" / "d.md").write_text("Ordne sie.\n")
+    port = free_port()
+    outputs = ", ".join(f'"../{name}"' for name in SYSTEMS)
+    (folder / "in" / "c.toml").write_text(
+        f'[inputs]\nname = "Pilot"\nsource = "../source.txt"\noutputs = [{outputs}]\n'
+        'instructions = {en = "e.md", de = "d.md"}\nlanguage = "de"\ntext_language = "fr"\n'
+        f'no_guard = true\n[serve]\nport = {port}\nurl = "https://example.org/s/"\n'
+    )
+    done = collect(folder, "new", "p.db", "--campaign", "in/c.toml")
+    assert "judge1: https://example.org/s/judge#" in done.stdout
+    ((name, languages, texts),) = kept(folder, "SELECT name, languages, texts FROM campaign")
+    assert (name, json.loads(languages)) == ("Pilot", ["de", "en"])
+    assert json.loads(texts) == {
+        "language": "de",
+        "text_language": "fr",
+        "instructions": "Ordne sie.\n",
+        "translations": {"en": {"instructions": "Rank them.\n"}},
+    }
+    again = collect(folder, "new", "q.db", "--campaign", "in/c.toml", "--url", "https://x.org")
+    assert "judge1: https://x.org/judge#" in again.stdout
+    (folder / "s.toml").write_text("[inputs]\nsample = true\n")
+    collect(folder, "new", "s.db", "--campaign", "s.toml")
+    known = {"references", "documents", "consent", "pilot", "separate"}  # in other tests
+    said = {"name", "source", "outputs", "instructions", "language", "text_language", "no_guard"}
+    assert set(INPUTS) == known | said | {"sample"}
+    from errata.cli.collect import command
+
+    parameters = {each.name for each in command.commands["serve"].params}
+    assert set(SERVE) <= parameters
+
+
+def test_the_file_says_where_to_listen(folder: Path) -> None:
+    (folder / "c.toml").write_text('[serve]\nhost = "203.0.113.7"\n')
+    given = ("run", "p.db", *TEXTS, "--campaign", "c.toml")
+    assert "203.0.113.7 can be reached by others" in collect(folder, *given, code=2).stderr
+    assert not (folder / "p.db").exists()
+
+
+def write_pilot(folder: Path, rankings: int = 60) -> None:
+    """Earlier rankings in which eager is better than noisy more often than not."""
+    with open(folder / "pilot.jsonl", "w") as file:
+        for k in range(rankings):
+            ranks = [1, 2, 3, 4] if k % 3 else [4, 3, 2, 1]
+            groups = [[name.removesuffix(".txt")] for name in SYSTEMS]
+            row = {"item": f"i{k}", "judge": "z", "sentence": k, "groups": groups, "ranks": ranks}
+            file.write(json.dumps(row) + "\n")
+
+
+def test_a_pilot_sets_the_budget(folder: Path) -> None:
+    write_pilot(folder)
+    planned = json.loads(
+        errata("plan", "pilot.jsonl", "--systems", "eager", "noisy", "--json", cwd=folder).stdout
+    )
+    rows = {row["figure"]: row["value"] for row in planned["tables"][0]["rows"]}
+    pilot = ("--pilot", "pilot.jsonl", "--separate", "eager", "noisy", "--judges", 2)
+    four = ("--outputs-per-item", 4)
+    done = collect(folder, "new", "p.db", *TEXTS, *pilot, *four)
+    asked = design_in(folder)["rankings"]
+    assert asked in rows.values(), rows
+    assert f"the budget is {asked} rankings, as errata plan asks" in done.stderr
+    less = collect(folder, "new", "q.db", *TEXTS, *pilot, *four, "--rankings", asked - 1)
+    assert f"allows {asked - 1} judgments, and errata plan asks for {asked}" in less.stderr
+    assert design_in(folder, "q.db")["rankings"] == asked - 1
+    enough = collect(folder, "new", "r.db", *TEXTS, *pilot, *four, "--rankings", asked)
+    assert "errata plan asks" not in enough.stderr
+    five = collect(folder, "new", "s.db", *TEXTS, *pilot)
+    assert "the pilot ranked 4 outputs at a time and the campaign shows 5" in five.stderr
+    (folder / "c.toml").write_text(
+        "outputs = 4\njudges = 2\n[inputs]\npilot = 'pilot.jsonl'\nseparate = ['eager', 'noisy']\n"
+    )
+    collect(folder, "new", "t.db", *TEXTS, "--campaign", "c.toml")
+    assert design_in(folder, "t.db") == design_in(folder)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--separate", "eager", "noisy"), "--separate goes with --pilot"),
+        (("--pilot", "pilot.jsonl"), "a pilot serves to plan the budget, or to start adaptive"),
+        (("--pilot", "pilot.jsonl", "--separate", "eager", "X"), "names 'X', which is no system"),
+        (("--pilot", "other.jsonl", "--separate", "eager", "noisy"), "other.jsonl: no earlier"),
+        (("--pilot", "even.jsonl", "--separate", "eager", "noisy"), "by the pilot not even"),
+        (("--strata", "equal"), "--strata goes with --sentences strata"),
+        (("--looks", 3), "--looks goes with --until"),
+        (("--alpha", 0.1), "--alpha goes with --until"),
+        (("--margin", 3), "--margin goes with --kind score"),
+        (("--side-by-side",), "--side-by-side goes with --kind score"),
+        (("--distance", 30, "--repeats", 0), "--distance goes with --repeats"),
+        (("--judges-per-item", 3, "--overlap", 0), "--judges-per-item goes with --overlap"),
+        (("--block", "3 of 5", "--controls", 0), "--block goes with --controls"),
+        (("--context", 2), "--context goes with --documents"),
+        (("--attempts", 3), "--attempts goes with a [[tutorial]] in the campaign file"),
+        (("--show-reference",), "show_reference is set, and there is no reference"),
+        (("--until", "eager>X"), "names 'X', which is no system"),
+        (("--until", "eager"), "until='eager' is no stop rule"),
+        (("--money", 20), "a budget of money needs the rate of an hour"),
+        (("--block", "often"), "block='often' is no rule"),
+        (("--scale", "a:4-0", "--kind", "score"), "scale a goes from 4 to 0"),
+        (("--instructions", "de=how.md", "--instructions", "de=how.md"), "two files of"),
+        (("--instructions", "de=how.md", "--language", "en"), "no text of instructions in en"),
+        (
+            ("--instructions", "de=how.md", "--instructions", "en=how.md", "--consent", "how.md"),
+            "there is no text of consent in en",
+        ),
+    ],
+)
+def test_what_makes_no_design_is_refused(
+    folder: Path, words: tuple[object, ...], problem: str
+) -> None:
+    write_pilot(folder)
+    pilot = (folder / "pilot.jsonl").read_text()
+    (folder / "other.jsonl").write_text(
+        pilot.replace("eager", "e").replace("noisy", "n").replace("fluent", "f")
+    )
+    even = [json.loads(line) | {"ranks": [1, 1, 1, 1]} for line in pilot.splitlines()]
+    (folder / "even.jsonl").write_text("".join(json.dumps(row) + "\n" for row in even))
+    (folder / "how.md").write_text("Words.\n")
+    done = collect(folder, "new", "p.db", *TEXTS, *words, code=2)
+    assert problem in done.stderr.splitlines()[-1]
+    assert not (folder / "p.db").exists()
+
+
+def test_adaptive_pairs_start_from_earlier_judgments(folder: Path) -> None:
+    write_pilot(folder)
+    adaptive = (*TEXTS, "--kind", "pair", "--policy", "adaptive", "--pilot", "pilot.jsonl")
+    collect(folder, "new", "p.db", *adaptive)
+    ((detail,),) = kept(folder, "SELECT detail FROM event WHERE kind = 'earlier'")
+    names = sorted(name.removesuffix(".txt") for name in SYSTEMS)
+    wins = json.loads(detail)["wins"]
+    assert wins[names.index("eager")][names.index("noisy")] == 40
+    assert wins[names.index("noisy")][names.index("eager")] == 20
+    collect(folder, "import", "p.db", "pilot.jsonl", "--judgments")
+    with running(folder, "run", "p.db", *adaptive) as (server, said):
+        assert judge(server, said["judge1"], 3) == 3
+    assert len(collect(folder, "export", "p.db").stdout.splitlines()) == 3  # never merged
+    other = collect(folder, "run", "p.db", *adaptive[:-2], "--port", free_port(), code=2)
+    assert "the pilot: missing since the campaign was made" in other.stderr
+    collect(folder, "new", "q.db", *TEXTS)
+    refused = collect(folder, "import", "q.db", "pilot.jsonl", "--judgments", code=2)
+    assert "only adaptive pairs start from earlier judgments" in refused.stderr
+
+
+def test_what_is_not_frozen_can_change(folder: Path) -> None:
+    """Texts, quotas and budget, while it is served, by command and by the organiser's page."""
+    (folder / "how.md").write_text("First.\n")
+    (folder / "then.md").write_text("Then.\n")
+    with running(folder, "run", "p.db", *TEXTS, "--instructions", "how.md", "--judges", 2) as (
+        server,
+        said,
+    ):
+        me = lambda name: server.call("GET", "me", token=said[name])[1]  # noqa: E731
+        before = design_in(folder)
+        collect(folder, "change", "p.db", "--quota", 4, "judge1")
+        assert me("judge1")["progress"]["quota"] == 4
+        collect(folder, "change", "p.db", "--quota", 6)
+        assert [me(name)["progress"]["quota"] for name in ("judge1", "judge2")] == [6, 6]
+        collect(folder, "change", "p.db", "--instructions", "then.md")
+        assert me("judge1")["instructions"][0]["inline"] == [["text", "Then."]]
+        assert "allows 3 judgments" in collect(folder, "change", "p.db", "--rankings", 3).stderr
+        assert judge(server, said["judge1"], 9) == 3
+        much = collect(folder, "change", "p.db", "--hours", 90)
+        assert "more need another campaign" in much.stderr
+        organiser = said["organiser"]
+        for body, status in (
+            ({"quota": {"tasks": 8, "names": ["judge2"]}, "budget": {"rankings": 5}}, 200),
+            ({"texts": {"instructions": "Last."}}, 200),
+            ({"quota": {"tasks": 0}}, 422),
+            ({"quota": {"tasks": 3, "names": ["nobody"]}}, 422),
+            ({"budget": {"rankings": 5, "hours": 3}}, 422),
+            ({"budget": {"money": 3}}, 422),
+        ):
+            assert server.call("PATCH", "admin/campaign", body, token=organiser)[0] == status, body
+        assert me("judge2")["progress"]["quota"] == 8
+        assert judge(server, said["judge2"], 9) == 2
+        assert design_in(folder) == before
+    events = [
+        (kind, json.loads(detail))
+        for kind, detail in kept(
+            folder, "SELECT kind, detail FROM event WHERE kind IN ('quota', 'budget', 'texts')"
+        )
+    ]
+    assert [kind for kind, _ in events] == [*["quota"] * 3, "texts", "budget", "budget"] + [
+        "quota",
+        "budget",
+        "texts",
+    ]
+    assert events[3][1]["before"]["instructions"] == "First.\n"
+    for words, problem in (
+        ((), "nothing to change"),
+        (("--hours", 2, "--rankings", 3), "hours and rankings are two budgets"),
+        (("--rankings", 3, "judge1"), "judges are named, and no quota"),
+        (("--quota", 3, "nobody"), "there is no judge 'nobody'"),
+        (("--money", 3), "a budget of money needs the rate of an hour"),
+    ):
+        assert problem in collect(folder, "change", "p.db", *words, code=2).stderr
+
+
+def test_what_is_worth_a_word_is_said(folder: Path) -> None:
+    """Warnings: sentences without a difference, long texts, few common pairs, HTML."""
+    lines = (folder / "source.txt").read_text("utf-8").splitlines()
+    for name in ("source.txt", *SYSTEMS):
+        own = (folder / name).read_text("utf-8").splitlines()
+        own[4] = lines[4]
+        own[6] = f"{own[6]} " + "very " * 300
+        (folder / name).write_text("\n".join(own) + "\n", encoding="utf-8")
+    (folder / "how.md").write_text("Rank\n<b>all</b> of <https://example.org>\n")
+    named = ("my system=eager.txt", "a,b=cautious.txt", *SYSTEMS[2:])
+    given = ("--source", "source.txt", *named, "--instructions", "how.md", "--judges", 9)
+    done = collect(folder, "new", "p.db", *given)
+    left_out = kept(folder, "SELECT count(*) FROM sentence WHERE stratum LIKE '%, 1 output'")[0][0]
+    assert f"{left_out} sentences left out: nothing to judge" in done.stderr
+    assert "5 texts of more than 1000 characters, the first in the sources, line 7" in done.stderr
+    assert "pairs of outputs in common, and a κ needs 50" in done.stderr
+    for name in ("my system", "a,b"):
+        assert f"{name!r} cannot stand in Appraise's XML" in done.stderr
+    assert "how.md:2: <b> is shown as it stands" in done.stderr
+
+
+def test_judges_read_texts_in_their_language(folder: Path) -> None:
+    for name, text in {"e": "Rank.", "d": "Ordne.", "ce": "Agree?", "cd": "Ja?"}.items():
+        (folder / f"{name}.md").write_text(text + "\n")
+    given = ("--instructions", "en=e.md", "--instructions", "de=d.md")
+    given += ("--consent", "en=ce.md", "--consent", "de=cd.md")
+    collect(folder, "new", "p.db", *TEXTS, *given)
+    (folder / "j.csv").write_text("name,language\nana,de\nbo,\n")
+    collect(folder, "import", "p.db", "j.csv")
+    (folder / "k.csv").write_text("name,language\ncleo,fr\n")
+    refused = collect(folder, "import", "p.db", "k.csv", code=2)
+    assert "no texts in 'fr'" in refused.stderr
+    with running(folder, "run", "p.db") as (server, said):
+
+        def shown(name: str) -> tuple[str, str, str, str]:
+            me = server.call("GET", "me", token=said[name])[1]
+            words = [me[key] for key in ("instructions",)] + [me["consent"]["blocks"]]
+            first, second = (each[0]["inline"][0][1] for each in words)
+            assert me["languages"] == ["en", "de"]
+            return me["language"], me["strings"]["submit"], first, second
+
+        german, english = ("de", "Abschicken", "Ordne.", "Ja?"), ("en", "Submit", "Rank.", "Agree?")
+        assert (shown("ana"), shown("bo")) == (german, english)
+        body = {"language": "de"}
+        assert server.call("POST", "language", body, token=said["bo"]) == (200, body)
+        assert shown("bo") == german
+        status, wrong = server.call("POST", "language", {"language": "fr"}, token=said["bo"])
+        assert (status, wrong["error"]["field"]) == (422, "language")
+        # Who agreed has agreed in any language, until the text of one changes.
+        version = server.call("GET", "me", token=said["bo"])[1]["consent"]["version"]
+        agreed = {"version": version, "agreed": True}
+        assert server.call("POST", "consent", agreed, token=said["bo"])[1]["state"] == "working"
+        server.call("POST", "language", {"language": "en"}, token=said["bo"])
+        assert server.call("GET", "me", token=said["bo"])[1]["state"] == "working"
+        collect(folder, "change", "p.db", "--consent", "en=ce.md", "--consent", "de=d.md")
+        assert server.call("GET", "me", token=said["bo"])[1]["state"] == "consent"
+
+
+def test_the_reference_is_shown_where_the_campaign_says_so(folder: Path) -> None:
+    refs = ("--refs", "reference0.txt", "--show-reference")
+    references = (folder / "reference0.txt").read_text("utf-8").splitlines()
+    sources = (folder / "source.txt").read_text("utf-8").splitlines()
+    with running(folder, "run", "p.db", *TEXTS, *refs, "--controls", 0.2) as (server, said):
+        for _ in range(12):
+            _, body = server.call("POST", "tasks", {"ahead": 1}, token=said["judge1"])
+            (task,) = body["tasks"]
+            kept = [text for kind, text in task["reference"] if kind in ("same", "ins", "new")]
+            assert " ".join(kept) == references[sources.index(task["source"])]
+            assert judge(server, said["judge1"], 1) == 1
+    collect(folder, "new", "q.db", *TEXTS)
+    assert kept_references(folder, "q.db") == {""}
+
+
+def kept_references(folder: Path, place: str) -> set[str]:
+    return {row[0] for row in kept(folder, "SELECT reference FROM sentence", place)}
+
+
+@pytest.mark.parametrize(("set_", "own"), [("true", ""), ("false", "reference = 'He goes.'\n")])
+def test_examples_look_like_other_tasks(folder: Path, set_: str, own: str) -> None:
+    (folder / "c.toml").write_text(
+        f"show_reference = {set_}\nreference_is_system = true\n[[control]]\nsource = 'He go .'\n"
+        f"outputs = ['He goes .', 'He go go .']\nworse = 2\nbetter = 1\n{own}"
+    )
+    given = ("new", "p.db", *TEXTS, "--refs", "reference0.txt", "--campaign", "c.toml")
+    done = collect(folder, *given, code=2)
+    assert "the control 'He go .' has" in done.stderr
