@@ -35,7 +35,7 @@ from errata.web.prose import read_prose
 from errata.web.schema import judges, schemas
 from errata.web.standing import JudgeStanding, consent_version, judge_standing
 from errata.web.store import Campaign, ForbiddenError, Store
-from errata.web.tokens import Claims, read_token
+from errata.web.tokens import Claims, campaign_mark, read_token
 from errata.web.wording import direction_of, wording
 
 __all__ = ["Served", "application"]
@@ -146,6 +146,7 @@ async def me(served: Served, request: Request) -> Response:
         {
             "state": standing.state,
             "title": campaign.name,
+            "campaign": campaign_mark(served.key),
             "name": standing.name,
             "kind": design.kind,
             "language": language,

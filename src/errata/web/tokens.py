@@ -17,7 +17,15 @@ from typing import Literal, NamedTuple
 
 from errata.errors import InputError
 
-__all__ = ["Claims", "TokenRole", "find_key", "key_from_words", "read_token", "token_for"]
+__all__ = [
+    "Claims",
+    "TokenRole",
+    "campaign_mark",
+    "find_key",
+    "key_from_words",
+    "read_token",
+    "token_for",
+]
 
 TokenRole = Literal["judge", "admin"]
 KEY_VARIABLE = "ERRATA_COLLECT_KEY"
@@ -54,6 +62,15 @@ def read_token(key: bytes, token: str) -> Claims | None:
         return None
     genuine = _tag(key, role, judge, generation)
     return Claims(role, judge, generation) if hmac.compare_digest(genuine, found[4]) else None
+
+
+def campaign_mark(key: bytes) -> str:
+    """What tells this campaign from another at the same address, to whoever has a link.
+
+    >>> campaign_mark(b"k" * 32) == campaign_mark(b"q" * 32)
+    False
+    """
+    return hmac.new(key, b"errata collect campaign", hashlib.sha256).hexdigest()[:16]
 
 
 def _tag(key: bytes, role: str, judge: int, generation: int) -> str:
