@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Integer, cast, func, select
 from errata import human
 from errata.collect.budget import seconds_per_task
 from errata.collect.checks import first_ranked_best, share_of_ties, wilson
-from errata.collect.design import COMPARING
+from errata.collect.design import COMPARING, WRITING
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
@@ -28,11 +28,12 @@ from errata.report.table import Table
 from errata.report.tables.rankings import agreement_tables, head_to_head_table, ranking_table
 from errata.web.answering import controls_of
 from errata.web.clock import iso_time
-from errata.web.exports import judgments_in
+from errata.web.exports import forms_of, judgments_in
 from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
 from errata.web.steering import RANKER
 from errata.web.store import Campaign, Store
+from errata.web.tallies import comparisons_table, disagreement_table
 
 __all__ = ["PARTS", "Dashboard"]
 
@@ -71,7 +72,7 @@ class Dashboard:
             "status": self._status(campaign),
             "ranking": self._ranking(campaign, found),
             "judges": self._judges(campaign, found),
-            "items": self._items(),
+            "items": self._items(found),
         }
         for name, body in parts.items():
             text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
@@ -132,6 +133,7 @@ class Dashboard:
         return {
             "title": campaign.name,
             "state": campaign.state,
+            "forms": list(forms_of(campaign.design)),
             "figures": figures,
             "warnings": [],
             "tables": [],
@@ -152,10 +154,13 @@ class Dashboard:
             ranking = cluster(scores)
         except InputError as error:  # one sentence only, or systems that nobody compared
             return {"notes": [f"No ranking yet: {error}"], "tables": []}
-        head = head_to_head_table(
-            human.head_to_head(comparisons), ranking.order, context=comparisons.facts
+        head = human.head_to_head(comparisons)
+        tables = (
+            ranking_table(ranking),
+            head_to_head_table(head, ranking.order, context=comparisons.facts),
+            comparisons_table(head, ranking.order),
         )
-        return {"notes": [LOOKED], "tables": [_laid_out(ranking_table(ranking)), _laid_out(head)]}
+        return {"notes": [LOOKED], "tables": [_laid_out(each) for each in tables]}
 
     def _judges(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
         by_judge: dict[str, list[Judgment]] = {}
@@ -180,11 +185,16 @@ class Dashboard:
         table = Table(
             (
                 *("judge", "state", "done", "skipped", "seconds", "checks passed"),
-                *("ties", "first is best", "last answer"),
+                *("ties", "first is best", "by chance", "pasted", "last answer"),
             ),
             tuple(rows),
             title="Judges",
-            formats={"checks passed": ".2f", "ties": ".2f", "first is best": ".2f"},
+            formats=dict.fromkeys(
+                ("checks passed", "ties", "first is best", "by chance", "pasted"), ".2f"
+            ),
+            caption="Seconds are the median of active time; checks passed have Wilson's 95 % "
+            "interval; first is best: how often the output shown first was ranked best alone; "
+            "pasted: the share of answers with pasted text.",
         )
         tables = [_laid_out(table, keys)]
         if by_judge:
@@ -192,7 +202,7 @@ class Dashboard:
             tables += [_laid_out(each) for each in several if len(each.columns) <= MOST_COLUMNS]
         return {"tables": tables}
 
-    def _items(self) -> dict[str, Any]:
+    def _items(self, found: Sequence[Judgment]) -> dict[str, Any]:
         with self.store.database.reading() as connection:
             rows = connection.execute(
                 select(
@@ -217,6 +227,8 @@ class Dashboard:
                 .join(items, items.c.sentence == sentences.c.id)
                 .where(items.c.parked.is_(True))
             ).all()
+            words = connection.execute(select(sentences.c.number, sentences.c.text)).all()
+        texts = {row.number: row.text for row in words}
         said = Table(
             ("sentence", "text", "judge", "skipped", "comment"),
             tuple((r.number, r.text, r.name, r.skip or "", r.comment) for r in rows),
@@ -227,7 +239,8 @@ class Dashboard:
             tuple((r.number, r.text) for r in parked),
             title="Parked after three skips",
         )
-        return {"tables": [_laid_out(said), _laid_out(put_by)]}
+        tables = (disagreement_table(found, texts), said, put_by)
+        return {"tables": [_laid_out(each) for each in tables]}
 
 
 def _judge_row(
@@ -244,7 +257,7 @@ def _judge_row(
     }
     mine = judgments.join(assignments, assignments.c.id == judgments.c.assignment)
     times = connection.execute(
-        select(judgments.c.active_ms, judgments.c.server_time)
+        select(judgments.c.active_ms, judgments.c.server_time, judgments.c.display)
         .select_from(mine)
         .where(assignments.c.judge == row.id)
     ).all()
@@ -259,9 +272,20 @@ def _judge_row(
         round(median(seconds), 1) if seconds else None,
         wilson(sum(passed), len(passed)) if passed else None,
         share_of_ties(own) if own else None,
-        first_ranked_best(own)[0] if own else None,
+        *(first_ranked_best(own) if own else (None, None)),
+        _share_pasted([each.display for each in times]) if _writes(campaign) else None,
         None if last is None else iso_time(last)[:19].replace("T", " "),
     )
+
+
+def _share_pasted(displays: Sequence[str | None]) -> float | None:
+    """The share of answers in which something was pasted."""
+    pasted = [json.loads(each or "{}").get("pasted", 0) > 0 for each in displays]
+    return sum(pasted) / len(pasted) if pasted else None
+
+
+def _writes(campaign: Campaign) -> bool:
+    return campaign.design.kind in WRITING
 
 
 def _compares(campaign: Campaign) -> bool:
