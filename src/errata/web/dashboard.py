@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -156,7 +157,7 @@ class Dashboard:
             return {"notes": [f"No ranking yet: {error}"], "tables": []}
         head = human.head_to_head(comparisons)
         tables = (
-            ranking_table(ranking),
+            replace(ranking_table(ranking), title="Ranking"),
             head_to_head_table(head, ranking.order, context=comparisons.facts),
             comparisons_table(head, ranking.order),
         )
@@ -196,9 +197,10 @@ class Dashboard:
             "interval; first is best: how often the output shown first was ranked best alone; "
             "pasted: the share of answers with pasted text.",
         )
-        tables = [_laid_out(table, keys)]
+        tables = [_laid_out(_filled(table), keys)]
         if by_judge:
-            several = agreement_tables(judge_agreement(found))
+            *several, each_one = agreement_tables(judge_agreement(found))
+            several.append(replace(each_one, title="Agreement of each judge"))
             tables += [_laid_out(each) for each in several if len(each.columns) <= MOST_COLUMNS]
         return {"tables": tables}
 
@@ -275,6 +277,17 @@ def _judge_row(
         *(first_ranked_best(own) if own else (None, None)),
         _share_pasted([each.display for each in times]) if _writes(campaign) else None,
         None if last is None else iso_time(last)[:19].replace("T", " "),
+    )
+
+
+def _filled(table: Table) -> Table:
+    """A table without the columns in which nothing stands yet."""
+    kept = [c for c in range(len(table.columns)) if any(row[c] is not None for row in table.rows)]
+    return replace(
+        table,
+        columns=tuple(table.columns[c] for c in kept),
+        rows=tuple(tuple(row[c] for c in kept) for row in table.rows),
+        formats={k: v for k, v in table.formats.items() if table.columns.index(k) in kept},
     )
 
 

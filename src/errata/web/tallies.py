@@ -15,7 +15,7 @@ from errata.report.table import Table
 __all__ = ["comparisons_table", "disagreement_table"]
 
 _Group = tuple[str, ...]
-MOST_ROWS = 20  # of disagreements that are shown
+ROWS_SHOWN = 20  # of disagreements that are shown
 
 
 def comparisons_table(head: HeadToHead, order: Sequence[int]) -> Table:
@@ -67,7 +67,7 @@ def disagreement_table(found: Sequence[Judgment], texts: Mapping[int, str]) -> T
     rows.sort(key=lambda row: (-row[3], -row[2], row[0]))
     return Table(
         ("sentence", "text", "judges", "pairs that differ"),
-        tuple(rows[:MOST_ROWS]),
+        tuple(rows[:ROWS_SHOWN]),
         title="Where judges disagree most",
         name="disagreement",
         formats={"pairs that differ": ".2f"},

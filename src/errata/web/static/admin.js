@@ -16,6 +16,7 @@ const FORMS = [
   ["edits-m2", "edits.m2", "M2 of what the majority calls good"],
   ["details", "details.jsonl", "everything: purposes, orders, revisions, times, comments"],
   ["people", "people.csv", "who finished, for paying"]];
+const WORDY = new Set(["text", "comment"]); // columns of what people wrote
 const places = {}, tags = {};
 let token = "", lost = false;
 
@@ -50,7 +51,7 @@ function table({title, columns, rows, note, rules = []}, actions = null) {
   return [h("h3", {id}, title), h("div", {class: "scroll", tabindex: "0", role: "group", "aria-labelledby": id}, h("table", {"aria-labelledby": id},
     h("thead", {}, h("tr", {}, head)),
     h("tbody", {}, rows.map((row, at) => h("tr", {class: rules.includes(at) ? "rule" : row.flag ? "flagged" : null},
-      row.cells.map((cell, k) => h(k ? "td" : "th", {scope: k ? null : "row", class: columns[k].numeric ? "n" : null}, cell ?? "")),
+      row.cells.map((cell, k) => h(k ? "td" : "th", {scope: k ? null : "row", class: columns[k].numeric ? "n" : WORDY.has(columns[k].name) ? "words" : null, dir: WORDY.has(columns[k].name) ? "auto" : null}, cell ?? "")),
       actions ? h("td", {}, actions(row)) : null))))), note ? h("p", {class: "note"}, note) : null];
 }
 

@@ -15,6 +15,7 @@ function dialog(title, content, buttons) {
     if (event.key !== "Enter" || event.isComposing || event.target.matches("button")) return;
     if (event.target.matches("textarea") && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
+    event.stopPropagation(); // the task behind it must not hear of it
     made.querySelector("button.main").click();
   });
   document.body.append(made);
@@ -35,7 +36,7 @@ export function skipDialog(comment, skipped) {
     button(say("skip.do"), () => {
       const chosen = radios.find(radio => radio.checked)?.value;
       if (!chosen) { warning.textContent = say("skip.missing"); return; }
-      if (chosen === "other" && !words.value.trim()) { warning.textContent = say("skip.missing.words"); return; }
+      if (chosen === "other" && !words.value.trim()) { warning.textContent = say("skip.missing.words"); words.focus(); return; }
       close();
       skipped(chosen, words.value.trim());
     }, true), button(say("cancel"), close)]);
