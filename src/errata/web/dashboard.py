@@ -17,13 +17,13 @@ from sqlalchemy import Connection, Integer, cast, func, select
 
 from errata import human
 from errata.collect.budget import seconds_per_task
-from errata.collect.checks import first_ranked_best, share_of_ties, wilson
+from errata.collect.checks import first_ranked_best, share_of_ties
 from errata.collect.design import COMPARING, WRITING
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
-from errata.numbers import Estimate
+from errata.numbers import Interval
 from errata.report.cells import Cell, is_number
 from errata.report.table import Table
 from errata.report.tables.rankings import agreement_tables, head_to_head_table, ranking_table
@@ -34,11 +34,18 @@ from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
 from errata.web.steering import RANKER
 from errata.web.store import Campaign, Store
-from errata.web.tallies import comparisons_table, disagreement_table
+from errata.web.tallies import (
+    comparisons_table,
+    disagreement_table,
+    share_passed,
+    share_pasted,
+    without_empty_columns,
+)
 
 __all__ = ["PARTS", "Dashboard"]
 
 PARTS = ("status", "ranking", "judges", "items")
+SHARES = ("checks passed", "95 % interval", "ties", "first is best", "by chance", "pasted")
 HOUR = 3_600_000  # milliseconds
 WORRYING = 0.9  # a judge whose share of passed checks lies below it is marked
 MOST_COLUMNS = 15  # of a table that is still read on a page
@@ -179,25 +186,23 @@ class Dashboard:
             {
                 "key": row.name,
                 "state": row.state,
-                "flag": isinstance(cells[5], Estimate) and cells[5].high < WORRYING,
+                "flag": isinstance(cells[6], Interval) and cells[6].high < WORRYING,
             }
             for row, cells in zip(people, rows, strict=True)
         ]
         table = Table(
             (
-                *("judge", "state", "done", "skipped", "seconds", "checks passed"),
+                *("judge", "state", "done", "skipped", "seconds", "checks passed", "95 % interval"),
                 *("ties", "first is best", "by chance", "pasted", "last answer"),
             ),
             tuple(rows),
             title="Judges",
-            formats=dict.fromkeys(
-                ("checks passed", "ties", "first is best", "by chance", "pasted"), ".2f"
-            ),
+            formats={"seconds": ".1f"} | dict.fromkeys(SHARES, ".2f"),
             caption="Seconds are the median of active time; checks passed have Wilson's 95 % "
             "interval; first is best: how often the output shown first was ranked best alone; "
             "pasted: the share of answers with pasted text.",
         )
-        tables = [_laid_out(_filled(table), keys)]
+        tables = [_laid_out(without_empty_columns(table), keys)]
         if by_judge:
             *several, each_one = agreement_tables(judge_agreement(found))
             several.append(replace(each_one, title="Agreement of each judge"))
@@ -272,29 +277,12 @@ def _judge_row(
         states.get("done", 0),
         states.get("skipped", 0),
         round(median(seconds), 1) if seconds else None,
-        wilson(sum(passed), len(passed)) if passed else None,
+        *share_passed(passed),
         share_of_ties(own) if own else None,
         *(first_ranked_best(own) if own else (None, None)),
-        _share_pasted([each.display for each in times]) if _writes(campaign) else None,
+        share_pasted([each.display for each in times]) if _writes(campaign) else None,
         None if last is None else iso_time(last)[:19].replace("T", " "),
     )
-
-
-def _filled(table: Table) -> Table:
-    """A table without the columns in which nothing stands yet."""
-    kept = [c for c in range(len(table.columns)) if any(row[c] is not None for row in table.rows)]
-    return replace(
-        table,
-        columns=tuple(table.columns[c] for c in kept),
-        rows=tuple(tuple(row[c] for c in kept) for row in table.rows),
-        formats={k: v for k, v in table.formats.items() if table.columns.index(k) in kept},
-    )
-
-
-def _share_pasted(displays: Sequence[str | None]) -> float | None:
-    """The share of answers in which something was pasted."""
-    pasted = [json.loads(each or "{}").get("pasted", 0) > 0 for each in displays]
-    return sum(pasted) / len(pasted) if pasted else None
 
 
 def _writes(campaign: Campaign) -> bool:

@@ -1,18 +1,28 @@
-"""Tables of the organiser's page that no command prints: who met whom, where judges disagree."""
+"""Figures of the organiser's page that no command prints: who met whom, where judges disagree."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 
+from errata.collect.checks import wilson
 from errata.data import Judgment
 from errata.human.head_to_head import HeadToHead
+from errata.numbers import Interval
 from errata.report.cells import Cell
 from errata.report.table import Table
 
-__all__ = ["comparisons_table", "disagreement_table"]
+__all__ = [
+    "comparisons_table",
+    "disagreement_table",
+    "share_passed",
+    "share_pasted",
+    "without_empty_columns",
+]
 
 _Group = tuple[str, ...]
 ROWS_SHOWN = 20  # of disagreements that are shown
@@ -72,3 +82,32 @@ def disagreement_table(found: Sequence[Judgment], texts: Mapping[int, str]) -> T
         name="disagreement",
         formats={"pairs that differ": ".2f"},
     )
+
+
+def without_empty_columns(table: Table) -> Table:
+    """A table without the columns in which nothing stands yet."""
+    kept = [c for c in range(len(table.columns)) if any(row[c] is not None for row in table.rows)]
+    return replace(
+        table,
+        columns=tuple(table.columns[c] for c in kept),
+        rows=tuple(tuple(row[c] for c in kept) for row in table.rows),
+        formats={k: v for k, v in table.formats.items() if table.columns.index(k) in kept},
+    )
+
+
+def share_passed(passed: Sequence[bool]) -> tuple[float | None, Interval | None]:
+    """The share of checks that were passed, and Wilson's interval, which has no middle."""
+    if not passed:
+        return None, None
+    found = wilson(sum(passed), len(passed))
+    return found.value, Interval(found.low, found.high)
+
+
+def share_pasted(displays: Sequence[str | None]) -> float | None:
+    """The share of answers in which something was pasted.
+
+    >>> share_pasted(['{"pasted": 12}', '{"marks": true}', ""])
+    0.3333333333333333
+    """
+    pasted = [json.loads(each or "{}").get("pasted", 0) > 0 for each in displays]
+    return sum(pasted) / len(pasted) if pasted else None
