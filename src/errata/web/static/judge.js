@@ -35,7 +35,7 @@ const button = (text, action, attributes = {}) =>
 
 function failed(error) {
   if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
-    screen(say("link.bad.title"), h("p", {}, say("link.bad")), h("p", {}, error.message));
+    screen(say("link.bad.title"), h("p", {}, say("link.bad")));
   } else {
     // Said once: a page that is built again and again is read out again and again.
     if (!document.getElementById("unreached")) {
