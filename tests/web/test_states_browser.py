@@ -13,6 +13,7 @@ import pytest
 
 from browser import assert_accessible, assert_fits, css, dark, narrow, press, screenshot, until
 from campaigns import material
+from errata.web.people import change_state
 from errata.web.wording import wording
 from judge_pages import (
     PAGE_WORDS,
@@ -224,6 +225,23 @@ def _saved(browser: Any, link: Any, folder: Path) -> str:
     text = path.read_text(encoding="utf-8")
     path.unlink()
     return text
+
+
+def test_answers_are_sent_though_there_is_nothing_to_do(browser: Any, tmp_path: Path) -> None:
+    """The server is gone, the tab is closed, and the study rests when both are back."""
+    with campaign_served(tmp_path, design_for("rank", 1)) as one:
+        at_work(browser, one)
+        one.server.kill()
+        answer_by_keys(browser, "rank")
+        control_enter(browser)
+        status(browser, "Not sent yet (1)")
+        browser.get("about:blank")
+        change_state(one.campaign.database, "paused", now=1)
+        one.server.start()
+        browser.get(one.server.link())
+        headed(browser, "Paused")
+        until(browser, "document.querySelector('a[download]') === null")
+        assert len(one.answers(1)) == 1
 
 
 def test_storage_forbidden(browser: Any, ranking: ServedCampaign) -> None:

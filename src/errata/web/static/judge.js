@@ -3,7 +3,7 @@
 import {Refused, call, connect} from "./api.js";
 import {fill, h, prose} from "./element.js";
 import {forgetAll, keep, keepFor, read, watch} from "./kept.js";
-import {unsent} from "./outbox.js";
+import {outbox, unsent} from "./outbox.js";
 import {learn, say} from "./strings.js";
 import {work} from "./work.js";
 
@@ -59,6 +59,13 @@ async function start() {
   document.title = me.title;
   keep("tab", {mine});
   show();
+  if (!working && me.state !== "consent") sendLeft();
+}
+
+/** Answers of an earlier visit are sent, though there is nothing to do now. */
+function sendLeft() {
+  const box = outbox(() => {}, () => { if (!working && !box.waiting().length) show(); });
+  if (box.waiting().length) box.send();
 }
 
 function show() {
