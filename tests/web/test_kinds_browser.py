@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from browser import assert_fits, css, dark, narrow, press, screenshot, until
+from errata.collect.items import CampaignTexts
 from judge_pages import (
     KINDS,
     ServedCampaign,
@@ -329,3 +331,31 @@ def test_small_dark_and_zoomed(browser: Any, campaigns_of: Any, kind: str) -> No
     )
     assert set(spoken) <= {"inserted", "deleted"}
     assert bool(spoken) == (kind != "correct")
+
+
+def test_a_page_from_the_right(browser: Any, tmp_path: Path) -> None:
+    """In a language that is written from the right the page is turned round, and arrows with it."""
+    from selenium.webdriver import Keys
+
+    texts = CampaignTexts(
+        ("היא אוהב את הספר הזה .", "הוא הולך הביתה ."),
+        {
+            "A": ("היא אוהבת את הספר הזה .", "הוא הלך הביתה ."),
+            "B": ("היא אוהב ספר הזה .", "היא הולכת הביתה ."),
+        },
+    )
+    words = {"language": "he", "text_language": "he"}
+    with campaign_served(tmp_path, design_for("pair", 1, quota=None), texts, words=words) as one:
+        at_work(browser, one)
+        left, right = (
+            browser.execute_script("return arguments[0].getBoundingClientRect().left", card)
+            for card in reversed(css(browser, ".card"))
+        )
+        assert left < right
+        press(browser, Keys.ARROW_LEFT)
+        assert answered(browser) == ["pair-B"]
+        press(browser, Keys.ARROW_RIGHT)
+        assert answered(browser) == ["pair-bad"]
+        assert_fine(browser, one.server)
+        with narrow(browser):
+            assert_fits(browser)
