@@ -53,7 +53,7 @@ FROM_DATA = {"benchmark.svg": "docs/benchmark.py"}
 # What a terminal shows, as a picture of it.
 TERMINALS = {"terminal.svg": ("score", "--sample")}
 # Pages as a browser shows them: python docs/screenshots.py, which needs Chromium.
-SCREENSHOTS = ("report.png", "explorer.png")
+SCREENSHOTS = ("report.png", "explorer.png", "collect-judge.png", "collect-organiser.png")
 
 
 def draw(name: str, folder: Path) -> None:

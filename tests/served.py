@@ -46,13 +46,14 @@ class Server:
     calls: int = 1_000_000
     process: subprocess.Popen[bytes] | None = None
     program: str = PROGRAM
+    key: str = KEY
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
 
     def start(self) -> Server:
-        words = [self.place, str(self.port), KEY, str(self.calls)]
+        words = [self.place, str(self.port), self.key, str(self.calls)]
         self.process = subprocess.Popen([sys.executable, "-c", self.program, *words])
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
@@ -80,11 +81,11 @@ class Server:
                 self.process.wait()
 
     def token(self, judge: int, generation: int = 1) -> str:
-        return token_for(bytes.fromhex(KEY), "judge", judge, generation)
+        return token_for(bytes.fromhex(self.key), "judge", judge, generation)
 
     @property
     def admin(self) -> str:
-        return token_for(bytes.fromhex(KEY), "admin")
+        return token_for(bytes.fromhex(self.key), "admin")
 
     def link(self, judge: int = 1) -> str:
         return f"{self.address}judge#{self.token(judge)}"

@@ -19,10 +19,9 @@ from browser import (
     screenshot,
     until,
 )
-from campaigns import material
-from errata.collect.design import Design, Scale
+from errata.collect.design import Design
 from errata.collect.items import CampaignTexts
-from errata.web.schema import assignments, judgments
+from errata.web.schema import judgments
 from served import Server, served
 from stored_campaigns import Made, Make
 
@@ -255,54 +254,6 @@ def test_the_second_tab_takes_over(browser: Any, make_sqlite: Make) -> None:
             browser.switch_to.window(first)
 
 
-def _campaign_of(make_sqlite: Make, kind: str, texts: CampaignTexts | None = None) -> Made:
-    scales = (Scale("grammaticality"), Scale("fluency", 0, 4, ("bad", "good")))
-    design = Design(
-        kind=kind,  # type: ignore[arg-type]
-        judges=1,
-        quota=4,
-        repeats=0,
-        controls=0,
-        scales=scales if kind == "score" else (),
-    )
-    return make_sqlite(design, texts)
-
-
-def _answered(browser: Any, kind: str) -> None:
-    """Answer what is shown, by keys."""
-    from selenium.webdriver import Keys
-
-    if kind == "pair":
-        press(browser, Keys.ARROW_LEFT, Keys.ENTER)
-    elif kind == "score":
-        press(browser, Keys.END, Keys.ENTER, Keys.HOME, Keys.ENTER)
-    elif kind == "edits":
-        press(browser, "g", Keys.ENTER)
-        while not browser.execute_script("return document.activeElement.matches('button.main')"):
-            press(browser, "b", Keys.ENTER)
-    elif kind == "correct":
-        press(browser, Keys.END, " too")
-    control_enter(browser)
-
-
-@pytest.mark.parametrize("kind", ["pair", "score", "edits", "correct"])
-def test_other_kinds_by_keys(browser: Any, make_sqlite: Make, kind: str) -> None:
-    campaign = _campaign_of(make_sqlite, kind)
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link())
-        working(browser)
-        assert_good(browser, server)
-        screenshot(browser, f"collect-{kind}", whole=True)
-        _answered(browser, kind)
-        submitted(browser, 1)
-        (row,) = stored(campaign)
-        expected = {"pair": '"A"', "score": '"grammaticality": 100', "edits": '"good"'}
-        assert expected.get(kind, "too") in row.answer
-        with narrow(browser):
-            assert_fits(browser)
-            screenshot(browser, f"collect-{kind}-narrow", whole=True)
-
-
 def test_narrow_dark_and_from_the_right(browser: Any, make_sqlite: Make) -> None:
     texts = CampaignTexts(
         ("הוא הולך הביתה .", f"{NASTY} a b c"),
@@ -341,46 +292,3 @@ def test_narrow_dark_and_from_the_right(browser: Any, make_sqlite: Make) -> None
             if done == 1:
                 submitted(browser, 1)
         assert_good(browser, server)
-
-
-def test_links_that_do_not_hold_are_told(browser: Any, make_sqlite: Make) -> None:
-    campaign = make_sqlite(Design(judges=1))
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link() + "x")
-        until(browser, "document.querySelector('h1')?.textContent === 'This link does not work'")
-        assert_accessible(browser)
-        visited(browser, f"{server.address}judge")
-        until(browser, "document.querySelector('h1')?.textContent === 'Something is missing'")
-        assert_accessible(browser)
-
-
-def test_the_organiser_watches_and_acts(browser: Any, make_sqlite: Make) -> None:
-    campaign = make_sqlite(Design(judges=2, quota=6, repeats=0, controls=0), material(30, 4))
-    with served(str(campaign.database.path)) as server:
-        visited(browser, f"{server.address}admin#{server.admin}")
-        until(browser, "document.querySelector('.figures') !== null")
-        assert browser.current_url == f"{server.address}admin"  # the token left the address
-        for judge in (1, 2):
-            for _ in range(4):
-                own = server.token(judge)
-                (task,) = server.call("POST", "tasks", {"ahead": 1}, token=own)[1]["tasks"]
-                ranks = {o["key"]: k + 1 for k, o in enumerate(task["outputs"])}
-                body = {"revision": 1, "answer": ranks}
-                path = f"tasks/{task['id']}/judgment"
-                assert server.call("PUT", path, body, token=own)[0] == 201
-        until(browser, "document.querySelector('.figures dd')?.textContent.startsWith('8 of')")
-        until(browser, "document.querySelector('#systems table') !== null")
-        assert_good_admin(browser)
-        screenshot(browser, "collect-organiser", whole=True)
-        with narrow(browser):
-            assert_fits(browser)
-        pause = next(b for b in css(browser, "header button") if b.text == "Pause")
-        pause.click()
-        until(browser, "document.querySelector('.state').textContent === 'paused'")
-        with campaign.database.reading() as connection:
-            assert len(connection.execute(select(assignments)).all()) == 8
-
-
-def assert_good_admin(browser: Any) -> None:
-    assert_accessible(browser)
-    assert browser.get_log("browser") == []

@@ -44,7 +44,7 @@ from errata.web.prose import read_prose
 from errata.web.schema import judges, schemas
 from errata.web.standing import JudgeStanding, consent_version, judge_standing
 from errata.web.store import Campaign, ForbiddenError, Store
-from errata.web.tokens import Claims, join_key, read_token, token_for
+from errata.web.tokens import Claims, campaign_mark, join_key, read_token, token_for
 from errata.web.wording import direction_of, error_in, preferred, wording
 
 __all__ = ["Served", "application"]
@@ -187,6 +187,7 @@ async def me(served: Served, request: Request) -> Response:
         {
             "state": standing.state,
             "title": campaign.name,
+            "campaign": campaign_mark(served.key),
             "name": standing.name,
             "kind": design.kind,
             "language": language,

@@ -18,13 +18,13 @@ from sqlalchemy import Connection, Integer, cast, func, select
 
 from errata import human
 from errata.collect.budget import seconds_per_task
-from errata.collect.checks import first_ranked_best, share_of_ties, wilson
-from errata.collect.design import COMPARING
+from errata.collect.checks import first_ranked_best, share_of_ties
+from errata.collect.design import COMPARING, WRITING
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
-from errata.numbers import Estimate
+from errata.numbers import Interval
 from errata.report.cells import Cell, is_number
 from errata.report.table import Table, render
 from errata.report.tables.rankings import agreement_tables, head_to_head_table, ranking_table
@@ -33,14 +33,22 @@ from errata.web.changing import own_seconds
 from errata.web.clock import iso_time
 from errata.web.database import Database
 from errata.web.export_edits import edits_left_out
-from errata.web.exports import judgments_in
+from errata.web.exports import forms_of, judgments_in
 from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
 from errata.web.store import Campaign, Store
+from errata.web.tallies import (
+    comparisons_table,
+    disagreement_table,
+    share_passed,
+    share_pasted,
+    without_empty_columns,
+)
 
 __all__ = ["PARTS", "Dashboard"]
 
 PARTS = ("status", "ranking", "judges", "items")
+SHARES = ("checks passed", "95 % interval", "ties", "first is best", "by chance", "pasted")
 HOUR = 3_600_000  # milliseconds
 WORRYING = 0.9  # a judge whose share of passed checks lies below it is marked
 MOST_COLUMNS = 15  # of a table that is still read on a page
@@ -83,7 +91,7 @@ class Dashboard:
             "status": self._status(campaign),
             "ranking": self._ranking(campaign, found),
             "judges": self._judges(campaign, found),
-            "items": self._items(),
+            "items": self._items(found),
         }
         if campaign.design.kind == "edits":
             left_out = _laid_out(_left_out_table(self.store.database))
@@ -153,14 +161,16 @@ class Dashboard:
             ranking = cluster(scores)
         except InputError as error:  # one sentence only, or systems that nobody compared
             return {"notes": [f"No ranking yet: {error}"], "tables": []}
-        head = head_to_head_table(
-            human.head_to_head(comparisons), ranking.order, context=comparisons.facts
+        head = human.head_to_head(comparisons)
+        tables = (
+            replace(ranking_table(ranking), title="Ranking"),
+            head_to_head_table(head, ranking.order, context=comparisons.facts),
+            comparisons_table(head, ranking.order),
         )
-        tables = (ranking_table(ranking), head)
         return {
             "notes": [LOOKED],
             "tables": [_laid_out(each) for each in tables],
-            "values": _values(tables),
+            "values": _values(tables[:2]),
         }
 
     def _judges(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
@@ -179,27 +189,31 @@ class Dashboard:
             {
                 "key": row.name,
                 "state": row.state,
-                "flag": isinstance(cells[5], Estimate) and cells[5].high < WORRYING,
+                "flag": isinstance(cells[6], Interval) and cells[6].high < WORRYING,
             }
             for row, cells in zip(people, rows, strict=True)
         ]
         table = Table(
             (
-                *("judge", "state", "done", "skipped", "seconds", "checks passed"),
-                *("ties", "first is best", "last answer"),
+                *("judge", "state", "done", "skipped", "seconds", "checks passed", "95 % interval"),
+                *("ties", "first is best", "by chance", "pasted", "last answer"),
             ),
             tuple(rows),
             title="Judges",
-            formats={"checks passed": ".2f", "ties": ".2f", "first is best": ".2f"},
+            formats={"seconds": ".1f"} | dict.fromkeys(SHARES, ".2f"),
+            caption="Seconds are the median of active time; checks passed have Wilson's 95 % "
+            "interval; first is best: how often the output shown first was ranked best alone; "
+            "pasted: the share of answers with pasted text.",
         )
-        tables = [_laid_out(table, keys)]
+        tables = [_laid_out(without_empty_columns(table), keys)]
         if by_judge:
-            several = agreement_tables(judge_agreement(found))
+            *several, each_one = agreement_tables(judge_agreement(found))
+            several.append(replace(each_one, title="Agreement of each judge"))
             tables += [_laid_out(_narrow(each)) for each in several]
             return {"tables": tables, "values": _values(several)}
         return {"tables": tables}
 
-    def _items(self) -> dict[str, Any]:
+    def _items(self, found: Sequence[Judgment]) -> dict[str, Any]:
         with self.store.database.reading() as connection:
             rows = connection.execute(
                 select(
@@ -224,6 +238,8 @@ class Dashboard:
                 .join(items, items.c.sentence == sentences.c.id)
                 .where(items.c.parked.is_(True))
             ).all()
+            words = connection.execute(select(sentences.c.number, sentences.c.text)).all()
+        texts = {row.number: row.text for row in words}
         said = Table(
             ("sentence", "text", "judge", "skipped", "comment"),
             tuple((r.number, r.text, r.name, r.skip or "", r.comment) for r in rows),
@@ -234,13 +250,15 @@ class Dashboard:
             tuple((r.number, r.text) for r in parked),
             title="Parked after three skips",
         )
-        return {"tables": [_laid_out(said), _laid_out(put_by)]}
+        tables = (disagreement_table(found, texts), said, put_by)
+        return {"tables": [_laid_out(each) for each in tables]}
 
 
 def _overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:
     return {
         "title": campaign.name,
         "state": campaign.state,
+        "forms": list(forms_of(campaign.design)),
         "figures": figures,
         "warnings": [],
         "tables": [],
@@ -289,7 +307,7 @@ def _judge_row(
     }
     mine = judgments.join(assignments, assignments.c.id == judgments.c.assignment)
     times = connection.execute(
-        select(judgments.c.active_ms, judgments.c.server_time)
+        select(judgments.c.active_ms, judgments.c.server_time, judgments.c.display)
         .select_from(mine)
         .where(assignments.c.judge == row.id)
     ).all()
@@ -302,11 +320,16 @@ def _judge_row(
         states.get("done", 0),
         states.get("skipped", 0),
         round(median(seconds), 1) if seconds else None,
-        wilson(sum(passed), len(passed)) if passed else None,
+        *share_passed(passed),
         share_of_ties(own) if own else None,
-        first_ranked_best(own)[0] if own else None,
+        *(first_ranked_best(own) if own else (None, None)),
+        share_pasted([each.display for each in times]) if _writes(campaign) else None,
         None if last is None else iso_time(last)[:19].replace("T", " "),
     )
+
+
+def _writes(campaign: Campaign) -> bool:
+    return campaign.design.kind in WRITING
 
 
 def _compares(campaign: Campaign) -> bool:

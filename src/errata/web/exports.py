@@ -34,6 +34,7 @@ __all__ = [
     "StoredRow",
     "answers_stored",
     "export_lines",
+    "forms_of",
     "judgments_in",
     "stored_rows",
     "text_files",
@@ -258,11 +259,16 @@ _KINDS = {
 }
 
 
+def forms_of(design: Design) -> list[str]:
+    """The forms that the answers of a campaign can be written in, texts aside."""
+    return [form for form in FORMS_OUT if design.kind in _KINDS.get(form, (design.kind,))]
+
+
 def _refuse(design: Design, form: str) -> None:
     if form not in FORMS_OUT:
         raise InputError(f"there is no form {form!r}", remedy=f"use one of {', '.join(FORMS_OUT)}")
     if design.kind not in _KINDS.get(form, (design.kind,)):
-        fit = [f for f in FORMS_OUT if design.kind in _KINDS.get(f, (design.kind,))]
+        fit = forms_of(design)
         raise InputError(
             f"answers of the kind {design.kind!r} cannot be written as {form}",
             remedy=f"use {' or '.join(fit)}"

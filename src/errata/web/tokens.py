@@ -20,6 +20,7 @@ from errata.errors import InputError
 __all__ = [
     "Claims",
     "TokenRole",
+    "campaign_mark",
     "find_key",
     "join_key",
     "key_from_words",
@@ -71,6 +72,15 @@ def read_token(key: bytes, token: str) -> Claims | None:
         return None
     genuine = _tag(key, role, judge, generation)
     return Claims(role, judge, generation) if hmac.compare_digest(genuine, found[4]) else None
+
+
+def campaign_mark(key: bytes) -> str:
+    """What tells this campaign from another at the same address, to whoever has a link.
+
+    >>> campaign_mark(b"k" * 32) == campaign_mark(b"q" * 32)
+    False
+    """
+    return hmac.new(key, b"errata collect campaign", hashlib.sha256).hexdigest()[:16]
 
 
 def _tag(key: bytes, role: str, judge: int, generation: int) -> str:

@@ -6,10 +6,19 @@ import {fill, h} from "./element.js";
 const page = document.getElementById("page"), line = document.getElementById("status");
 const EVERY = 5000; // milliseconds
 const PARTS = ["status", "ranking", "judges", "items"];
-const FORMS = [["jsonl", "judgments.jsonl"], ["appraise", "judgments.xml"], ["pairwise", "judgments.csv"], ["details", "details.jsonl"],
-  ["scores", "scores.jsonl"], ["scores-csv", "scores.csv"], ["edits", "edits.jsonl"], ["edits-m2", "edits.m2"], ["people", "people.csv"]];
+const FORMS = [
+  ["jsonl", "judgments.jsonl", "rankings and pairs, for errata rank, agree and plan"],
+  ["appraise", "judgments.xml", "the same as Appraise's XML"],
+  ["pairwise", "judgments.csv", "the same as pairs of systems, a line each"],
+  ["scores", "scores.jsonl", "scores, a line per output"],
+  ["scores-csv", "scores.csv", "scores as a table"],
+  ["edits", "edits.jsonl", "a verdict per line"],
+  ["edits-m2", "edits.m2", "M2 of what the majority calls good"],
+  ["details", "details.jsonl", "everything: purposes, orders, revisions, times, comments"],
+  ["people", "people.csv", "who finished, for paying"]];
+const WORDY = new Set(["text", "comment"]); // columns of what people wrote
 const places = {}, tags = {};
-let token = "";
+let token = "", lost = false;
 
 const tell = (text, kind = "") => { line.textContent = text; line.dataset.kind = kind; };
 const button = (text, action, attributes = {}) => h("button", {type: "button", on: {click: action}, ...attributes}, text);
@@ -35,13 +44,14 @@ async function ask(method, path, body, {tag = "", raw = false} = {}) {
 // --- tables: columns with a kind, rows of cells; numbers stand right
 
 function table({title, columns, rows, note, rules = []}, actions = null) {
-  if (!rows.length) return h("p", {class: "note"}, `${title}: ${note ?? "nothing yet"}`);
+  if (!rows.length) return [h("h3", {}, title), h("p", {class: "note"}, "Nothing yet.")];
   const head = columns.map(({name, numeric}) => h("th", {scope: "col", class: numeric ? "n" : null}, name));
   if (actions) head.push(h("th", {scope: "col"}, "Actions"));
-  return [h("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": title}, h("table", {}, h("caption", {}, title),
+  const id = `table-${title.replace(/\W+/g, "-").toLowerCase()}`;
+  return [h("h3", {id}, title), h("div", {class: "scroll", tabindex: "0", role: "group", "aria-labelledby": id}, h("table", {"aria-labelledby": id},
     h("thead", {}, h("tr", {}, head)),
     h("tbody", {}, rows.map((row, at) => h("tr", {class: rules.includes(at) ? "rule" : row.flag ? "flagged" : null},
-      row.cells.map((cell, k) => h(k ? "td" : "th", {scope: k ? null : "row", class: columns[k].numeric ? "n" : null}, cell ?? "")),
+      row.cells.map((cell, k) => h(k ? "td" : "th", {scope: k ? null : "row", class: columns[k].numeric ? "n" : WORDY.has(columns[k].name) ? "words" : null, dir: WORDY.has(columns[k].name) ? "auto" : null}, cell ?? "")),
       actions ? h("td", {}, actions(row)) : null))))), note ? h("p", {class: "note"}, note) : null];
 }
 
@@ -56,6 +66,7 @@ const shown = {
   status(found) {
     places.state.textContent = found.state;
     places.state.dataset.state = found.state;
+    for (const [form, choice] of Object.entries(places.forms)) choice.hidden = !found.forms.includes(form);
     for (const [name, states] of [["open", ["draft", "paused"]], ["pause", ["open"]], ["close", ["draft", "open", "paused"]]]) {
       places[name].disabled = !states.includes(found.state);
     }
@@ -71,28 +82,31 @@ const shown = {
     fill(places.systems, found.notes.map(text => h("p", {class: "note"}, text)), found.tables.map(each => table(each)));
   },
   judges(found) {
-    fill(places.judges, found.tables.map((each, k) => table(each, k ? null : judgeActions)), addJudges());
+    fill(places.judges, found.tables.map((each, k) => table(each, k ? null : judgeActions)));
   },
   items(found) { fill(places.items, found.tables.map(each => table(each))); },
 };
 
 function judgeActions({key, state}) {
+  const own = (words, action) => button(words, action, {"aria-label": `${words}: ${key}`, "data-focus": `${words} ${key}`});
   return [
-    button("Link", () => links([key])),
-    button("New link", () => sure(`Replace the link of ${key}? The old one stops working.`, () => change("judges/rotate", {names: [key]}, showLinks))),
-    state === "blocked" ? button("Unblock", () => change("judges/unblock", {names: [key]}))
-      : button("Block", () => sure(`Block ${key}? Answers stay, and are left out of exports.`, () => change("judges/block", {names: [key]}))),
-    button("Forget", () => sure(`Forget ${key}? Identity, comments and link are deleted; this cannot be undone.`, () => change("judges/forget", {names: [key]}))),
+    own("Link", () => links([key])),
+    own("New link", () => sure(`Replace the link of ${key}? The old one stops working.`, () => change("judges/rotate", {names: [key]}, showLinks))),
+    state === "blocked" ? own("Unblock", () => change("judges/unblock", {names: [key]}))
+      : own("Block", () => sure(`Block ${key}? Answers stay, and are left out of exports.`, () => change("judges/block", {names: [key]}))),
+    own("Forget", () => sure(`Forget ${key}? Identity, comments and link are deleted; this cannot be undone.`, () => change("judges/forget", {names: [key]}))),
   ];
 }
 
 function addJudges() {
-  const names = h("input", {type: "text", id: "new-judges", class: "number names", autocomplete: "off"});
-  return h("p", {}, h("label", {for: "new-judges"}, "Add judges (names, with blanks between them): "), names, " ",
-    button("Add", () => {
-      const wanted = names.value.split(/[\s,]+/).filter(Boolean);
-      if (wanted.length) change("judges", {names: wanted}, showLinks);
-    }));
+  const names = h("input", {type: "text", id: "new-judges", class: "names", autocomplete: "off", placeholder: "ana bo",
+    on: {keydown: event => { if (event.key === "Enter" && !event.isComposing) add(); }}});
+  function add() {
+    const wanted = names.value.split(/[\s,]+/).filter(Boolean);
+    if (wanted.length) change("judges", {names: wanted}, found => { names.value = ""; showLinks(found); });
+    else tell("Write at least one name", "warn");
+  }
+  return h("p", {class: "add"}, h("label", {for: "new-judges"}, "Add judges, with blanks between their names"), names, button("Add", add));
 }
 
 async function change(path, body, then = null, method = "POST") {
@@ -117,8 +131,10 @@ const links = names => change("links", {names}, showLinks);
 function showLinks({links: found}) {
   const lines = found.map(({name, link}) => h("li", {}, h("strong", {}, name), h("code", {}, link),
     button("Copy", () => navigator.clipboard?.writeText(link).then(() => tell(`Link of ${name} copied`, "good"), () => tell("The browser does not let the page copy", "warn")))));
+  if (!found.length) return;
   fill(places.links, h("ul", {class: "links"}, lines));
   places.links.closest("section").scrollIntoView();
+  places.links.querySelector("button").focus({preventScroll: true});
 }
 
 async function save(form, name) {
@@ -134,9 +150,10 @@ async function save(form, name) {
 
 // --- the frame
 
-function part(id, title, ...content) {
+/** A section: what stands before the figures, and what stands behind them. */
+function part(id, title, content = [], after = []) {
   places[id] ??= h("div");
-  return h("section", {id, "aria-labelledby": `${id}-title`}, h("h2", {id: `${id}-title`}, title), content, places[id]);
+  return h("section", {id, "aria-labelledby": `${id}-title`}, h("h2", {id: `${id}-title`}, title), content, places[id], after);
 }
 
 function frame(title) {
@@ -151,30 +168,37 @@ function frame(title) {
     return [h("label", {for: `text-${name}`}, label), places.areas[name]];
   };
   places.texts = h("div");
+  places.forms = Object.fromEntries(FORMS.map(([form, name, what]) => [form, h("li", {}, button(form, () => save(form, name)), h("span", {}, what))]));
   const saveTexts = button("Save texts", () => change("campaign", {texts: Object.fromEntries(
     Object.entries(places.areas).map(([name, field]) => [name, field.value]))}, null, "PATCH"));
   const titles = {overview: "Overview", systems: "Systems", judges: "Judges", items: "Items", export: "Export", links: "Links", texts: "Texts"};
   fill(page, h("header", {}, h("h1", {tabindex: "-1"}, title), h("p", {}, "State: ", places.state, " ",
     state("open", "Open", "open"), " ", state("pause", "Pause", "paused"), " ", state("close", "Close", "closed"))),
   h("nav", {"aria-label": "Sections"}, h("ul", {}, Object.entries(titles).map(([id, words]) => h("li", {}, h("a", {href: `#${id}`}, words))))),
-  part("overview", titles.overview), part("systems", titles.systems), part("judges", titles.judges), part("items", titles.items),
-  part("export", titles.export, h("p", {class: "buttons"}, FORMS.map(([form, name]) => button(form, () => save(form, name))))),
+  part("overview", titles.overview), part("systems", titles.systems), part("judges", titles.judges, [], addJudges()), part("items", titles.items),
+  part("export", titles.export, [h("p", {class: "note"}, "A click saves the file, as it is at this moment."),
+    h("ul", {class: "forms"}, Object.values(places.forms))]),
   part("links", titles.links, h("p", {}, button("Show all links", () => links([])))),
-  part("texts", titles.texts, h("p", {class: "note"}, "Markdown without HTML. Changes are seen by judges at their next visit."),
-    area("instructions", "Instructions"), area("consent", "Consent (empty: none)"), h("p", {}, saveTexts)));
+  part("texts", titles.texts, [h("p", {class: "note"}, "Markdown without HTML. Changes are seen by judges at their next visit."),
+    area("instructions", "Instructions"), area("consent", "Consent (empty: none)"), h("p", {}, saveTexts)]));
 }
 
 async function look() {
   for (const name of PARTS) {
     const found = await ask("GET", name, undefined, {tag: tags[name] ?? ""});
-    if (found) { tags[name] = found.tag; shown[name](found.body); }
+    if (!found) continue;
+    tags[name] = found.tag;
+    const held = document.activeElement?.dataset?.focus; // what is drawn anew keeps the focus
+    shown[name](found.body);
+    if (held && !document.activeElement?.dataset?.focus) page.querySelector(`[data-focus="${CSS.escape(held)}"]`)?.focus({preventScroll: true});
   }
 }
 
 async function poll() {
   if (!document.hidden) {
-    try { await look(); if (line.dataset.kind === "warn") tell(""); }
+    try { await look(); if (lost) { lost = false; tell(""); } }
     catch (error) {
+      lost = true;
       tell(error.message, "warn");
       if (error.status === 401) { refused(error); return; }
     }

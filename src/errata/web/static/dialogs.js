@@ -11,6 +11,13 @@ function dialog(title, content, buttons) {
   const before = document.activeElement;
   const made = h("dialog", {"aria-labelledby": "dialog-title"}, h("h2", {id: "dialog-title"}, title), content, h("p", {class: "buttons"}, buttons(() => made.close())));
   made.addEventListener("close", () => { made.remove(); if (before?.isConnected) before.focus(); });
+  made.addEventListener("keydown", event => { // Enter on a choice, and Ctrl+Enter anywhere, do what the dialog is for
+    if (event.key !== "Enter" || event.isComposing || event.target.matches("button")) return;
+    if (event.target.matches("textarea") && !event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // the task behind it must not hear of it
+    made.querySelector("button.main").click();
+  });
   document.body.append(made);
   made.showModal();
   return made;
@@ -29,10 +36,14 @@ export function skipDialog(comment, skipped) {
     button(say("skip.do"), () => {
       const chosen = radios.find(radio => radio.checked)?.value;
       if (!chosen) { warning.textContent = say("skip.missing"); return; }
-      if (chosen === "other" && !words.value.trim()) { warning.textContent = say("skip.missing.words"); return; }
+      if (chosen === "other" && !words.value.trim()) { warning.textContent = say("skip.missing.words"); words.focus(); return; }
       close();
       skipped(chosen, words.value.trim());
     }, true), button(say("cancel"), close)]);
+}
+
+export function sureDialog(title, question, words, action) {
+  dialog(title, h("p", {}, question), close => [button(words, () => { close(); action(); }, true), button(say("cancel"), close)]);
 }
 
 export function instructionsDialog(me) {
@@ -45,14 +56,15 @@ export function noticeDialog({passed, blocks}, closed) {
 }
 
 const KEYS = {
-  rank: ["move", "rank", "clear", "same", "enter"], pair: ["choose", "enter"], score: ["slide", "enter"],
-  edits: ["move", "verdict", "choose", "enter"], correct: [], review: [],
+  rank: ["move", "rank", "clear", "same", "enter"], pair: ["choose", "pair", "clear", "enter"], score: ["slide", "enter"],
+  edits: ["move", "verdict", "choose", "clear", "enter"], correct: [], review: [],
 };
 const ALWAYS = ["submit", "marks", "instructions", "comment", "skip", "undo", "previous", "help"];
 
-export function helpDialog(kind) {
-  const on = h("input", {type: "checkbox", id: "keys-on", checked: read("keys", true), on: {change: () => keep("keys", on.checked)}});
-  const rows = [...KEYS[kind], ...ALWAYS].map(name => h("tr", {}, h("th", {scope: "row"}, say(`key.${name}`)), h("td", {}, say(`key.${name}.does`))));
+/** The keys of a kind, without those that `has` says do nothing here; `switched` hears of the switch. */
+export function helpDialog(kind, has, switched) {
+  const on = h("input", {type: "checkbox", id: "keys-on", checked: read("keys", true), on: {change: () => { keep("keys", on.checked); switched(); }}});
+  const rows = [...KEYS[kind], ...ALWAYS].filter(name => has[name] !== false).map(name => h("tr", {}, h("th", {scope: "row"}, say(`key.${name}`)), h("td", {}, say(`key.${name}.does`))));
   dialog(say("help"), [h("p", {}, say("help.where")), h("table", {}, h("tbody", {}, rows)),
     h("p", {class: "choice"}, on, h("label", {for: "keys-on"}, say("help.keys")))], close => [button(say("close"), close, true)]);
 }

@@ -53,5 +53,12 @@ export function marked(segments, say, shown = true) {
   return parts.flatMap((part, k) => (k ? [document.createTextNode(" "), part] : [part]));
 }
 
+/** A paragraph of marked text; `redraw` in it switches the marks where it stands, so that nothing else moves. */
+export function markedText(segments, say, language, shown) {
+  const made = h("p", {class: "text", dir: "auto", lang: language}, marked(segments, say, shown));
+  made.redraw = on => fill(made, marked(segments, say, on));
+  return made;
+}
+
 /** The text of an output, without marks. */
 export const plain = segments => segments.filter(([kind]) => MARKS[kind] !== "del").map(([, text]) => text).join(" ");

@@ -2,14 +2,16 @@
 
 import {Refused, call, connect} from "./api.js";
 import {fill, h, prose} from "./element.js";
-import {durable, forgetAll, keep, keepFor, read, watch} from "./kept.js";
+import {forgetAll, keep, keepFor, read, watch} from "./kept.js";
+import {outbox, unsent} from "./outbox.js";
 import {learn, say} from "./strings.js";
 import {work} from "./work.js";
 
 const page = document.getElementById("page");
 const status = document.getElementById("status");
+const AGAIN = 5000, LATER = 30000; // milliseconds until the page looks again
 const mine = crypto.randomUUID ? crypto.randomUUID() : String(Math.random());
-let me = null, working = null;
+let me = null, working = null, timer = 0;
 
 learn(JSON.parse(document.getElementById("strings").textContent));
 
@@ -22,6 +24,7 @@ export function tell(text, kind = "") {
 function screen(title, ...content) {
   working?.stop();
   working = null;
+  tell("");
   const heading = h("h1", {tabindex: "-1"}, title);
   fill(page, h("section", {class: "screen"}, heading, content));
   heading.focus();
@@ -32,26 +35,37 @@ const button = (text, action, attributes = {}) =>
 
 function failed(error) {
   if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
-    screen(say("link.bad.title"), h("p", {}, say("link.bad")), h("p", {}, error.message));
+    screen(say("link.bad.title"), h("p", {}, say("link.bad")));
   } else {
-    screen(say("unreached.title"), h("p", {}, say("unreached")), button(say("again"), start));
-    setTimeout(() => { if (!me) start(); }, 5000);
+    // Said once: a page that is built again and again is read out again and again.
+    if (!document.getElementById("unreached")) {
+      screen(say("unreached.title"), h("p", {id: "unreached"}, say("unreached")), h("p", {class: "buttons"}, button(say("again"), start)));
+    }
+    timer = setTimeout(start, AGAIN);
   }
 }
 
 async function start() {
+  clearTimeout(timer);
   const token = decodeURIComponent(location.hash.slice(1));
   if (!token) { screen(say("link.none.title"), h("p", {}, say("link.none"))); return; }
-  keepFor(token.split(".")[0]);
   connect(token);
-  tell("");
+  if (!page.firstElementChild || page.querySelector("noscript")) fill(page, h("p", {class: "screen"}, say("checking")));
   try { me = (await call("GET", "me")).body; } catch (error) { me = null; failed(error); return; }
+  keepFor(me.campaign, token.split(".")[0]);
   learn(me.strings ?? {});
   document.documentElement.lang = me.language;
   document.documentElement.dir = me.direction ?? "ltr";
   document.title = me.title;
   keep("tab", {mine});
   show();
+  if (!working && me.state !== "consent") sendLeft();
+}
+
+/** Answers of an earlier visit are sent, though there is nothing to do now. */
+function sendLeft() {
+  const box = outbox(() => {}, () => { if (!working && !box.waiting().length) show(); });
+  if (box.waiting().length) box.send();
 }
 
 function show() {
@@ -96,13 +110,23 @@ function ended(state) {
   const more = [];
   if (state === "finished" && me.code) more.push(h("p", {}, say("finished.code")), h("p", {class: "code"}, h("output", {}, me.code)));
   if (state === "finished" && me.back) more.push(h("p", {}, h("a", {href: me.back, rel: "noreferrer"}, say("finished.back"))));
-  const unsent = working?.unsent() ?? [];
-  if (unsent.length) more.push(offer(unsent));
   if (state === "withdrawn") forgetAll();
+  const left = unsent();
+  if (left.length) more.push(offer(left));
+  if (state === "link") { screen(say("link.bad.title"), h("p", {}, say("link.bad")), more); return; }
   if (state === "paused" || state === "full" || state === "waiting") {
     more.push(h("p", {class: "buttons"}, button(say("again"), start)));
+    timer = setTimeout(look, LATER, state);
   }
   screen(say(`${state}.title`), prose(me.ended?.[state] ?? []), h("p", {}, say(state)), more);
+}
+
+/** Whether there is something to do again; the page stays as it is while there is not. */
+async function look(state) {
+  const asked = state === "waiting" ? call("POST", "tasks", {ahead: 1}) : call("GET", "me");
+  const body = await asked.then(answer => answer.body, () => ({state}));
+  if (me?.state !== state || read("tab")?.mine !== mine) return;
+  if (body.state !== state) start(); else timer = setTimeout(look, LATER, state);
 }
 
 /** Answers that the server no longer takes, as a file for the organiser. */
@@ -118,5 +142,4 @@ watch("tab", () => {
   screen(say("tab.title"), h("p", {}, say("tab")), button(say("tab.here"), start));
 });
 window.addEventListener("hashchange", () => { me = null; start(); });
-if (!durable) tell(say("storage.none"), "warn");
 start();

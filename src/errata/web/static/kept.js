@@ -5,8 +5,8 @@ let prefix = "errata:";
 const memory = new Map(); // in place of a storage that is forbidden or full
 export let durable = true;
 
-/** All keys belong to one judge of one server. */
-export function keepFor(judge) { prefix = `errata:${location.pathname}:${judge}:`; }
+/** All keys belong to one judge of one campaign: another one may be served at the same address later. */
+export function keepFor(campaign, judge) { prefix = `errata:${location.pathname}:${campaign}:${judge}:`; }
 
 function attempt(action, instead) {
   try { return action(window.localStorage); } catch { durable = false; return instead(); }

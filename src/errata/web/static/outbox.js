@@ -10,14 +10,13 @@ const FIRST = 1000, LONGEST = 60000; // milliseconds between two attempts
  * whether the server was reached last, and what it refused.
  */
 export function outbox(changed, stored) {
-  let sending = false, reached = true, pause = FIRST, timer = 0, last = "";
-  const refused = [];
+  let sending = false, reached = true, pause = FIRST, timer = 0, last = "", halted = false;
   const waiting = () => keysOf("answer:").sort((a, b) => read(a).number - read(b).number);
-  const tell = () => changed({waiting: waiting().length, sending, reached, last, refused: refused.length});
+  const tell = () => changed({waiting: waiting().length, sending, reached, last});
 
   async function send() {
     clearTimeout(timer);
-    if (sending) return;
+    if (sending || halted) return;
     const [key] = waiting();
     if (key === undefined) { tell(); return; }
     const {task, body} = read(key);
@@ -39,7 +38,12 @@ export function outbox(changed, stored) {
         return;
       }
       [reached, pause, last] = [true, FIRST, "refused"];
-      refused.push({task, body, status: error.status, message: error.message});
+      if (error.status === 401 || error.status === 403) { // the link, not the answer: it may hold again, or a new one
+        [halted, sending] = [true, false];
+        tell();
+        stored(task, null, error);
+        return;
+      }
       keep(`refused:${task}:${body.revision}`, {task, body, status: error.status});
       drop(key);
       stored(task, null, error);
@@ -48,6 +52,7 @@ export function outbox(changed, stored) {
     send();
   }
 
+  window.addEventListener("offline", tell);
   window.addEventListener("online", () => { pause = FIRST; send(); });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) { pause = FIRST; send(); } });
 
@@ -59,6 +64,8 @@ export function outbox(changed, stored) {
     send,
     tell,
     waiting: () => waiting().map(key => read(key)),
-    refused: () => refused,
   };
 }
+
+/** What this device still holds: answers that wait, and those that were refused. */
+export const unsent = () => [...keysOf("answer:"), ...keysOf("refused:")].map(key => read(key));

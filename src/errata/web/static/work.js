@@ -2,8 +2,8 @@
 
 import {call} from "./api.js";
 import {readClock, startClock} from "./clock.js";
-import {commentBox, helpDialog, instructionsDialog, noticeDialog, skipDialog} from "./dialogs.js";
-import {fill, h, marked} from "./element.js";
+import {commentBox, helpDialog, instructionsDialog, noticeDialog, skipDialog, sureDialog} from "./dialogs.js";
+import {fill, h, markedText} from "./element.js";
 import {drop, durable, keep, read} from "./kept.js";
 import {correct, review} from "./kinds/text.js";
 import {edits} from "./kinds/edits.js";
@@ -21,7 +21,8 @@ export function work(page, me, {tell, ended, changed}) {
   let queue = [], task = null, widget = null, comment = null, stopped = false, fetching = false;
   let earlier = null; // the answers to go back through, newest last; null while working on new ones
   let pinged = 0, awaited = null;
-  let marks = me.display.marks && read("marks", true);
+  let marks = me.display.switch ? read("marks", me.display.marks) : me.display.marks;
+  let edited = false; // whether a draft is newer than what was told last
   const done = new Set(); // tasks answered here, which the server may still offer
   const box = outbox(state => line(state), (id, body, error) => stored(id, body, error));
 
@@ -32,27 +33,37 @@ export function work(page, me, {tell, ended, changed}) {
   const counted = h("span", {class: "counted"});
   const place = h("div", {class: "task"});
   const problem = h("p", {class: "problem", role: "alert"});
-  const submitButton = h("button", {type: "button", class: "main", on: {click: submit}}, say("submit"));
-  const tool = (words, action, key) => h("button", {type: "button", class: "plain", "aria-keyshortcuts": key, on: {click: action}}, words);
+  const submitButton = h("button", {type: "button", class: "main", "aria-keyshortcuts": "Control+Enter Meta+Enter", on: {click: submit}}, say("submit"));
+  const hint = key => (key ? h("kbd", {"aria-hidden": "true"}, key) : null);
+  const tool = (words, action, key) => h("button", {type: "button", class: "plain", "aria-keyshortcuts": key, on: {click: action}}, words, hint(key));
+  const note = h("p", {class: "earlier", hidden: true});
   const tools = {
     previous: tool(say("previous"), back, "p"), undo: tool(say("undo"), undo, "z"),
     skip: tool(say("skip"), skip, "x"), comment: tool(say("comment"), () => comment.open(), "c"),
-    marks: tool("", switchMarks, "m"), sort: tool(say("rank.sort"), () => widget.sort(), null),
-    instructions: tool(say("instructions.title"), () => instructionsDialog(me), "i"),
-    help: tool(say("help"), () => helpDialog(me.kind), "?"),
+    marks: tool("", switchMarks, "m"), forward: tool(say("previous.leave"), next, null), sort: tool(say("rank.sort"), () => widget.sort(), null),
+    instructions: tool(say("instructions.title"), instructed, "i"),
+    help: tool(say("help"), help, "?"), withdraw: tool(say("withdraw"), withdraw, null),
   };
-  fill(page, h("section", {class: "work"},
-    h("div", {class: "head"}, heading, h("div", {class: "progress"}, progress, counted)), place, problem,
-    h("div", {class: "submit"}, submitButton, tools.undo, tools.skip, tools.previous),
-    h("div", {class: "tools"}, tools.comment, tools.marks, tools.sort, tools.instructions, tools.help)));
+  const frame = h("section", {class: "work"},
+    h("div", {class: "head"}, heading, h("div", {class: "progress"}, progress, counted)), note, place, problem,
+    h("div", {class: "submit"}, submitButton, tools.undo, tools.skip, tools.previous, tools.forward),
+    h("div", {class: "tools"}, tools.comment, tools.marks, tools.sort, tools.instructions, tools.help, tools.withdraw));
+  const keysOn = () => read("keys", true) !== false;
+  frame.classList.toggle("keyless", !keysOn());
+  fill(page, frame);
 
+  /** Where the answers are: what is in danger comes before what is well. */
   function line({waiting, sending, reached, last}) {
     if (stopped) return;
-    if (waiting && !reached) tell(say(navigator.onLine ? "status.waiting" : "status.offline", {n: waiting}), "warn");
-    else if (waiting && last === "waiting") tell(say("status.waiting", {n: waiting}), "warn");
+    const kept = durable ? "" : ` ${say("storage.none")}`;
+    if (!navigator.onLine) tell((waiting ? say("status.offline", {n: waiting}) : say("status.offline.none")) + kept, "warn");
+    else if (waiting && (!reached || last === "waiting")) tell(say("status.waiting", {n: waiting}) + kept, "warn");
     else if (sending) tell(say("status.sending"));
+    else if (edited) tell(say(durable ? "status.draft" : "storage.none"), durable ? "" : "warn");
     else if (last === "refused") tell(say("status.refused"), "warn");
     else if (last === "stored") tell(say("status.stored"), "good");
+    else if (!durable) tell(say("storage.none"), "warn");
+    else tell("");
   }
 
   function counts({done: told, quota} = me.progress) {
@@ -83,7 +94,8 @@ export function work(page, me, {tell, ended, changed}) {
       if (stopped) return;
       if (error.passing) { if (!task) empty(); setTimeout(more, 3000); }
       else if (error.status === 410) leave("closed");
-      else if (error.status === 401 || error.status === 403) leave(error.code || "blocked");
+      else if (error.status === 401) leave("link");
+      else if (error.status === 403) leave("blocked");
     }
   }
 
@@ -96,6 +108,7 @@ export function work(page, me, {tell, ended, changed}) {
   function next() {
     earlier = null;
     [task, widget] = [null, null];
+    note.hidden = true;
     const following = queue.shift();
     if (following) show(following);
     else empty();
@@ -113,26 +126,32 @@ export function work(page, me, {tell, ended, changed}) {
       context(task.before), h("p", {class: "text", dir: "auto", lang: task.language}, task.source), context(task.after));
     const reference = task.reference ? h("div", {class: "source", role: "group", "aria-label": say("reference")},
       h("span", {class: "what"}, say("reference")),
-      h("p", {class: "text", dir: "auto", lang: task.language}, marked(task.reference, say, marks))) : null;
+      markedText(task.reference, say, task.language, marks)) : null;
     fill(place, source, reference, widget.element, comment.element);
     widget.load(draft?.answer ?? task.answer ?? null);
     for (const each of [submitButton, ...Object.values(tools)]) each.disabled = false;
+    note.hidden = !earlier;
+    if (earlier) note.textContent = say("previous.note", {at: earlier.length - earlier.findIndex(each => each.id === task.id), n: earlier.length});
+    tools.forward.hidden = !earlier;
+    tools.instructions.hidden = !me.instructions.length;
     tools.sort.hidden = !widget.sort;
-    tools.marks.hidden = !me.display.switch || ["edits", "correct"].includes(task.kind);
-    tools.marks.textContent = say(marks ? "marks.off" : "marks.on");
+    tools.marks.hidden = !switchable();
+    nameMarks();
     tools.undo.hidden = ["correct", "review"].includes(task.kind);
     submitButton.textContent = say(task.revision > 1 ? "submit.again" : "submit");
     problem.textContent = "";
     startClock(draft?.clock);
+    edited = false;
     window.scrollTo(0, 0);
     if (focus) widget.focus();
-    if (!durable) tell(say("storage.none"), "warn");
+    box.tell();
   }
 
   function keepDraft() {
     problem.textContent = "";
     keep(`draft:${task.id}:${task.revision}`, {answer: widget.answer(), comment: comment.text(), clock: readClock()});
-    tell(say(durable ? "status.draft" : "storage.none"), durable ? "" : "warn");
+    edited = true;
+    box.tell();
     const now = Date.now();
     if (now - pinged > PING && task.revision === 1) {
       pinged = now;
@@ -148,6 +167,7 @@ export function work(page, me, {tell, ended, changed}) {
       display: {marks}, pasted: widget.pasted?.() ?? 0};
     drop(`draft:${task.id}:${task.revision}`);
     done.add(task.id);
+    edited = false;
     if (me.state === "tutorial") { // what is told of it comes before the next
       awaited = task.id;
       submitButton.disabled = true;
@@ -180,6 +200,7 @@ export function work(page, me, {tell, ended, changed}) {
     if (body?.code || body?.back) changed({code: body.code, back: body.back});
     if (body?.progress) { counts(body.progress); changed({progress: body.progress}); }
     if (error?.status === 410) { leave("closed"); return; }
+    if (error?.status === 401) { leave("link"); return; }
     if (error && id !== awaited) problem.textContent = say("refused", {message: error.message});
     const state = body?.state;
     if (id === awaited) {
@@ -225,24 +246,39 @@ export function work(page, me, {tell, ended, changed}) {
 
   function undo() { if (!widget?.undo()) tell(say("undo.none")); }
 
+  function switchable() { return me.display.switch && task && !["edits", "correct"].includes(task.kind); }
+  function nameMarks() { tools.marks.replaceChildren(say(marks ? "marks.off" : "marks.on"), hint("m")); }
+
   function switchMarks() {
-    if (!me.display.switch || !task) return;
+    if (!switchable()) return;
     marks = !marks;
     keep("marks", marks);
-    const answer = widget.answer();
-    keep(`draft:${task.id}:${task.revision}`, {answer, comment: comment.text(), clock: readClock()});
-    show(task);
+    for (const each of place.querySelectorAll(".text")) each.redraw?.(marks);
+    nameMarks();
+  }
+
+  function help() {
+    helpDialog(me.kind, {marks: switchable(), instructions: me.instructions.length > 0, undo: !tools.undo.hidden},
+      () => frame.classList.toggle("keyless", !keysOn()));
+  }
+
+  function instructed() { if (me.instructions.length) instructionsDialog(me); }
+
+  function withdraw() {
+    sureDialog(say("withdraw"), say("withdraw.sure"), say("withdraw.do"), async () => {
+      try { await call("DELETE", "me"); leave("withdrawn"); } catch (error) { problem.textContent = say("withdraw.failed"); }
+    });
   }
 
   // --- keys
 
   function onKey(event) {
-    if (event.isComposing || document.querySelector("dialog[open]")) return;
+    if (event.isComposing || event.keyCode === 229 || document.querySelector("dialog[open]")) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); submit(); return; }
     if (event.ctrlKey || event.metaKey || event.altKey || !widget) return;
     const at = event.target, inText = at.matches?.("textarea, input[type=text], select");
-    if (inText || !at.closest?.(".outputs") || read("keys", true) === false) return;
-    const actions = {m: switchMarks, i: () => instructionsDialog(me), c: () => comment.open(), x: skip, z: undo, p: back, "?": () => helpDialog(me.kind)};
+    if (inText || !at.closest?.(".outputs") || !keysOn()) return;
+    const actions = {m: switchMarks, i: instructed, c: () => comment.open(), x: skip, z: undo, p: back, "?": help};
     const found = widget.keys(event) || (actions[event.key] && (actions[event.key](), true));
     if (found) event.preventDefault();
     if (found === "submit") submitButton.focus();
@@ -258,5 +294,5 @@ export function work(page, me, {tell, ended, changed}) {
   empty();
   more();
   box.send();
-  return {stop, unsent: () => [...box.waiting(), ...box.refused()]};
+  return {stop};
 }

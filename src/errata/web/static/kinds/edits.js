@@ -22,6 +22,7 @@ export function edits(task, {say, changed}) {
     inputs[key] = {};
     const [head, tail] = [[...tokens.slice(0, start), ""].join(" "), ["", ...tokens.slice(end)].join(" ")];
     rows[key] = h("div", {class: "card", role: "group", "aria-label": say("edit.named", {key}), "data-key": key, tabindex: "-1"},
+      h("span", {class: "letter", "aria-hidden": "true"}, key),
       h("p", {class: "text", dir: "auto", lang: task.language}, h("span", {class: "quiet"}, head),
         old ? h("del", {}, unseen(say("mark.del") + " "), old) : null, old && replacement ? " " : null,
         replacement ? h("ins", {}, unseen(say("mark.ins") + " "), replacement) : null, unseen(" " + say("mark.end")),
@@ -56,7 +57,7 @@ export function edits(task, {say, changed}) {
       const letter = {g: "good", b: "bad", u: "unsure"}[name];
       if (letter) { set(key, letter); go(key); }
       else if (name === "ArrowLeft" || name === "ArrowRight") {
-        const now = VERDICTS.indexOf(verdicts[key]), step = name === "ArrowLeft" ? -1 : 1;
+        const now = VERDICTS.indexOf(verdicts[key]), step = (name === "ArrowLeft") === (document.documentElement.dir !== "rtl") ? -1 : 1;
         set(key, VERDICTS[now < 0 ? 0 : Math.min(2, Math.max(0, now + step))]);
         go(key);
       } else if (name === "ArrowUp" || name === "k") go(keys[Math.max(0, at - 1)]);

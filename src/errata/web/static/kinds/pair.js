@@ -1,6 +1,6 @@
 // Two outputs: which is better, or equal, or both bad. Native radio buttons are the truth.
 
-import {h, marked} from "../element.js";
+import {h, markedText} from "../element.js";
 
 export function pair(task, {say, changed, marks}) {
   const [left, right] = task.outputs;
@@ -9,6 +9,7 @@ export function pair(task, {say, changed, marks}) {
   const before = [], inputs = {};
 
   function set(value, {remember = true, tell = true} = {}) {
+    if (value === chosen && remember) return;
     if (remember) before.push(chosen);
     chosen = value;
     for (const [key, input] of Object.entries(inputs)) input.checked = key === value;
@@ -20,7 +21,7 @@ export function pair(task, {say, changed, marks}) {
     {class: "card side", role: "group", "aria-label": say("output.named", {key}), "data-key": key,
       on: {click: () => { if (String(getSelection()) === "") set(key); }}},
     h("span", {class: "letter", "aria-hidden": "true"}, key),
-    h("p", {class: "text", dir: "auto", lang: task.language}, marked(segments, say, marks))));
+    markedText(segments, say, task.language, marks)));
 
   const buttons = h("div", {class: "choices", role: "radiogroup", "aria-label": say("pair.which")},
     choices.map(([value, words]) => {
@@ -44,7 +45,7 @@ export function pair(task, {say, changed, marks}) {
     keys: event => {
       const name = event.key, at = order.indexOf(chosen);
       if (name === "ArrowLeft" || name === "ArrowRight") {
-        const step = name === "ArrowLeft" ? -1 : 1;
+        const step = (name === "ArrowLeft") === (document.documentElement.dir !== "rtl") ? -1 : 1;
         set(order[at < 0 ? (step < 0 ? 0 : order.length - 1) : Math.min(order.length - 1, Math.max(0, at + step))]);
         inputs[chosen].focus();
       } else if (name === "1") { set(left.key); inputs[chosen].focus(); }

@@ -1,7 +1,7 @@
 // Ranking 2 to 9 outputs, ties and gaps allowed. Native radio buttons are the truth; keys and dragging
 // only set them. Above the outputs a strip shows the ranking as it stands, and takes dragged letters.
 
-import {h, marked, unseen} from "../element.js";
+import {h, markedText} from "../element.js";
 import {draggable} from "../drag.js";
 
 export function rank(task, {say, changed, marks}) {
@@ -44,7 +44,7 @@ export function rank(task, {say, changed, marks}) {
     slots[0].append(chips[key]);
     cards[key] = h("div", {class: "card", role: "group", "aria-label": say("output.named", {key}), tabindex: "-1", "data-key": key},
       h("span", {class: "letter", "aria-hidden": "true"}, key),
-      h("p", {class: "text", dir: "auto", lang: task.language}, marked(segments, say, marks)),
+      markedText(segments, say, task.language, marks),
       h("div", {class: "ranks", role: "radiogroup", "aria-label": say("rank.of", {key})},
         h("span", {class: "end", "aria-hidden": "true"}, say("rank.best")), buttons,
         h("span", {class: "end", "aria-hidden": "true"}, say("rank.worst"))));
@@ -65,7 +65,7 @@ export function rank(task, {say, changed, marks}) {
   }
 
   return {
-    element: h("div", {class: "task-rank"}, strip, list),
+    element: h("div", {class: n <= 5 ? "task-rank few" : "task-rank"}, strip, list),
     answer: () => ({...ranks}),
     empty: () => keys.every(key => ranks[key] === 0),
     problem: () => {

@@ -1,6 +1,6 @@
 // Writing: a correction of the source, or a review of somebody's correction.
 
-import {h, marked, plain} from "../element.js";
+import {h, markedText, plain} from "../element.js";
 
 function area(task, {say, changed}, label, start) {
   let pasted = 0;
@@ -21,18 +21,19 @@ export function correct(task, context) {
   const box = area(task, context, say("correct.label"), task.source);
   const nothing = h("input", {type: "checkbox", id: "unchanged", on: {change: () => mark(nothing.checked)}});
 
-  function mark(on) {
+  function mark(on, tell = true) {
     unchanged = on;
     nothing.checked = on;
     box.field.readOnly = on;
     if (on) box.field.value = task.source;
-    changed();
+    if (tell) changed();
   }
 
   return {
     element: h("div", {class: "outputs task-text"}, h("p", {class: "instruction"}, say(`correct.${task.instruction}`)),
-      box.label, box.field, h("span", {class: "choice"}, nothing, h("label", {for: "unchanged"}, say("correct.nothing"))),
-      h("button", {type: "button", class: "plain", on: {click: () => { mark(false); box.field.value = task.source; changed(); }}}, say("correct.reset"))),
+      box.label, box.field, h("div", {class: "below"},
+        h("span", {class: "choice"}, nothing, h("label", {for: "unchanged"}, say("correct.nothing"))),
+        h("button", {type: "button", class: "plain", on: {click: () => { mark(false); box.field.value = task.source; changed(); }}}, say("correct.reset")))),
     answer: () => (unchanged ? {unchanged: true} : {text: box.text()}),
     empty: () => !unchanged && box.text() === task.source,
     problem: () => {
@@ -40,7 +41,7 @@ export function correct(task, context) {
       if (box.text().trim() === "") return say("correct.empty");
       return box.text() === task.source ? say("correct.same") : "";
     },
-    load: answer => { mark(Boolean(answer?.unchanged)); if (answer?.text !== undefined) box.field.value = answer.text; },
+    load: answer => { mark(Boolean(answer?.unchanged), false); if (answer?.text !== undefined) box.field.value = answer.text; },
     undo: () => false,
     focus: () => box.field.focus(),
     pasted: box.pasted,
@@ -55,18 +56,18 @@ export function review(task, context) {
   const box = area(task, context, say("review.label"), text);
   const accept = h("input", {type: "checkbox", id: "accept", on: {change: () => mark(accept.checked)}});
 
-  function mark(on) {
+  function mark(on, tell = true) {
     accepted = on;
     accept.checked = on;
     box.field.readOnly = on;
     if (on) box.field.value = text;
-    changed();
+    if (tell) changed();
   }
 
   return {
     element: h("div", {class: "outputs task-text"},
       h("div", {class: "card", role: "group", "aria-label": say("review.given")},
-        h("p", {class: "text", dir: "auto", lang: task.language}, marked(given.segments, say, marks))),
+        markedText(given.segments, say, task.language, marks)),
       h("span", {class: "choice"}, accept, h("label", {for: "accept"}, say("review.accept"))), box.label, box.field),
     answer: () => (accepted ? {accept: true} : {text: box.text()}),
     empty: () => !accepted && box.text() === text,
@@ -75,7 +76,7 @@ export function review(task, context) {
       if (box.text().trim() === "") return say("correct.empty");
       return box.text() === text ? say("review.same") : "";
     },
-    load: answer => { mark(Boolean(answer?.accept)); if (answer?.text !== undefined) box.field.value = answer.text; },
+    load: answer => { mark(Boolean(answer?.accept), false); if (answer?.text !== undefined) box.field.value = answer.text; },
     undo: () => false,
     focus: () => accept.focus(),
     pasted: box.pasted,

@@ -1,0 +1,113 @@
+"""Figures of the organiser's page that no command prints: who met whom, where judges disagree."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import comb
+
+from errata.collect.checks import wilson
+from errata.data import Judgment
+from errata.human.head_to_head import HeadToHead
+from errata.numbers import Interval
+from errata.report.cells import Cell
+from errata.report.table import Table
+
+__all__ = [
+    "comparisons_table",
+    "disagreement_table",
+    "share_passed",
+    "share_pasted",
+    "without_empty_columns",
+]
+
+_Group = tuple[str, ...]
+ROWS_SHOWN = 20  # of disagreements that are shown
+
+
+def comparisons_table(head: HeadToHead, order: Sequence[int]) -> Table:
+    """How often every two systems were compared, ties among them."""
+    wins = head.counts.wins
+    met = wins + wins.T + head.counts.ties
+    rows: list[tuple[Cell, ...]] = [
+        (head.systems[a], *(None if a == b else int(met[a, b]) for b in order)) for a in order
+    ]
+    return Table(
+        ("system", *(head.systems[b] for b in order)),
+        tuple(rows),
+        title="Comparisons of every two systems",
+        name="comparisons",
+    )
+
+
+def disagreement_table(found: Sequence[Judgment], texts: Mapping[int, str]) -> Table:
+    """Sentences on which judges differ most: the share of pairs of outputs put in another order.
+
+    Two judges agree on a pair if both prefer the same output, or both call them equal. Only items
+    that several judges ranked are looked at; ``texts`` are the sentences by number.
+
+    >>> one = Judgment("ann", 0, (("A",), ("B",)), (1, 2))
+    >>> two = Judgment("bo", 0, (("B",), ("A",)), (1, 2))
+    >>> disagreement_table([one, two], {0: "He go ."}).rows
+    ((0, 'He go .', 2, 1.0),)
+    """
+    signs: dict[int, dict[tuple[_Group, _Group], dict[str, int]]] = {}
+    for judgment in found:
+        ranks = {
+            tuple(sorted(group)): rank
+            for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
+            if rank is not None
+        }
+        own = signs.setdefault(judgment.sentence, {})
+        for pair in combinations(sorted(ranks), 2):  # of a repeat, the first counts
+            order = ranks[pair[0]] - ranks[pair[1]]
+            own.setdefault(pair, {}).setdefault(judgment.judge, (order > 0) - (order < 0))
+    rows: list[tuple[int, str, int, float]] = []
+    for sentence, pairs in signs.items():
+        several = [Counter(said.values()) for said in pairs.values()]
+        compared = sum(comb(each.total(), 2) for each in several)
+        alike = sum(comb(many, 2) for each in several for many in each.values())
+        if alike < compared:
+            judges = {name for said in pairs.values() for name in said}
+            share = 1 - alike / compared
+            rows.append((sentence, texts.get(sentence, ""), len(judges), share))
+    rows.sort(key=lambda row: (-row[3], -row[2], row[0]))
+    return Table(
+        ("sentence", "text", "judges", "pairs that differ"),
+        tuple(rows[:ROWS_SHOWN]),
+        title="Where judges disagree most",
+        name="disagreement",
+        formats={"pairs that differ": ".2f"},
+    )
+
+
+def without_empty_columns(table: Table) -> Table:
+    """A table without the columns in which nothing stands yet."""
+    kept = [c for c in range(len(table.columns)) if any(row[c] is not None for row in table.rows)]
+    return replace(
+        table,
+        columns=tuple(table.columns[c] for c in kept),
+        rows=tuple(tuple(row[c] for c in kept) for row in table.rows),
+        formats={k: v for k, v in table.formats.items() if table.columns.index(k) in kept},
+    )
+
+
+def share_passed(passed: Sequence[bool]) -> tuple[float | None, Interval | None]:
+    """The share of checks that were passed, and Wilson's interval, which has no middle."""
+    if not passed:
+        return None, None
+    found = wilson(sum(passed), len(passed))
+    return found.value, Interval(found.low, found.high)
+
+
+def share_pasted(displays: Sequence[str | None]) -> float | None:
+    """The share of answers in which something was pasted.
+
+    >>> share_pasted(['{"pasted": 12}', '{"marks": true}', ""])
+    0.3333333333333333
+    """
+    pasted = [json.loads(each or "{}").get("pasted", 0) > 0 for each in displays]
+    return sum(pasted) / len(pasted) if pasted else None

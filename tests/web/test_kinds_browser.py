@@ -1,0 +1,361 @@
+"""Every kind of task in a real Chromium: each key of the table, pointer, finger, marks, sizes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import assert_fits, css, dark, narrow, press, screenshot, until
+from errata.collect.items import CampaignTexts
+from judge_pages import (
+    KINDS,
+    ServedCampaign,
+    answer_by_keys,
+    assert_fine,
+    at_work,
+    campaign_served,
+    control_enter,
+    design_for,
+    focused,
+    status,
+    submit_done,
+)
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def campaigns_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A campaign of each kind that is asked for, served until the module ends."""
+    with ExitStack() as stack:
+        known: dict[str, ServedCampaign] = {}
+
+        def find(kind: str) -> ServedCampaign:
+            if kind not in known:
+                folder = tmp_path_factory.mktemp(kind)
+                known[kind] = stack.enter_context(campaign_served(folder, design_for(kind)))
+            return known[kind]
+
+        yield find
+
+
+def answered(browser: Any) -> Any:
+    """What is marked as chosen, in the order of the page: ids, and values of what is written."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('.outputs input:checked')].map(e => e.id)"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_by_keys_alone(browser: Any, campaigns_of: Any, kind: str) -> None:
+    one = campaigns_of(kind)
+    judge = at_work(browser, one)
+    assert answered(browser) == []  # nothing is preselected
+    answer_by_keys(browser, kind)
+    assert_fine(browser, one.server)
+    screenshot(browser, f"kind-{kind}", whole=True)
+    control_enter(browser)
+    submit_done(browser, 1)
+    status(browser, "Stored")
+    (row,) = one.answers(judge)
+    expected = {
+        "rank": '"A": 1',
+        "pair": '"A"',
+        "score": '{"grammaticality": 100, "fluency": 3}',
+        "edits": '"1": "good"',
+        "correct": " too",
+        "review": '{"accept": true}',
+    }
+    assert expected[kind] in row.answer or json.loads(expected[kind]) == json.loads(row.answer)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_by_pointer_and_by_finger(browser: Any, campaigns_of: Any, kind: str) -> None:
+    """The same taps, once as a mouse gives them and once as a finger does, on a telephone."""
+    one = campaigns_of(kind)
+    judge = at_work(browser, one)
+    _tap_answers(browser, kind, _click)
+    submit_done(browser, 1)
+    browser.execute_cdp_cmd(
+        "Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 1}
+    )
+    try:
+        with narrow(browser, 390, 700):
+            _tap_answers(browser, kind, _touch)
+            submit_done(browser, 2)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    until(browser, "document.getElementById('status').textContent === 'Stored'")
+    assert [row.skip for row in one.answers(judge)] == [None, None]
+
+
+def _tap_answers(browser: Any, kind: str, tap: Any) -> None:
+    before = browser.execute_script("return document.querySelector('.source .text').textContent")
+    if kind == "rank":
+        for k, card in enumerate(css(browser, ".card")):
+            tap(browser, f"label[for=rank-{card.get_attribute('data-key')}-{k + 1}]")
+    elif kind == "pair":
+        tap(browser, ".card[data-key=B]")
+        assert answered(browser) == ["pair-B"]
+        tap(browser, "label[for=pair-equal]")
+    elif kind == "score":
+        tap(browser, ".slider input[type=range]")
+        tap(browser, ".scale label[for$='-4']")
+    elif kind == "edits":
+        for card in css(browser, ".card"):
+            tap(browser, f"label[for=edit-{card.get_attribute('data-key')}-unsure]")
+    elif kind == "correct":
+        tap(browser, "#unchanged")
+    else:
+        tap(browser, "#accept")
+    tap(browser, ".submit .main")
+    until(
+        browser,
+        "document.querySelector('.source .text')?.textContent !== arguments[0]"
+        " || document.querySelector('.counted').textContent.startsWith('2')",
+        before,
+    )
+
+
+def _click(browser: Any, selector: str) -> None:
+    found = css(browser, selector)[0]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", found)
+    found.click()
+
+
+def _touch(browser: Any, selector: str) -> None:
+    found = css(browser, selector)[0]
+    x, y = browser.execute_script(
+        "arguments[0].scrollIntoView({block: 'center'}); const r = "
+        "arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]",
+        found,
+    )
+    at = [{"x": x, "y": y}]
+    for name, points in (("touchStart", at), ("touchEnd", [])):
+        browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": name, "touchPoints": points})
+
+
+# The table of keys: what is pressed, what is chosen then, and what has the focus (None: whatever).
+RANK_KEYS = [
+    (("j",), [], "rank-A-1"),
+    (("j", "j"), [], "rank-B-1"),
+    (("DOWN", "DOWN", "UP"), [], "rank-A-1"),
+    (("END", "k"), [], "rank-B-1"),
+    (("END", "HOME"), [], "rank-A-1"),
+    (("2",), ["rank-A-2"], "rank-A-2"),
+    (("2", "0"), [], None),
+    (("2", "BACKSPACE"), [], None),
+    (("2", "j", "="), ["rank-A-2", "rank-B-2"], "rank-B-2"),
+    (("=",), [], None),
+    (("9",), [], None),
+    (("1", "ENTER"), ["rank-A-1"], "rank-B-1"),
+    (("1", "ENTER", "1", "ENTER", "1", "ENTER"), ["rank-A-1", "rank-B-1", "rank-C-1"], "main"),
+    (("1", "2", "z"), ["rank-A-1"], None),
+]
+PAIR_KEYS = [
+    (("LEFT",), ["pair-A"], "pair-A"),
+    (("RIGHT",), ["pair-B"], "pair-B"),
+    (("LEFT", "RIGHT"), ["pair-equal"], "pair-equal"),
+    (("1",), ["pair-A"], "pair-A"),
+    (("2",), ["pair-B"], "pair-B"),
+    (("=",), ["pair-equal"], "pair-equal"),
+    (("1", "0"), [], None),
+    (("1", "ENTER"), ["pair-A"], "main"),
+    (("1", "2", "z"), ["pair-A"], None),
+]
+EDITS_KEYS = [
+    (("g",), ["edit-1-good"], "edit-1-good"),
+    (("b",), ["edit-1-bad"], "edit-1-bad"),
+    (("u",), ["edit-1-unsure"], "edit-1-unsure"),
+    (("RIGHT", "RIGHT"), ["edit-1-bad"], "edit-1-bad"),
+    (("g", "RIGHT", "LEFT"), ["edit-1-good"], "edit-1-good"),
+    (("g", "BACKSPACE"), [], None),
+    (("g", "ENTER"), ["edit-1-good"], "edit-2-good"),
+    (("j", "j", "b", "k"), ["edit-2-bad"], "edit-1-good"),
+    (("DOWN", "DOWN", "UP"), [], "edit-1-good"),
+    (("END", "HOME"), [], "edit-1-good"),
+    (("g", "u", "z"), ["edit-1-good"], None),
+]
+NUMBER = "document.querySelector('.number').value"
+SCORE_KEYS = [
+    (("RIGHT",), "51"),
+    (("LEFT",), "49"),
+    (("PAGE_UP",), "60"),
+    (("PAGE_DOWN",), "40"),
+    (("HOME",), "0"),
+    (("END",), "100"),
+    (("END", "RIGHT"), "100"),
+    (("END", "BACKSPACE"), ""),
+    (("HOME", "END", "z"), "0"),
+]
+
+
+def pressed(browser: Any, names: tuple[str, ...]) -> None:
+    from selenium.webdriver import Keys
+
+    press(browser, *(getattr(Keys, n) if len(n) > 1 else n for n in names))
+
+
+def again(browser: Any) -> None:
+    """The same task as new, without loading the page."""
+    browser.execute_script(
+        "for (const k of Object.keys(localStorage)) if (k.includes(':draft:'))"
+        " localStorage.removeItem(k)"
+    )
+    browser.refresh()
+    until(browser, "document.querySelector('.work .outputs') !== null")
+
+
+@pytest.mark.parametrize(
+    ("kind", "table"), [("rank", RANK_KEYS), ("pair", PAIR_KEYS), ("edits", EDITS_KEYS)]
+)
+def test_every_key_of_the_table(
+    browser: Any, campaigns_of: Any, kind: str, table: list[Any]
+) -> None:
+    at_work(browser, campaigns_of(kind))
+    assert len(css(browser, ".card")) >= (3 if kind == "rank" else 2)
+    for keys, chosen, focus in table:
+        again(browser)
+        pressed(browser, keys)
+        assert answered(browser) == chosen, keys
+        if focus:
+            assert focused(browser) == focus, keys
+
+
+def test_every_key_of_scores(browser: Any, campaigns_of: Any) -> None:
+    at_work(browser, campaigns_of("score"))
+    for keys, value in SCORE_KEYS:
+        again(browser)
+        assert browser.execute_script(f"return {NUMBER}") == ""
+        pressed(browser, keys)
+        assert browser.execute_script(f"return {NUMBER}") == value, keys
+    again(browser)
+    pressed(browser, ("END", "ENTER", "3"))
+    assert answered(browser) == ["score-A-1-3"]
+    pressed(browser, ("RIGHT", "ENTER"))
+    assert answered(browser) == ["score-A-1-4"]
+    assert focused(browser) == "main"
+
+
+def test_letters_for_the_tools(browser: Any, campaigns_of: Any) -> None:
+    from selenium.webdriver import Keys
+
+    one = campaigns_of("rank")
+    judge = at_work(browser, one)
+    assert css(browser, "ins, del")
+    press(browser, "3", "m")  # nothing jumps: the choice, the focus and what can be undone stay
+    assert css(browser, "ins, del") == []
+    assert (answered(browser), focused(browser)) == (["rank-A-3"], "rank-A-3")
+    press(browser, "z")
+    assert answered(browser) == []
+    for key, title in (("i", "Instructions"), ("x", "Skip"), ("?", "Keys")):
+        press(browser, key)
+        assert css(browser, "dialog h2")[0].text == title
+        assert_fine(browser, one.server)
+        screenshot(browser, f"dialog-{title.lower()}")
+        press(browser, Keys.ESCAPE)
+        assert css(browser, "dialog") == []
+        assert focused(browser) == "rank-A-3"  # where it was
+    press(browser, "c", "m1z")
+    assert focused(browser) == "comment"
+    assert css(browser, "#comment")[0].get_attribute("value") == "m1z"  # keys are off in text
+    assert answered(browser) == []
+    control_enter(browser)  # works anywhere, and says what is missing
+    assert "A" in css(browser, ".problem")[0].text
+    answer_by_keys(browser, "rank")
+    control_enter(browser)
+    submit_done(browser, 1)
+    until(browser, "document.getElementById('status').textContent === 'Stored'")
+    (row,) = one.answers(judge)
+    assert (row.comment, json.loads(row.display)) == ("m1z", {"marks": False})
+
+
+def test_keys_rest_during_composition_and_when_switched_off(
+    browser: Any, campaigns_of: Any
+) -> None:
+    from selenium.webdriver import Keys
+
+    at_work(browser, campaigns_of("rank"))
+    browser.execute_script(
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown',"
+        " {key: '1', isComposing: true, bubbles: true}))"
+    )
+    assert answered(browser) == []
+    press(browser, "?")
+    css(browser, "#keys-on")[0].click()
+    press(browser, Keys.ESCAPE)
+    press(browser, "1", "x")
+    assert answered(browser) == []
+    assert css(browser, "dialog") == []
+    assert css(browser, ".keyless")
+    browser.refresh()
+    until(browser, "document.querySelector('.work .outputs') !== null")
+    press(browser, "1")
+    assert answered(browser) == []  # it is remembered
+    control_enter(browser)  # no single key
+    assert css(browser, ".problem")[0].text
+
+
+MEASURED = """
+return [...document.querySelectorAll('button, input, select, textarea, label[for], a')]
+  .filter(e => e.checkVisibility() && !e.control?.matches('textarea, [type=range], [type=text]'))
+  .map(e => [e.id || e.textContent, e.getBoundingClientRect()])
+  .map(([name, box]) => [name, box.width, box.height])
+  .filter(([, w, h]) => w > 0 && (w < 24 || h < 24));
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_small_dark_and_zoomed(browser: Any, campaigns_of: Any, kind: str) -> None:
+    one = campaigns_of(kind)
+    at_work(browser, one)
+    answer_by_keys(browser, kind)
+    for width, height in ((320, 640), (320, 256)):  # a telephone; 1280 × 1024 at 400 %
+        with narrow(browser, width, height):
+            assert_fits(browser)
+            assert browser.execute_script(MEASURED) == []
+            if height == 640:
+                screenshot(browser, f"kind-{kind}-narrow", whole=True)
+    with dark(browser):
+        assert_fine(browser, one.server)
+        screenshot(browser, f"kind-{kind}-dark")
+    texts = css(browser, ".source .text, .card .text")
+    assert all(t.get_attribute("dir") == "auto" and t.get_attribute("lang") for t in texts)
+    spoken = browser.execute_script(
+        "return [...document.querySelectorAll('ins, del')].map(e => e.textContent.split(':')[0])"
+    )
+    assert set(spoken) <= {"inserted", "deleted"}
+    assert bool(spoken) == (kind != "correct")
+
+
+def test_a_page_from_the_right(browser: Any, tmp_path: Path) -> None:
+    """In a language that is written from the right the page is turned round, and arrows with it."""
+    from selenium.webdriver import Keys
+
+    texts = CampaignTexts(
+        ("היא אוהב את הספר הזה .", "הוא הולך הביתה ."),
+        {
+            "A": ("היא אוהבת את הספר הזה .", "הוא הלך הביתה ."),
+            "B": ("היא אוהב ספר הזה .", "היא הולכת הביתה ."),
+        },
+    )
+    words = {"language": "he", "text_language": "he"}
+    with campaign_served(tmp_path, design_for("pair", 1, quota=None), texts, words=words) as one:
+        at_work(browser, one)
+        left, right = (
+            browser.execute_script("return arguments[0].getBoundingClientRect().left", card)
+            for card in reversed(css(browser, ".card"))
+        )
+        assert left < right
+        press(browser, Keys.ARROW_LEFT)
+        assert answered(browser) == ["pair-B"]
+        press(browser, Keys.ARROW_RIGHT)
+        assert answered(browser) == ["pair-bad"]
+        assert_fine(browser, one.server)
+        with narrow(browser):
+            assert_fits(browser)

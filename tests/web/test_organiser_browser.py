@@ -1,0 +1,224 @@
+"""The organiser's page in a real Chromium: figures that renew themselves, people, links, files."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from browser import assert_accessible, assert_fits, css, dark, narrow, press, screenshot, until
+from campaigns import material
+from errata.web.schema import judges
+from judge_pages import ServedCampaign, assert_fine, campaign_served, design_for, fresh, status
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedCampaign]:
+    """A campaign in which three judges have answered, skipped and commented."""
+    design = design_for("rank", 4, quota=20, controls=0.2, judges_per_item=3, rate=20.0)
+    folder = tmp_path_factory.mktemp("watched")
+    with campaign_served(folder, design, material(40, 4, sharing=0.0)) as one:
+        for judge in (1, 2, 3):
+            _answers(one, judge, 10)
+        yield one
+
+
+def _answers(one: ServedCampaign, judge: int, many: int) -> None:
+    own = one.server.token(judge)
+    for k in range(many):
+        (task,) = one.server.call("POST", "tasks", {"ahead": 1}, token=own)[1]["tasks"]
+        ranks = {each["key"]: 1 + (at + judge) % 3 for at, each in enumerate(task["outputs"])}
+        body: dict[str, Any] = {"revision": 1, "answer": ranks, "active": 30_000, "total": 40_000}
+        if k == 3:
+            body = {"revision": 1, "skip": "boundary", "comment": "<b>cut</b> here"}
+        assert one.server.call("PUT", f"tasks/{task['id']}/judgment", body, token=own)[0] == 201
+
+
+def organiser(browser: Any, one: ServedCampaign) -> None:
+    fresh(browser, f"{one.server.address}admin#{one.server.admin}")
+    until(browser, "document.querySelector('#judges table') !== null")
+
+
+def button(browser: Any, name: str) -> Any:
+    """The button with this accessible name."""
+    found = [b for b in css(browser, "button") if b.accessible_name == name]
+    assert len(found) == 1, (name, [b.accessible_name for b in css(browser, "button")])
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", found[0])
+    return found[0]
+
+
+def test_every_part_is_shown(browser: Any, watched: ServedCampaign) -> None:
+    organiser(browser, watched)
+    assert browser.current_url == f"{watched.server.address}admin"  # the token left the address
+    until(browser, "document.querySelector('#systems table') !== null")
+    assert_fine(browser, watched.server)
+    titles = [each.text for each in css(browser, "h3")]
+    assert titles == [
+        *("Ranking", "Head to head: share of decided comparisons in which the column wins"),
+        *("Comparisons of every two systems", "Judges", "Agreement", "κ of every two judges"),
+        *("Agreement of each judge", "Where judges disagree most"),
+        *("Skips and comments, newest first", "Parked after three skips"),
+    ]
+    assert "not corrected for looking" in css(browser, "#systems .note")[0].text
+    columns = [
+        each.text for each in css(browser, "#judges table")[0].find_elements("tag name", "th")
+    ]
+    for name in ("done", "skipped", "seconds", "checks passed", "ties", "first is best"):
+        assert name in columns
+    assert "pasted" not in columns  # nothing is written in a ranking
+    assert "<b>cut</b> here" in css(browser, "#items")[0].text
+    forms = [each.text for each in css(browser, "#export button") if each.is_displayed()]
+    assert forms == ["jsonl", "appraise", "pairwise", "details", "people"]
+    screenshot(browser, "organiser", whole=True)
+    with narrow(browser):
+        assert_fits(browser)
+        assert_accessible(browser)
+        screenshot(browser, "organiser-narrow")
+    with dark(browser):
+        assert_accessible(browser)
+        screenshot(browser, "organiser-dark")
+
+
+def test_figures_renew_themselves_and_disturb_nobody(browser: Any, tmp_path: Path) -> None:
+    with campaign_served(tmp_path, design_for("rank", 2)) as one:
+        organiser(browser, one)
+        css(browser, "#new-judges")[0].send_keys("ana b")
+        until(browser, "true")
+        _answers(one, 1, 2)
+        until(browser, "document.querySelector('.figures dd').textContent.startsWith('2 of')")
+        press(browser, "o")  # the name that is being written, and the focus, are still there
+        assert css(browser, "#new-judges")[0].get_attribute("value") == "ana bo"
+        button(browser, "Block: j0")
+        browser.execute_script("document.querySelector('[data-focus=\"Block j0\"]').focus()")
+        _answers(one, 2, 1)
+        until(browser, "document.querySelector('.figures dd').textContent.startsWith('3 of')")
+        time.sleep(0.5)
+        focus = browser.execute_script("return document.activeElement.dataset.focus")
+        assert focus == "Block j0"
+        browser.get_log("performance")
+        time.sleep(6)  # nothing has changed: the next answers say no more than that
+        answers = [s for path, s in _answered(browser) if "/admin/" in path]
+        assert len(answers) >= 4
+        assert set(answers) == {304}
+
+
+def _answered(browser: Any) -> list[tuple[str, int]]:
+    found = []
+    for entry in browser.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.responseReceived":
+            response = message["params"]["response"]
+            found.append((response["url"], response["status"]))
+    return found
+
+
+def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
+    with campaign_served(tmp_path, design_for("rank", 3)) as one:
+        organiser(browser, one)
+        server = one.server
+
+        def names() -> list[tuple[str, str, int]]:
+            with one.campaign.database.reading() as connection:
+                query = select(judges.c.name, judges.c.state, judges.c.generation)
+                return [tuple(row) for row in connection.execute(query.order_by(judges.c.id))]
+
+        css(browser, "#new-judges")[0].send_keys("ana, bo\n")
+        until(browser, "document.querySelectorAll('.links li').length === 2")
+        assert [n for n, _, _ in names()][3:] == ["ana", "bo"]
+        assert (
+            server.call("GET", "me", token=css(browser, ".links code")[0].text.split("#")[1])[0]
+            == 200
+        )
+        assert_fine(browser, server)
+        screenshot(browser, "organiser-links")
+        button(browser, "Show all links").click()
+        until(browser, "document.querySelectorAll('.links li').length === 5")
+        css(browser, "#new-judges")[0].send_keys("ana\n")  # is there already
+        until(browser, "document.getElementById('status').dataset.kind === 'warn'")
+        told = css(browser, "#status")[0].text
+        time.sleep(6)
+        assert css(browser, "#status")[0].text == told  # the next figures do not wipe it away
+        button(browser, "Link: j0").click()
+        until(browser, "document.querySelectorAll('.links li').length === 1")
+        assert css(browser, ".links code")[0].text == server.link(1)
+        for words, after in (
+            ("New link: j0", 2),
+            ("Block: j1", "blocked"),
+            ("Forget: j2", "forgotten"),
+        ):
+            button(browser, words).click()
+            assert_accessible(browser)
+            if words.startswith("Forget"):
+                screenshot(browser, "organiser-forget")
+            css(browser, "dialog button")[1].click()  # no
+            assert after not in [x for row in names() for x in row]
+            button(browser, words).click()
+            css(browser, "dialog button.main")[0].click()
+            end = time.monotonic() + 60
+            while after not in [x for row in names() for x in row] and time.monotonic() < end:
+                time.sleep(0.05)
+            assert after in [x for row in names() for x in row]
+        until(browser, "document.querySelector('[data-focus=\"Unblock j1\"]') !== null")
+        button(browser, "Unblock: j1").click()
+        until(browser, "document.querySelector('[data-focus=\"Block j1\"]') !== null")
+        field = css(browser, "#text-instructions")[0]
+        field.clear()
+        field.send_keys("Read *twice*.")
+        button(browser, "Save texts").click()
+        status(browser, "Done")
+        assert "twice" in json.dumps(
+            server.call("GET", "me", token=server.token(2))[1]["instructions"]
+        )
+        for words, state in (("Pause", "paused"), ("Open", "open"), ("Close", "closed")):
+            button(browser, words).click()
+            if words == "Close":
+                css(browser, "dialog button.main")[0].click()
+            until(browser, "document.querySelector('.state').textContent === arguments[0]", state)
+        assert_fine(browser, server, console=False)
+
+
+def test_a_click_saves_the_file(browser: Any, watched: ServedCampaign, tmp_path: Path) -> None:
+    organiser(browser, watched)
+    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    button(browser, "jsonl").click()
+    status(browser, "judgments.jsonl saved")
+    end = time.monotonic() + 60
+    path = tmp_path / "judgments.jsonl"
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {line["judge"] for line in lines} == {"j0", "j1", "j2"}
+
+
+def test_blind_until_it_is_closed(browser: Any, tmp_path: Path) -> None:
+    design = design_for("rank", 2, blind=True)
+    with campaign_served(tmp_path, design) as one:
+        _answers(one, 1, 4)
+        _answers(one, 2, 4)
+        organiser(browser, one)
+        until(browser, "document.querySelector('#systems .note') !== null")
+        assert "Blind" in css(browser, "#systems")[0].text
+        for part in ("status", "ranking", "judges", "items"):  # what is sent, not what is shown
+            _, body = one.server.call("GET", f"admin/{part}", token=one.server.admin)
+            assert not any(f'"{name}"' in json.dumps(body) for name in ("S0", "S1", "S2", "S3"))
+        one.server.call("PATCH", "admin/campaign", {"state": "closed"}, token=one.server.admin)
+        until(browser, "document.querySelector('#systems table') !== null")
+        assert "S0" in css(browser, "#systems")[0].text
+
+
+def test_a_link_of_the_organiser_that_does_not_work(browser: Any, watched: ServedCampaign) -> None:
+    for link in ("admin", "admin#a0.1.aaaaaaaaaaaaaaaaaaaaaa", f"admin#{watched.server.token(1)}"):
+        browser.get("about:blank")
+        browser.execute_script("return 0")
+        fresh(browser, watched.server.address + link)
+        browser.execute_script("sessionStorage.clear()")
+        until(browser, "document.querySelector('h1')?.textContent === 'This link does not work'")
+        assert_accessible(browser)
