@@ -267,7 +267,7 @@ def test_counts_are_checked_in_every_run(change: Any, problem: str) -> None:
 )
 def test_choices_are_checked_in_every_run(choice: Any, problem: str) -> None:
     class Choosing(Toy):
-        def choose(self, counts: Any) -> Any:
+        def choose(self, counts: Any, before: Any = None) -> Any:
             return choice
 
     with pytest.raises(PluginError, match=rf"toy, .*from .*test_evaluate: choose .*{problem}"):
@@ -282,7 +282,7 @@ def test_a_missing_reference_is_not_taken() -> None:
     class Second(type(metric)):  # type: ignore[misc]
         name = "second"
 
-        def choose(self, counts: Any) -> Any:
+        def choose(self, counts: Any, before: Any = None) -> Any:
             return np.array([[0, 1]])
 
     corpus = Corpus.from_texts(["a", "b"], [["a", "b"]])

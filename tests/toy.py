@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Metric, metric
+from errata.metrics.base import Before, Metric, metric
 from errata.numbers import Floats, Ints
 
 
@@ -30,7 +30,7 @@ class Toy(Metric):
                 counts[i, r] = float(equal), 1.0
         return counts
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         return np.argmax(np.nan_to_num(counts[..., 0], nan=-1.0), axis=1)[None]
 
     def score(self, totals: Floats) -> Floats:

@@ -23,9 +23,9 @@ from errata.metrics import METRICS, parse
 from errata.metrics.base import Metric, scored_alone
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
 from errata.plugins import attributed, blamed, fault, origin
+from errata.sums import Sums, summable
 
 __all__ = [
-    "ONE_THREAD",
     "bootstrap",
     "checked_counts",
     "chosen_counts",
@@ -37,10 +37,6 @@ __all__ = [
     "sentence_scores",
     "systems_in",
 ]
-
-# Multiplications in a product of matrices that BLAS makes in one thread: in several, which wait for
-# each other, a product of this kind takes five times the processor time.
-ONE_THREAD = 250_000
 
 
 def evaluate(
@@ -97,7 +93,7 @@ def checked_counts(
     with blamed(metric):
         counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
         _check_counts(metric, corpus, systems, counts, fault)
-    return counts
+    return [summable(each) for each in counts]
 
 
 def systems_in(given: object) -> list[Hypotheses]:
@@ -339,15 +335,7 @@ def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
 
 def draw_totals(counts: Floats, choice: Ints, *, block: int = BLOCK) -> Floats:
     """Chosen counts summed over sentences, for each draw: ``[draw, k]``."""
-    known = _there(counts)
-    sentences, references, k = counts.shape
-    step = max(1, min(block // max(1, sentences), ONE_THREAD // max(1, sentences * k)))
-    totals = np.zeros((len(choice), k))
-    for r in range(references):
-        mine = np.ascontiguousarray(known[:, r])
-        for i in range(0, len(choice), step):
-            totals[i : i + step] += (choice[i : i + step] == r).astype(np.float64) @ mine
-    return totals
+    return Sums.of(counts, choice, block=block).floats
 
 
 def chosen_counts(counts: Floats, choice: Ints) -> Floats:

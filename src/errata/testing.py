@@ -9,6 +9,7 @@ def test_my_metric():
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 from dataclasses import FrozenInstanceError, fields
 from typing import get_args
@@ -17,9 +18,10 @@ import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.evaluation import chosen_counts, evaluate
-from errata.metrics.base import Columns, Metric, join_counts
+from errata.metrics.base import Columns, Metric, WholeCorpusError, join_counts
 from errata.numbers import Floats
 from errata.parameters import build, parse_arguments
+from errata.reduction import Reduction
 
 __all__ = ["check_metric", "example_corpus", "example_systems"]
 
@@ -93,6 +95,7 @@ def check_metric(metric: Metric) -> None:
         counts = _check_counts(metric, corpus, hypotheses)
         for reading in (metric, metric.single):
             _check_choice(reading, counts)
+            _check_parts(reading, counts)
             _check_score(reading, counts)
         _check_same_counts(metric, counts, metric.single.count(corpus, hypotheses))
     _check_together(metric, corpus, systems)
@@ -195,6 +198,23 @@ def _check_choice(metric: Metric, counts: Floats) -> None:
     rows = np.broadcast_to(np.arange(len(counts)), choice.shape)
     taken = counts[rows, choice][choice >= 0]
     _require(not np.isnan(taken).any(), metric, "choose chose a missing reference")
+
+
+def _check_parts(metric: Metric, counts: Floats) -> None:
+    """What is decided part by part does not depend on where the parts are cut."""
+    found = []
+    for cuts in ((), (3,), (0, 1, 1, 4), range(1, len(counts))):
+        at, choices = Reduction(metric), []
+        for a, b in itertools.pairwise((0, *cuts, len(counts))):
+            try:
+                choice, at = at.taken(counts[a:b])
+            except WholeCorpusError:
+                return
+            choices.append(choice)
+        found.append((np.concatenate(choices, axis=1), at.totals))
+    for choice, totals in found[1:]:
+        same = np.array_equal(choice, found[0][0]) and np.array_equal(totals, found[0][1])
+        _require(same, metric, "choose must go on from the sentences before, wherever one cuts")
 
 
 def _check_score(metric: Metric, counts: Floats) -> None:

@@ -14,7 +14,7 @@ import pytest
 from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning, InputError, MissingExtraError
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Metric, whole
+from errata.metrics.base import Before, Metric, whole
 from errata.numbers import Floats, Ints, Progress
 from errata.parameters import Parameterised, name_in
 from errata.testing import check_metric, example_corpus, example_systems
@@ -160,7 +160,7 @@ def test_a_sound_metric_passes() -> None:
 
 
 class ChoosesMissing(Toy):
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         return np.full((1, len(counts)), counts.shape[1] - 1)
 
 
@@ -193,14 +193,14 @@ class LikesErrors(Toy):
 
 
 class ChangesCounts(Toy):
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         chosen = super().choose(counts)
         np.nan_to_num(counts, copy=False)
         return chosen
 
 
 class ChoosesByChance(Toy):
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         draws = np.random.default_rng().random((1000, len(counts))) < 0.5
         return np.where(draws, -1, super().choose(counts))
 
@@ -211,7 +211,7 @@ class SumsSentences(Toy):
 
 
 class ScoresNoSentence(Toy):
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         return np.full((1, len(counts)), -1)
 
 

@@ -13,10 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src" / "errata"
 LAYERS = [
     {"errors"},
-    {"data", "parameters", "plugins", "numbers", "correlation", "workers", "cache"},
+    {"data", "parameters", "plugins", "numbers", "sums", "correlation", "workers", "cache"},
     {"kernels", "edits", "io", "models", "datasets"},
     {"metrics", "human"},
-    {"evaluation", "meta"},
+    {"evaluation", "reduction", "meta"},
     {"studies", "reproduce", "training", "collect", "testing"},
     {"report", "cluster"},
     {"cli", "web", "adapters", "pytest_plugin"},

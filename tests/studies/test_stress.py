@@ -19,7 +19,7 @@ from errata.datasets import sample_corpus, sample_systems
 from errata.errors import DataWarning, InputError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Floats, Ints
+from errata.metrics.base import Before, Floats, Ints
 from errata.report.figures import figure_bytes
 from errata.report.figures.stress import stress_plot
 from errata.report.tables.stress import stress_table
@@ -208,7 +208,7 @@ def test_only_altered_sentences_can_be_rewarded() -> None:
     class Drifting(Toy):
         """Takes the second reference everywhere once any sentence equals the first one."""
 
-        def choose(self, counts: Floats) -> Ints:
+        def choose(self, counts: Floats, before: Before | None = None) -> Ints:
             return np.full((1, len(counts)), int(counts[:, 0, 0].any()))
 
     corpus = Corpus.from_texts(["a", "b"], [["x", "y"], ["z", "b"]])

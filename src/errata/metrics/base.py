@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, Self
+from fractions import Fraction
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +28,10 @@ from errata.parameters import parameterised as metric
 from errata.workers import in_order
 
 __all__ = [
+    "Before",
     "Columns",
     "Metric",
+    "WholeCorpusError",
     "by_name",
     "check_beta",
     "count_each",
@@ -47,6 +50,20 @@ __all__ = [
 Columns = Literal["annotators", "readings", "none"]
 
 
+class Before(NamedTuple):
+    """The sentences before those that are to be decided: how many, and the sums of what they took.
+
+    Sums are exact, so that what is decided does not depend on how a corpus was cut.
+    """
+
+    sentences: int
+    totals: tuple[Fraction, ...]
+
+
+class WholeCorpusError(InputError):
+    """Raised by a choice that only the whole corpus decides, where it is asked for in parts."""
+
+
 class Metric(Parameterised, ABC):
     """One way of scoring a system; see the module for the contract.
 
@@ -63,7 +80,10 @@ class Metric(Parameterised, ABC):
 
     @abstractmethod
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
-        """Sufficient statistics ``[sentence, reference, k]``; a missing reference is NaN."""
+        """Sufficient statistics ``[sentence, reference, k]``; a missing reference is NaN.
+
+        What is no whole number is kept to ``2 ** -60``, so that sums are exact (`errata.sums`).
+        """
 
     @abstractmethod
     def score(self, totals: Floats) -> Floats:
@@ -71,10 +91,11 @@ class Metric(Parameterised, ABC):
 
     # What it says where it differs.
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference each sentence takes: ``[draw, sentence]``; -1 takes none.
 
-        Several draws are several equally valid choices; the corpus score is their mean.
+        Several draws are several equally valid choices; the corpus score is their mean. ``before``
+        are the sentences before these, where a corpus is decided part by part.
         """
         return np.zeros((1, counts.shape[0]), np.int64)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.kernels.normal import log_ndtr
-from errata.metrics.base import Columns, Metric, metric
+from errata.metrics.base import Before, Columns, Metric, WholeCorpusError, metric
 from errata.metrics.ngrams import (
     Spaces,
     overlaps,
@@ -36,6 +36,8 @@ Brevity = Literal["fixed", "inverse"]
 HYPOTHESIS, REFERENCE = 0, 1
 NUMERATORS, DENOMINATORS = slice(2, None, 2), slice(3, None, 2)
 SEED = 101  # draw j of the released script is seeded with 101 j
+SKIPPED = 65536  # numbers that are drawn at a time to get past sentences
+ENUMERATED = 1024  # sentences of a corpus whose combinations of references may be gone through
 
 
 @metric
@@ -53,10 +55,10 @@ class GLEU(Metric):
     ``n``: the longest n-gram N (4, as in the script; other values are true N-gram scores, which
     the script's ``-n`` are not).
     ``references``: ``"expected"`` computes the expectation, in closed form and without drawing
-    (see `expected_gleu`); where at most ``draws`` combinations of references exist, as the plain
-    mean over all of them. ``"official"`` repeats the script's draws, number for number: published
-    scores come out digit for digit, with their sampling error; ``"python3"`` draws as the script
-    does when it is run by Python 3, whose ``randint`` is another.
+    (see `expected_gleu`); where at most ``draws`` combinations of references exist, of at most
+    1,024 sentences, as the plain mean over all of them. ``"official"`` repeats the script's draws,
+    number for number: published scores come out digit for digit, with their sampling error;
+    ``"python3"`` draws as the script does when it is run by Python 3, whose ``randint`` is another.
     ``formula``: ``"released"`` is the formula above; ``"paper"`` is Eq. 1 of the 2016 paper, which
     takes off ``max(0, min(H, S) - min(H, R))`` and so punishes surplus copies too.
     ``brevity``: ``"fixed"``, or ``"inverse"`` for the versions from May 2016 to June 2017, which
@@ -141,7 +143,7 @@ class GLEU(Metric):
         counts = per_reference(rows, first)
         return counts if self.references != "expected" else _with_moments(counts)
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The script's draws, or column 0, or every combination of references if they are few.
 
         A single sentence takes every reference once.
@@ -152,9 +154,15 @@ class GLEU(Metric):
             return choice if self.references != "expected" else choice[1:]
         if self.references != "expected":
             numbers = (~np.isnan(counts[:, :, HYPOTHESIS])).sum(axis=1)
-            draws = self.draws if numbers.max(initial=1) > 1 else 1
-            drawn = official_draws if self.references == "official" else python3_draws
-            return drawn(tuple(numbers.tolist()), draws)
+            draws = self.draws if before is not None or numbers.max(initial=1) > 1 else 1
+            if self.references == "official":
+                skipped = before.sentences if before is not None else 0
+                return official_draws(tuple(numbers.tolist()), draws, skipped)
+            if before is not None:
+                raise WholeCorpusError("gleu: references=python3 draws for all sentences in one go")
+            return python3_draws(tuple(numbers.tolist()), draws)
+        if before is not None or len(counts) > ENUMERATED:
+            return np.zeros((1, len(counts)), np.int64)
         return _every_combination(counts, self.draws)
 
     def score(self, totals: Floats) -> Floats:
@@ -303,8 +311,10 @@ def _every_combination(counts: Floats, limit: int) -> Ints:
 
 
 @lru_cache(maxsize=2)
-def official_draws(numbers: tuple[int, ...], draws: int) -> Ints:
+def official_draws(numbers: tuple[int, ...], draws: int, skipped: int = 0) -> Ints:
     """The released script's choices: ``[draw, sentence]`` for so many references per sentence.
+
+    ``skipped`` are sentences before these, for which it has drawn already.
 
     Draw j seeds Python 2's generator with 101 j and takes ``randint(0, K - 1)`` for each
     sentence, which is ``int(random() * K)``. NumPy's Mersenne Twister, seeded with an array, is
@@ -312,6 +322,8 @@ def official_draws(numbers: tuple[int, ...], draws: int) -> Ints:
 
     >>> official_draws((2, 2, 2, 3), 2).tolist()
     [[1, 1, 0, 0], [1, 0, 1, 2]]
+    >>> official_draws((2, 3), 2, 2).tolist()
+    [[0, 0], [1, 2]]
     """
     kind = np.int8 if max(numbers, default=1) < 128 else np.int64  # 500 draws of many sentences
     result = np.empty((draws, len(numbers)), kind)
@@ -319,6 +331,8 @@ def official_draws(numbers: tuple[int, ...], draws: int) -> Ints:
     for j in range(draws):
         # The legacy class, because its stream is frozen.
         state = np.random.RandomState([SEED * j])
+        for start in range(0, skipped, SKIPPED):
+            state.random_sample(min(SKIPPED, skipped - start))
         result[j] = state.random_sample(len(numbers)) * sizes
     result.setflags(write=False)
     choice: NDArray[np.int64] = result

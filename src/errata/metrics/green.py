@@ -8,7 +8,15 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses, Tokens
 from errata.errors import InputError
-from errata.metrics.base import Metric, check_beta, mean_own_score, metric, whole, with_own_score
+from errata.metrics.base import (
+    Before,
+    Metric,
+    check_beta,
+    mean_own_score,
+    metric,
+    whole,
+    with_own_score,
+)
 from errata.metrics.ngrams import corrections, overlaps, per_reference, reference_tokens
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
@@ -117,7 +125,7 @@ class GREEN(Metric):
         sizes: Ints = np.maximum(0, tokens.lengths[:, None] - np.arange(self.n))
         return sizes
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference that is best over all orders, then over fewer; of equals the first."""
         best = np.full(counts.shape[:2], True)
         for orders in range(self.n, 0, -1):

@@ -12,6 +12,7 @@ import numpy as np
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.metrics.base import (
+    Before,
     Metric,
     by_name,
     count_each,
@@ -111,7 +112,7 @@ class METEOR(Metric):
             return counts
         return with_own_score(counts, fixed_point(self._figures(counts)[2]))
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score for the sentence; of equals the first."""
         own = self._figures(counts)[2]
         best: Ints = np.where(np.isnan(own), -1.0, own).argmax(axis=1)[None]

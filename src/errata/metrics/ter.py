@@ -6,7 +6,7 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.edits.ter import edit_counts
-from errata.metrics.base import Metric, by_name, metric, whole
+from errata.metrics.base import Before, Metric, by_name, metric, whole
 from errata.metrics.ngrams import check_references, corrections, per_reference
 from errata.numbers import Floats, Ints
 from errata.parameters import About
@@ -63,7 +63,7 @@ class TER(Metric):
         rows = np.stack([edits.astype(np.float64), mean[outputs]], axis=1).reshape(-1, 2)
         return per_reference(rows, first)
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference that needs fewest edits; of equals the first."""
         edits = np.where(np.isnan(counts[..., 0]), np.inf, counts[..., 0])
         fewest: Ints = edits.argmin(axis=1)[None]

@@ -10,7 +10,15 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses
-from errata.metrics.base import Metric, check_beta, fixed_point, join_counts, metric, with_own_score
+from errata.metrics.base import (
+    Before,
+    Metric,
+    check_beta,
+    fixed_point,
+    join_counts,
+    metric,
+    with_own_score,
+)
 from errata.metrics.similarity import (
     WeighedChange,
     Weights,
@@ -134,11 +142,13 @@ class WeighedEdits(Metric):
         own = fixed_point(self.plain("sum").score(np.nan_to_num(counts)))
         return with_own_score(counts, np.where(np.isnan(counts[..., 0]), np.nan, own))
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The annotator of each sentence, as the metric without weights chooses."""
-        scaled = counts.copy()
-        scaled[..., :3] *= SCALE  # whole numbers with the same F
-        return self.plain(self.total).choose(scaled)
+        scaled = counts * SCALE  # whole numbers with the same F
+        if before is not None:
+            sums = tuple(total * int(SCALE) for total in before.totals)
+            before = before._replace(totals=sums)
+        return self.plain(self.total).choose(scaled, before)
 
     def score(self, totals: Floats) -> Floats:
         """F of summed weights, or the mean of the sentences' F."""

@@ -11,10 +11,10 @@ import numpy as np
 from errata.data import Corpus, Edit
 from errata.edits import kind_at
 from errata.errors import InputError
-from errata.evaluation import ONE_THREAD
 from errata.io.corpus import keep_annotators
 from errata.metrics.difficulty.map import DifficultyMap, weight
 from errata.numbers import BLOCK, Floats, percentiles
+from errata.sums import ONE_THREAD
 
 __all__ = [
     "Error",

@@ -16,6 +16,7 @@ from errata.edits import GoldEditing, split_extractor
 from errata.edits.origins import OutputEditing
 from errata.errors import InputError
 from errata.metrics.base import (
+    Before,
     by_name,
     check_beta,
     f_beta,
@@ -134,11 +135,13 @@ class CLEME(Merging):
 
         return weight
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
         score = self._alone if alone else self._so_far
-        return best_references(counts, score, alone=alone, ties=TIES)
+        return best_references(
+            counts, score, alone=alone, ties=TIES, monotone=not alone, before=before
+        )
 
     @property
     def single(self) -> Self:
@@ -165,7 +168,7 @@ class CLEME(Merging):
         return p, r, f_beta(p, r, self.beta), ratio(tp + tn, tp + fp + fn + tn, 0.0)
 
     def _rounded(self, totals: Sequence[float]) -> list[float]:
-        return [round(float(each), DIGITS) for each in self._figures(np.array(totals))]
+        return [round(float(each), DIGITS) for each in self._figures(np.array(totals, np.float64))]
 
     def _so_far(self, totals: Sequence[float]) -> float:
         return self._rounded(totals)[2]
@@ -258,20 +261,20 @@ class CLEME2(Merging):
     def _own_score(self, counts: Floats) -> Floats:
         return fixed_point(self._weighed(counts, self.sentence_factors), BITS)
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
         alone = self.choice == "isolated" or self.total == "mean"
         factors = self.sentence_factors if self.total == "mean" else self.factors
 
         def so_far(totals: Sequence[float]) -> float:
-            return round(float(self._weighed(np.array(totals), factors)), NOISE)
+            return round(float(self._weighed(np.array(totals, np.float64), factors)), NOISE)
 
         def by_itself(totals: Sequence[float]) -> tuple[float, float]:
-            return so_far(totals), round(float(_shares(np.array(totals))[3]), NOISE)
+            return so_far(totals), round(float(_shares(np.array(totals, np.float64))[3]), NOISE)
 
         if alone:
             return best_references(counts, by_itself, alone=True, ties=())
-        return best_references(counts, so_far, alone=False, ties=TIES)
+        return best_references(counts, so_far, alone=False, ties=TIES, before=before)
 
     @property
     def single(self) -> Self:

@@ -12,7 +12,16 @@ from errata.data import Corpus, Hypotheses
 from errata.edits import GoldEditing, split_extractor, with_edits
 from errata.edits.origins import OutputEditing, origins
 from errata.errors import InputError
-from errata.metrics.base import Metric, by_name, check_beta, f_beta, metric, precision_recall, whole
+from errata.metrics.base import (
+    Before,
+    Metric,
+    by_name,
+    check_beta,
+    f_beta,
+    metric,
+    precision_recall,
+    whole,
+)
 from errata.metrics.choice import best_references
 from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching, chunk_references
 from errata.metrics.difficulty.map import map_difficulty, read_tally, weight
@@ -114,9 +123,16 @@ class Difficulty(Metric):
         plain = replace(self, leave_out=False)
         return map_difficulty(corpus, [hypotheses], plain, threads=1).counts(0)
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score of the sentences so far, or of the sentence alone."""
-        return best_references(counts, self._value, alone=self.choice == "isolated")
+        return best_references(
+            counts,
+            self._value,
+            alone=self.choice == "isolated",
+            # Weights below 0, which a, b and c can make, are no more the better the more they are.
+            monotone=self.measure == "F" and not bool((counts < 0).any()),
+            before=before,
+        )
 
     @property
     def single(self) -> Self:

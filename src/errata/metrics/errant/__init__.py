@@ -12,6 +12,7 @@ from errata.edits.errant import found_extractor
 from errata.edits.origins import OutputEditing, edits_of, kinds_of, one_inventory, origins
 from errata.errors import InputError
 from errata.metrics.base import (
+    Before,
     Metric,
     check_beta,
     count_each,
@@ -138,10 +139,10 @@ class Edits(Metric):
         f = f_beta(*precision_recall(*self._counted(counts), 1.0), self.beta)
         return with_own_score(counts, f)
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The annotator with the best F, rounded as ERRANT does, of the sentences so far."""
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
-        return best_references(counts, self._rounded_f, alone=alone)
+        return best_references(counts, self._rounded_f, alone=alone, monotone=True, before=before)
 
     @property
     def single(self) -> Self:

@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Columns, Metric, check_beta, f_beta, metric, precision_recall, whole
+from errata.metrics.base import (
+    Before,
+    Columns,
+    Metric,
+    check_beta,
+    f_beta,
+    metric,
+    precision_recall,
+    whole,
+)
 from errata.metrics.imeasure.columns import (
     BASE,
     KINDS,
@@ -146,10 +155,10 @@ class IMeasure(Metric):
                     remedy=f"give one sentence a line, or lift the limit: imeasure(longest={n})",
                 )
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best (WAcc, I, Acc), correction before detection; the first."""
         if self.choice == "corpus":
-            return self._choose_running(counts)
+            return self._choose_running(counts, before)
         best = np.zeros(len(counts), np.int64)
         if counts.shape[1] > 1:
             ranks = self._ranks(counts)
@@ -160,9 +169,9 @@ class IMeasure(Metric):
                 here = np.where(better[:, None], ranks[:, r], here)
         return best[None]
 
-    def _choose_running(self, counts: Floats) -> Ints:
+    def _choose_running(self, counts: Floats, before: Before | None) -> Ints:
         best = np.zeros(len(counts), np.int64)
-        total = np.zeros(counts.shape[2])
+        total = np.array(before.totals if before else [0] * counts.shape[2], np.float64)
         for i, options in enumerate(counts):
             left = np.arange(len(options))
             for column in self._ranks(total + options).T:

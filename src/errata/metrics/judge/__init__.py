@@ -19,7 +19,7 @@ from errata.data import Corpus, Hypotheses, signature_id
 from errata.edits import split_extractor
 from errata.edits.origins import OutputEditing, edits_of, origins
 from errata.errors import InputError
-from errata.metrics.base import Columns, Metric, by_name, fixed_point, metric, whole
+from errata.metrics.base import Before, Columns, Metric, by_name, fixed_point, metric, whole
 from errata.metrics.judge.asking import Asker, Forecast, Question
 from errata.metrics.judge.groups import grouped
 from errata.metrics.judge.prompting import bracketed, read_prompt
@@ -146,9 +146,9 @@ class Judge(Metric):
             return None
         return lambda extractor: replace(self, extractor=extractor, outputs="reextracted")
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """All of it; a single sentence that was not judged has no score."""
-        chosen = super().choose(counts)
+        chosen = super().choose(counts, before)
         if self.level == "corpus":
             return chosen
         return np.where(by_name(self.statistics, counts[:, 0])["judged"] > 0, chosen, -1)

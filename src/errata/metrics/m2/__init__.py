@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Edit, Hypotheses
 from errata.errors import InputError
 from errata.metrics.base import (
+    Before,
     Metric,
+    WholeCorpusError,
     by_name,
     check_beta,
     f_beta,
@@ -125,16 +127,19 @@ class M2(Metric):
             release=self.version == "3.2",
         )
 
-    def choose(self, counts: Floats) -> Ints:
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The annotator of each sentence (see ``choice``)."""
         if self.choice == "optimal" and self.total == "sum":
+            if before is not None:
+                raise WholeCorpusError("m2: choice=optimal looks at all sentences at once")
             return optimal_choice(counts, self.beta)[None]
         if self.choice == "last":
             there = ~np.isnan(counts[:, :, CORRECT])
             last: Ints = np.where(there, np.arange(counts.shape[1]), -1).max(axis=1)
             return last[None]
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
-        return running_choice(counts[..., :3], self.beta, alone=alone)[0][None]
+        carry = tuple(map(int, before.totals[:3])) if before is not None else (0, 0, 0)
+        return running_choice(counts[..., :3], self.beta, alone=alone, carry=carry)[0][None]
 
     @property
     def single(self) -> Self:

@@ -1,0 +1,158 @@
+"""Sums and choices that do not depend on where a corpus is cut."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from errata.metrics import parse
+from errata.metrics.base import Before, WholeCorpusError
+from errata.metrics.choice import TIES
+from errata.numbers import Floats
+from errata.reduction import Reduction, reduce_parts
+from errata.sums import CHUNK, Sums, summable
+
+RUNNING = (
+    "m2",
+    "m2(beta=0.333)",
+    "edits",
+    "edits(beta=1)",
+    "difficulty",
+    "difficulty(measure=A)",
+    "cleme",
+    "cleme2",
+    "imeasure(choice=corpus)",
+)
+
+
+@st.composite
+def counts_and_cuts(draw: st.DrawFn) -> tuple[Floats, list[int]]:
+    """Counts of up to eight statistics with missing references, and where to cut them."""
+    sentences, references = draw(st.integers(1, 12)), draw(st.integers(1, 3))
+    share = draw(st.sampled_from([1.0, 1 / 3, 0.1]))
+    whole = draw(arrays(np.int64, (sentences, references, 8), elements=st.integers(0, 4)))
+    counts = whole * share
+    gone = draw(arrays(np.bool_, (sentences, references)))
+    gone[:, 0] = False
+    counts[gone] = np.nan
+    cuts = draw(st.lists(st.integers(0, sentences), max_size=4))
+    return summable(counts), sorted(cuts)
+
+
+def in_parts(
+    signature: str, counts: Floats, cuts: list[int]
+) -> tuple[list[list[int]], list[float]]:
+    """Choices and totals of counts cut into parts."""
+    at, choices = Reduction(parse(signature)), []
+    for a, b in itertools.pairwise([0, *cuts, len(counts)]):
+        choice, at = at.taken(counts[a:b])
+        choices.append(choice)
+    return np.concatenate(choices, axis=1).tolist(), at.totals[0].tolist()
+
+
+@pytest.mark.parametrize("signature", RUNNING)
+@given(case=counts_and_cuts())
+def test_cuts_decide_nothing(signature: str, case: tuple[Floats, list[int]]) -> None:
+    counts, cuts = case
+    if signature.startswith(("m2", "imeasure")):
+        counts = np.ceil(counts)  # they count whole things
+    k = len(parse(signature).statistics)
+    own = np.resize(counts, (*counts.shape[:2], k)) if k > 8 else counts[..., :k]
+    own = np.where(np.isnan(counts[..., :1]), np.nan, np.nan_to_num(own))
+    assert in_parts(signature, own, cuts) == in_parts(signature, own, [])
+
+
+@given(case=counts_and_cuts())
+def test_running_f_is_that_of_exact_sums(case: tuple[Floats, list[int]]) -> None:
+    """ERRANT's rule, one sentence after the other, in fractions."""
+    counts, _ = case
+    edits = parse("edits")
+    totals = [Fraction(0)] * 3
+    wanted = []
+    for rows in counts[..., :3].tolist():
+        options = []
+        for r, row in enumerate(rows):
+            if not math.isnan(row[0]):
+                after = [t + Fraction(x) for t, x in zip(totals, row, strict=True)]
+                ties = (sign * row[k] for k, sign in TIES)
+                options.append((edits._rounded_f(after), *ties, -r))  # type: ignore[attr-defined]
+        best = -max(options)[-1]
+        wanted.append(best)
+        totals = [t + Fraction(x) for t, x in zip(totals, rows[best], strict=True)]
+    assert edits.choose(counts[..., :3]).tolist() == [wanted]
+
+
+@given(arrays(np.float64, (7, 2, 3), elements=st.floats(-1e6, 1e6)), st.integers(0, 7))
+def test_sums_are_exact(values: Floats, cut: int) -> None:
+    counts = summable(values)
+    choice = np.array([[0, 1, 1, 0, -1, 1, 0]])
+    taken = [counts[i, r] for i, r in enumerate(choice[0].tolist()) if r >= 0]
+    parts = Sums.of(counts[:cut], choice[:, :cut]) + Sums.of(counts[cut:], choice[:, cut:])
+    wanted = tuple(sum(map(Fraction, column)) for column in np.array(taken).T.tolist())
+    assert parts.exactly() == Sums.of(counts, choice).exactly() == wanted
+    assert parts.floats.tolist() == [[float(each) for each in wanted]]
+
+
+def test_sums_beyond_what_doubles_hold() -> None:
+    counts = np.array([[[2.0**53]], [[1.0]], [[2.0]]])
+    found = Sums.of(counts, np.zeros((1, 3), np.int64))
+    assert found.exactly() == (2**53 + 3,)
+
+
+def test_sums_of_more_sentences_than_are_added_as_doubles() -> None:
+    counts = np.full((3 * CHUNK, 1, 1), 0.1)
+    found = Sums.of(counts, np.zeros((1, len(counts)), np.int64))
+    assert found.exactly() == (Fraction(0.1) * len(counts),)
+
+
+@pytest.mark.parametrize("size", [2**26, 2**53, 2**70])
+def test_quotients_that_doubles_take_for_equal(size: int) -> None:
+    """F of the second reference is larger by less than a double shows."""
+    before = Before(size, (Fraction(size), Fraction(size), Fraction(size + 1)))
+    counts = np.array([[[1, 1, 1], [2, 2, 2.0]]])
+    f = [Fraction(2 * (size + n), 2 * size + 1 + 2 * n) for n in (1, 2)]
+    assert f[0] < f[1]
+    assert (size < 2**50) == (float(f[0]) < float(f[1]))
+    # With as many correct edits the tie would go to the first.
+    swapped = np.array([[[2, 2, 2], [1, 1, 1.0]]])
+    m2 = parse("m2(beta=1)")
+    assert m2.choose(counts, before).tolist() == [[1]]
+    assert m2.choose(swapped, before).tolist() == [[0]]
+
+
+def test_ties_of_doubles_are_no_ties() -> None:
+    """Where doubles see a tie, more correct edits would win; whole numbers see a lower F."""
+    size = 2**53
+    before = Before(size, (Fraction(size), Fraction(size), Fraction(size)))
+    counts = np.array([[[2, 3, 2], [1, 1, 1.0]]])
+    assert parse("m2(beta=1)").choose(counts, before).tolist() == [[1]]
+
+
+def test_what_only_the_whole_decides() -> None:
+    counts = np.ones((2, 2, 3))
+    with pytest.raises(WholeCorpusError, match="optimal"):
+        reduce_parts(parse("m2(choice=optimal)"), [counts])
+    with pytest.raises(WholeCorpusError, match="python3"):
+        reduce_parts(parse("gleu(references=python3, n=1)"), [np.ones((2, 2, 4))])
+
+
+def test_draws_go_on_where_they_stopped() -> None:
+    gleu = parse("gleu(references=official, n=1, draws=5)")
+    counts = np.arange(48.0).reshape(6, 2, 4)
+    whole = gleu.choose(counts)
+    first, at = Reduction(gleu).taken(counts[:4])
+    second, at = at.taken(counts[4:])
+    assert np.concatenate([first, second], axis=1).tolist() == whole.tolist()
+    assert at.totals.tolist() == Sums.of(counts, whole).floats.tolist()
+
+
+def test_draws_that_are_alike_are_one() -> None:
+    gleu = parse("gleu(references=official, n=1, draws=5)")
+    assert reduce_parts(gleu, [np.ones((3, 1, 4))]).totals.tolist() == [[3.0] * 4]
