@@ -435,6 +435,7 @@ def test_the_page_has_the_numbers_of_the_commands_unrounded(
     set_state_of_judge(made.database, "j3", "blocked", now=1)
     path = str(write(export_lines(made.database, "jsonl"), tmp_path / "x.jsonl"))
     page = Dashboard(made.store)
+    page.refresh()
     ranking = json.loads(page.part("ranking")[1])["values"]
     agreement = json.loads(page.part("judges")[1])["values"]
     rank = as_printed("rank", path)
@@ -466,7 +467,9 @@ def test_every_form_of_rankings_gives_the_same_ranking(make_sqlite: Make, tmp_pa
 
 def test_a_matrix_that_is_too_wide_says_where_it_is(make_sqlite: Make) -> None:
     made = finished(make_sqlite(Design(judges=16, overlap=1.0, quota=20), material(120, 4)))
-    tables = json.loads(Dashboard(made.store).part("judges")[1])["tables"]
+    page = Dashboard(made.store)
+    page.refresh()
+    tables = json.loads(page.part("judges")[1])["tables"]
     wide = [table for table in tables if "too wide for a page" in str(table["note"])]
     assert [len(table["rows"]) for table in wide] == [0]
     assert "17 columns" in wide[0]["note"]
@@ -498,7 +501,9 @@ def test_good_edits_that_are_left_out_are_said(make_sqlite: Make, tmp_path: Path
         ["goes"],
         ["like"],
     ]
-    items = json.loads(Dashboard(made.store).part("items")[1])["tables"]
+    page = Dashboard(made.store)
+    page.refresh()
+    items = json.loads(page.part("items")[1])["tables"]
     (table,) = [each for each in items if "edits-m2 leaves out" in each["title"]]
     assert table["rows"][0]["cells"] == ["0", "1", "2", "went", "2", "goes"]
     place = str(made.database.path)

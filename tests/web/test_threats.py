@@ -292,7 +292,7 @@ def test_forged_answers_or_times(standing: tuple[Made, Server], body: dict[str, 
     ranks=st.lists(st.integers(0, 8), min_size=9, max_size=9),
     odd=st.sampled_from([0, -1, 10, True, 1.0, "1", None, [1]]),
     revision=st.sampled_from([1, 1, 1, 0, 2]),
-    active=st.sampled_from([0, 10, 10**11, 10**11, 10**12, -1, 1e300, None]),
+    active=st.sampled_from([0, 10**11, 10**12, -1, 1e300, None]),
 )
 def test_answers_made_of_almost_good_parts(
     standing: tuple[Made, Server], way: str, ranks: list[int], odd: Any, revision: int, active: Any
