@@ -20,9 +20,9 @@ from errata.human.agreement import (
     judge_agreement,
     kappa,
     krippendorff,
-    output_pairs,
     pooled_kappa,
 )
+from errata.human.decisions import output_pairs
 from errata.human.judge_groups import group_agreement
 from errata.human.judge_rankings import judge_correlations
 from errata.io.judgments import read_judgments

@@ -11,10 +11,11 @@ import pytest
 
 from errata.data import Judgment
 from errata.human import Counts, compare, head_to_head, parse_ranker, rank
-from errata.human.agreement import judge_agreement, krippendorff, output_pairs, pooled_kappa
+from errata.human.agreement import judge_agreement, krippendorff, pooled_kappa
 from errata.human.bootstrap import bootstrap_counts
 from errata.human.clusters import cluster
 from errata.human.comparisons import Comparisons
+from errata.human.decisions import output_pairs
 from errata.human.judge_rankings import judge_correlations
 from errata.human.planning import next_pairs, plan, seconds_per_ranking
 from errata.human.selection import without_systems

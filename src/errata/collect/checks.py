@@ -15,7 +15,8 @@ from errata.collect.items import shown_edits
 from errata.collect.readings import shown_ranks
 from errata.collect.tasks import letters_of
 from errata.data import Judgment
-from errata.human.agreement import Kappa, judge_tallies, kappa_between, output_pairs
+from errata.human.agreement import Kappa, judge_tallies, kappa_between
+from errata.human.decisions import output_pairs
 from errata.numbers import Estimate
 
 __all__ = [

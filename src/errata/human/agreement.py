@@ -1,16 +1,9 @@
-"""How far judges agree with each other and with themselves.
-
-Agreement is counted on unexpanded pairs: two outputs of one sentence, each with all the systems
-that wrote it, and which of them a judge put first. Expanding the systems would count one decision
-many times.
-"""
+"""How far judges agree with each other and with themselves, on the pairs of `output_pairs`."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -18,7 +11,8 @@ from numpy.typing import NDArray
 
 from errata.correlation import chance_corrected
 from errata.data import Judgment
-from errata.numbers import Floats
+from errata.human.decisions import OutputPairs, output_pairs
+from errata.numbers import BLOCK, Floats, ratio
 from errata.parameters import require
 
 __all__ = [
@@ -26,15 +20,12 @@ __all__ = [
     "ChanceModel",
     "Kappa",
     "KappaWeights",
-    "Orientation",
-    "OutputPairs",
     "Tallies",
     "judge_agreement",
     "judge_tallies",
     "kappa",
     "kappa_between",
     "krippendorff",
-    "output_pairs",
     "pooled_kappa",
     "within_table",
 ]
@@ -42,87 +33,11 @@ __all__ = [
 ChanceModel = Literal["pooled", "cohen", "symmetric"]
 KappaWeights = Literal["none", "linear", "quadratic"]
 AlphaLevel = Literal["nominal", "ordinal", "interval"]
-Orientation = Literal["consistent", "presented"]
 LEVELS: dict[KappaWeights, AlphaLevel] = {
     "none": "nominal",
     "linear": "ordinal",
     "quadratic": "interval",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class OutputPairs:
-    """Decisions about two outputs of a sentence: ``outcome[i]`` is -1, 0 or 1.
-
-    ``keys[key[i]]`` is (sentence, output, output), outputs named by their systems; 1 says that
-    the first of them is better.
-    """
-
-    judges: tuple[str, ...]
-    keys: tuple[tuple[int, str, str], ...]
-    judge: NDArray[np.int64]
-    key: NDArray[np.int64]
-    outcome: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.key)
-
-    def select(self, rows: NDArray[np.bool_]) -> OutputPairs:
-        """Some of the decisions."""
-        return OutputPairs(
-            self.judges, self.keys, self.judge[rows], self.key[rows], self.outcome[rows]
-        )
-
-    def tallies(self) -> Floats:
-        """How often each outcome was given per key, all judges together: ``[key, outcome]``."""
-        return (
-            np.bincount(self.key * 3 + self.outcome + 1, minlength=3 * len(self.keys))
-            .reshape(-1, 3)
-            .astype(np.float64)
-        )
-
-
-def output_pairs(
-    judgments: Iterable[Judgment], *, orientation: Orientation = "consistent"
-) -> OutputPairs:
-    """Every pair of ranked outputs in every judgment, in the order of time.
-
-    That is the order of the file where not all judgments say when they were made (ISO 8601).
-    The two outputs of a key stand in alphabetical order of their systems. With
-    ``orientation="presented"`` the outcome refers to the order in which they were shown although
-    the key does not, a slip of computeIAA.py (Sakaguchi et al. 2016) that its published figures
-    need.
-    """
-    require("orientation", orientation, Orientation)
-    judges: dict[str, int] = {}
-    keys: dict[tuple[int, str, str], int] = {}
-    rows: list[tuple[int, int, int]] = []
-    for judgment in _by_time(judgments):
-        judge = judges.setdefault(judgment.judge, len(judges))
-        ranked = [
-            (" ".join(sorted(group)), rank)
-            for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
-            if rank is not None
-        ]
-        for (a, rank_a), (b, rank_b) in combinations(ranked, 2):
-            outcome = (rank_b > rank_a) - (rank_b < rank_a)
-            if a > b:
-                a, b = b, a
-                outcome = -outcome if orientation == "consistent" else outcome
-            key = keys.setdefault((judgment.sentence, a, b), len(keys))
-            rows.append((judge, key, outcome))
-    table = np.array(rows, np.int64).reshape(-1, 3)
-    return OutputPairs(tuple(judges), tuple(keys), table[:, 0], table[:, 1], table[:, 2])
-
-
-def _by_time(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
-    given = list(judgments)
-    times = [judgment.time or "" for judgment in given]
-    # Told by what they look like: written alike, they sort as texts do.
-    forms = {re.sub(r"\d", "0", time) for time in times}
-    if len(forms) != 1 or not min(forms).startswith("0000-00-00"):
-        return given
-    return [given[k] for k in sorted(range(len(given)), key=times.__getitem__)]
 
 
 @dataclass(frozen=True)
@@ -155,16 +70,24 @@ def kappa(table: Floats, *, weights: KappaWeights = "none", pooled: Floats | Non
     >>> round(kappa(np.array([[20., 5, 0], [10, 15, 0], [0, 0, 0]])).value, 3)
     0.4
     """
-    count = float(table.sum())
-    if not count:
-        return Kappa(np.nan, 0.0, np.nan, np.nan, np.nan)
-    chance = None if pooled is None else np.outer(pooled, pooled) / pooled.sum() ** 2
-    found = chance_corrected(table, distance=_distance(weights), chance=chance)
-    value, observed, expected = map(float, found)
-    if expected == 1:  # everybody said the same of everything: no chance to disagree
-        return Kappa(np.nan, count, observed, expected, np.nan)
-    error = np.sqrt(max(0.0, observed * (1 - observed)) / count) / (1 - expected)
-    return Kappa(value, count, observed, expected, float(error))
+    found = _kappas(table[None], weights, None if pooled is None else pooled[None])
+    return Kappa(*(float(each[0]) for each in found))
+
+
+def _kappas(tables: Floats, weights: KappaWeights, pooled: Floats | None) -> tuple[Floats, ...]:
+    """`kappa` of many tables, ``[..., 3, 3]``: the fields of `Kappa`, an array of each."""
+    count = tables.sum((-1, -2))
+    chance = None
+    if pooled is not None:
+        both = pooled[..., :, None] * pooled[..., None, :]
+        chance = ratio(both, (pooled.sum(-1) ** 2)[..., None, None])
+    found = chance_corrected(tables, distance=_distance(weights), chance=chance)
+    value, observed, expected = found
+    # Where everybody said the same of everything there is no chance to disagree.
+    sure = expected == 1
+    spread = np.sqrt(ratio(np.maximum(0.0, observed * (1 - observed)), count))
+    error = ratio(spread, np.where(sure, 0.0, 1 - expected))
+    return np.where(sure, np.nan, value), count, observed, expected, error
 
 
 def within_table(tallies: Floats) -> Floats:
@@ -189,11 +112,7 @@ def krippendorff(pairs: OutputPairs, *, level: AlphaLevel = "nominal") -> float:
     ``level`` is the distance between outcomes: ``"nominal"``, ``"ordinal"`` or ``"interval"``.
     """
     require("level", level, AlphaLevel)
-    both = pairs.key * (len(pairs.judges) + 1) + pairs.judge
-    first = np.unique(both, return_index=True)[1]
-    rows = np.zeros(len(pairs), bool)
-    rows[first] = True
-    tallies = pairs.select(rows).tallies()
+    tallies = pairs.first().tallies()
     judged = tallies.sum(1)
     tallies, judged = tallies[judged > 1], judged[judged > 1]
     if not len(judged):
@@ -246,6 +165,7 @@ def judge_agreement(
     weights: KappaWeights = "none",
     minimum: int = 50,
     confidence: float = 0.95,
+    pairs: OutputPairs | None = None,
 ) -> Agreement:
     """Agreement between and within judges (Grundkiewicz et al. 2015, Table 2).
 
@@ -257,19 +177,17 @@ def judge_agreement(
     the mean of their shares, which frees κ of the names.
     ``minimum`` is how many pairs of decisions a κ needs to count in the means. A judge is an
     outsider if no κ with another judge is above 0 at the level ``confidence`` (Bonferroni); that
-    is asked of the symmetric κ always, since names should brand nobody.
+    is asked of the symmetric κ always, since names should brand nobody. ``pairs`` are those of
+    `output_pairs` of the judgments, for who has them already.
     """
     require("chance", chance, ChanceModel)
     require("weights", weights, KappaWeights)
     kept = list(judgments)
-    pairs = output_pairs(kept)
-    number = {name: j for j, name in enumerate(sorted(pairs.judges))}
-    judges = tuple(number)
-    tallies = {name: judge_tallies(pairs, j) for j, name in enumerate(pairs.judges)}
+    pairs = output_pairs(kept) if pairs is None else pairs
+    order = np.array(sorted(range(len(pairs.judges)), key=pairs.judges.__getitem__), np.int64)
+    judges = tuple(pairs.judges[j] for j in order)
     n = len(judges)
-    each = [tallies[name] for name in judges]
-    values, counts, errors = _matrices(each, chance, weights)
-    fair = _matrices(each, "symmetric", weights)
+    (values, counts, errors), fair = _matrices(pairs, order, (chance, "symmetric"), weights)
     rankings, seconds = _times(kept, judges)
     level = LEVELS[weights]
     return Agreement(
@@ -292,17 +210,60 @@ Tallies = tuple[NDArray[np.int64], Floats]
 
 
 def _matrices(
-    tallies: list[Tallies], chance: ChanceModel, weights: KappaWeights
-) -> tuple[Floats, Floats, Floats]:
-    """κ of every two judges, the pairs of decisions behind it, and its error."""
-    n = len(tallies)
-    values, counts, errors = (np.full((n, n), np.nan) for _ in range(3))
-    for a in range(n):
-        for b in range(a, n):
-            found = kappa_between(tallies[a], tallies[b], a == b, chance, weights)
-            for i, j in ((a, b), (b, a)):
-                values[i, j], counts[i, j], errors[i, j] = found.value, found.count, found.error
-    return values, counts, errors
+    pairs: OutputPairs,
+    order: NDArray[np.int64],
+    chances: Sequence[ChanceModel],
+    weights: KappaWeights,
+) -> list[tuple[Floats, Floats, Floats]]:
+    """By each model of chance: κ of every two judges, the pairs of decisions behind it, its error.
+
+    `kappa_between` of each two, many at a time; judge ``order[j]`` stands at place j. What is added
+    up are whole numbers, so that no digit depends on the order in which it is done.
+    """
+    n = len(order)
+    made = [(np.empty((n, n)), np.empty((n, n)), np.empty((n, n))) for _ in chances]
+    for rows, tables, pooled in _tables(pairs, order):
+        for chance, (values, counts, errors) in zip(chances, made, strict=True):
+            shares = (pooled + pooled[..., ::-1]) / 2 if chance == "symmetric" else pooled
+            found = _kappas(tables, weights, None if chance == "cohen" else shares)
+            values[rows], counts[rows], errors[rows] = found[0], found[1], found[4]
+    below = np.tril_indices(n, -1)
+    for each in (matrix for matrices in made for matrix in matrices):
+        each[below] = each.T[below]
+    return made
+
+
+def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, Floats]]:
+    """For some judges at a time, and all others: tables ``[a, b, 3, 3]``, outcomes ``[a, b, 3]``.
+
+    The table has the pairs of decisions on the same outputs, one of a and one of b, the outcomes
+    are those of both on the outputs that they share.
+    """
+    from scipy.sparse import csr_array
+
+    n, keys = len(order), len(pairs.keys)
+    judge = np.argsort(order)[pairs.judge]
+    place, ones = judge * 3 + pairs.outcome + 1, np.ones(len(pairs))
+    said = csr_array((ones, (pairs.key, place)), shape=(keys, 3 * n))
+    decided = csr_array((ones, (pairs.key, judge)), shape=(keys, n))
+    often = np.asarray(decided[pairs.key, judge]) > 1 if len(pairs) else np.zeros(0, bool)
+    again = np.bincount(place, often, minlength=3 * n).reshape(n, 3)
+    decided.data[:] = 1
+    shared = (said.T @ decided).tocsr()
+    step = max(1, BLOCK // max(1, 9 * n))
+    for start in range(0, n, step):
+        stop = min(n, start + step)
+        own, some = said[:, 3 * start : 3 * stop], stop - start
+        tables = (own.T @ said).toarray().reshape(some, 3, n, 3).transpose(0, 2, 1, 3).copy()
+        mine = shared[3 * start : 3 * stop].toarray().reshape(some, 3, n)
+        theirs = shared[:, start:stop].toarray().reshape(n, 3, some)
+        pooled = mine.swapaxes(1, 2) + theirs.transpose(2, 0, 1)
+        here, there = np.arange(some), np.arange(start, stop)
+        alone = own.sum(0).reshape(some, 3)
+        tables[here, there] -= alone[:, :, None] * np.eye(3)
+        tables[here, there] /= 2
+        pooled[here, there] = again[start:stop]
+        yield slice(start, stop), tables, pooled
 
 
 def judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:

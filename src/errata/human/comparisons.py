@@ -22,6 +22,7 @@ from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.errors import InputError
 from errata.human.content import by_content
 from errata.human.counts import Counts
+from errata.human.decisions import pairs_in_blocks
 from errata.human.selection import unknown_system
 from errata.numbers import Floats, Seed
 from errata.parameters import require
@@ -265,7 +266,7 @@ class _Expansion:
             judge.append(judges.setdefault(judgment.judge, len(judges)))
             sentence.append(judgment.sentence)
             ranking.append(self._number(judgment))
-        row, left, right = _pairs(np.array(sizes, np.int64))
+        row, left, right = pairs_in_blocks(np.array(sizes, np.int64))
         if self.members == "expected":  # the members of one output never meet
             output = np.array(groups, np.int32)
             apart = output[left] != output[right]
@@ -348,24 +349,6 @@ class _Expansion:
             self._parts[key] = number
         self._last, self._last_number = key, number
         return number
-
-
-def _pairs(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-    """All pairs of entries within each block of these sizes: block, left and right entry."""
-    starts = np.cumsum(sizes) - sizes
-    many = sizes * (sizes - 1) // 2
-    offsets = np.cumsum(many) - many
-    row, left, right = (np.empty(int(many.sum()), np.int64) for _ in range(3))
-    for size in np.unique(sizes[sizes > 1]):
-        blocks = np.flatnonzero(sizes == size)
-        i, j = np.triu_indices(int(size), 1)
-        place = offsets[blocks, None] + np.arange(len(i))
-        row[place], left[place], right[place] = (
-            blocks[:, None],
-            starts[blocks, None] + i,
-            starts[blocks, None] + j,
-        )
-    return row, left, right
 
 
 def _joined(parts: list[Rows]) -> Rows:

@@ -24,11 +24,11 @@ from errata.human.agreement import (
     judge_tallies,
     kappa,
     kappa_between,
-    output_pairs,
     within_table,
 )
 from errata.human.clusters import SOLVED
 from errata.human.comparisons import compare
+from errata.human.decisions import output_pairs
 from errata.human.judge_rankings import JudgeCorrelations, judge_correlations
 from errata.human.ranking import Ranker
 from errata.numbers import Floats, settled

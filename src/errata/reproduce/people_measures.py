@@ -11,16 +11,9 @@ import numpy as np
 from errata.correlation import Correlation, correlate
 from errata.data import Judgment, Members, Scores
 from errata.datasets.fetch import path
-from errata.human.agreement import (
-    Kappa,
-    KappaWeights,
-    Orientation,
-    OutputPairs,
-    judge_agreement,
-    kappa,
-    output_pairs,
-)
+from errata.human.agreement import Kappa, KappaWeights, judge_agreement, kappa
 from errata.human.clusters import Ranking, cluster
+from errata.human.decisions import Orientation, OutputPairs, output_pairs
 from errata.human.head_to_head import head_to_head
 from errata.human.judge_rankings import JudgeCorrelations, judge_correlations
 from errata.io.files import read_lines
