@@ -146,8 +146,8 @@ def first_ranked_best(judgments: Iterable[Judgment]) -> tuple[float, float]:
     first, chance = [], []
     for judgment in judgments:
         ranks = [rank for rank in judgment.ranks if rank is not None]
-        if len(ranks) > 1 and ranks.count(min(ranks)) == 1:
-            first.append(ranks[0] == min(ranks))
+        if len(ranks) > 1 and ranks.count(best := min(ranks)) == 1:
+            first.append(ranks[0] == best)
             chance.append(1 / len(ranks))
     if not first:
         return float("nan"), float("nan")

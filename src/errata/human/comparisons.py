@@ -316,15 +316,21 @@ class _Expansion:
 
     def _speakers(self, judgment: Judgment) -> Speakers:
         """The numbers of the systems compared, the outputs they wrote, and their weights."""
-        # Who is compared, and in which order, repeats from ranking to ranking; ranks do not.
+        # Who is compared repeats from ranking to ranking; ranks do not.
         if self.members == "sample" or None in judgment.ranks:
             return self._listed(judgment)
-        known = self._known.get(judgment.groups)
+        groups, order = judgment.groups, list(range(len(judgment.groups)))
+        if self.order == "name":  # nor does the order in which outputs were shown, which is drawn
+            order.sort(key=groups.__getitem__)
+            groups = tuple([groups[g] for g in order])
+        known = self._known.get(groups)
         if known is None:
             if len(self._known) >= KNOWN:
                 self._known.clear()
-            known = self._known[judgment.groups] = self._listed(judgment)
-        return known
+            one = replace(judgment, groups=groups, ranks=(1,) * len(groups))
+            known = self._known[groups] = self._listed(one)
+        number, group, weight = known
+        return number, [order[g] for g in group], weight
 
     def _listed(self, judgment: Judgment) -> Speakers:
         self.shared = self.shared or any(len(group) > 1 for group in judgment.groups)

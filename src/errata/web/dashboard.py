@@ -6,44 +6,38 @@ defaults, digit for digit, because the same functions make them of the same judg
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, Integer, cast, func, select
+from sqlalchemy import Integer, cast, func, select
 
 from errata import human
 from errata.collect.budget import seconds_per_task
-from errata.collect.checks import first_ranked_best, share_of_ties
-from errata.collect.design import COMPARING, WRITING
+from errata.collect.design import COMPARING
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
+from errata.human.decisions import OutputPairs, output_pairs
 from errata.numbers import Interval
-from errata.report.cells import Cell, is_number
+from errata.report.cells import is_number
 from errata.report.table import Table, render
 from errata.report.tables.rankings import agreement_tables, head_to_head_table, ranking_table
-from errata.web.answering import controls_of
+from errata.web.care import CareOfJudges
 from errata.web.changing import own_seconds
-from errata.web.clock import iso_time
 from errata.web.database import Database
 from errata.web.export_edits import edits_left_out
-from errata.web.exports import forms_of, judgments_in
+from errata.web.exports import forms_of
+from errata.web.gathering import GatheredJudgments
 from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
 from errata.web.store import Campaign, Store
-from errata.web.tallies import (
-    comparisons_table,
-    disagreement_table,
-    share_passed,
-    share_pasted,
-    without_empty_columns,
-)
+from errata.web.tallies import comparisons_table, disagreement_table, without_empty_columns
 
 __all__ = ["PARTS", "Dashboard"]
 
@@ -63,6 +57,8 @@ class Dashboard:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.gathered = GatheredJudgments(store.database)
+        self.care = CareOfJudges()
         self._parts: dict[str, tuple[str, bytes]] = {}
         self._state: object = None
         self.asked = threading.Event()  # to look at once, for whoever works in the background
@@ -85,21 +81,33 @@ class Dashboard:
         state = self._fingerprint()
         if state == self._state:
             return False
+        # Hundreds of thousands of rankings and tables, none in a circle: to look for circles
+        # among them again and again would take as long as all else.
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            self._work_out()
+        finally:
+            if collecting:
+                gc.enable()
+        self._state = state
+        return True
+
+    def _work_out(self) -> None:
         campaign = self.store.campaign()
-        found = list(judgments_in(self.store.database)) if _compares(campaign) else []
+        found = self.gathered.read() if _compares(campaign) else []
+        pairs = output_pairs(found)
         parts = {
             "status": self._status(campaign),
             "ranking": self._ranking(campaign, found),
-            "judges": self._judges(campaign, found),
-            "items": self._items(found),
+            "judges": self._judges(campaign, found, pairs),
+            "items": self._items(pairs),
         }
         if campaign.design.kind == "edits":
             left_out = _laid_out(_left_out_table(self.store.database))
             parts["items"]["tables"].append(left_out)
         for name, body in parts.items():
             self._parts[name] = _tagged(body)
-        self._state = state
-        return True
 
     def status(self) -> dict[str, Any]:
         """The overview alone, as it is now."""
@@ -155,7 +163,7 @@ class Dashboard:
             }
         if not any(judgment.groups for judgment in found):
             return {"notes": ["No ranking yet."], "tables": []}
-        comparisons = human.compare(found, keep="sentences")
+        comparisons = self.gathered.compared(found)
         try:
             scores = human.rank(human.parse_ranker(human.DEFAULT_RANKER), comparisons, threads=1)
             ranking = cluster(scores)
@@ -173,7 +181,9 @@ class Dashboard:
             "values": _values(tables[:2]),
         }
 
-    def _judges(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
+    def _judges(
+        self, campaign: Campaign, found: Sequence[Judgment], pairs: OutputPairs
+    ) -> dict[str, Any]:
         by_judge: dict[str, list[Judgment]] = {}
         for judgment in found:
             if judgment.groups:
@@ -182,9 +192,7 @@ class Dashboard:
             people = connection.execute(
                 select(judges).where(judges.c.state != "forgotten").order_by(judges.c.id)
             ).all()
-            rows = [
-                _judge_row(connection, campaign, row, by_judge.get(row.name, [])) for row in people
-            ]
+            rows = self.care.rows(connection, campaign.design, people, by_judge, pairs)
         keys = [
             {
                 "key": row.name,
@@ -207,13 +215,13 @@ class Dashboard:
         )
         tables = [_laid_out(without_empty_columns(table), keys)]
         if by_judge:
-            *several, each_one = agreement_tables(judge_agreement(found))
+            *several, each_one = agreement_tables(judge_agreement(found, pairs=pairs))
             several.append(replace(each_one, title="Agreement of each judge"))
             tables += [_laid_out(_narrow(each)) for each in several]
             return {"tables": tables, "values": _values(several)}
         return {"tables": tables}
 
-    def _items(self, found: Sequence[Judgment]) -> dict[str, Any]:
+    def _items(self, pairs: OutputPairs) -> dict[str, Any]:
         with self.store.database.reading() as connection:
             rows = connection.execute(
                 select(
@@ -250,7 +258,7 @@ class Dashboard:
             tuple((r.number, r.text) for r in parked),
             title="Parked after three skips",
         )
-        tables = (disagreement_table(found, texts), said, put_by)
+        tables = (disagreement_table(pairs, texts), said, put_by)
         return {"tables": [_laid_out(each) for each in tables]}
 
 
@@ -291,45 +299,6 @@ def _left_out_table(database: Database) -> Table:
         ),
         title="Good edits that edits-m2 leaves out, because they overlap",
     )
-
-
-def _judge_row(
-    connection: Connection, campaign: Campaign, row: Any, own: Sequence[Judgment]
-) -> tuple[Cell, ...]:
-    """What is known of a judge's work and care."""
-    states = {
-        each.state: int(each.many)
-        for each in connection.execute(
-            select(assignments.c.state, func.count().label("many"))
-            .where(assignments.c.judge == row.id)
-            .group_by(assignments.c.state)
-        )
-    }
-    mine = judgments.join(assignments, assignments.c.id == judgments.c.assignment)
-    times = connection.execute(
-        select(judgments.c.active_ms, judgments.c.server_time, judgments.c.display)
-        .select_from(mine)
-        .where(assignments.c.judge == row.id)
-    ).all()
-    seconds = [each.active_ms / 1000 for each in times if each.active_ms is not None]
-    last = max((each.server_time for each in times), default=None)
-    passed = [each for each in controls_of(connection, campaign.design, row.id) if each is not None]
-    return (
-        row.name,
-        row.state,
-        states.get("done", 0),
-        states.get("skipped", 0),
-        round(median(seconds), 1) if seconds else None,
-        *share_passed(passed),
-        share_of_ties(own) if own else None,
-        *(first_ranked_best(own) if own else (None, None)),
-        share_pasted([each.display for each in times]) if _writes(campaign) else None,
-        None if last is None else iso_time(last)[:19].replace("T", " "),
-    )
-
-
-def _writes(campaign: Campaign) -> bool:
-    return campaign.design.kind in WRITING
 
 
 def _compares(campaign: Campaign) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-from math import comb
+
+import numpy as np
 
 from errata.collect.checks import wilson
-from errata.data import Judgment
+from errata.human.decisions import OutputPairs
 from errata.human.head_to_head import HeadToHead
 from errata.numbers import Interval
 from errata.report.cells import Cell
@@ -24,7 +23,6 @@ __all__ = [
     "without_empty_columns",
 ]
 
-_Group = tuple[str, ...]
 ROWS_SHOWN = 20  # of disagreements that are shown
 
 
@@ -43,37 +41,34 @@ def comparisons_table(head: HeadToHead, order: Sequence[int]) -> Table:
     )
 
 
-def disagreement_table(found: Sequence[Judgment], texts: Mapping[int, str]) -> Table:
+def disagreement_table(pairs: OutputPairs, texts: Mapping[int, str]) -> Table:
     """Sentences on which judges differ most: the share of pairs of outputs put in another order.
 
-    Two judges agree on a pair if both prefer the same output, or both call them equal. Only items
-    that several judges ranked are looked at; ``texts`` are the sentences by number.
+    Two judges agree on a pair if both prefer the same output, or both call them equal; of a judge
+    the first decision on a pair counts. Only what several judges ranked is looked at; ``texts`` are
+    the sentences by number.
 
+    >>> from errata.data import Judgment
     >>> one = Judgment("ann", 0, (("A",), ("B",)), (1, 2))
     >>> two = Judgment("bo", 0, (("B",), ("A",)), (1, 2))
-    >>> disagreement_table([one, two], {0: "He go ."}).rows
+    >>> disagreement_table(output_pairs([one, two]), {0: "He go ."}).rows
     ((0, 'He go .', 2, 1.0),)
     """
-    signs: dict[int, dict[tuple[_Group, _Group], dict[str, int]]] = {}
-    for judgment in found:
-        ranks = {
-            tuple(sorted(group)): rank
-            for group, rank in zip(judgment.groups, judgment.ranks, strict=True)
-            if rank is not None
-        }
-        own = signs.setdefault(judgment.sentence, {})
-        for pair in combinations(sorted(ranks), 2):  # of a repeat, the first counts
-            order = ranks[pair[0]] - ranks[pair[1]]
-            own.setdefault(pair, {}).setdefault(judgment.judge, (order > 0) - (order < 0))
+    first = pairs.first()
+    numbers, of_key = np.unique(
+        np.array([key[0] for key in pairs.keys], np.int64), return_inverse=True
+    )
+    said = first.tallies()
+    decided = said.sum(1)
+    alike = np.bincount(of_key, (said * (said - 1) / 2).sum(1), minlength=len(numbers))
+    compared = np.bincount(of_key, decided * (decided - 1) / 2, minlength=len(numbers))
+    several = len(pairs.judges) + 1
+    who = np.unique(of_key[first.key] * several + first.judge) // several
+    judges = np.bincount(who, minlength=len(numbers))
     rows: list[tuple[int, str, int, float]] = []
-    for sentence, pairs in signs.items():
-        several = [Counter(said.values()) for said in pairs.values()]
-        compared = sum(comb(each.total(), 2) for each in several)
-        alike = sum(comb(many, 2) for each in several for many in each.values())
-        if alike < compared:
-            judges = {name for said in pairs.values() for name in said}
-            share = 1 - alike / compared
-            rows.append((sentence, texts.get(sentence, ""), len(judges), share))
+    for k in np.flatnonzero(alike < compared).tolist():
+        sentence, share = int(numbers[k]), 1 - float(alike[k]) / float(compared[k])
+        rows.append((sentence, texts.get(sentence, ""), int(judges[k]), share))
     rows.sort(key=lambda row: (-row[3], -row[2], row[0]))
     return Table(
         ("sentence", "text", "judges", "pairs that differ"),
