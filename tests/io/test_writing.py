@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ import pytest
 from errata.errors import DataWarning, InputError
 from errata.io import placing, writing
 from errata.io.files import read_bytes
-from errata.io.writing import file_set, write_bytes, write_lines
+from errata.io.writing import file_set, stream_lines, write_bytes, write_lines
 
 
 def left(folder: Path) -> dict[str, bytes]:
@@ -268,3 +271,38 @@ def test_a_signal_waits_until_the_set_is_whole(
         signal.signal(number, before)
     assert arrived == [3]
     assert left(tmp_path) == dict.fromkeys("abc", b"new")
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_lines_stream_as_they_are_written_whole(tmp_path: Path, together: bool) -> None:
+    """The same bytes; nothing appears if a line fails, and nothing is left beside."""
+    path = tmp_path / "out.txt"
+
+    def broken() -> Iterator[str]:
+        yield "one"
+        raise InputError("cannot go on")
+
+    def write(lines: Iterable[str]) -> int:
+        with file_set() if together else nullcontext():
+            return stream_lines(lines, path)
+
+    with pytest.raises(InputError, match="cannot go on"):
+        write(broken())
+    with pytest.raises(InputError, match=r":2: U\+D800"):
+        write(["one", "\ud800"])
+    assert list(tmp_path.iterdir()) == []
+    assert write(f"zeile {k} ä" for k in range(1000)) == 1000
+    assert path.read_text(encoding="utf-8").splitlines() == [f"zeile {k} ä" for k in range(1000)]
+    assert list(tmp_path.iterdir()) == [path]
+    if together:
+        with pytest.raises(InputError, match="the file exists"):
+            write(iter(["new"]))
+    assert stream_lines(["a"], tmp_path / "a.gz") == 1
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"a\n"
+    with pytest.raises(InputError, match="cannot write"):
+        stream_lines(["a"], tmp_path / "nowhere" / "a.txt")
+
+
+def test_lines_stream_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert stream_lines(["a", "b"], "-") == 2
+    assert capfdbinary.readouterr().out == b"a\nb\n"

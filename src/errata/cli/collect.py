@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,7 +25,7 @@ from errata.cli.output import ProgressBar, emit, format_option, writes_files
 from errata.cli.running import note
 from errata.cli.words import choice_of
 from errata.errors import InputError
-from errata.numbers import plural
+from errata.numbers import Progress, plural
 from errata.report.table import Table
 from errata.report.tables.campaigns import outlook_table
 from errata.web.forms import FileForm
@@ -241,7 +242,7 @@ def export_answers(
     place: str, wanted: str, with_blocked: bool, mark: str | None, output: str | None, form: Form
 ) -> None:
     """Write what judges said: last revisions, without controls and tutorials."""
-    from errata.io.writing import write_lines
+    from errata.io.writing import stream_lines
 
     refuse_unless(wanted == "texts", "mark", "--form texts")
     written: list[tuple[str, int]] = []
@@ -252,20 +253,18 @@ def export_answers(
             if output is None:
                 raise InputError("texts are several files", remedy="give --output")
             for name, lines in text_files(database, mark=mark or "", blocked=with_blocked):
-                _write(list(lines()), f"{output}.{name}", written)
+                path = f"{output}.{name}"
+                written.append((path, stream_lines(lines(), path)))
         else:
-            total, found, kind = answers_stored(database), list[str](), wanted
             safe = bool(click.get_current_context().meta.get("errata.safe_cells"))
-            some: Any = kind
-            for line in export_lines(database, some, blocked=with_blocked, safe_cells=safe):
-                found.append(line)
-                progress(min(len(found), total), total)
+            some: Any = wanted
+            found = export_lines(database, some, blocked=with_blocked, safe_cells=safe)
             if wanted == "edits-m2":
                 _tell_left_out(database, with_blocked)
-            if output is None or output == "-":
-                write_lines(found, "-")
-            else:
-                _write(found, output, written)
+            path = output or "-"
+            many = stream_lines(_told(found, answers_stored(database), progress), path)
+            if path != "-":
+                written.append((path, many))
     if written:
         emit(Table(("file", "lines"), tuple(written), title="Written", name="written"), form)
 
@@ -285,11 +284,11 @@ def _tell_left_out(database: Database, blocked: bool) -> None:
     )
 
 
-def _write(lines: list[str], path: str, written: list[tuple[str, int]]) -> None:
-    from errata.io.writing import write_lines
-
-    write_lines(lines, path)
-    written.append((path, len(lines)))
+def _told(lines: Iterable[str], total: int, progress: Progress) -> Iterator[str]:
+    """The lines, and how far they are."""
+    for many, line in enumerate(lines, 1):
+        yield line
+        progress(min(many, total), total)
 
 
 for _each in (*CAMPAIGN_COMMANDS, *CHANGING_COMMANDS):

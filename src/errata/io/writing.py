@@ -13,13 +13,16 @@ import gzip
 import logging
 import lzma
 import os
+import shutil
 import stat
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from errata.errors import InputError
 from errata.io.files import FileId, PathLike, file_error, file_id, files_read
@@ -32,6 +35,7 @@ __all__ = [
     "refuse_early",
     "refuse_read_only",
     "renew_bytes",
+    "stream_lines",
     "write_bytes",
     "write_lines",
     "write_pending",
@@ -48,6 +52,9 @@ _COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+Content = bytes | BinaryIO  # the other is a file without a name, for what memory should not hold
+
+
 @dataclass
 class FileSet:
     """Files that belong together: all are written, or none.
@@ -58,9 +65,9 @@ class FileSet:
 
     force: bool = False
     inputs: frozenset[FileId] = frozenset()
-    pending: dict[Path, tuple[str, bytes]] = field(default_factory=dict)
+    pending: dict[Path, tuple[str, Content]] = field(default_factory=dict)
 
-    def add(self, data: bytes, path: PathLike) -> None:
+    def add(self, data: Content, path: PathLike) -> None:
         """Take the content of a file, to be written with the others."""
         name = os.fspath(path)
         target = _target(name)
@@ -104,14 +111,21 @@ class FileSet:
                     ready[target] = _written_beside(target, data)
                 put_in_place(ready, replace=self.force)
                 for name, data in self.pending.values():
-                    JOURNAL.info("wrote %s (%d bytes)", name, len(data))
+                    JOURNAL.info("wrote %s (%d bytes)", name, _size(data))
             except (OSError, ValueError) as error:
                 raise self._refused(error, current) from None
             finally:
-                self.pending.clear()
+                self.drop()
                 for temporary in ready.values():
                     with contextlib.suppress(OSError):
                         temporary.unlink()
+
+    def drop(self) -> None:
+        """Let go of what was taken and not written."""
+        for _, data in self.pending.values():
+            if not isinstance(data, bytes):
+                data.close()
+        self.pending.clear()
 
     def _refused(self, error: Exception, current: str) -> InputError:
         """What went wrong with a file: the one that could not be put in place, if it was that."""
@@ -137,6 +151,7 @@ def file_set(*, force: bool = False, inputs: Iterable[FileId] = ()) -> Iterator[
             yield several
             several.write()
         finally:
+            several.drop()
             _open_set.reset(token)
 
 
@@ -220,13 +235,74 @@ def write_lines(lines: Iterable[str], path: PathLike) -> None:
     try:
         data = "".join(line + "\n" for line in lines).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"U+{ord(error.object[error.start]):04X} cannot be written as UTF-8",
-            path=os.fspath(path),
-            line=error.object.count("\n", 0, error.start) + 1,
-            remedy="remove the lone surrogate",
-        ) from None
+        line = error.object.count("\n", 0, error.start) + 1
+        raise _no_utf8(error, os.fspath(path), line) from None
     write_bytes(data, path)
+
+
+def stream_lines(lines: Iterable[str], path: PathLike) -> int:
+    """`write_lines` of any number of lines at constant memory; gives how many there were.
+
+    They wait on the disk, in a file without a name in the folder of the target, and appear together
+    all the same; a name that promises compression is compressed in memory.
+    """
+    name = os.fspath(path)
+    straight = name in STDOUT or _is_stream(name)
+    if name.endswith(tuple(_COMPRESSED)):
+        several = list(lines)
+        write_lines(several, path)
+        return len(several)
+    if not straight:
+        refuse_early(name)
+    try:
+        spool: BinaryIO = tempfile.TemporaryFile(dir=None if straight else _target(name).parent)  # noqa: SIM115
+    except (OSError, ValueError) as error:
+        raise file_error("write", error, name) from None
+    try:
+        many = _spooled(lines, spool, name)
+        if straight:
+            with spool:
+                while part := spool.read(1 << 20):
+                    write_bytes(part, path)
+        elif (together := _open_set.get()) is not None:
+            together.add(spool, name)
+        else:
+            alone = FileSet(force=True)
+            alone.add(spool, name)
+            alone.write()
+    except BaseException:
+        spool.close()
+        raise
+    return many
+
+
+def _spooled(lines: Iterable[str], spool: BinaryIO, name: str) -> int:
+    """Put lines into a file and go back to its start; gives how many."""
+    many = 0
+    for line in lines:
+        many += 1
+        try:
+            spool.write(f"{line}\n".encode())
+        except UnicodeEncodeError as error:
+            raise _no_utf8(error, name, many) from None
+        except OSError as error:
+            raise file_error("write", error, name) from None
+    spool.flush()
+    spool.seek(0)
+    return many
+
+
+def _size(data: Content) -> int:
+    return len(data) if isinstance(data, bytes) else os.fstat(data.fileno()).st_size
+
+
+def _no_utf8(error: UnicodeEncodeError, name: str, line: int) -> InputError:
+    return InputError(
+        f"U+{ord(error.object[error.start]):04X} cannot be written as UTF-8",
+        path=name,
+        line=line,
+        remedy="remove the lone surrogate",
+    )
 
 
 def _exists(name: str) -> InputError:
@@ -254,7 +330,7 @@ def _is_stream(name: str) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _written_beside(target: Path, data: bytes) -> Path:
+def _written_beside(target: Path, data: Content) -> Path:
     """Write data into a new file in the folder of its target; on an error nothing is left."""
     if target.is_dir():
         raise IsADirectoryError(21, "Is a directory")
@@ -264,7 +340,10 @@ def _written_beside(target: Path, data: bytes) -> Path:
         # The mode of a new file is what the user's umask leaves.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with open(os.open(temporary, flags, 0o666), "wb") as file:
-            file.write(data)
+            if isinstance(data, bytes):
+                file.write(data)
+            else:
+                shutil.copyfileobj(data, file, 1 << 20)
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:
