@@ -18,7 +18,7 @@ import pytest
 from errata.errors import DataWarning, InputError
 from errata.io import placing, writing
 from errata.io.files import read_bytes
-from errata.io.writing import file_set, stream_lines, write_bytes, write_lines
+from errata.io.writing import file_set, write_bytes, write_lines, write_streamed
 
 
 def left(folder: Path) -> dict[str, bytes]:
@@ -284,7 +284,7 @@ def test_lines_stream_as_they_are_written_whole(tmp_path: Path, together: bool) 
 
     def write(lines: Iterable[str]) -> int:
         with file_set() if together else nullcontext():
-            return stream_lines(lines, path)
+            return write_streamed(lines, path)
 
     with pytest.raises(InputError, match="cannot go on"):
         write(broken())
@@ -297,12 +297,12 @@ def test_lines_stream_as_they_are_written_whole(tmp_path: Path, together: bool) 
     if together:
         with pytest.raises(InputError, match="the file exists"):
             write(iter(["new"]))
-    assert stream_lines(["a"], tmp_path / "a.gz") == 1
+    assert write_streamed(["a"], tmp_path / "a.gz") == 1
     assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"a\n"
     with pytest.raises(InputError, match="cannot write"):
-        stream_lines(["a"], tmp_path / "nowhere" / "a.txt")
+        write_streamed(["a"], tmp_path / "nowhere" / "a.txt")
 
 
 def test_lines_stream_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert stream_lines(["a", "b"], "-") == 2
+    assert write_streamed(["a", "b"], "-") == 2
     assert capfdbinary.readouterr().out == b"a\nb\n"

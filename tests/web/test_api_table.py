@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 from errata.collect.design import Design
 from errata.web import app as web
 from errata.web.address import Address
-from errata.web.app import Served
+from errata.web.calls import Served
 from errata.web.serving import application_of
 from errata.web.tokens import token_for
 from stored_campaigns import LESSONS, Made, Make

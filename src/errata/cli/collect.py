@@ -242,7 +242,7 @@ def export_answers(
     place: str, wanted: str, with_blocked: bool, mark: str | None, output: str | None, form: Form
 ) -> None:
     """Write what judges said: last revisions, without controls and tutorials."""
-    from errata.io.writing import stream_lines
+    from errata.io.writing import write_streamed
 
     refuse_unless(wanted == "texts", "mark", "--form texts")
     written: list[tuple[str, int]] = []
@@ -254,7 +254,7 @@ def export_answers(
                 raise InputError("texts are several files", remedy="give --output")
             for name, lines in text_files(database, mark=mark or "", blocked=with_blocked):
                 path = f"{output}.{name}"
-                written.append((path, stream_lines(lines(), path)))
+                written.append((path, write_streamed(lines(), path)))
         else:
             safe = bool(click.get_current_context().meta.get("errata.safe_cells"))
             some: Any = wanted
@@ -262,7 +262,7 @@ def export_answers(
             if wanted == "edits-m2":
                 _tell_left_out(database, with_blocked)
             path = output or "-"
-            many = stream_lines(_told(found, answers_stored(database), progress), path)
+            many = write_streamed(_told(found, answers_stored(database), progress), path)
             if path != "-":
                 written.append((path, many))
     if written:

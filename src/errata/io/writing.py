@@ -35,10 +35,10 @@ __all__ = [
     "refuse_early",
     "refuse_read_only",
     "renew_bytes",
-    "stream_lines",
     "write_bytes",
     "write_lines",
     "write_pending",
+    "write_streamed",
 ]
 
 JOURNAL = logging.getLogger(__name__)
@@ -240,7 +240,7 @@ def write_lines(lines: Iterable[str], path: PathLike) -> None:
     write_bytes(data, path)
 
 
-def stream_lines(lines: Iterable[str], path: PathLike) -> int:
+def write_streamed(lines: Iterable[str], path: PathLike) -> int:
     """`write_lines` of any number of lines at constant memory; gives how many there were.
 
     They wait on the disk, in a file without a name in the folder of the target, and appear together

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from errata.web.app import ApiError, Served, body_of, reply
+from errata.web.calls import ApiError, Served, body_of, reply
 from errata.web.changing import BudgetBound, change_budget, change_quota, change_texts
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.exports import export_lines

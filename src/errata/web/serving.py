@@ -20,7 +20,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from errata.errors import MissingExtraError
 from errata.web.address import Address
-from errata.web.app import Served, application
+from errata.web.app import application
+from errata.web.calls import Served
 from errata.web.dashboard import Dashboard
 from errata.web.database import Database, open_database, said_by, serving
 from errata.web.organising import Organiser
