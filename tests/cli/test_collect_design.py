@@ -291,6 +291,11 @@ def test_what_is_not_frozen_can_change(folder: Path) -> None:
             ({"quota": {"tasks": 3, "names": ["nobody"]}}, 422),
             ({"budget": {"rankings": 5, "hours": 3}}, 422),
             ({"budget": {"money": 3}}, 422),
+            ({"hours": 8}, 422),  # which stands below budget: not taken silently for nothing
+            ({"quota": {"tasks": 10**30}}, 422),
+            ({"quota": {"tasks": 10**18}}, 422),
+            ({"budget": {"rankings": 10**30}}, 422),
+            ({"budget": {"hours": 1e300}}, 422),
         ):
             assert server.call("PATCH", "admin/campaign", body, token=organiser)[0] == status, body
         assert me("judge2")["progress"]["quota"] == 8

@@ -217,6 +217,9 @@ def test_budgets_become_judgments() -> None:
         judgments_wanted(Design(kind="edits", hours=1.0))
     with pytest.raises(InputError, match="less than one"):
         judgments_wanted(Design(hours=0.001))
+    assert judgments_wanted(Design(hours=1.0, seconds=1e-300)) == 900_000_000
+    # Answers of programs take no time at all, which says nothing of people.
+    assert judgments_wanted(Design(hours=5.4), [0.0, 0.0, 0.0]) == 324
 
 
 def test_quotas_that_do_not_suffice_are_refused_with_numbers() -> None:

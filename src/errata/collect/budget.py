@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
 
-from errata.collect.design import COMPARING, Design
+from errata.collect.design import COMPARING, LARGEST_NUMBER, Design
 from errata.collect.items import Built, judges_of_overlap
 from errata.collect.schedule import checks_among, stretch_length
 from errata.data import Judgment
@@ -41,13 +41,13 @@ LEAST_RESAMPLES = 1000
 def seconds_per_task(design: Design, own: Sequence[float] = ()) -> float | None:
     """The seconds a task takes: the median of own times, the setting, or published medians.
 
-    None where nothing is published of the kind.
+    None where nothing is published of the kind. Answers that took no time (programs') say nothing.
 
     >>> seconds_per_task(Design()), seconds_per_task(Design(kind="pair"), [10.0, 12.0, 50.0])
     (54.0, 12.0)
     """
-    if own:
-        ordered = sorted(own)
+    ordered = sorted(seconds for seconds in own if seconds > 0)
+    if ordered:
         middle = len(ordered) // 2
         return (ordered[middle] + ordered[~middle]) / 2
     if design.seconds is not None:
@@ -73,7 +73,8 @@ def judgments_wanted(design: Design, own: Sequence[float] = ()) -> int | None:
             f"how long a task of the kind {design.kind!r} takes is not known",
             remedy="give seconds, or the budget as a number of rankings",
         )
-    tasks = hours * 3600 / seconds
+    # A bound, and one beyond all items is none: it must only be a number that can be stored.
+    tasks = min(hours * 3600 / seconds, 1000.0 * LARGEST_NUMBER)
     main = int(round(tasks * (1 - design.repeats - design.control_share), 6))
     if main < 1:
         raise InputError(

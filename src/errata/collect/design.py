@@ -10,7 +10,17 @@ from typing import Any, Literal, get_args, get_type_hints
 from errata.errors import InputError
 from errata.parameters import nearest, require
 
-__all__ = ["Design", "Instruction", "Kind", "Policy", "Purpose", "Sampling", "Scale", "design_of"]
+__all__ = [
+    "Design",
+    "Instruction",
+    "Kind",
+    "Policy",
+    "Purpose",
+    "Sampling",
+    "Scale",
+    "design_of",
+    "not_too_large",
+]
 
 Kind = Literal["rank", "pair", "score", "edits", "correct", "review"]
 Sampling = Literal["all", "uniform", "wmt", "strata"]
@@ -21,6 +31,7 @@ Allotment = Literal["proportional", "equal"]
 
 FEWEST_OUTPUTS = 2
 MOST_OUTPUTS = 9  # of an item; keys and ranks are single digits
+LARGEST_NUMBER = 1_000_000  # of tasks, judges, hours...: more is a slip, and no database counts on
 WRITING: tuple[Kind, ...] = ("correct", "review")
 COMPARING: tuple[Kind, ...] = ("rank", "pair")  # kinds that need two different outputs
 _BLOCK = re.compile(r"(\d+) of (\d+)")
@@ -175,14 +186,18 @@ class Design:
             value = getattr(self, name)
             if type(value) is not int or value < low:
                 raise InputError(f"{name}={value!r} should be a whole number from {low}")
+            if name != "seed":
+                not_too_large(name, value)
         for name in ("sample", "quota", "rankings", "margin"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
                 raise InputError(f"{name}={value!r} should be a whole number from 1")
+            not_too_large(name, value)
         for name in ("hours", "money", "rate", "seconds"):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
                 raise InputError(f"{name}={value!r} should be a number above 0")
+            not_too_large(name, value, 1_000_000 if name in ("money", "rate") else 1)
         if not 0 < self.alpha <= 0.5:
             raise InputError(f"alpha={self.alpha} should be above 0 and at most 0.5")
 
@@ -227,6 +242,18 @@ class Design:
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON holds them; `design_of` reads them back."""
         return asdict(self)
+
+
+def not_too_large(name: str, value: float | None, times: int = 1) -> None:
+    """Refuse a number that no campaign can mean, before it is looped over or stored.
+
+    Sums of money, which may be of any currency, are ``times`` as large.
+
+    >>> not_too_large("quota", 60)
+    """
+    most = times * LARGEST_NUMBER
+    if value is not None and value > most:
+        raise InputError(f"{name}={value!r} is too large", remedy=f"give {most} at most")
 
 
 def _words() -> dict[str, tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, select, update
 
 from errata.collect.budget import judgments_wanted
-from errata.collect.design import Design, design_of
+from errata.collect.design import Design, design_of, not_too_large
 from errata.errors import InputError
 from errata.web.database import Database
 from errata.web.events import record
@@ -46,6 +46,7 @@ def change_quota(database: Database, quota: int, names: Sequence[str] = (), *, n
     """Change how many tasks these judges get, or all who are there; gives how many they are."""
     if type(quota) is not int or quota < 1:
         raise InputError(f"quota={quota!r} should be a whole number from 1")
+    not_too_large("quota", quota)
     with database.reading() as connection:
         everybody = [judge.name for judge in invited(connection)]
     for name in names:

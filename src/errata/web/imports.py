@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
+from errata.collect.design import LARGEST_NUMBER
 from errata.data import Judgment
 from errata.errors import InputError
 from errata.human import compare
@@ -82,6 +83,8 @@ def read_judge_list(path: PathLike) -> list[ListedJudge]:
             raise InputError(
                 f"the quota {cells['quota']!r} is no whole number from 1", path=where, line=row.line
             )
+        if quota is not None and quota > LARGEST_NUMBER:
+            raise InputError(f"the quota {quota} is too large", path=where, line=row.line)
         name = cells.get("name") or (f"judge {number}" if cells.get("external") else "")
         if not name:
             raise InputError("a judge without a name", path=where, line=row.line)

@@ -29,6 +29,7 @@ from errata.web.tokens import join_key, token_for
 __all__ = ["Organiser"]
 
 TEXTS = ("instructions", "consent")
+CHANGES = ("texts", "quota", "budget", "state")
 BOUNDS: tuple[BudgetBound, ...] = get_args(BudgetBound)
 LONGEST_TEXT = 20_000  # characters
 
@@ -63,6 +64,10 @@ class Organiser:
     async def change(self, served: Served, request: Request) -> Response:
         served.claims(request, "admin")
         sent = await body_of(request)
+        for name in sent:
+            if name not in CHANGES:
+                said = f"{name[:40]!r} cannot be changed"
+                raise ApiError(422, "invalid", said, f"send {', '.join(CHANGES)}", name[:40])
         texts = sent.get("texts", {})
         good = isinstance(texts, dict) and all(
             name in TEXTS and isinstance(text, str) and len(text) <= LONGEST_TEXT
