@@ -227,6 +227,26 @@ def test_every_key_of_the_table(
             assert focused(browser) == focus, keys
 
 
+@pytest.mark.parametrize("kind", ["rank", "edits", "score"])
+def test_what_is_missing_is_gone_to(browser: Any, campaigns_of: Any, kind: str) -> None:
+    """Whoever submits too early is told what is missing, and is there: the next key answers it."""
+    at_work(browser, campaigns_of(kind))
+    again(browser)
+    first, second = {"rank": "12", "edits": "gb", "score": "13"}[kind]
+    pressed(browser, (first,) if kind != "score" else ("END",))
+    control_enter(browser)
+    assert css(browser, ".problem")[0].text
+    pressed(browser, (second,))
+    assert (
+        answered(browser)
+        == {
+            "rank": ["rank-A-1", "rank-B-2"],
+            "edits": ["edit-1-good", "edit-2-bad"],
+            "score": ["score-A-1-3"],
+        }[kind]
+    )
+
+
 def test_every_key_of_scores(browser: Any, campaigns_of: Any) -> None:
     at_work(browser, campaigns_of("score"))
     for keys, value in SCORE_KEYS:

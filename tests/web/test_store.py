@@ -30,6 +30,7 @@ from errata.web.people import (
     set_state_of_judge,
 )
 from errata.web.schema import assignments, campaigns, events, items, judges, judgments, sentences
+from errata.web.standing import judge_standing
 from errata.web.store import ForbiddenError
 from stored_campaigns import Made, Make
 
@@ -613,3 +614,21 @@ def test_links_and_names(make: Make) -> None:
             add_judges(made.database, names, now=1)
     with pytest.raises(InputError, match="no judge 'nobody'"):
         rotate_judge(made.database, "nobody", now=1)
+
+
+@pytest.mark.parametrize("judges", [1, 2])
+def test_progress_is_of_what_one_judge_can_have(make_sqlite: Make, judges: int) -> None:
+    """Without a quota: checks are counted on both sides, and what others do is not."""
+    made = make_sqlite(Design(judges=judges, overlap=1.0))
+    rng = np.random.default_rng(0)
+    judge = made.judges[0].id
+    with made.database.reading() as connection:
+        first = judge_standing(made.store, connection, judge)[1].progress
+    done = 0
+    while work(made, judge, rng) is not None:
+        done += 1
+    with made.database.reading() as connection:
+        last = judge_standing(made.store, connection, judge)[1].progress
+    assert last["done"] == done <= last["quota"]
+    assert first["done"] == 0
+    assert abs(first["quota"] - done) <= done // 10  # some checks cannot be had

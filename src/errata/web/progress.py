@@ -6,9 +6,10 @@ from typing import Literal
 
 from sqlalchemy import Connection, bindparam, func, select
 
+from errata.collect.design import Design
 from errata.web.schema import assignments, items
 
-__all__ = ["main_answers", "main_wanted"]
+__all__ = ["main_answers", "main_wanted", "most_for_one"]
 
 _WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
 _ANSWERS = (
@@ -16,6 +17,17 @@ _ANSWERS = (
     .select_from(assignments.join(items, items.c.id == assignments.c.item))
     .where(items.c.purpose == "main", assignments.c.state == bindparam("state"))
 )
+
+
+def most_for_one(connection: Connection, design: Design) -> int:
+    """How many tasks one judge can have at most, checks among them: each sentence comes once.
+
+    Where a judge may see other outputs of a sentence, each item does.
+    """
+    what = items.c.id if design.other_outputs else items.c.sentence
+    query = select(func.count(what.distinct())).where(items.c.purpose == "main")
+    main = int(connection.execute(query).scalar_one())
+    return round(main / (1 - design.repeats - design.control_share))
 
 
 def main_wanted(connection: Connection) -> int:

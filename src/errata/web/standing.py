@@ -11,7 +11,7 @@ from errata.web.giving import view_of
 from errata.web.languages import all_consents
 from errata.web.learning import learning_of, lessons_had, lessons_in
 from errata.web.participants import lost_place
-from errata.web.progress import main_wanted
+from errata.web.progress import most_for_one
 from errata.web.schema import assignments, items, judges
 from errata.web.store import Campaign, ForbiddenError, Store
 
@@ -64,8 +64,10 @@ def judge_standing(
     view = view_of(connection, campaign.design, row)
     learning = view.tutorial == "todo"
     quota = view.quota
-    if quota is None:  # as much as one judge can have
-        quota = main_wanted(connection)
+    if quota is None:
+        if store.most is None:  # the items of a campaign stay as many as they are
+            store.most = most_for_one(connection, campaign.design)
+        quota = max(store.most, done[False])
     state = _state(campaign, row, view, learning, done[False])
     if state in ("consent", "tutorial", "working") and lost_place(
         connection, campaign, row, store.steady()

@@ -116,6 +116,7 @@ class Store:
         self.wall = wall
         self.steady = steady or SteadyClock(max(wall(), self._latest()))
         self.strengths: SystemStrengths | None = None
+        self.most: int | None = None  # tasks that one judge can have, once it was asked for
 
     def _latest(self) -> int:
         with self.database.reading() as connection:

@@ -186,7 +186,7 @@ export function work(page, me, {tell, ended, changed}) {
   function submit() {
     if (!task || submitButton.disabled) return;
     const missing = widget.problem();
-    if (missing) { problem.textContent = missing; widget.focus(); return; }
+    if (missing) { problem.textContent = missing; (widget.missing ?? widget.focus)(); return; }
     send({answer: widget.answer()});
   }
 

@@ -52,6 +52,7 @@ export function edits(task, {say, changed}) {
       return true;
     },
     focus: () => rows[keys[0]].focus(),
+    missing: () => go(keys.find(key => verdicts[key] === "")),
     keys: event => {
       const key = current(), at = keys.indexOf(key), name = event.key;
       const letter = {g: "good", b: "bad", u: "unsure"}[name];

@@ -86,6 +86,7 @@ export function rank(task, {say, changed, marks}) {
       list.append(...sorted.map(key => cards[key].parentElement));
     },
     focus: () => cards[keys[0]].focus(),
+    missing: () => go([...list.querySelectorAll(".card")].map(card => card.dataset.key).find(key => ranks[key] === 0)),
     first: () => list.querySelector(".card"),
     keys: event => {
       const shown = [...list.querySelectorAll(".card")].map(card => card.dataset.key);

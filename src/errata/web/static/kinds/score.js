@@ -103,6 +103,7 @@ export function score(task, {say, changed, marks}) {
       return true;
     },
     focus: () => fields[0].focus(),
+    missing: () => fields.find(field => field.value === null).focus(),
     keys: event => {
       const at = fields.findIndex(each => each.holds(document.activeElement)), field = fields[at];
       if (event.key === "Enter") {
