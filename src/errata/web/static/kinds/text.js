@@ -2,6 +2,16 @@
 
 import {h, markedText, plain} from "../element.js";
 
+const squeezed = text => text.trim().split(/\s+/).join(" ");
+
+/** What the server would refuse, while the text can still be mended. */
+function wrong(task, text, unchanged, say, same) {
+  if (text.trim() === "") return say("correct.empty");
+  const most = 4 * [...task.source].length + 1000, many = [...text].length;
+  if (many > most) return say("correct.long", {many, most});
+  return squeezed(text) === squeezed(unchanged) ? same : "";
+}
+
 function area(task, {say, changed}, label, start) {
   let pasted = 0;
   const field = h("textarea", {id: "correction", rows: "4", dir: "auto", lang: task.language, spellcheck: "false",
@@ -38,8 +48,7 @@ export function correct(task, context) {
     empty: () => !unchanged && box.text() === task.source,
     problem: () => {
       if (unchanged) return "";
-      if (box.text().trim() === "") return say("correct.empty");
-      return box.text() === task.source ? say("correct.same") : "";
+      return wrong(task, box.text(), task.source, say, say("correct.same"));
     },
     load: answer => { mark(Boolean(answer?.unchanged), false); if (answer?.text !== undefined) box.field.value = answer.text; },
     undo: () => false,
@@ -73,8 +82,7 @@ export function review(task, context) {
     empty: () => !accepted && box.text() === text,
     problem: () => {
       if (accepted) return "";
-      if (box.text().trim() === "") return say("correct.empty");
-      return box.text() === text ? say("review.same") : "";
+      return wrong(task, box.text(), text, say, say("review.same"));
     },
     load: answer => { mark(Boolean(answer?.accept), false); if (answer?.text !== undefined) box.field.value = answer.text; },
     undo: () => false,
