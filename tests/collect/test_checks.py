@@ -80,6 +80,21 @@ def test_damage_must_not_be_called_good() -> None:
         assert found is passed
 
 
+def test_what_both_outputs_changed_may_be_called_good() -> None:
+    """The damaged copy has the good edits of its original too."""
+    outputs = ["He goes home .", "He goes home home ."]
+    answer = {"1": "good", "2": "bad"}
+    found = control_passed(
+        Design(kind="edits"),
+        {"worse": 0, "better": 1},
+        (1, 0),
+        answer,
+        source="He go home .",
+        outputs=outputs,
+    )
+    assert found is True
+
+
 @given(st.integers(0, 50), st.integers(1, 50), st.floats(0.5, 0.99))
 def test_wilson_is_scipys(passed: int, more: int, confidence: float) -> None:
     of = passed + more - 1 or 1

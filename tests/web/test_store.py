@@ -21,6 +21,7 @@ from errata.collect.policies import standing_of
 from errata.errors import InputError
 from errata.human.counts import Counts
 from errata.web.answering import SentAnswer, controls_of
+from errata.web.claims import SqlReader
 from errata.web.people import (
     add_judges,
     change_state,
@@ -311,6 +312,56 @@ def test_skipped_items_go_to_others_and_are_parked(make: Make) -> None:
         kinds = list(connection.execute(select(events.c.kind)).scalars())
     assert "parked" in kinds
     check_invariants(made)
+
+
+def test_a_skip_taken_back_when_others_have_it_is_late(make: Make) -> None:
+    made = make(Design(judges=2, overlap=0, controls=0, repeats=0))
+    rng = np.random.default_rng(0)
+    first, second = (judge.id for judge in made.judges)
+    skipped = work(made, first, rng, answer=None, skip="undecided")
+    assert skipped is not None
+    other = work(made, second, rng)
+    assert other is not None
+    task = made.store.task(first, skipped)
+    answer = answer_to(task.body, made.store.campaign().design, rng)
+    assert made.store.submit(first, skipped, SentAnswer(2, answer)).status == 201
+    with made.database.reading() as connection:
+        rows = [
+            connection.execute(select(assignments).where(assignments.c.id == each)).one()
+            for each in (skipped, other)
+        ]
+    assert rows[0].item == rows[1].item
+    assert [row.late for row in rows] == [True, False]
+    check_invariants(made, late=True)
+
+
+def test_what_is_parked_does_not_come_back_to_who_let_it_expire(make: Make) -> None:
+    made = make(Design(judges=4, overlap=0, controls=0, repeats=0))
+    rng = np.random.default_rng(0)
+    slow, *others = (judge.id for judge in made.judges)
+    held = made.store.claim(slow)
+    assert isinstance(held, Holding)
+    made.clock.now += 31 * 60 * 1000
+    for judge in others:
+        assert work(made, judge, rng, answer=None, skip="undecided") is not None
+    with made.database.reading() as connection:
+        parked = list(connection.execute(select(items.c.id).where(items.c.parked)).scalars())
+        assert parked == [_row(connection, held.assignment)[0]]
+    assert made.store.claim(slow) != held
+
+
+def test_the_distance_of_a_repeat_is_exact(make: Make) -> None:
+    made = make(Design(quota=20, controls=0, repeats=0))
+    rng = np.random.default_rng(0)
+    judge = made.judges[0].id
+    found = []
+    for _ in range(6):
+        campaign = made.store.campaign()
+        with made.database.reading() as connection:
+            reader = SqlReader(connection, campaign.design, campaign.systems, "open", "j0")
+            found.append(reader.repeatable(judge, 5) is not None)
+        work(made, judge, rng)
+    assert found == [False] * 5 + [True]
 
 
 def test_two_tasks_are_held_at_most(make: Make) -> None:
