@@ -546,3 +546,21 @@ def test_texts_of_blocked_judges_are_left_out(make_sqlite: Make) -> None:
     for blocked in (False, True):
         ((_, lines),) = text_files(made.database, mark="?", blocked=blocked)
         assert sorted(lines()) == ["?"] * 3 + (["Better ."] if blocked else ["?"])
+
+
+@pytest.mark.parametrize("side_by_side", [True, False])
+def test_scores_of_damaged_outputs_are_in_no_export_but_details(
+    make_sqlite: Make, side_by_side: bool
+) -> None:
+    """A damaged copy stands in the place of an output, whose scores are not its own."""
+    design = Design(kind="score", judges=2, controls=0.2, side_by_side=side_by_side)
+    made = finished(make_sqlite(design, material(40, 3)), skips=0.0)
+    details = [json.loads(line) for line in export_lines(made.database, "details")]
+    assert sum(each["purpose"] == "control" for each in details) > 2
+    given = sum(len(each["outputs"]) for each in details if each["purpose"] in ("main", "repeat"))
+    values = [
+        value
+        for line in export_lines(made.database, "scores")
+        for value in json.loads(line)["scales"]["quality"]["values"]
+    ]
+    assert len(values) == given
