@@ -252,14 +252,14 @@ def test_adaptive_pairs_start_from_earlier_judgments(folder: Path) -> None:
     wins = json.loads(detail)["wins"]
     assert wins[names.index("eager")][names.index("noisy")] == 40
     assert wins[names.index("noisy")][names.index("eager")] == 20
-    collect(folder, "import", "p.db", "pilot.jsonl", "--judgments")
+    collect(folder, "import", "p.db", "pilot.jsonl", "--earlier")
     with running(folder, "run", "p.db", *adaptive) as (server, said):
         assert judge(server, said["judge1"], 3) == 3
     assert len(collect(folder, "export", "p.db").stdout.splitlines()) == 3  # never merged
     other = collect(folder, "run", "p.db", *adaptive[:-2], "--port", free_port(), code=2)
     assert "the pilot: missing since the campaign was made" in other.stderr
     collect(folder, "new", "q.db", *TEXTS)
-    refused = collect(folder, "import", "q.db", "pilot.jsonl", "--judgments", code=2)
+    refused = collect(folder, "import", "q.db", "pilot.jsonl", "--earlier", code=2)
     assert "only adaptive pairs start from earlier judgments" in refused.stderr
 
 

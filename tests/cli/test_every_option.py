@@ -69,7 +69,9 @@ WITHOUT_TRACE = {
         for option in ("--quota", "--rankings", "--hours", "--money", "--instructions")
         + ("--consent", "--format")
     },
-    "collect import --judgments": "for adaptive pairs; tests/cli/test_collect_design.py",
+    "collect serve --workers": "needs PostgreSQL; tests/web/test_workers.py",
+    "collect close --forget": "deletes what is kept; tests/cli/test_collect.py",
+    "collect import --earlier": "for adaptive pairs; tests/cli/test_collect_design.py",
     "collect import --url": "as in collect judges; tests/cli/test_collect.py",
     "collect import --format": "as in collect links; the judges would be there twice",
     "collect links --url": "seen in what is stored; tests/cli/test_collect.py",

@@ -36,7 +36,10 @@ OWN_HELP = {
 
 # What commands may import from the command line.
 SHARED = (
+    ".campaign_changes",
     ".campaigns",
+    ".collect_design",
+    ".collect_inputs",
     ".chosen",
     ".named_data",
     "",

@@ -25,20 +25,20 @@ __all__ = ["CHANGING_COMMANDS"]
 @place_argument
 @click.argument("table", metavar="FILE")
 @click.option(
-    "--judgments",
+    "--earlier",
     is_flag=True,
     help="FILE holds earlier judgments, in any form that errata rank reads: adaptive pairs start "
     "from them, and they are not merged into the campaign's.",
 )
 @url_option
 @format_option
-def import_judges(place: str, table: str, judgments: bool, url: str | None, form: Form) -> None:
+def import_judges(place: str, table: str, earlier: bool, url: str | None, form: Form) -> None:
     """Add the judges of a table with a heading: name, quota, language, provider, external id.
 
     A name or an external id is needed. Ids at a panel are shown nowhere but in export --form
     people.
     """
-    if judgments:
+    if earlier:
         refuse_unless(False, "url", "tables of judges")
         _import_judgments(place, table, form)
         return

@@ -70,7 +70,7 @@ def _unbounded_choice(
 ) -> tuple[Ints, tuple[int, ...]]:
     """The same where totals or weights are too large for the kernel, as of beta=0.333333333."""
     w0, w1, w2 = weights
-    totals = [*carry]
+    totals = [int(total) for total in carry]  # without bounds
     chosen = np.full(len(counts), -1, np.int64)
     for i, references in enumerate(counts.tolist()):
         best: tuple[Fraction, int, int] | None = None
