@@ -22,12 +22,14 @@ with sample_file("gold.m2") as path:
 # The same thing to ask for, whose help says what is particular to a command: its default or what
 # it draws. Names, values and whether they repeat are the same.
 OWN_HELP = {
+    "--consent",  # what is asked again
     "--dry-run",  # what would be done
     "--extract",  # the default; with an M2 file convert finds its edits anew
     "--figure",  # the kinds a command draws
     "--metric",  # the default
     "--old",  # the default
     "--output",  # which names several files get
+    "--quota",  # whose
     "--ranker",  # the default, and what the scores are for
     "--resamples",  # of what
     "--unit",  # the default, and why

@@ -98,6 +98,9 @@ def nobody_waits(patch: pytest.MonkeyPatch, many: int) -> None:
         store_module.judges.c.id == store_module.bindparam("judge")
     )
     patch.setattr(store_module, "_JUDGE", plain)
+    # Nor for the sign of life, which is written to the judge's row.
+    nobody = store_module._SEEN.where(store_module.judges.c.id < 0)
+    patch.setattr(store_module, "_SEEN", nobody)
     together = Barrier(many, timeout=60)
 
     def last(connection: Connection, assignment: int) -> int:

@@ -84,13 +84,23 @@ def _import_judgments(place: str, path: str, form: Form) -> None:
     metavar="N",
     help="Tasks that the judges named get in all, or everybody who is there.",
 )
-@click.option("--rankings", type=click.IntRange(1), metavar="N", help="The budget: judgments.")
-@click.option("--hours", type=FiniteRange(0, min_open=True), metavar="H", help="The budget: hours.")
 @click.option(
-    "--money", type=FiniteRange(0, min_open=True), metavar="MONEY", help="The budget: money."
+    "--rankings", type=click.IntRange(1), metavar="N", help="The budget: so many judgments."
 )
 @click.option(
-    "--instructions", multiple=True, metavar="[LANGUAGE=]FILE", help="What judges read first."
+    "--hours", type=FiniteRange(0, min_open=True), metavar="H", help="The budget: hours of judges."
+)
+@click.option(
+    "--money",
+    type=FiniteRange(0, min_open=True),
+    metavar="MONEY",
+    help="The budget: money, at --rate an hour.",
+)
+@click.option(
+    "--instructions",
+    multiple=True,
+    metavar="[LANGUAGE=]FILE",
+    help="What judges read first (Markdown); a file for each language.",
 )
 @click.option(
     "--consent",

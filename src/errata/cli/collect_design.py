@@ -38,7 +38,7 @@ SETTINGS: dict[str, SaidSetting] = {
         "Outputs that are judged together, 2 to 9 (default: 5; of pairs 2).",
     ),
     "sentences": SaidSetting(
-        "--sentences",
+        "--sampling",
         choice_of(Sampling),
         "",
         "Which sentences are drawn (default: wmt for rank, where systems differ more often; else "
@@ -49,7 +49,7 @@ SETTINGS: dict[str, SaidSetting] = {
         "--strata",
         choice_of(Allotment),
         "",
-        "With --sentences strata: how many of each (default: proportional).",
+        "With --sampling strata: how many of each (default: proportional).",
     ),
     "judges": SaidSetting("--judges", _count, "N", "Judges to make links for (default: 1)."),
     "quota": SaidSetting("--quota", _count, "N", "Tasks a judge gets at most, checks among them."),

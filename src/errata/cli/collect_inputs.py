@@ -99,7 +99,7 @@ def _with_panel(
 def _refuse_idle(design: Design, given: DesignGiven, *, tutorial: bool) -> None:
     """Refuse options that would do nothing in this design."""
     for used, names, goes_with in (
-        (design.sampling == "strata", "strata", "--sentences strata"),
+        (design.sampling == "strata", "strata", "--sampling strata"),
         (bool(design.until), "looks alpha", "--until"),
         (design.kind == "score", "margin side_by_side", "--kind score"),
         (design.repeats > 0, "distance", "--repeats"),
