@@ -114,6 +114,7 @@ class SimulatedJudge:
         rng = random.Random(self.seed)
         connection = Connection(self.port, self.token)
         done = 0
+        await asyncio.sleep(self.pause * rng.random() * 2)  # nobody comes at the same moment
         try:
             while not stop() and (self.most is None or done < self.most):
                 answer = await self._patiently(connection, "POST", "tasks", {"ahead": 2}, stop, rng)
@@ -127,9 +128,9 @@ class SimulatedJudge:
                     await asyncio.sleep(0.05)
                     continue
                 for task in body["tasks"]:
+                    await asyncio.sleep(self.pause * rng.random() * 2)  # to read it
                     await self._answer(connection, task, stop, rng)
                     done += 1
-                    await asyncio.sleep(self.pause * rng.random() * 2)
         finally:
             connection.close()
 
