@@ -118,3 +118,13 @@ def served(place: str, **options: Any) -> Iterator[Server]:
         yield server
     finally:
         server.stop()
+
+
+def eventually(server: Server, status: int) -> bool:
+    """Whether health comes to say so; it is remembered for some seconds."""
+    end = time.monotonic() + PATIENCE
+    while server.call("GET", "health")[0] != status:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True

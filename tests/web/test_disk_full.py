@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,11 @@ import pytest
 from campaigns import material
 from errata.collect.design import Design
 from kept_promises import at_work, broken_promises
-from served import Server, served
+from served import eventually, served
 from simulated_judges import Noted
 from stored_campaigns import made
 
 SIZE = 24 << 20  # bytes of the disk: the file, its log, snapshots, and some room
-PATIENCE = 60  # seconds; no test fails by the clock
 
 
 @pytest.fixture
@@ -47,16 +45,6 @@ def fill(disk: Path) -> Path:
                 file.write(b"\0" * 4096)
         except OSError:
             return path
-
-
-def eventually(server: Server, status: int) -> bool:
-    """Whether health comes to say so; it is remembered for some seconds."""
-    end = time.monotonic() + PATIENCE
-    while server.call("GET", "health")[0] != status:
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 @pytest.mark.slow

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 import postgres
 from campaigns import material
 from errata.collect.design import Design
 from kept_promises import at_work, broken_promises
-from served import Server, free_port, served
+from served import Server, eventually, free_port, served
 from stored_campaigns import made
 
 JUDGES, KILLS = 200, 20
 DATABASE_KILLS = 5
-PATIENCE = 60  # seconds; no test fails by the clock
 
 
 def campaign(place: str, judges: int = JUDGES) -> None:
@@ -71,13 +68,3 @@ def test_nothing_is_lost_when_the_database_is_killed() -> None:
             assert set(noted.statuses) <= {200, 201, 503}
             assert eventually(server, 200)
         assert broken_promises(place, noted) == []
-
-
-def eventually(server: Server, status: int) -> bool:
-    """Whether health comes to say so; it is remembered for some seconds."""
-    end = time.monotonic() + PATIENCE
-    while server.call("GET", "health")[0] != status:
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
