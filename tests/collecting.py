@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,3 +82,15 @@ def judge(server: Server, token: str, most: int, seed: int = 0) -> int:
         status, body = server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=token)
         assert status == 201, body
     return most
+
+
+def ranking_after(answers: int, server: Server, token: str) -> dict[str, Any]:
+    """The ranking, when so many answers have gone into it; no test fails by the clock."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        done = server.call("GET", "admin/status", token=token)[1]
+        if done["figures"] and done["figures"][1][1] == str(answers) and done["state"] == "paused":
+            shown: dict[str, Any] = server.call("GET", "admin/ranking", token=token)[1]
+            return shown
+        time.sleep(0.1)
+    raise AssertionError(done)

@@ -7,32 +7,28 @@ import json
 import re
 import sqlite3
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from collecting import SYSTEMS, TEXTS, collect, fill_with_sample, judge, links, running
+from collecting import (
+    SYSTEMS,
+    TEXTS,
+    collect,
+    fill_with_sample,
+    judge,
+    links,
+    ranking_after,
+    running,
+)
 from command import errata, python_process
-from served import Server, free_port
+from served import free_port
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return fill_with_sample(tmp_path)
-
-
-def ranking_after(answers: int, server: Server, token: str) -> dict[str, Any]:
-    """The ranking, when so many answers have gone into it; no test fails by the clock."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        done = server.call("GET", "admin/status", token=token)[1]
-        if done["figures"] and done["figures"][1][1] == str(answers) and done["state"] == "paused":
-            shown: dict[str, Any] = server.call("GET", "admin/ranking", token=token)[1]
-            return shown
-        time.sleep(0.1)
-    raise AssertionError(done)
 
 
 def test_from_texts_to_a_ranking(folder: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from collecting import collect, fill_with_sample, judge, running
+from collecting import collect, fill_with_sample, judge, ranking_after, running
 from command import errata
 from errata.cli.collect import command
 from errata.io.judgments import read_judgments
@@ -77,7 +77,7 @@ def test_five_minutes_are_enough(tmp_path: Path) -> None:
         printed = [processes(tmp_path, line) for line in lines[2:]]
         body = {"state": "paused"}  # figures are worked out when it changes
         server.call("PATCH", "admin/campaign", body, token=said["organiser"])
-        shown = server.call("GET", "admin/ranking", token=said["organiser"])[1]
+        shown = ranking_after(50, server, said["organiser"])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert re.search(r"Done +\d+ of \d+", printed[0])
     table = json.loads(errata("rank", "judgments.jsonl", "--json", cwd=tmp_path).stdout)["tables"]

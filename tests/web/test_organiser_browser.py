@@ -54,6 +54,19 @@ def button(browser: Any, name: str) -> Any:
     return found[0]
 
 
+def click_named(browser: Any, name: str) -> None:
+    """Press a button; the page may draw it anew meanwhile, as it does every five seconds."""
+    from selenium.common.exceptions import StaleElementReferenceException
+
+    for last in (False, False, True):
+        try:
+            button(browser, name).click()
+            return
+        except StaleElementReferenceException:
+            if last:
+                raise
+
+
 def test_every_part_is_shown(browser: Any, watched: ServedCampaign) -> None:
     organiser(browser, watched)
     assert browser.current_url == f"{watched.server.address}admin"  # the token left the address
@@ -138,14 +151,14 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
         )
         assert_fine(browser, server)
         screenshot(browser, "organiser-links")
-        button(browser, "Show all links").click()
+        click_named(browser, "Show all links")
         until(browser, "document.querySelectorAll('.links li').length === 5")
         css(browser, "#new-judges")[0].send_keys("ana\n")  # is there already
         until(browser, "document.getElementById('status').dataset.kind === 'warn'")
         told = css(browser, "#status")[0].text
         time.sleep(6)
         assert css(browser, "#status")[0].text == told  # the next figures do not wipe it away
-        button(browser, "Link: j0").click()
+        click_named(browser, "Link: j0")
         until(browser, "document.querySelectorAll('.links li').length === 1")
         assert css(browser, ".links code")[0].text == server.link(1)
         for words, after in (
@@ -153,31 +166,31 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
             ("Block: j1", "blocked"),
             ("Forget: j2", "forgotten"),
         ):
-            button(browser, words).click()
+            click_named(browser, words)
             assert_accessible(browser)
             if words.startswith("Forget"):
                 screenshot(browser, "organiser-forget")
             css(browser, "dialog button")[1].click()  # no
             assert after not in [x for row in names() for x in row]
-            button(browser, words).click()
+            click_named(browser, words)
             css(browser, "dialog button.main")[0].click()
             end = time.monotonic() + 60
             while after not in [x for row in names() for x in row] and time.monotonic() < end:
                 time.sleep(0.05)
             assert after in [x for row in names() for x in row]
         until(browser, "document.querySelector('[data-focus=\"Unblock j1\"]') !== null")
-        button(browser, "Unblock: j1").click()
+        click_named(browser, "Unblock: j1")
         until(browser, "document.querySelector('[data-focus=\"Block j1\"]') !== null")
         field = css(browser, "#text-instructions")[0]
         field.clear()
         field.send_keys("Read *twice*.")
-        button(browser, "Save texts").click()
+        click_named(browser, "Save texts")
         status(browser, "Done")
         assert "twice" in json.dumps(
             server.call("GET", "me", token=server.token(2))[1]["instructions"]
         )
         for words, state in (("Pause", "paused"), ("Open", "open"), ("Close", "closed")):
-            button(browser, words).click()
+            click_named(browser, words)
             if words == "Close":
                 css(browser, "dialog button.main")[0].click()
             until(browser, "document.querySelector('.state').textContent === arguments[0]", state)
@@ -188,7 +201,7 @@ def test_a_click_saves_the_file(browser: Any, watched: ServedCampaign, tmp_path:
     organiser(browser, watched)
     where = {"behavior": "allow", "downloadPath": str(tmp_path)}
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
-    button(browser, "jsonl").click()
+    click_named(browser, "jsonl")
     status(browser, "judgments.jsonl saved")
     end = time.monotonic() + 60
     path = tmp_path / "judgments.jsonl"

@@ -33,7 +33,7 @@ class Later(Database):
         connection = self.engine.connect()
         transaction = connection.begin()
         yield connection
-        threading.Timer(0.1, lambda: (transaction.commit(), connection.close())).start()
+        threading.Timer(0.3, lambda: (transaction.commit(), connection.close())).start()
 true_submit = Store.submit
 def submit(self, judge, assignment, sent):
     hasty = copy.copy(self)
@@ -43,8 +43,8 @@ Store.submit = submit
 """
 
 
-def killed_thrice(place: str, program: str) -> list[str]:
-    """What is broken after judges worked with a server that was killed three times."""
+def killed_often(place: str, program: str) -> list[str]:
+    """What is broken after judges worked with a server that was killed six times."""
     design = Design(judges=10, judges_per_item=2, overlap=0.5)
     made(place, design, material(300, 5)).database.close()
     server = Server(place, free_port(), program=program).start()
@@ -54,7 +54,7 @@ def killed_thrice(place: str, program: str) -> list[str]:
         server.start()
 
     try:
-        noted = at_work(server, 10, 3, kill, pause=0.0)
+        noted = at_work(server, 10, 6, kill, pause=0.0)
     finally:
         server.stop()
     return broken_promises(place, noted)
@@ -62,13 +62,13 @@ def killed_thrice(place: str, program: str) -> list[str]:
 
 @pytest.mark.slow
 def test_a_store_that_answers_before_it_commits_is_noticed(place: str) -> None:
-    found = killed_thrice(place, HASTY + PROGRAM)
+    found = killed_often(place, HASTY + PROGRAM)
     assert [each for each in found if "was acknowledged" in each]
 
 
 @pytest.mark.slow
 def test_a_store_that_commits_first_is_not(place: str) -> None:
-    assert killed_thrice(place, PROGRAM) == []
+    assert killed_often(place, PROGRAM) == []
 
 
 CONSTRAINTS = {"assignment": ("item", "judge"), "judgment": ("assignment", "revision")}

@@ -49,6 +49,7 @@ def disagreement_table(pairs: OutputPairs, texts: Mapping[int, str]) -> Table:
     the sentences by number.
 
     >>> from errata.data import Judgment
+    >>> from errata.human.decisions import output_pairs
     >>> one = Judgment("ann", 0, (("A",), ("B",)), (1, 2))
     >>> two = Judgment("bo", 0, (("B",), ("A",)), (1, 2))
     >>> disagreement_table(output_pairs([one, two]), {0: "He go ."}).rows
