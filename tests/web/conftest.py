@@ -11,6 +11,7 @@ import pytest
 import postgres
 from errata.collect.design import Design
 from errata.collect.items import CampaignTexts
+from served import Server, served
 from stored_campaigns import Made, Make, made
 
 
@@ -65,3 +66,16 @@ def make_sqlite(tmp_path: Path) -> Iterator[Make]:
     yield new
     for each in several:
         each.database.close()
+
+
+@pytest.fixture
+def campaign(make_sqlite: Make) -> Made:
+    """A small campaign in a SQLite file."""
+    return make_sqlite(Design(judges=2, quota=12))
+
+
+@pytest.fixture
+def server(campaign: Made) -> Iterator[Server]:
+    """The small campaign, served."""
+    with served(str(campaign.database.path)) as running:
+        yield running

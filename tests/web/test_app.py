@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from errata.collect.design import Design
 from errata.web.people import change_state, set_state_of_judge
@@ -15,17 +12,6 @@ from served import Server, served
 from stored_campaigns import Made, Make
 
 WORDS = {"instructions": "# Rank\n\nAll of *them*.", "consent": "You take part **freely**."}
-
-
-@pytest.fixture
-def campaign(make_sqlite: Make) -> Made:
-    return make_sqlite(Design(judges=2, quota=12))
-
-
-@pytest.fixture
-def server(campaign: Made) -> Iterator[Server]:
-    with served(str(campaign.database.path)) as running:
-        yield running
 
 
 def _first(server: Server, judge: int = 1) -> dict[str, Any]:

@@ -41,17 +41,6 @@ NASTY = "<img src=x onerror=alert(1)> </script> &amp; &lt; ]]> \" ' {{ 7 * 7 }} 
 SECRET = bytes.fromhex(KEY)
 
 
-@pytest.fixture
-def campaign(make_sqlite: Make) -> Made:
-    return make_sqlite(Design(judges=2, quota=12))
-
-
-@pytest.fixture
-def server(campaign: Made) -> Iterator[Server]:
-    with served(str(campaign.database.path)) as running:
-        yield running
-
-
 def claimed(server: Server, token: str) -> dict[str, Any] | None:
     status, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
     assert status == 200
