@@ -22,8 +22,6 @@ LAYERS = [
     {"cli", "web", "adapters", "pytest_plugin"},
     {"__main__"},
 ]
-# A room that is planned and not built: runs on several machines. It has its place already.
-FREE = {"cluster"}
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(SRC.rglob("*.py"))
 
@@ -95,11 +93,6 @@ def test_no_command_imports_another() -> None:
     for path in (SRC / "cli").glob("*.py"):
         others = commands - {name_of(path)}
         assert not others & imports(path), path.name
-
-
-def test_free_rooms_are_free() -> None:
-    built = {path.stem for path in SRC.iterdir() if path.suffix == ".py" or path.is_dir()}
-    assert not FREE & built, "a room that was built is no longer free: take it off the list"
 
 
 def test_the_picture_in_contributing_is_this_one() -> None:

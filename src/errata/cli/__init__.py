@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 # Name -> one line of help. The command object stands in errata.cli.NAME as `command`.
 COMMANDS = {
     "score": "Score systems with M2, I-measure, GLEU, BLEU and more.",
+    "scale": "Score any number of sentences, systems and sets, on many machines.",
     "verify": "Recompute a pasted score: 'SIGNATURE = VALUE'.",
     "board": "Make a leaderboard of a folder of submissions.",
     "compare": "Say what changed between an old system and a new one.",

@@ -97,18 +97,9 @@ def command(
         emit(tables.long_table(shown, results) if form == "tsv" and len(shown) > 1 else shown, form)
         return
     confidence = bootstrap.confidence
-    several = len(results) > 1
-    if several and not details and form not in ("json", "tsv"):
-        shown = [tables.summary_table(results, confidence=confidence, notes=True)]
-    else:
-        shown = tables.score_tables(results, confidence=confidence)
-        if form == "tsv" and several:  # one table: what the overview has, the others have too
-            shown = [tables.long_table(shown[1:], results)]
-    verdicts = tables.lead_table(results, confidence=confidence, digits=shown_digits())
-    if form == "table":
-        shown = [tables.with_verdicts(shown[0], verdicts), *shown[1:]]
-    elif form == "json" and verdicts.rows:
-        shown.append(verdicts)
+    shown = tables.shown_scores(
+        results, form=form, confidence=confidence, details=details, digits=shown_digits()
+    )
     if compare:
         shown += [tables.comparison_table(scores) for scores in results]
     emit(shown, form, after=NEXT)

@@ -43,6 +43,7 @@ __all__ = [
     "EvaluationFiles",
     "EvaluationSet",
     "evaluation_files",
+    "files_of_sets",
     "listed_files",
     "read_evaluation_sets",
 ]
@@ -156,14 +157,6 @@ def read_evaluation_sets(
 
     The sentences ``skipped`` are left out of every corpus; for the others see `read_corpus`.
     """
-    found = [files for place in places for files in evaluation_files(place, progress)]
-    for k, files in enumerate(found):
-        if any(files.name == other.name for other in found[:k]):
-            raise InputError(
-                f"two corpora are called {files.name!r}",
-                path=files.place,
-                remedy="name them apart with NAME=FOLDER",
-            )
     return [
         files.read(
             annotators=annotators,
@@ -173,8 +166,21 @@ def read_evaluation_sets(
             tokens=tokens,
             guard=guard,
         )
-        for files in found
+        for files in files_of_sets(places, progress)
     ]
+
+
+def files_of_sets(places: Iterable[str], progress: Report | None = None) -> list[EvaluationFiles]:
+    """Where the corpora are that places name, no two of one name."""
+    found = [files for place in places for files in evaluation_files(place, progress)]
+    for k, files in enumerate(found):
+        if any(files.name == other.name for other in found[:k]):
+            raise InputError(
+                f"two corpora are called {files.name!r}",
+                path=files.place,
+                remedy="name them apart with NAME=FOLDER",
+            )
+    return found
 
 
 def evaluation_files(place: str, progress: Report | None = None) -> list[EvaluationFiles]:

@@ -22,6 +22,7 @@ from errata.io.outputs import split_name
 from errata.io.scores.handmade import from_columns
 from errata.io.scores.printed import from_printed_json, from_printed_tsv, is_printed_tsv
 from errata.io.scores.published import read_published_scores
+from errata.io.scores.run_results import RUN_RESULT, scores_in_run
 from errata.io.scores.stored import STORED, from_stored_json, from_stored_tsv
 from errata.io.sheet import SheetRow, delimiter_of, read_number, same_width, sheet_rows, table_lines
 from errata.io.skipping import Skipped
@@ -73,11 +74,12 @@ def read_score_files(
 def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Scores]:
     """Read scores in any known form, told from the content; one `Scores` per scorer.
 
-    Forms: what `write_scores` writes; what ``errata score`` and ``errata rank`` print as JSON or
-    TSV; the published tables of system or of sentence scores; and columns (see
-    `errata.io.scores.handmade`), also as a spreadsheet. ``NAME=FILE`` names the scorer,
-    ``SYSTEMS,SENTENCES`` puts together the two tables of one metric, ``names`` names the systems
-    of bare numbers. Where a file has sentence scores only, a system's score is their mean.
+    Forms: what `write_scores` writes; ``result.json`` of a run (`errata.cluster`); what
+    ``errata score`` and ``errata rank`` print as JSON or TSV; the published tables of system or of
+    sentence scores; and columns (see `errata.io.scores.handmade`), also as a spreadsheet.
+    ``NAME=FILE`` names the scorer, ``SYSTEMS,SENTENCES`` puts together the two tables of one
+    metric, ``names`` names the systems of bare numbers. Where a file has sentence scores only, a
+    system's score is their mean.
     """
     name, text = split_name(argument)
     first, comma, second = text.partition(",")
@@ -190,6 +192,8 @@ def _from_json(text: str, name: str) -> list[Scores]:
         ) from None
     if isinstance(data, dict) and data.get("format") == STORED:
         return [_in_place(from_stored_json(data, name))]
+    if isinstance(data, dict) and data.get("format") == RUN_RESULT:
+        return [_in_place(scores) for scores in scores_in_run(data, name)]
     return from_printed_json(data, name)
 
 

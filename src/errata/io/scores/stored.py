@@ -20,7 +20,14 @@ from errata.io.writing import write_lines
 from errata.numbers import Floats, Ints
 from errata.parameters import name_in
 
-__all__ = ["STORED", "from_stored_json", "from_stored_tsv", "read_scores", "write_scores"]
+__all__ = [
+    "STORED",
+    "from_stored_json",
+    "from_stored_tsv",
+    "read_scores",
+    "stored_json",
+    "write_scores",
+]
 
 STORED = "errata scores 1"
 _REMEDY = "give a file written by errata (write_scores)"
@@ -72,7 +79,8 @@ def _plain(values: Floats | Ints | None) -> Any:
     return nested if bool(np.isfinite(values).all()) else one(nested)
 
 
-def _as_json(scores: Scores) -> list[str]:
+def stored_json(scores: Scores) -> dict[str, Any]:
+    """Scores as JSON keeps them; `from_stored_json` gives them back."""
     data = {
         "format": STORED,
         "scorer": scores.scorer,
@@ -92,6 +100,11 @@ def _as_json(scores: Scores) -> list[str]:
         data["skipped"] = list(scores.skipped)
     if scores.shares:
         data["shares"] = list(scores.shares)
+    return data
+
+
+def _as_json(scores: Scores) -> list[str]:
+    data = stored_json(scores)
     return [
         "{",
         *(

@@ -10,7 +10,7 @@ from errata.data import Scores, number_beside
 from errata.meta.leads import first_lead, not_told_apart
 from errata.numbers import Interval
 from errata.report.cells import Leading
-from errata.report.table import Cell, Table, joined_signatures
+from errata.report.table import Cell, Form, Table, joined_signatures
 from errata.report.tables.formats import score_format, score_formats, unit
 from errata.report.verdicts import verdict
 
@@ -22,6 +22,7 @@ __all__ = [
     "score_table",
     "score_tables",
     "sentence_score_table",
+    "shown_scores",
     "summary_table",
     "told_apart",
     "with_verdicts",
@@ -32,6 +33,30 @@ def score_tables(results: Sequence[Scores], *, confidence: float = 0.95) -> list
     """One detailed table for one metric; a summary and then the details for several."""
     tables = [score_table(scores, confidence=confidence) for scores in results]
     return tables if len(tables) == 1 else [summary_table(results, confidence=confidence), *tables]
+
+
+def shown_scores(
+    results: Sequence[Scores],
+    *,
+    form: Form = "table",
+    confidence: float = 0.95,
+    details: bool = False,
+    digits: int | None = None,
+) -> list[Table]:
+    """What a reader of this form is shown of several metrics: an overview, details, verdicts."""
+    several = len(results) > 1
+    if several and not details and form not in ("json", "tsv"):
+        shown = [summary_table(results, confidence=confidence, notes=True)]
+    else:
+        shown = score_tables(results, confidence=confidence)
+        if form == "tsv" and several:  # one table: what the overview has, the others have too
+            shown = [long_table(shown[1:], results)]
+    verdicts = lead_table(results, confidence=confidence, digits=digits)
+    if form == "table":
+        shown = [with_verdicts(shown[0], verdicts), *shown[1:]]
+    elif form == "json" and verdicts.rows:
+        shown.append(verdicts)
+    return shown
 
 
 def told_apart(results: Sequence[Scores]) -> list[Scores]:

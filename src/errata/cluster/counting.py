@@ -1,0 +1,282 @@
+"""One task of a run: the counts of a shard, for all metrics and systems, as files.
+
+Counts go to the disk batch by batch, so a worker holds a batch and no shard. The record of a shard
+is written last: what it does not name, or names otherwise, does not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from errata.cluster.manifest import Manifest, Task
+from errata.data import Corpus, Hypotheses
+from errata.errors import InputError
+from errata.io.counts import pack_counts, unpack_counts
+from errata.io.folders import Folder
+from errata.io.shards import read_shard
+from errata.io.strict_json import decode_json
+from errata.metrics import parse
+from errata.numbers import Floats
+from errata.reduction import PartFacts, count_part
+
+__all__ = [
+    "COUNTS",
+    "RECORDS",
+    "CountFile",
+    "DamagedFileError",
+    "ShardRecord",
+    "count_file",
+    "count_range",
+    "read_count_file",
+    "read_record",
+    "record_name",
+    "run_task",
+]
+
+COUNTS, RECORDS = "counts", "records"
+HELD = 16 * 2**20  # bytes of counts that wait in memory for the disk
+PIECE = 2**20
+LENGTH = 8  # bytes before each batch of counts that say how many it has
+
+
+class CountFile(NamedTuple):
+    """What a record says of a result file."""
+
+    bytes: int
+    sha256: str
+
+
+class DamagedFileError(InputError):
+    """A result file that is not what its record says; its shard has to be counted again."""
+
+    def __init__(self, problem: str, name: str, task: int) -> None:
+        super().__init__(problem, path=name, remedy="run the same command again")
+        self.task = task
+
+
+@dataclass(frozen=True)
+class ShardRecord:
+    """What was done of a shard: the files, what signatures need to know of it, and the costs."""
+
+    manifest: str
+    task: int
+    sentences: int
+    files: Mapping[str, CountFile]
+    facts: PartFacts | None = None
+    left_out: tuple[
+        int, ...
+    ] = ()  # sentences that ended their workers, by their numbers in the set
+    seconds: float = 0.0
+    processor: float = 0.0
+    peak_bytes: int = 0
+    host: str = field(default_factory=socket.gethostname)
+
+    def to_json(self) -> dict[str, Any]:
+        """What the file of the record holds."""
+        return {
+            **{key: value for key, value in vars(self).items() if key not in ("files", "facts")},
+            "files": {name: [*each] for name, each in self.files.items()},
+            "facts": None if self.facts is None else self.facts.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ShardRecord:
+        """The record that a file holds; KeyError, TypeError or ValueError where it is damaged."""
+        facts = data["facts"]
+        return cls(
+            **{
+                **data,
+                "files": {name: CountFile(*each) for name, each in data["files"].items()},
+                "facts": None if facts is None else PartFacts.from_json(facts),
+                "left_out": tuple(data["left_out"]),
+            }
+        )
+
+
+def record_name(task: int) -> str:
+    """Where the record of a task stands."""
+    return f"{RECORDS}/{task:08d}.json"
+
+
+def count_file(task: Task, metric: int, system: int, manifest: Manifest) -> str:
+    """Where the counts of a metric and a system stand, for one shard.
+
+    Metrics and systems go by number and by as much of their names as any file system holds.
+    """
+    called = (
+        (manifest.sets.index(task.set), task.set.name),
+        (metric, manifest.wanted.metrics[metric].partition("(")[0]),
+        (system, task.set.systems[system]),
+    )
+    parts = [f"{number:04d}-{_plain_letters(name)}" for number, name in called]
+    return "/".join([COUNTS, *parts, f"{task.shard.index:08d}.cnt"])
+
+
+def _plain_letters(name: str) -> str:
+    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)[:60]
+
+
+def count_range(
+    manifest: Manifest,
+    task: Task,
+    *,
+    start: int = 0,
+    stop: int | None = None,
+    left_out: Sequence[int] = (),
+    storage: Mapping[str, Any] | None = None,
+) -> Iterator[tuple[list[list[Floats]], PartFacts]]:
+    """Counts ``[metric][system]`` of each batch, of the sentences ``start:stop`` of a shard.
+
+    ``left_out`` are places in the shard of sentences that are not counted.
+    """
+    metrics = [parse(text) for text in manifest.wanted.metrics]
+    inputs = replace(task.set.inputs, storage=dict(storage or {}))
+    gone, at = {*left_out}, 0
+    for corpus, systems in read_shard(task.shard, inputs, batch=_batch(manifest, task)):
+        first, at = at, at + len(corpus)
+        a, b = max(start, first), at if stop is None else min(stop, at)
+        for low, high in _stretches(a, b, gone):
+            part, outputs = _between(corpus, systems, low - first, high - first)
+            yield count_part(metrics, part, outputs, guard=inputs.guard, threads=1)
+
+
+def _batch(manifest: Manifest, task: Task) -> int:
+    """Sentences of a batch: fewer where many systems stand beside each other."""
+    return max(64, manifest.wanted.batch // max(1, len(task.set.systems) // 16))
+
+
+def _stretches(start: int, stop: int, gone: set[int]) -> Iterator[tuple[int, int]]:
+    """The stretches of ``start:stop`` between what is left out; empty ones are none."""
+    for place in (*sorted(k for k in gone if start <= k < stop), stop):
+        if start < place:
+            yield start, place
+        start = place + 1
+
+
+def _between(
+    corpus: Corpus, systems: Sequence[Hypotheses], start: int, stop: int
+) -> tuple[Corpus, Sequence[Hypotheses]]:
+    if (start, stop) == (0, len(corpus)):
+        return corpus, systems
+    return corpus[start:stop], [each[start:stop] for each in systems]
+
+
+def run_task(
+    folder: Folder,
+    manifest: Manifest,
+    number: int,
+    *,
+    left_out: Sequence[int] = (),
+    storage: Mapping[str, Any] | None = None,
+) -> ShardRecord:
+    """Count a shard and write its files; done twice, or by two at once, it gives the same."""
+    task = manifest.tasks[number]
+    began, used = time.monotonic(), time.process_time()
+    facts: PartFacts | None = None
+    metrics, systems = len(manifest.wanted.metrics), len(task.set.systems)
+    with folder.waiting() as beside:
+        writers = [
+            [_CountWriter(beside / f"{m}-{s}") for s in range(systems)] for m in range(metrics)
+        ]
+        batches = count_range(manifest, task, left_out=left_out, storage=storage)
+        for counts, own in batches:
+            facts = own if facts is None else facts + own
+            for row, several in zip(writers, counts, strict=True):
+                for writer, each in zip(row, several, strict=True):
+                    writer.add(each)
+            if sum(writer.held for row in writers for writer in row) > HELD:
+                for row in writers:
+                    for writer in row:
+                        writer.flush()
+        files = {}
+        for m, row in enumerate(writers):
+            for s, writer in enumerate(row):
+                name = count_file(task, m, s, manifest)
+                files[name] = writer.close()
+                folder.put(writer.path, name)
+    record = ShardRecord(
+        manifest=manifest.digest,
+        task=number,
+        sentences=task.shard.sentences - len(left_out),
+        files=files,
+        facts=facts,
+        left_out=tuple(task.shard.first + k for k in sorted(left_out)),
+        seconds=round(time.monotonic() - began, 3),
+        processor=round(time.process_time() - used, 3),
+        peak_bytes=_peak(),
+    )
+    folder.write(json.dumps(record.to_json()).encode("utf-8"), record_name(number), lasting=False)
+    return record
+
+
+class _CountWriter:
+    """Batches of counts that become one file, each with its length before it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.held = path, 0
+        self._waiting: list[bytes] = []
+        self._digest, self._bytes = hashlib.sha256(), 0
+
+    def add(self, counts: Floats) -> None:
+        packed = pack_counts(counts)
+        self._waiting += [len(packed).to_bytes(LENGTH, "little"), packed]
+        self.held += LENGTH + len(packed)
+
+    def flush(self) -> None:
+        # Opened for each time: thousands of systems are more than a process may have open.
+        with self.path.open("ab") as file:
+            for data in self._waiting:
+                file.write(data)
+                self._digest.update(data)
+        self._bytes += self.held
+        self._waiting, self.held = [], 0
+
+    def close(self) -> CountFile:
+        self.flush()
+        return CountFile(self._bytes, self._digest.hexdigest())
+
+
+def _peak() -> int:
+    """The most memory that this process has held."""
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+def read_record(folder: Folder, manifest: Manifest, number: int) -> ShardRecord | None:
+    """The record of a task, if there is one of this plan that can be read."""
+    try:
+        record = ShardRecord.from_json(decode_json(folder.read(record_name(number)).decode()))
+    except (FileNotFoundError, KeyError, TypeError, ValueError, InputError):
+        return None
+    good = record.manifest == manifest.digest and record.task == number
+    return record if good else None
+
+
+def read_count_file(folder: Folder, name: str, known: CountFile, task: int) -> Iterator[Floats]:
+    """The counts of a file, batch by batch, if it is the one that the record names."""
+    place = f"{folder.place}/{name}"
+    try:
+        with folder.opened(name) as file:
+            digest, size = hashlib.sha256(), 0
+            while piece := file.read(PIECE):
+                digest.update(piece)
+                size += len(piece)
+            if (size, digest.hexdigest()) != known:
+                raise DamagedFileError("the result file is not what was written", place, task)
+            file.seek(0)
+            while head := file.read(LENGTH):
+                yield unpack_counts(file.read(int.from_bytes(head, "little")))
+    except FileNotFoundError:
+        raise DamagedFileError("the result file is gone", place, task) from None

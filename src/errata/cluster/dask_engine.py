@@ -1,0 +1,186 @@
+"""Tasks on the workers of Dask: an embedded cluster of processes, or one that is there already.
+
+Only tasks go out and only records come back; counts are in the folder of the run. Nothing listens
+on a public interface: the embedded scheduler and its workers use the loopback address.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from errata import __version__
+from errata.cluster.counting import ShardRecord, run_task
+from errata.cluster.manifest import Manifest, read_manifest
+from errata.errors import ErrataError, InputError, MissingExtraError
+from errata.io.folders import open_folder
+
+__all__ = ["dask_client", "dask_task", "run_dask"]
+
+LOOPBACK = "127.0.0.1"
+IN_FLIGHT = 4  # tasks for each worker at a time: the scheduler knows of no more
+RETRIES = 3
+LOOK_SECONDS = 5.0  # between two looks whether the scheduler is there
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": RETRIES,
+    "distributed.scheduler.worker-ttl": "60s",  # five minutes by default
+    "distributed.comm.timeouts.connect": "30s",
+    "distributed.comm.timeouts.tcp": "30s",
+    "distributed.admin.log-length": 100,
+}
+
+
+_plans: dict[str, Manifest] = {}
+
+
+def dask_task(place: str, digest: str, number: int, storage: Mapping[str, Any]) -> dict[str, Any]:
+    """What a worker of Dask runs: one task of the run in this folder, whose plan it reads once."""
+    folder = open_folder(place, storage)
+    if digest not in _plans:
+        found = read_manifest(folder)
+        if found is None or found.digest != digest:
+            raise InputError(
+                "there is no plan of this run",
+                path=place,
+                remedy="all workers must reach the same folder",
+            )
+        _plans.clear()
+        _plans[digest] = found
+    return run_task(folder, _plans[digest], number, storage=storage).to_json()
+
+
+@contextmanager
+def dask_client(
+    *,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    certificates: tuple[str, str, str] | None = None,
+) -> Iterator[Any]:
+    """A client of the scheduler at an address, or of an embedded cluster of processes."""
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise MissingExtraError("Dask distributed", "pip install 'errata[scale]'") from None
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # which workers inherit
+    with dask.config.set(SETTINGS):
+        if scheduler is not None:
+            try:
+                client = distributed.Client(
+                    scheduler, security=_security(certificates), set_as_default=False, timeout="30s"
+                )
+            except (OSError, ValueError, TypeError) as error:
+                raise InputError(
+                    f"no scheduler of Dask answers: {error}",
+                    path=scheduler,
+                    remedy="start one (dask scheduler) and give its address, as tcp://HOST:8786",
+                ) from None
+            with client:
+                _same_versions(client, scheduler)
+                yield client
+            return
+        cluster = distributed.LocalCluster(
+            n_workers=workers or os.cpu_count() or 1,
+            threads_per_worker=1,  # kernels let the GIL go, reading does not
+            processes=True,
+            host=LOOPBACK,
+            dashboard_address=None,
+            silence_logs=50,
+        )
+        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+            yield client
+
+
+def _security(certificates: tuple[str, str, str] | None) -> Any:
+    """What Dask needs to know for ``tls://``."""
+    from distributed.security import Security
+
+    if certificates is None:
+        return None
+    authority, certificate, key = certificates
+    return Security(
+        tls_ca_file=authority,
+        tls_client_cert=certificate,
+        tls_client_key=key,
+        require_encryption=True,
+    )
+
+
+def _same_versions(client: Any, scheduler: str) -> None:
+    """Refuse workers with another Errata, before the first task."""
+    if not client.scheduler_info()["workers"]:
+        client.wait_for_workers(1, timeout=60)
+    found = client.run(_version)
+    others = {place: version for place, version in found.items() if version != __version__}
+    if others:
+        place, version = next(iter(others.items()))
+        raise InputError(
+            f"the worker {place} has Errata {version}, this is {__version__}",
+            path=scheduler,
+            remedy="install the same version on every worker",
+        )
+
+
+def _version() -> str:
+    """The Errata of a worker."""
+    return __version__
+
+
+def run_dask(
+    client: Any,
+    place: str,
+    manifest: Manifest,
+    tasks: Sequence[int],
+    *,
+    storage: Mapping[str, Any] | None = None,
+    lost: Callable[[int], None] | None = None,
+) -> Iterator[ShardRecord]:
+    """The records of these tasks as they come.
+
+    A worker that is killed costs its task, which another one gets; ``lost`` is told of a task that
+    killed as many as `RETRIES`, which is then left to whoever looks into it.
+    """
+    from distributed.scheduler import KilledWorker
+
+    waiting = list(reversed(tasks))
+    window = IN_FLIGHT * max(1, len(client.scheduler_info()["workers"]))
+    asked: dict[str, tuple[int, Any]] = {}  # by the key of what Dask promised
+    ready: SimpleQueue[Any] = SimpleQueue()
+    while waiting or asked:
+        while waiting and len(asked) < window:
+            number = waiting.pop()
+            arguments = (place, manifest.digest, number, dict(storage or {}))
+            promise = client.submit(dask_task, *arguments, pure=False, retries=RETRIES)
+            asked[promise.key] = number, promise
+            promise.add_done_callback(ready.put)
+        promise = _next(ready, client)
+        number, _ = asked.pop(promise.key)
+        try:
+            yield ShardRecord.from_json(promise.result())
+        except KilledWorker:
+            if lost is not None:
+                lost(number)
+        except (ErrataError, GeneratorExit):
+            raise
+        except Exception as error:
+            raise _scheduler_lost(error) from None
+
+
+def _next(ready: SimpleQueue[Any], client: Any) -> Any:
+    """What is done next; an error where the scheduler is gone meanwhile."""
+    while True:
+        try:
+            return ready.get(timeout=LOOK_SECONDS)
+        except Empty:
+            if client.status != "running":
+                raise _scheduler_lost(f"the client is {client.status}") from None
+
+
+def _scheduler_lost(why: object) -> InputError:
+    return InputError(
+        f"the scheduler of Dask was lost: {str(why)[:200] or type(why).__name__}",
+        remedy="run the same command again: what is done stays done",
+    )

@@ -1,0 +1,207 @@
+"""A run from its plan to its result: what is missing is counted, what is there is read.
+
+Whatever ended a run before its end, the same call goes on with it. A result file that is not what
+was written is found when it is read, and its shard is counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from errata.cluster.counting import COUNTS, RECORDS, DamagedFileError, record_name, run_task
+from errata.cluster.engines import EngineSettings, engine_records
+from errata.cluster.manifest import (
+    MANIFEST,
+    Manifest,
+    PlannedSet,
+    Wanted,
+    read_manifest,
+    write_manifest,
+)
+from errata.cluster.processes import WorkerLostError
+from errata.cluster.reducing import CURSORS, reduce_run
+from errata.cluster.status import RESULT, RunStatus, run_status
+from errata.errors import InputError
+from errata.io.folders import WAITING, Folder
+from errata.io.scores.run_results import SetScores
+from errata.io.shards import Shard, ShardedInputs, plan_shards, read_shard
+from errata.metrics import parse
+from errata.numbers import Progress
+
+__all__ = ["RunOutcome", "clean_run", "count_tasks", "finish_run", "plan_run", "planned_run"]
+
+SHARD_BYTES = 64 * 2**20
+ROUNDS = 5  # of counting again what turned out to be damaged, before that is said
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """What a run came to, and what it took this time."""
+
+    sets: tuple[SetScores, ...]
+    tasks: int
+    counted: int  # tasks counted now
+    damaged: int  # tasks that had been counted, and whose files were not as written
+    workers_lost: int
+    left_out: tuple[tuple[str, int], ...] = ()
+
+
+def plan_run(
+    folder: Folder,
+    wanted: Wanted,
+    sets: Sequence[tuple[str, ShardedInputs]],
+    *,
+    shard_bytes: int | None = None,
+    shard_sentences: int | None = None,
+    progress: Progress | None = None,
+) -> Manifest:
+    """Plan a run and put the plan into its folder, where the same plan may stand already.
+
+    What could not be scored is refused here: metrics that are unknown, files that do not fit.
+    """
+    for text in wanted.metrics:
+        parse(text)
+    planned = []
+    for name, inputs in sets:
+        shards = plan_shards(
+            inputs,
+            shard_bytes=shard_bytes or SHARD_BYTES,
+            shard_sentences=shard_sentences,
+            progress=progress,
+        )
+        planned.append(PlannedSet(name, inputs, _systems(inputs, shards), shards))
+    made = Manifest(wanted, tuple(planned))
+    there = read_manifest(folder)
+    if there is None:
+        write_manifest(folder, made)
+    elif there.digest != made.digest:
+        raise InputError(
+            f"the folder holds another run: {_difference(there, made)}",
+            path=f"{folder.place}/{MANIFEST}",
+            remedy="name another folder, or remove this run (errata scale clean --all)",
+        )
+    return made
+
+
+def _systems(inputs: ShardedInputs, shards: Sequence[Shard]) -> tuple[str, ...]:
+    """The names of the systems: as they were given, or as the first sentences have them."""
+    if inputs.parquet is None:
+        return tuple(name for name, _ in inputs.outputs)
+    for shard in shards:
+        for _, systems in read_shard(shard, inputs, batch=1):
+            return tuple(each.system for each in systems)
+    return ()
+
+
+def _difference(one: Manifest, other: Manifest) -> str:
+    """In what two plans differ, in a few words."""
+    for name, a, b in (
+        ("metrics", one.wanted.metrics, other.wanted.metrics),
+        ("settings of resamples", one.wanted, other.wanted),
+        ("test sets", [s.name for s in one.sets], [s.name for s in other.sets]),
+        ("systems", [s.systems for s in one.sets], [s.systems for s in other.sets]),
+        ("input files or options", [s.inputs for s in one.sets], [s.inputs for s in other.sets]),
+        ("sentences", [s.sentences for s in one.sets], [s.sentences for s in other.sets]),
+    ):
+        if a != b:
+            return f"it has other {name}"
+    return "its files had other sizes or times, or were cut elsewhere"
+
+
+def planned_run(folder: Folder) -> Manifest:
+    """The plan of a run, which must be there."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise InputError(
+            "there is no run in this folder",
+            path=folder.place,
+            remedy="plan one first: errata scale plan --run FOLDER --gold PATTERN NAME=PATTERN...",
+        )
+    return manifest
+
+
+def count_tasks(
+    folder: Folder,
+    manifest: Manifest,
+    tasks: Iterable[int],
+    *,
+    storage: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> RunStatus:
+    """Count these tasks in this process, but for those that are done; how far the run is then."""
+    missing = {*run_status(folder, manifest).missing}
+    wanted = [task for task in tasks if task in missing]
+    for done, task in enumerate(wanted, 1):
+        run_task(folder, manifest, task, storage=storage)
+        if progress is not None:
+            progress(done, len(wanted))
+    return run_status(folder, manifest)
+
+
+def finish_run(
+    folder: Folder,
+    manifest: Manifest,
+    settings: EngineSettings | None = None,
+    *,
+    counting: bool = True,
+    progress: Progress | None = None,
+    reducing: Progress | None = None,
+    said: Callable[[str], None] | None = None,
+) -> RunOutcome:
+    """Count what is missing, read it all, and write ``result.json``.
+
+    ``counting=False`` only reads, and refuses where something is missing or damaged. ``said`` is
+    told of workers that were lost and of files that were damaged.
+    """
+    settings = settings or EngineSettings()
+    counted, losses = 0, list[WorkerLostError]()
+    status = run_status(folder, manifest)
+    damaged = {*status.damaged}
+
+    def lost(error: WorkerLostError) -> None:
+        losses.append(error)
+        if said is not None:
+            said(error.problem)
+
+    for _ in range(ROUNDS):
+        missing = status.missing
+        if missing and not counting:
+            raise InputError(
+                f"{len(missing)} of {len(manifest.tasks)} tasks are not counted",
+                path=folder.place,
+                remedy="count them: errata scale run --run FOLDER",
+            )
+        there = len(manifest.tasks) - len(missing)
+        with engine_records(folder, manifest, missing, settings, lost) as records:
+            for done, _record in enumerate(records, there + 1):
+                counted += 1
+                if progress is not None:
+                    progress(done, len(manifest.tasks))
+        try:
+            sets = reduce_run(folder, manifest, progress=reducing)
+        except DamagedFileError as error:
+            if said is not None:
+                said(f"{error.path}: {error.problem}; its shard is counted again")
+            damaged.add(error.task)
+            folder.remove(record_name(error.task))
+            status = run_status(folder, manifest)
+            continue
+        left_out = run_status(folder, manifest).left_out
+        return RunOutcome(sets, len(manifest.tasks), counted, len(damaged), len(losses), left_out)
+    raise InputError(
+        f"result files are damaged again and again, of tasks {sorted(damaged)[:5]}",
+        path=folder.place,
+        remedy="look at the disk or the store",
+    )
+
+
+def clean_run(folder: Folder, *, everything: bool = False) -> None:
+    """Remove the counts of a run, which its result no longer needs; or the whole run."""
+    planned_run(folder)
+    for name in (COUNTS, RECORDS, CURSORS, WAITING):
+        folder.remove(name)
+    if everything:
+        for name in (RESULT, MANIFEST):
+            folder.remove(name)

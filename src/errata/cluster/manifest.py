@@ -1,0 +1,204 @@
+"""The plan of a run, which stands in ``manifest.json``: what is scored, how, in which shards."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from errata import __version__
+from errata.errors import InputError
+from errata.io.folders import Folder
+from errata.io.shards import Shard, ShardedInputs
+from errata.io.strict_json import decode_json
+
+__all__ = [
+    "BATCH_SENTENCES",
+    "MANIFEST",
+    "Manifest",
+    "PlannedSet",
+    "Task",
+    "Wanted",
+    "canonical_json",
+    "read_manifest",
+    "write_manifest",
+]
+
+MANIFEST = "manifest.json"
+FORMAT = "errata run 1"
+BATCH_SENTENCES = 4096
+_REMEDY = "plan the run anew (errata scale plan), or give the folder of a run"
+
+
+def canonical_json(data: Any) -> str:
+    """A text that is the same for the same data, whoever writes it."""
+    return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to come out: the metrics by their signatures, and how intervals are made."""
+
+    metrics: tuple[str, ...]
+    resamples: int = 1000
+    seed: int = 0
+    bootstrap: str = "auto"
+    batch: int = BATCH_SENTENCES  # sentences a worker holds at a time; models see texts by it
+
+
+@dataclass(frozen=True)
+class PlannedSet:
+    """A test set: its name, the files of source, references and outputs, and where they are cut."""
+
+    name: str
+    inputs: ShardedInputs
+    systems: tuple[str, ...]
+    shards: tuple[Shard, ...]
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences it has."""
+        return sum(shard.sentences for shard in self.shards)
+
+    @cached_property
+    def order(self) -> str:
+        """A digest of the files in their order, wherever they are and however they are cut."""
+        seen = [
+            (role, piece.uri.rpartition("/")[2], piece.size)
+            for shard in self.shards
+            for role, pieces in sorted(shard.pieces.items())
+            for piece in pieces
+        ]
+        text = canonical_json(sorted({*seen}, key=seen.index))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Task(NamedTuple):
+    """One shard of one test set: what a worker does at a time, all metrics and systems of it."""
+
+    number: int
+    set: PlannedSet
+    shard: Shard
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A plan: test sets in shards, and what is wanted of them."""
+
+    wanted: Wanted
+    sets: tuple[PlannedSet, ...]
+    version: str = field(default=__version__)
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every shard of every set, numbered from 0."""
+        pairs = [(each, shard) for each in self.sets for shard in each.shards]
+        return tuple(Task(number, each, shard) for number, (each, shard) in enumerate(pairs))
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells this plan from others; result files name it."""
+        return hashlib.sha256(canonical_json(self._plain()).encode("utf-8")).hexdigest()
+
+    def _plain(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "errata": self.version,
+            "wanted": asdict(self.wanted),
+            "sets": [
+                {
+                    "name": each.name,
+                    "inputs": each.inputs.to_json(),
+                    "systems": each.systems,
+                    "shards": [shard.to_json() for shard in each.shards],
+                }
+                for each in self.sets
+            ],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The file, one shard a line: plans are looked at by people too."""
+        plain = self._plain()
+        yield "{"
+        for key in ("format", "errata", "wanted"):
+            yield f"{json.dumps(key)}: {canonical_json(plain[key])},"
+        yield f'"digest": {json.dumps(self.digest)},'
+        yield '"sets": ['
+        for last, each in _with_last(plain["sets"]):
+            yield f'{{"name": {canonical_json(each["name"])},'
+            yield f'"inputs": {canonical_json(each["inputs"])},'
+            yield f'"systems": {canonical_json(each["systems"])},'
+            yield '"shards": ['
+            for final, shard in _with_last(each["shards"]):
+                yield canonical_json(shard) + ("" if final else ",")
+            yield "]}" + ("" if last else ",")
+        yield "]}"
+
+
+def _with_last(items: list[Any]) -> Iterator[tuple[bool, Any]]:
+    for k, item in enumerate(items, 1):
+        yield k == len(items), item
+
+
+def write_manifest(folder: Folder, manifest: Manifest) -> None:
+    """Put the plan into the folder of its run."""
+    folder.write("".join(f"{line}\n" for line in manifest.lines()).encode("utf-8"), MANIFEST)
+
+
+def read_manifest(folder: Folder) -> Manifest | None:
+    """The plan of a run; None where there is none yet."""
+    try:
+        text = folder.read(MANIFEST).decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"not UTF-8: {error.reason}", path=f"{folder.place}/{MANIFEST}", remedy=_REMEDY
+        ) from None
+    return _manifest(text, f"{folder.place}/{MANIFEST}")
+
+
+def _manifest(text: str, name: str) -> Manifest:
+    try:
+        data = decode_json(text)
+    except ValueError as error:
+        line = getattr(error, "lineno", None)
+        raise InputError(f"not JSON: {error}", path=name, line=line, remedy=_REMEDY) from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f"no plan of a run ({FORMAT})", path=name, remedy=_REMEDY)
+    if data.get("errata") != __version__:
+        raise InputError(
+            f"the run was planned by Errata {str(data.get('errata'))[:20]}, this is {__version__}",
+            path=name,
+            remedy="finish it with the version it was planned by, or plan it anew",
+        )
+    try:
+        made = Manifest(_wanted(data["wanted"]), tuple(map(_planned, data["sets"])))
+        if data["digest"] != made.digest:
+            raise ValueError("its digest is another: it was changed by hand or damaged")
+    except InputError as error:
+        raise InputError(error.problem, path=name, remedy=_REMEDY) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"a field is missing or of the wrong kind: {str(error)[:100]}",
+            path=name,
+            remedy=_REMEDY,
+        ) from None
+    return made
+
+
+def _wanted(data: Mapping[str, Any]) -> Wanted:
+    known = {each.name: data[each.name] for each in fields(Wanted)}
+    return Wanted(**{**known, "metrics": tuple(map(str, known["metrics"]))})
+
+
+def _planned(data: Mapping[str, Any]) -> PlannedSet:
+    return PlannedSet(
+        str(data["name"]),
+        ShardedInputs.from_json(data["inputs"]),
+        tuple(map(str, data["systems"])),
+        tuple(map(Shard.from_json, data["shards"])),
+    )

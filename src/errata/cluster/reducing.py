@@ -1,0 +1,200 @@
+"""From the result files of a run to its scores: read in order, exact whatever the shards were.
+
+A cursor beside the counts says up to which shard they were read, with the sums so far: a run that
+is killed here goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from errata.cluster.counting import (
+    DamagedFileError,
+    ShardRecord,
+    count_file,
+    read_count_file,
+    read_record,
+    record_name,
+)
+from errata.cluster.manifest import Manifest, PlannedSet, Task
+from errata.cluster.status import RESULT
+from errata.data import Scores
+from errata.errors import InputError
+from errata.io.folders import Folder
+from errata.io.scores.run_results import SetScores, run_result_lines
+from errata.io.strict_json import decode_json
+from errata.metrics import Metric, parse
+from errata.numbers import Floats, Progress
+from errata.plugins import blamed
+from errata.reduction import PartFacts, Standing, scores_of_parts
+
+__all__ = ["CURSORS", "reduce_run"]
+
+CURSORS = "reduce"
+CURSOR_SECONDS = 2.0  # between two cursors: what a kill costs at the most
+
+
+@dataclass
+class _SetCounts:
+    """The result files of one test set in the order of its shards; of records it keeps the last."""
+
+    folder: Folder
+    manifest: Manifest
+    set: PlannedSet
+    _kept: dict[int, ShardRecord] = field(default_factory=dict)
+
+    @property
+    def tasks(self) -> list[Task]:
+        return [task for task in self.manifest.tasks if task.set is self.set]
+
+    def record(self, task: Task) -> ShardRecord:
+        """The record of a shard, which must be there."""
+        if task.number not in self._kept:
+            record = read_record(self.folder, self.manifest, task.number)
+            if record is None:
+                place = f"{self.folder.place}/{record_name(task.number)}"
+                raise DamagedFileError("the record is gone or damaged", place, task.number)
+            self._kept.clear()
+            self._kept[task.number] = record
+        return self._kept[task.number]
+
+    def facts(self) -> PartFacts:
+        """What signatures need to know of all shards; of damaged records the first is raised."""
+        found: PartFacts | None = None
+        for task in self.tasks:
+            own = self.record(task).facts
+            found = own if found is None or own is None else found + own
+        if found is None:
+            raise InputError(f"{self.set.name} is empty", remedy="give at least one sentence")
+        return found
+
+    def left_out(self) -> list[int]:
+        """The numbers, from 1, of sentences that ended whoever counted them."""
+        return [place + 1 for task in self.tasks for place in self.record(task).left_out]
+
+    def of_task(self, task: Task, metric: int, system: int) -> Iterator[Floats]:
+        """The counts of one shard, batch by batch."""
+        name = count_file(task, metric, system, self.manifest)
+        known = self.record(task).files.get(name)
+        if known is None:
+            place = f"{self.folder.place}/{record_name(task.number)}"
+            raise DamagedFileError(f"the record knows no {name}", place, task.number)
+        return read_count_file(self.folder, name, known, task.number)
+
+
+@dataclass(frozen=True)
+class _CountedSystem:
+    """The counts of one system by one metric, over all shards, as often as they are asked for."""
+
+    counts: _SetCounts
+    metric: int
+    system: int
+
+    def __iter__(self) -> Iterator[Floats]:
+        for task in self.counts.tasks:
+            yield from self.counts.of_task(task, self.metric, self.system)
+
+
+def reduce_run(
+    folder: Folder, manifest: Manifest, *, progress: Progress | None = None
+) -> tuple[SetScores, ...]:
+    """The scores of every metric on every test set, written to ``result.json``.
+
+    Raises `DamagedFileError` for the first file that is not what was written.
+    """
+    total = len(manifest.wanted.metrics) * len(manifest.tasks)
+    done = 0
+
+    def one_more() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total)
+
+    sets = []
+    for number, each in enumerate(manifest.sets):
+        counts = _SetCounts(folder, manifest, each)
+        facts, failed = counts.facts(), counts.left_out()
+        scores = []
+        for m, text in enumerate(manifest.wanted.metrics):
+            metric = parse(text)
+            with blamed(metric):
+                cursor = _Cursor(folder, manifest, f"{CURSORS}/{number:04d}-{m:04d}.json")
+                standing = _read(counts, metric, m, cursor, one_more)
+                scores.append(_scores(counts, metric, m, facts, standing, failed))
+        sets.append(SetScores(each.name, tuple(scores)))
+    lines = run_result_lines(sets, manifest.digest)
+    folder.write("".join(f"{line}\n" for line in lines).encode("utf-8"), RESULT)
+    folder.remove(CURSORS)
+    return tuple(sets)
+
+
+def _scores(
+    counts: _SetCounts,
+    metric: Metric,
+    m: int,
+    facts: PartFacts,
+    standing: Standing,
+    failed: list[int],
+) -> Scores:
+    wanted, systems = counts.manifest.wanted, counts.set.systems
+    numbers = ",".join(map(str, failed))
+    return scores_of_parts(
+        metric,
+        systems,
+        facts,
+        [_CountedSystem(counts, m, s) for s in range(len(systems))],
+        resamples=wanted.resamples,
+        rng=wanted.seed,
+        bootstrap=wanted.bootstrap,
+        standing=standing,
+        context=(
+            f"order:manifest sha256-{counts.set.order[:16]}",
+            *((f"failed:{numbers}",) if failed else ()),
+        ),
+    )
+
+
+def _read(
+    counts: _SetCounts, metric: Metric, m: int, cursor: _Cursor, one_more: Callable[[], None]
+) -> Standing:
+    """What all shards come to, from where the cursor stands."""
+    systems = range(len(counts.set.systems))
+    start, standing = cursor.read(metric) or (0, Standing.start(metric, len(systems)))
+    for k, task in enumerate(counts.tasks):
+        if k >= start:
+            several = [counts.of_task(task, m, s) for s in systems]
+            for part in zip(*several, strict=True):
+                standing = standing.take(part)
+            cursor.write(k + 1, standing)
+        one_more()
+    return standing
+
+
+@dataclass
+class _Cursor:
+    """Up to which shard a metric was read, in a file; written now and then."""
+
+    folder: Folder
+    manifest: Manifest
+    name: str
+    written: float = field(default_factory=time.monotonic)
+
+    def read(self, metric: Metric) -> tuple[int, Standing] | None:
+        """The next shard and the sums so far; None where there is no cursor that can be read."""
+        with suppress(FileNotFoundError, KeyError, TypeError, ValueError, InputError):
+            data = decode_json(self.folder.read(self.name).decode("utf-8"))
+            if data["manifest"] == self.manifest.digest:
+                return int(data["next"]), Standing.from_state(metric, data["state"])
+        return None
+
+    def write(self, shard: int, standing: Standing) -> None:
+        if time.monotonic() - self.written < CURSOR_SECONDS:
+            return
+        state = {"manifest": self.manifest.digest, "next": shard, "state": standing.state()}
+        self.folder.write(json.dumps(state).encode("utf-8"), self.name, lasting=False)
+        self.written = time.monotonic()

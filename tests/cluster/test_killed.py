@@ -1,0 +1,309 @@
+"""Whatever is killed, stopped, full or cut off: the bytes of the result are the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from errata.cluster.driving import finish_run
+from errata.cluster.engines import EngineSettings
+from errata.cluster.processes import Crew, run_processes
+from errata.errors import InputError
+from run_folders import SampleFiles, planned, result_of, run_of, tiled_sample
+
+pytestmark = pytest.mark.slow
+SHARD = 12
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> SampleFiles:
+    return tiled_sample(tmp_path / "in", 3, ("eager", "noisy"))
+
+
+@pytest.fixture
+def wanted(files: SampleFiles, tmp_path: Path) -> bytes:
+    """The result of a run that nobody disturbs."""
+    run_of(tmp_path / "calm", files, "m2", files.slow_metric(), shard_sentences=SHARD)
+    return result_of(tmp_path / "calm")
+
+
+def test_workers_killed_at_twenty_moments(
+    files: SampleFiles, wanted: bytes, tmp_path: Path
+) -> None:
+    metric = files.slow_metric(0.01)
+    folder, manifest = planned(tmp_path / "run", files, "m2", metric, shard_sentences=SHARD)
+    rng, killed, lost = random.Random(1), 0, []
+    over = threading.Event()
+    with Crew(folder.place, 2) as crew:
+
+        def kill() -> None:
+            nonlocal killed
+            while killed < 20 and not over.wait(rng.uniform(0.3, 1.2)):
+                pids = crew.pids
+                if pids:
+                    with suppress(ProcessLookupError):
+                        os.kill(rng.choice(pids), signal.SIGKILL)
+                        killed += 1
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        records = list(run_processes(crew, manifest, range(len(manifest.tasks)), lost=lost.append))
+        # What is over before twenty is counted again until they are reached.
+        while killed < 20:
+            for task in range(len(manifest.tasks)):
+                folder.remove(f"records/{task:08d}.json")
+            again = run_processes(crew, manifest, range(len(manifest.tasks)), lost=lost.append)
+            records = list(again)
+        over.set()
+        killer.join()
+    assert sorted(record.task for record in records) == list(range(len(manifest.tasks)))
+    assert 0 < len(lost) <= killed == 20
+    outcome = finish_run(folder, manifest, counting=False)
+    assert (outcome.counted, outcome.damaged) == (0, 0)
+    assert result_of(tmp_path / "run") == wanted
+
+
+@contextmanager
+def driver(
+    place: Path, files: SampleFiles, metric: str, *more: str
+) -> Iterator[subprocess.Popen[str]]:
+    """``errata scale run`` as a process."""
+    outputs = [f"{name}={files.output(name)}" for name in files.systems]
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "errata", "scale", "run", "--run", str(place)),
+            *("--gold", str(files.gold), *outputs, "-m", "m2", "-m", metric),
+            *("--resamples", "100", "--shard-sentences", str(SHARD), *more),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until_records(place: Path, number: int) -> None:
+    for _ in range(1200):
+        if len(list((place / "records").glob("*.json"))) >= number:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no task was counted within a minute")
+
+
+def children(pid: int) -> list[int]:
+    """The worker processes of a process (and not what multiprocessing keeps beside them)."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int(path.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+            command = path.joinpath("cmdline").read_bytes()
+            if parent == pid and b"spawn_main" in command:
+                found.append(int(path.name))
+    return found
+
+
+def gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
+def finished(process: subprocess.Popen[str]) -> str:
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return err
+
+
+def test_a_driver_that_is_killed_goes_on(files: SampleFiles, wanted: bytes, tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    metric = files.slow_metric(0.02)
+    with driver(place, files, metric) as process:
+        until_records(place, 3)
+        workers = children(process.pid)
+        process.kill()
+        process.wait()
+    for _ in range(600):  # nobody asks them any more
+        if all(map(gone, workers)):
+            break
+        time.sleep(0.1)
+    assert workers
+    assert all(map(gone, workers))
+    done = len(list((place / "records").glob("*.json")))
+    files.slow_metric(0.0)
+    with driver(place, files, metric) as process:
+        said = finished(process)
+    assert f"{18 - done} of 18 tasks counted now, {done} before" in said
+    assert result_of(place) == wanted
+
+
+def test_a_stopped_worker_is_replaced(files: SampleFiles, wanted: bytes, tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    metric = files.slow_metric(0.02)
+    with driver(place, files, metric, "--life", "3") as process:
+        until_records(place, 2)
+        os.kill(children(process.pid)[0], signal.SIGSTOP)
+        said = finished(process)
+    assert "gave no sign of life for 3 s" in said
+    assert "1 workers lost and replaced" in said
+    assert result_of(place) == wanted
+
+
+def test_two_drivers_at_once_make_one_result(
+    files: SampleFiles, wanted: bytes, tmp_path: Path
+) -> None:
+    place = tmp_path / "run"
+    metric = files.slow_metric(0.005)
+    with driver(place, files, metric) as one, driver(place, files, metric) as other:
+        assert [finished(one), finished(other)]
+    assert result_of(place) == wanted
+
+
+def test_a_sentence_that_kills_is_named_and_may_be_left_out(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 1, ("eager",))
+    source = files.read()[0].sources[40]
+    metric = files.slow_metric(0.0, deadly=source)
+    settings = EngineSettings("local", workers=1)
+    with pytest.raises(InputError, match=r"sentence 41 \(from 1\).*--allow-failed 1"):
+        run_of(tmp_path / "run", files, metric, shard_sentences=30, settings=settings)
+    settings = EngineSettings("local", workers=1, allow_failed=1)
+    outcome = run_of(tmp_path / "run", files, metric, shard_sentences=30, settings=settings)
+    assert outcome.left_out == (("sample", 41),)
+    scores = outcome.sets[0].scores[0]
+    assert "sentences:71" in scores.context
+    assert "failed:41" in scores.context
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+class TestDask:
+    @pytest.fixture(autouse=True)
+    def _there(self) -> None:
+        pytest.importorskip("distributed")
+
+    def test_the_embedded_cluster_gives_the_same(
+        self, files: SampleFiles, wanted: bytes, tmp_path: Path
+    ) -> None:
+        with driver(
+            tmp_path / "run", files, files.slow_metric(), "--engine", "dask", "--workers", "2"
+        ) as process:
+            finished(process)
+        assert result_of(tmp_path / "run") == wanted
+
+    def test_a_killed_worker_costs_its_task(
+        self, files: SampleFiles, wanted: bytes, tmp_path: Path
+    ) -> None:
+        from errata.cluster.dask_engine import dask_client, run_dask
+
+        metric = files.slow_metric(0.02)
+        folder, manifest = planned(tmp_path / "run", files, "m2", metric, shard_sentences=SHARD)
+        with dask_client(workers=2) as client:
+            records = run_dask(client, folder.place, manifest, range(len(manifest.tasks)))
+            found = [next(records)]
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+            found += records
+        assert sorted(r.task for r in found) == list(range(len(manifest.tasks)))
+        finish_run(folder, manifest, counting=False)
+        assert result_of(tmp_path / "run") == wanted
+
+    def test_a_killed_scheduler_is_said_and_the_run_goes_on(
+        self, files: SampleFiles, wanted: bytes, tmp_path: Path
+    ) -> None:
+        place, metric = tmp_path / "run", files.slow_metric(0.02)
+        with cluster() as (scheduler, address):
+            options = ("--engine", "dask", "--scheduler", address)
+            with driver(place, files, metric, *options) as process:
+                until_records(place, 2)
+                scheduler.kill()
+                _, err = process.communicate(timeout=300)
+            assert process.returncode == 2
+            assert "scheduler of Dask was lost" in err
+            assert "run the same command again" in err
+        files.slow_metric(0.0)
+        with cluster() as (_, address):
+            options = ("--engine", "dask", "--scheduler", address)
+            with driver(place, files, metric, *options) as process:
+                said = finished(process)
+        assert " 0 before" not in said
+        assert result_of(place) == wanted
+
+
+@contextmanager
+def cluster(workers: int = 2) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A scheduler and workers of Dask as processes of their own, on the loopback address."""
+    address = f"tcp://127.0.0.1:{free_port()}"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    host, port = "127.0.0.1", address.rpartition(":")[2]
+    scheduler = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", host, "--port", port]
+        + ["--no-dashboard"],
+        **quiet,  # type: ignore[call-overload]
+    )
+    hands = [
+        subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", address, "--host", host]
+            + ["--nthreads", "1", "--no-dashboard", "--death-timeout", "30"],
+            **quiet,  # type: ignore[call-overload]
+        )
+        for _ in range(workers)
+    ]
+    try:
+        yield scheduler, address
+    finally:
+        for process in (scheduler, *hands):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of two megabytes."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("a small disk can be mounted by root only")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_full_disk_is_said_and_the_run_goes_on(
+    files: SampleFiles, wanted: bytes, tmp_path: Path, small_disk: Path
+) -> None:
+    big = small_disk / "big"
+    place, metric = small_disk / "run", files.slow_metric()
+    folder, manifest = planned(place, files, "m2", metric, shard_sentences=SHARD)
+    with suppress(OSError), big.open("wb") as file:
+        while True:
+            file.write(b"x" * 4096)
+    with pytest.raises(InputError, match=r"cannot write the file: No space left.*make room"):
+        finish_run(folder, manifest, EngineSettings("local", workers=2))
+    assert not (place / "result.json").exists()
+    big.unlink()
+    finish_run(folder, manifest, EngineSettings("local", workers=2))
+    assert result_of(place) == wanted

@@ -1,0 +1,261 @@
+"""A run folder: planned once, counted wherever, read in order, the digits of `evaluate`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from errata.cluster.counting import record_name, run_task
+from errata.cluster.driving import clean_run, count_tasks, finish_run, plan_run, planned_run
+from errata.cluster.engines import EngineSettings
+from errata.cluster.manifest import Manifest, Wanted, read_manifest
+from errata.cluster.status import run_status
+from errata.data import Scores
+from errata.errors import InputError
+from errata.evaluation import evaluate
+from errata.io.folders import LocalFolder
+from errata.io.scores import read_score_file
+from run_folders import planned, result_of, run_of, tiled_sample
+
+METRICS = ("m2", "m2(choice='optimal')", "gleu", "gleu(references='official')", "bleu", "imeasure")
+EDITS = ("edits", "difficulty", "cleme", "green", "gleu2015", "ter")
+
+
+def same(found: Scores, wanted: Scores) -> None:
+    """All digits, and all of the signature but for the order of the files."""
+    assert found.systems == wanted.systems
+    np.testing.assert_array_equal(found.values, wanted.values)
+    assert found.parts.keys() == wanted.parts.keys()
+    for name, part in wanted.parts.items():
+        np.testing.assert_array_equal(found.parts[name], part)
+        assert found.parts[name].dtype == part.dtype
+    assert (found.resampled is None) == (wanted.resampled is None)
+    if found.resampled is not None and wanted.resampled is not None:
+        np.testing.assert_array_equal(found.resampled, wanted.resampled)
+    context = tuple(fact for fact in found.context if not fact.startswith("order:"))
+    assert sorted(context) == sorted(wanted.context)
+    assert (found.notes, found.label, found.name) == (wanted.notes, wanted.label, wanted.name)
+    assert (found.headline, found.shares) == (wanted.headline, wanted.shares)
+
+
+@pytest.mark.parametrize("metric", [*METRICS, *EDITS])
+def test_every_partition_has_the_digits_of_evaluate(metric: str, tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 2)
+    wanted = evaluate(metric, *files.read(), resamples=100)
+    for size in (1000, 72, 21, 3):
+        outcome = run_of(tmp_path / str(size), files, metric, shard_sentences=size)
+        assert outcome.tasks == -(-144 // size)
+        same(outcome.sets[0].scores[0], wanted)
+
+
+@settings(max_examples=5)
+@given(size=st.integers(1, 80), copies=st.integers(1, 2))
+def test_wherever_it_is_cut_the_result_is_the_same(
+    size: int, copies: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    files = tiled_sample(folder / "in", copies)
+    cut, whole = (
+        run_of(folder / name, files, "m2", "gleu", shard_sentences=n)
+        for name, n in (("cut", size), ("whole", 10_000))
+    )
+    for one, other in zip(cut.sets[0].scores, whole.sets[0].scores, strict=True):
+        same(one, other)
+        assert one.signature == other.signature
+
+
+def test_the_result_is_read_where_scores_are(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    outcome = run_of(tmp_path / "run", files, "m2", "gleu", shard_sentences=30)
+    read = read_score_file(str(tmp_path / "run" / "result.json"))
+    assert [each.scorer for each in read] == [each.scorer for each in outcome.sets[0].scores]
+    np.testing.assert_array_equal(read[1].values, outcome.sets[0].scores[1].values)
+
+
+def test_a_plan_is_made_once(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
+    assert planned(tmp_path / "run", files, "m2", shard_sentences=30)[1].digest == manifest.digest
+    assert read_manifest(folder) == manifest
+    assert planned_run(folder).digest == manifest.digest
+    for metrics, cuts, said in (
+        (("gleu",), {"shard_sentences": 30}, "other metrics"),
+        (("m2",), {"shard_sentences": 30, "resamples": 7}, "other settings"),
+        (("m2",), {"shard_sentences": 20}, "cut elsewhere"),
+    ):
+        with pytest.raises(InputError, match=f"{said}.*; name another folder"):
+            planned(tmp_path / "run", files, *metrics, **cuts)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"seed":0', '"seed":1', "changed by hand or damaged"),
+        ('"errata": "', '"errata": "0.0.', "planned by Errata 0.0."),
+        ("errata run 1", "errata run 9", "no plan of a run"),
+        ("]}", "]", "not JSON"),
+        ('"batch":', '"bitch":', "missing or of the wrong kind"),
+    ],
+)
+def test_a_plan_that_was_changed_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    folder, _ = planned(tmp_path / "run", tiled_sample(tmp_path / "in"), "m2")
+    path = tmp_path / "run" / "manifest.json"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(InputError, match=said) as caught:
+        planned_run(folder)
+    assert "manifest.json" in str(caught.value)
+
+
+def test_without_a_plan_there_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no run in this folder.*errata scale plan"):
+        planned_run(LocalFolder(str(tmp_path)))
+
+
+def test_an_unknown_metric_is_refused_when_planning(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    folder = LocalFolder(str(tmp_path / "run"))
+    with pytest.raises(InputError, match="m3"):
+        plan_run(folder, Wanted(("m3()",)), [("sample", files.inputs())])
+    assert read_manifest(folder) is None
+
+
+def test_tasks_of_an_array_job_make_the_same_result(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 3)
+    metrics = ("m2", "gleu")
+    run_of(tmp_path / "loop", files, *metrics, shard_sentences=20)
+    folder, manifest = planned(tmp_path / "array", files, *metrics, shard_sentences=20)
+    with pytest.raises(InputError, match="11 of 11 tasks are not counted"):
+        finish_run(folder, manifest, counting=False)
+    for start in (2, 0, 1):
+        count_tasks(folder, manifest, range(start, len(manifest.tasks), 3))
+    assert count_tasks(folder, manifest, [0]).missing == ()
+    outcome = finish_run(folder, manifest, counting=False)
+    assert (outcome.tasks, outcome.counted, outcome.damaged) == (11, 0, 0)
+    assert result_of(tmp_path / "array") == result_of(tmp_path / "loop")
+
+
+def _flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+@pytest.mark.parametrize("harm", [_flip, _truncate, Path.unlink], ids=["flip", "cut", "gone"])
+@pytest.mark.parametrize("what", ["counts", "records"])
+def test_damaged_files_are_counted_again(harm: object, what: str, tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 2)
+    place = tmp_path / "run"
+    run_of(place, files, "m2", "gleu", shard_sentences=30)
+    whole = result_of(place)
+    hurt = sorted(path for path in (place / what).rglob("*") if path.is_file())[2]
+    (place / "result.json").unlink()
+    harm(hurt)  # type: ignore[operator]
+    outcome = run_of(place, files, "m2", "gleu", shard_sentences=30)
+    assert outcome.counted == 1
+    assert outcome.damaged == (0 if what == "records" and harm is Path.unlink else 1)
+    assert result_of(place) == whole
+
+
+def test_files_of_another_plan_do_not_count(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 2)
+    run_of(tmp_path / "one", files, "m2", shard_sentences=30)
+    run_of(tmp_path / "two", files, "m2", shard_sentences=24)
+    for name in ("records", "counts"):
+        shutil.rmtree(tmp_path / "two" / name)
+        shutil.copytree(tmp_path / "one" / name, tmp_path / "two" / name)
+    outcome = run_of(tmp_path / "two", files, "m2", shard_sentences=24)
+    assert outcome.counted == outcome.tasks == 6
+
+
+def test_inputs_that_changed_are_refused(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 2)
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
+    path = files.output("eager")
+    path.write_text(path.read_text().replace("a", "an", 1))
+    with pytest.raises(InputError, match=r"eager\.txt"):
+        finish_run(folder, manifest, EngineSettings("loop"))
+
+
+def test_the_same_shard_has_the_same_bytes(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 2)
+    folder, manifest = planned(tmp_path / "run", files, "m2", "gleu", shard_sentences=50)
+    first = run_task(folder, manifest, 1)
+    again = run_task(folder, manifest, 1)
+    assert first.files == again.files
+    assert not list((tmp_path / "run").glob(".waiting/*"))
+
+
+def test_a_kill_while_reading_goes_on_at_the_cursor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from errata.cluster import reducing
+
+    files = tiled_sample(tmp_path / "in", 3)
+    run_of(tmp_path / "whole", files, "m2", shard_sentences=20)
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    count_tasks(folder, manifest, range(len(manifest.tasks)))
+    monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
+    seen: list[int] = []
+
+    def stop(done: int, total: int) -> None:
+        seen.append(done)
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reducing.reduce_run(folder, manifest, progress=stop)
+    cursor = json.loads((tmp_path / "run" / "reduce" / "0000-0000.json").read_text())
+    assert cursor["next"] == 4
+    read = []
+    original = reducing.read_count_file
+
+    def counted(*arguments: object) -> object:
+        read.append(arguments[3])
+        return original(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reducing, "read_count_file", counted)
+    finish_run(folder, manifest, counting=False)
+    assert min(read) == 4
+    assert result_of(tmp_path / "run") == result_of(tmp_path / "whole")
+    assert not (tmp_path / "run" / "reduce").exists()
+
+
+def test_cleaning_leaves_the_result(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    run_of(tmp_path / "run", files, "m2", shard_sentences=30)
+    folder = LocalFolder(str(tmp_path / "run"))
+    clean_run(folder)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "manifest.json",
+        "result.json",
+    ]
+    manifest = planned_run(folder)
+    assert len(run_status(folder, manifest).missing) == 3
+    clean_run(folder, everything=True)
+    assert not list((tmp_path / "run").iterdir())
+
+
+def test_a_record_says_what_it_took(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
+    run_task(folder, manifest, 0)
+    record = json.loads(folder.read(record_name(0)))
+    assert record["sentences"] == 30
+    assert record["peak_bytes"] > 2**20
+    assert set(record["files"]) == {
+        f"counts/0000-sample/0000-m2/{s:04d}-{name}/00000000.cnt"
+        for s, name in enumerate(files.systems)
+    }
+    assert isinstance(manifest, Manifest)

@@ -1,0 +1,106 @@
+"""Runs for tests: the sample, as often as it takes, cut as asked, and counted by whoever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from errata.io.shards import ShardedInputs
+
+from errata.cluster.driving import RunOutcome, finish_run, plan_run
+from errata.cluster.engines import EngineSettings
+from errata.cluster.manifest import Manifest, Wanted
+from errata.data import Corpus, Hypotheses
+from errata.datasets.sample import SAMPLE_SYSTEMS, sample_file
+from errata.io import read_corpus, read_hypotheses
+from errata.io.folders import LocalFolder
+from errata.metrics import parse
+
+__all__ = ["SampleFiles", "planned", "result_of", "run_of", "tiled_sample"]
+
+SLOW = '''"""A metric that takes its time, so that somebody can be killed meanwhile."""
+import json
+import os
+import time
+from pathlib import Path
+
+
+def slow(source, hypothesis, references):
+    said = json.loads(Path(__file__).with_name("slow.json").read_text())
+    time.sleep(said["pause"])
+    if source == said["deadly"]:
+        os.kill(os.getpid(), 9)
+    return float(len(hypothesis.split()))
+'''
+
+
+@dataclass(frozen=True)
+class SampleFiles:
+    """The sample, written several times one below the other."""
+
+    folder: Path
+    systems: tuple[str, ...]
+
+    @property
+    def gold(self) -> Path:
+        return self.folder / "gold.m2"
+
+    def output(self, system: str) -> Path:
+        return self.folder / f"{system}.txt"
+
+    def inputs(self, **more: Any) -> ShardedInputs:
+        outputs = tuple((name, str(self.output(name))) for name in self.systems)
+        return ShardedInputs(gold=str(self.gold), outputs=outputs, **more)
+
+    def read(self) -> tuple[Corpus, list[Hypotheses]]:
+        corpus = read_corpus(gold=self.gold)
+        return corpus, [read_hypotheses(self.output(s), corpus=corpus) for s in self.systems]
+
+    def slow_metric(self, pause: float = 0.0, deadly: str = "") -> str:
+        """A metric of its own that takes so many seconds a sentence, and dies of one."""
+        path = self.folder / "slow.py"
+        path.write_text(SLOW)
+        said = path.with_name(".slow.json")
+        said.write_text(json.dumps({"pause": pause, "deadly": deadly}))
+        said.rename(path.with_suffix(".json"))
+        return repr(parse(f"{path}:slow"))
+
+
+def tiled_sample(
+    folder: Path, copies: int = 1, systems: Sequence[str] = SAMPLE_SYSTEMS
+) -> SampleFiles:
+    folder.mkdir(parents=True, exist_ok=True)
+    made = SampleFiles(folder, tuple(systems))
+    for name, target in (("gold.m2", made.gold), *((f"{s}.txt", made.output(s)) for s in systems)):
+        with sample_file(name) as path:
+            text = path.read_text(encoding="utf-8")
+        end = "\n\n" if name == "gold.m2" else "\n"
+        target.write_text((text.rstrip("\n") + end) * copies, encoding="utf-8")
+    return made
+
+
+def planned(
+    place: Path, files: SampleFiles, *metrics: str, resamples: int = 100, **cuts: Any
+) -> tuple[LocalFolder, Manifest]:
+    folder = LocalFolder(str(place))
+    texts = tuple(repr(parse(each)) for each in metrics or ("m2",))
+    wanted = Wanted(texts, resamples=resamples)
+    return folder, plan_run(folder, wanted, [("sample", files.inputs())], **cuts)
+
+
+def run_of(
+    place: Path,
+    files: SampleFiles,
+    *metrics: str,
+    settings: EngineSettings | None = None,
+    **more: Any,
+) -> RunOutcome:
+    folder, manifest = planned(place, files, *metrics, **more)
+    return finish_run(folder, manifest, settings or EngineSettings("loop"))
+
+
+def result_of(place: Path) -> bytes:
+    return (place / "result.json").read_bytes()
