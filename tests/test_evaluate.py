@@ -10,11 +10,12 @@ import pytest
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError, PluginError
-from errata.evaluation import bootstrap, chosen_counts, draw_totals, evaluate, scores_of
+from errata.evaluation import chosen_counts, draw_totals, evaluate, scores_of
 from errata.io import read_hypotheses
 from errata.metrics import parse
 from errata.metrics.base import join_counts
 from errata.numbers import bootstrap_weights
+from errata.resampling import bootstrap
 from errata.testing import example_corpus, example_systems
 from toy import Toy
 
@@ -70,9 +71,9 @@ def test_the_bootstrap_has_the_right_spread() -> None:
 def test_the_bootstrap_in_blocks_is_the_same() -> None:
     corpus, systems = corpus_of(50)
     picked = [chosen_counts(c, Toy().choose(c)) for c in Toy().count_all(corpus, systems)]
-    whole = bootstrap(Toy(), picked, bootstrap_weights(50, 30, 3))
+    whole = bootstrap(Toy().score, picked, bootstrap_weights(50, 30, 3))
     np.testing.assert_array_equal(
-        bootstrap(Toy(), picked, bootstrap_weights(50, 30, 3, block=120)), whole
+        bootstrap(Toy().score, picked, bootstrap_weights(50, 30, 3, block=120)), whole
     )
 
 
@@ -335,7 +336,7 @@ def test_resamples_are_scored_block_by_block() -> None:
 
     counts = [chosen_counts(each, np.zeros((1, 6), int)) for each in (np.ones((6, 1, 2)),) * 3]
     blocks = [np.ones((size, 6)) for size in (4, 4, 2)]
-    whole = bootstrap(Watched(), counts, blocks)
+    whole = bootstrap(Watched().score, counts, blocks)
     assert seen == [(4, 3, 2), (4, 3, 2), (2, 3, 2)]
     assert whole.shape == (10, 3)
 

@@ -2,15 +2,15 @@
 
 The only caller of `Metric.count_all`, `choose` and `score`: the corpus score is the score of the
 chosen counts summed over sentences (mean over draws), sentence scores are the scores of the
-chosen counts with the metric set for single sentences, and the bootstrap multiplies them with
-multinomial weights.
+chosen counts with the metric set for single sentences, and the bootstrap weighs them
+(`errata.resampling`). Corpora that come in parts go through `errata.reduction`, to the same scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,19 +23,34 @@ from errata.metrics import METRICS, parse
 from errata.metrics.base import Metric, scored_alone
 from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights, seed_name
 from errata.plugins import attributed, blamed, fault, origin
+from errata.resampling import (
+    LIMITS,
+    BootstrapKind,
+    Drawn,
+    Histogram,
+    Limits,
+    Tallies,
+    bootstrap_kind,
+    resample,
+)
 from errata.sums import Sums, summable
 
 __all__ = [
-    "bootstrap",
+    "Told",
+    "assembled",
+    "checked_choice",
     "checked_counts",
     "chosen_counts",
     "corpus_facts",
+    "different_draws",
     "draw_totals",
     "evaluate",
+    "facts_said",
     "resample_weights",
     "scores_of",
     "sentence_scores",
     "systems_in",
+    "vectors",
 ]
 
 
@@ -46,15 +61,18 @@ def evaluate(
     *,
     resamples: int = 1000,
     rng: Seed = 0,
+    bootstrap: BootstrapKind = "auto",
     guard: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
+    limits: Limits = LIMITS,
 ) -> Scores:
     """Score one or more systems with one metric: overall, per sentence, and in resamples.
 
     ``metric`` may be its signature (``"m2(beta=1)"``). ``systems`` may be plain sentences, of a
     system then called ``hypotheses``, or a mapping from names to sentences. ``rng`` seeds the
-    bootstrap; with the same seed every metric sees the same resamples. Unless ``guard=False``,
+    bootstrap, whose kind the data decide (see `errata.resampling`); with ``bootstrap="sentences"``
+    and the same seed every metric sees the same resamples. Unless ``guard=False``,
     outputs that do not fit the corpus line by line are refused or warned of, once (see
     `errata.io.check_alignment`). ``threads`` defaults to the number of cores. ``progress`` is
     called with (done, total).
@@ -74,7 +92,7 @@ def evaluate(
         metric, corpus, systems, guard=guard, threads=threads, progress=progress
     )
     with blamed(metric):
-        return _scores_of(metric, corpus, systems, counts, resamples, rng)
+        return _scores_of(metric, corpus, systems, counts, resamples, rng, bootstrap, limits)
 
 
 def checked_counts(
@@ -146,6 +164,8 @@ def scores_of(
     *,
     resamples: int = 1000,
     rng: Seed = 0,
+    bootstrap: BootstrapKind = "auto",
+    limits: Limits = LIMITS,
 ) -> Scores:
     """The scores that follow from counts ``[sentence, reference, k]``, one array per system.
 
@@ -153,7 +173,15 @@ def scores_of(
     that needs them itself.
     """
     _check_counts(metric, corpus, systems, counts, _misfit)
-    return _scores_of(metric, corpus, systems, counts, resamples, rng)
+    return _scores_of(metric, corpus, systems, counts, resamples, rng, bootstrap, limits)
+
+
+class Told(NamedTuple):
+    """What scores say beside their numbers: of the data, of the sentences left out, to readers."""
+
+    context: tuple[str, ...]
+    notes: tuple[str, ...]
+    skipped: tuple[int, ...]
 
 
 def _scores_of(
@@ -163,43 +191,102 @@ def _scores_of(
     counts: Sequence[Floats],
     resamples: int,
     rng: Seed,
+    bootstrap: BootstrapKind,
+    limits: Limits,
 ) -> Scores:
     METRICS.refuse_disguise(metric)
-    values, parts, picked = [], [], []
+    totals, picked = [], []
     for each in counts:
-        choice = _checked_choice(metric, each, metric.choose(each))
-        totals = draw_totals(each, choice)
-        values.append(metric.score(totals).mean())
-        parts.append({name: _over_draws(part) for name, part in metric.parts(totals).items()})
+        choice = checked_choice(metric, each, metric.choose(each))
+        totals.append(different_draws(draw_totals(each, choice)))
         if resamples:
             picked.append(chosen_counts(each, choice))
-    alone = [sentence_scores(metric, corpus, each) for each in counts]
-    gathered = _gather(parts)
-    drawn = (f"resamples:{resamples}", f"seed:{seed_name(rng)}") if resamples else ()
+    resampled, kind = None, None
+    if resamples:
+        stacked = np.concatenate(picked, axis=1)
+        histogram = vectors(stacked, bootstrap, limits)
+        kind = bootstrap_kind(bootstrap, len(corpus), histogram, limits)
+        resampled = resample(
+            metric.score,
+            [stacked],
+            len(systems),
+            kind,
+            sentences=len(corpus),
+            histogram=histogram,
+            resamples=resamples,
+            rng=rng,
+            weights=lambda: resample_weights(corpus, resamples, rng),
+        )
+    return assembled(
+        metric,
+        [each.system for each in systems],
+        totals,
+        resampled,
+        drawn_facts(resamples, rng, kind),
+        Told(
+            (*metric.context(corpus, systems), *corpus_facts(corpus)),
+            metric.notes(corpus, systems),
+            corpus.skipped,
+        ),
+        [sentence_scores(metric, each, corpus) for each in counts],
+    )
+
+
+def vectors(
+    stacked: Floats, bootstrap: BootstrapKind = "auto", limits: Limits = LIMITS
+) -> Histogram | None:
+    """The histogram of what sentences took, where the kind of bootstrap may ask for it."""
+    if bootstrap not in ("auto", "histogram"):
+        return None
+    return Tallies(stacked.shape[1], limits).added(Histogram.of(stacked)).histogram
+
+
+def drawn_facts(resamples: int, rng: Seed, kind: Drawn | None) -> tuple[str, ...]:
+    """What a signature says of resamples."""
+    if not resamples:
+        return ()
+    return (f"resamples:{resamples}", f"seed:{seed_name(rng)}", f"bootstrap:{kind}")
+
+
+def assembled(
+    metric: Metric,
+    systems: Sequence[str],
+    totals: Sequence[Floats],
+    resampled: Floats | None,
+    drawn: tuple[str, ...],
+    told: Told,
+    alone: Sequence[tuple[Floats, dict[str, Floats | Ints]]] = (),
+) -> Scores:
+    """The scores of summed counts ``[draw, k]`` of each system, with what is said of them.
+
+    ``alone`` are the scores and the figures of the sentences of each system, if they are wanted.
+    """
+    METRICS.refuse_disguise(metric)
+    values = [metric.score(each).mean() for each in totals]
+    parts = _gather(
+        [{name: _over_draws(part) for name, part in metric.parts(each).items()} for each in totals]
+    )
     return Scores(
         scorer=repr(metric),
-        systems=tuple(h.system for h in systems),
+        systems=tuple(systems),
         values=np.array(values),
-        sentences=np.stack([scores for scores, _ in alone]),
-        parts=gathered,
-        resampled=bootstrap(metric, picked, resample_weights(corpus, resamples, rng))
-        if resamples
-        else None,
-        sentence_parts=_gather([more for _, more in alone]),
+        sentences=np.stack([scores for scores, _ in alone]) if alone else None,
+        parts=parts,
+        resampled=resampled,
+        sentence_parts=_gather([more for _, more in alone]) if alone else {},
         headline=metric.headline,
-        context=(
-            *origin(type(metric)),
-            *metric.context(corpus, systems),
-            *corpus_facts(corpus),
-            *drawn,
-            f"errata:{__version__}",
-        ),
-        notes=(*metric.notes(corpus, systems), *_undefined(systems, values)),
+        context=(*origin(type(metric)), *told.context, *drawn, f"errata:{__version__}"),
+        notes=(*told.notes, *_undefined(systems, values)),
         name=metric.name,
         label=metric.label,
-        skipped=corpus.skipped,
-        shares=_shares(metric, gathered),
+        skipped=told.skipped,
+        shares=_shares(metric, parts),
     )
+
+
+def different_draws(totals: Floats) -> Floats:
+    """Totals ``[draw, k]``; of draws that are all alike, one."""
+    return totals[:1] if bool((totals == totals[:1]).all()) else totals
 
 
 def _shares(metric: Metric, parts: Mapping[str, Floats | Ints]) -> tuple[str, ...]:
@@ -210,9 +297,9 @@ def _shares(metric: Metric, parts: Mapping[str, Floats | Ints]) -> tuple[str, ..
     return metric.headline, *(name for name in fractions if name not in metric.about.amounts)
 
 
-def _undefined(systems: Sequence[Hypotheses], values: Sequence[float]) -> tuple[str, ...]:
+def _undefined(systems: Sequence[str], values: Sequence[float]) -> tuple[str, ...]:
     """What a reader must know of scores that are no numbers."""
-    without = [h.system for h, value in zip(systems, values, strict=True) if not np.isfinite(value)]
+    without = [name for name, value in zip(systems, values, strict=True) if not np.isfinite(value)]
     return (f"no score, being no number: {', '.join(without)}",) if without else ()
 
 
@@ -282,7 +369,7 @@ def _check_counts(
             )
 
 
-def _checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
+def checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
     """The choice of references, which must be there."""
     good = isinstance(choice, np.ndarray) and choice.ndim == 2 and choice.dtype.kind == "i"
     if not good or choice.shape[1] != len(counts) or not len(choice):
@@ -306,13 +393,31 @@ def _checked_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:
 def corpus_facts(corpus: Corpus) -> tuple[str, ...]:
     """What every signature says of a corpus: its size, references, and how it was read."""
     sizes = {len(refs) for refs in corpus.references}
-    kept = f" of annotator {','.join(map(str, corpus.kept))}" if corpus.kept else ""
-    spread = f"-{max(sizes)}" if len(sizes) > 1 else ""
+    return facts_said(
+        len(corpus), min(sizes), max(sizes), corpus.kept, corpus.skipped, corpus.tokens
+    )
+
+
+def facts_said(
+    sentences: int,
+    fewest: int,
+    most: int,
+    kept: Sequence[int] = (),
+    skipped: tuple[int, ...] = (),
+    tokens: str = "as_is",
+) -> tuple[str, ...]:
+    """The same, of what is known of a corpus.
+
+    >>> facts_said(1312, 2, 3)
+    ('sentences:1312', 'references:2-3')
+    """
+    whose = f" of annotator {','.join(map(str, kept))}" if kept else ""
+    spread = f"-{most}" if most > fewest else ""
     return (
-        f"sentences:{len(corpus)}",
-        f"references:{min(sizes)}{spread}{kept}",
-        *skip_fact(corpus.skipped),
-        *((f"tokens:{corpus.tokens}",) if corpus.tokens != "as_is" else ()),
+        f"sentences:{sentences}",
+        f"references:{fewest}{spread}{whose}",
+        *skip_fact(skipped),
+        *((f"tokens:{tokens}",) if tokens != "as_is" else ()),
     )
 
 
@@ -354,13 +459,18 @@ def _there(counts: Floats) -> Floats:
 
 
 def sentence_scores(
-    metric: Metric, corpus: Corpus, counts: Floats
+    metric: Metric, counts: Floats, corpus: Corpus | None = None
 ) -> tuple[Floats, dict[str, Floats | Ints]]:
-    """Scores and further figures of every sentence scored alone (mean over draws)."""
+    """Scores and further figures of every sentence scored alone (mean over draws).
+
+    Among the figures is the annotator whose reference was taken, where the corpus is given.
+    """
     single = metric.single
-    choice = _checked_choice(single, counts, single.choose(counts))
+    choice = checked_choice(single, counts, single.choose(counts))
     mean = scored_alone(metric, counts, choice)
     more = dict(single.parts(chosen_counts(counts, choice)))
+    if corpus is None:
+        return mean, more
     # With one reference there is no choice to speak of.
     several = counts.shape[1] > 1 and corpus.most_references > 1
     if metric.columns == "annotators" and len(choice) == 1 and several:
@@ -386,20 +496,3 @@ def resample_weights(corpus: Corpus, resamples: int, rng: Seed) -> Iterable[Floa
         return bootstrap_weights(n, resamples, rng)
     key = ("bootstrap weights", resamples, rng)
     return corpus.derived(key, lambda: list(bootstrap_weights(n, resamples, rng)))
-
-
-def bootstrap(metric: Metric, picked: Sequence[Floats], weights: Iterable[Floats]) -> Floats:
-    """Overall scores in bootstrap resamples of the sentences: ``[resample, system]``.
-
-    The choice of reference stays as it is; sums over resampled sentences are one matrix product
-    of multinomial ``weights`` (in blocks of resamples) and counts.
-    """
-    k = picked[0].shape[1]
-    stacked = np.concatenate(picked, axis=1)
-    step = max(1, BLOCK // max(1, stacked.shape[1]))  # a small corpus has many resamples a block
-    totals = (
-        (block[i : i + step] @ stacked).reshape(-1, len(picked), k)
-        for block in weights
-        for i in range(0, len(block), step)
-    )
-    return np.concatenate([metric.score(each) for each in totals])

@@ -29,6 +29,7 @@ __all__ = [
     "percentiles",
     "plural",
     "ratio",
+    "resampling_generator",
     "seed_name",
     "settled",
 ]
@@ -170,6 +171,15 @@ def seed_name(rng: Seed) -> str:
     return str(rng) if isinstance(rng, int) else "generator"
 
 
+def resampling_generator(resamples: int, rng: Seed) -> np.random.Generator:
+    """What draws so many resamples from a seed, both of them checked."""
+    if not isinstance(resamples, int | np.integer) or resamples < 0:
+        raise InputError(f"resamples={resamples!r} should be a whole number, 0 or more")
+    if isinstance(rng, int | np.integer) and rng < 0:
+        raise InputError(f"the seed {rng} should be 0 or more")
+    return np.random.default_rng(rng)
+
+
 def bootstrap_weights(
     units: int, resamples: int, rng: Seed, *, size: int | None = None, block: int = BLOCK
 ) -> Iterator[Floats]:
@@ -181,11 +191,7 @@ def bootstrap_weights(
     >>> [weights.sum(axis=1).tolist() for weights in bootstrap_weights(3, 2, 0)]
     [[3.0, 3.0]]
     """
-    if not isinstance(resamples, int | np.integer) or resamples < 0:
-        raise InputError(f"resamples={resamples!r} should be a whole number, 0 or more")
-    if isinstance(rng, int | np.integer) and rng < 0:
-        raise InputError(f"the seed {rng} should be 0 or more")
-    generator = np.random.default_rng(rng)
+    generator = resampling_generator(resamples, rng)
     step = max(1, block // units)
     for start in range(0, resamples, step):
         weights = np.empty((min(step, resamples - start), units))

@@ -16,7 +16,7 @@ LAYERS = [
     {"data", "parameters", "plugins", "numbers", "sums", "correlation", "workers", "cache"},
     {"kernels", "edits", "io", "models", "datasets"},
     {"metrics", "human"},
-    {"evaluation", "reduction", "meta"},
+    {"resampling", "evaluation", "reduction", "meta"},
     {"studies", "reproduce", "training", "collect", "testing"},
     {"report", "cluster"},
     {"cli", "web", "adapters", "pytest_plugin"},

@@ -30,8 +30,11 @@ from errata.workers import in_order
 __all__ = [
     "Before",
     "Columns",
+    "Counted",
     "Metric",
+    "RoundsError",
     "WholeCorpusError",
+    "WholeCountsError",
     "by_name",
     "check_beta",
     "count_each",
@@ -53,15 +56,59 @@ Columns = Literal["annotators", "readings", "none"]
 class Before(NamedTuple):
     """The sentences before those that are to be decided: how many, and the sums of what they took.
 
-    Sums are exact, so that what is decided does not depend on how a corpus was cut.
+    Sums are exact, so that what is decided does not depend on how a corpus was cut. ``whole`` are
+    the sums over all sentences, those after these among them, that an earlier round came to, where
+    a choice is made in rounds.
     """
 
     sentences: int
     totals: tuple[Fraction, ...]
+    whole: tuple[Fraction, ...] | None = None
 
 
 class WholeCorpusError(InputError):
     """Raised by a choice that only the whole corpus decides, where it is asked for in parts."""
+
+
+class RoundsError(WholeCorpusError):
+    """Raised by a choice that is made in rounds, for each of which it needs `Before.whole`.
+
+    The first round starts from sums of 0. Rounds are over when sums are those of the round before,
+    or 0; or where sums of 1 and 0 (all that is there is good) lead to sums of 0, which score more.
+    """
+
+
+class WholeCountsError(WholeCorpusError):
+    """Raised by a choice among counts that only the whole corpus decides: in parts, others come."""
+
+
+class Counted(str):
+    """A note that counts something: over the parts of a corpus its numbers add up.
+
+    ``one`` and ``several`` are its forms for a first number of 1 and for others.
+
+    >>> note = Counted("{0} empty output", "{0} empty outputs", 1)
+    >>> note, note.added(note)
+    ('1 empty output', '2 empty outputs')
+    """
+
+    one: str
+    several: str
+    numbers: tuple[int, ...]
+
+    def __new__(cls, one: str, several: str, *numbers: int) -> Self:
+        """The note as it reads with these numbers."""
+        note = super().__new__(cls, (one if numbers[0] == 1 else several).format(*numbers))
+        note.one, note.several, note.numbers = one, several, numbers
+        return note
+
+    def added(self, other: Counted) -> Counted:
+        """The same note of two parts together."""
+        both = (a + b for a, b in zip(self.numbers, other.numbers, strict=True))
+        return Counted(self.one, self.several, *both)
+
+    def __reduce__(self) -> tuple[type[Counted], tuple[str | int, ...]]:
+        return Counted, (self.one, self.several, *self.numbers)
 
 
 class Metric(Parameterised, ABC):

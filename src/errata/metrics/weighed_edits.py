@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import field, fields
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -146,8 +147,11 @@ class WeighedEdits(Metric):
         """The annotator of each sentence, as the metric without weights chooses."""
         scaled = counts * SCALE  # whole numbers with the same F
         if before is not None:
-            sums = tuple(total * int(SCALE) for total in before.totals)
-            before = before._replace(totals=sums)
+            before = Before(
+                before.sentences,
+                _scaled(before.totals),
+                None if before.whole is None else _scaled(before.whole),
+            )
         return self.plain(self.total).choose(scaled, before)
 
     def score(self, totals: Floats) -> Floats:
@@ -172,6 +176,10 @@ class WeighedEdits(Metric):
     def _cuts(self, corpus: Corpus) -> dict[tuple[str, ...], int]:
         """How many texts were cut when these systems were counted."""
         return corpus.derived(("cut", self), dict)
+
+
+def _scaled(sums: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    return tuple(total * int(SCALE) for total in sums)
 
 
 def of_fields(cls: type[M], given: Metric, **others: Any) -> M:

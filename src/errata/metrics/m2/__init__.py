@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Literal, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from errata.errors import InputError
 from errata.metrics.base import (
     Before,
     Metric,
-    WholeCorpusError,
+    RoundsError,
     by_name,
     check_beta,
     f_beta,
@@ -36,7 +37,7 @@ from errata.metrics.m2.matching import (
 from errata.numbers import Floats, Ints, ratio
 from errata.parameters import About
 
-__all__ = ["M2", "SentenceEdits", "optimal_choice"]
+__all__ = ["M2", "SentenceEdits", "optimal_choice", "optimal_round"]
 
 CORRECT, PROPOSED, GOLD = range(3)
 
@@ -130,9 +131,11 @@ class M2(Metric):
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The annotator of each sentence (see ``choice``)."""
         if self.choice == "optimal" and self.total == "sum":
-            if before is not None:
-                raise WholeCorpusError("m2: choice=optimal looks at all sentences at once")
-            return optimal_choice(counts, self.beta)[None]
+            if before is None:
+                return optimal_choice(counts, self.beta)[None]
+            if before.whole is None:
+                raise RoundsError("m2: choice=optimal looks at all sentences at once")
+            return optimal_round(counts, self.beta, before.whole)[None]
         if self.choice == "last":
             there = ~np.isnan(counts[:, :, CORRECT])
             last: Ints = np.where(there, np.arange(counts.shape[1]), -1).max(axis=1)
@@ -240,13 +243,8 @@ def optimal_choice(counts: Floats, beta: float) -> Ints:
     [1, 0]
     """
     there = ~np.isnan(counts[:, :, CORRECT])
-    whole = np.nan_to_num(counts).astype(np.int64)
-    w0, w1, w2 = f_weights(beta)
-    size = int(whole.sum()) * (w0 + w1 + w2) + 1
-    if size * size > 2**62:
-        whole = whole.astype(object)
-    gain = w0 * whole[:, :, CORRECT]
-    cost = w1 * whole[:, :, PROPOSED] + w2 * whole[:, :, GOLD]
+    size = int(np.nansum(counts)) * sum(f_weights(beta)) + 1
+    gain, cost = _gain_and_cost(counts, beta, size * size)
     free = _largest((-cost, gain), there)
     numerator, denominator = 0, 1
     while True:
@@ -257,6 +255,36 @@ def optimal_choice(counts: Floats, beta: float) -> Ints:
         numerator, denominator = top, bottom
     # F of nothing proposed and nothing to correct is 1
     return free if _total(cost, free) == 0 and numerator < denominator else chosen
+
+
+def optimal_round(counts: Floats, beta: float, whole: Sequence[Fraction]) -> Ints:
+    """One round of `optimal_choice` for some of the sentences, after one that came to ``whole``.
+
+    >>> two = np.array([[[1, 3, 10], [0, 3, 0.0]], [[10, 10, 10], [np.nan] * 3]])
+    >>> first = optimal_round(two, 0.5, [Fraction(0)] * 3)
+    >>> first.tolist(), optimal_round(two, 0.5, [Fraction(n) for n in (11, 13, 20)]).tolist()
+    ([0, 0], [1, 0])
+    """
+    w0, w1, w2 = f_weights(beta)
+    correct, proposed, gold = map(int, whole[:3])
+    numerator, denominator = w0 * correct, w1 * proposed + w2 * gold
+    if not numerator:
+        denominator = 1
+    most = int(np.nanmax(counts, initial=0.0)) * (w0 + w1 + w2)
+    gain, cost = _gain_and_cost(counts, beta, most * (numerator + denominator))
+    return _largest(
+        (denominator * gain - numerator * cost, gain, -cost), ~np.isnan(counts[:, :, CORRECT])
+    )
+
+
+def _gain_and_cost(counts: Floats, beta: float, largest: int) -> tuple[Ints, Ints]:
+    """What each reference adds to both terms of F, fit for products as large as ``largest``."""
+    whole: NDArray[np.int64] = np.nan_to_num(counts).astype(np.int64)
+    if largest > 2**62:
+        whole = whole.astype(object)
+    w0, w1, w2 = f_weights(beta)
+    cost: Ints = w1 * whole[:, :, PROPOSED] + w2 * whole[:, :, GOLD]
+    return w0 * whole[:, :, CORRECT], cost
 
 
 def _largest(keys: tuple[Ints, ...], there: NDArray[np.bool_]) -> Ints:
