@@ -21,6 +21,7 @@ from errata.cli.options import (
     extract_option,
     metric_option,
     old_option,
+    refuse_unless,
     slices_option,
     threads_option,
     tier_option,
@@ -40,11 +41,17 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+# Options that say how something is computed, which scores in files are already.
+COMPUTED = (
+    "metrics slices extractor tier show by_edit resamples seed trials fail_if bound baseline "
+    "update_baseline junit markdown annotate threads"
+)
 EPILOG = """\b
 Examples:
   errata compare --gold gold.m2 v1=old.txt v2=new.txt
   errata compare --source src.txt old.txt new.txt
   errata compare --gold gold.m2 --baseline main.json new.txt --fail-if 'm2 < -0.005'
+  errata compare --scores big/result.json --old v1
   errata compare --gold gold.m2 --slices domains.tsv --old v1 v1.txt v2.txt v3.txt
 """
 
@@ -55,6 +62,14 @@ Examples:
 @click.argument("outputs", nargs=-1, metavar="[NAME=]OLD [NAME=]NEW...")
 @corpus_options()
 @metric_option(*DEFAULT_METRICS, "edits")
+@click.option(
+    "--scores",
+    "files",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="Compare scores that were computed before, as result.json of errata scale, instead of "
+    "outputs; may be repeated.",
+)
 @old_option("The system that the others are compared with. Default: the first.")
 @slices_option
 @extract_option("find the edits of all outputs alike")
@@ -82,6 +97,7 @@ def command(
     outputs: tuple[str, ...],
     inputs: Inputs,
     metrics: tuple[str, ...],
+    files: tuple[str, ...],
     old: str | None,
     slices: str | None,
     extractor: str | None,
@@ -106,6 +122,9 @@ def command(
     """
     from errata.io.slices import read_slices
 
+    if files:
+        _compare_scores(files, outputs, inputs, old, bootstrap, form)
+        return
     began = time.monotonic()
     gate.check_used()
     corpus, systems = inputs.scored(outputs)
@@ -129,6 +148,27 @@ def command(
     if gate.update_baseline:
         results = scored_by(chosen, corpus, others, bootstrap, threads)
         gate.store(corpus, others[0], results, confidence=bootstrap.confidence)
+
+
+def _compare_scores(
+    files: tuple[str, ...],
+    outputs: tuple[str, ...],
+    inputs: Inputs,
+    old: str | None,
+    bootstrap: Bootstrap,
+    form: Form,
+) -> None:
+    """Print what changed by scores that are in files, from the resamples that they hold."""
+    from errata.io.scores import read_score_files
+    from errata.report.tables.score_changes import score_change_table
+
+    refuse_unless(False, COMPUTED, "outputs, and scores were given")
+    if outputs or inputs.named or inputs.sample:
+        raise InputError(
+            "both scores and what to compute them of are given", remedy="leave out either of them"
+        )
+    results = read_score_files(files)
+    emit(score_change_table(results, old, confidence=bootstrap.confidence), form)
 
 
 def _comparer(

@@ -215,8 +215,10 @@ def reduce(place: str, storage: dict[str, Any], form: Form) -> None:
 @run_option
 @click.option("--all", "everything", is_flag=True, help="Remove the plan and the result too.")
 @storage_option
-def clean(place: str, everything: bool, storage: dict[str, Any]) -> None:
+@format_option
+def clean(place: str, everything: bool, storage: dict[str, Any], form: Form) -> None:
     """Remove the counts of a run; its plan and its result stay."""
     from errata.cluster.driving import clean_run
+    from errata.report.tables.run_folders import removed_table
 
-    clean_run(opened_run(place, storage), everything=everything)
+    emit(removed_table(clean_run(opened_run(place, storage), everything=everything)), form)

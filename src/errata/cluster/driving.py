@@ -197,11 +197,14 @@ def finish_run(
     )
 
 
-def clean_run(folder: Folder, *, everything: bool = False) -> None:
-    """Remove the counts of a run, which its result no longer needs; or the whole run."""
+def clean_run(folder: Folder, *, everything: bool = False) -> dict[str, int]:
+    """Remove the counts of a run, which its result no longer needs; or the whole run.
+
+    Gives the files that were removed, with their sizes.
+    """
     planned_run(folder)
-    for name in (COUNTS, RECORDS, CURSORS, WAITING):
+    names = (COUNTS, RECORDS, CURSORS, *((RESULT, MANIFEST) if everything else ()))
+    gone = {file: size for name in names for file, size in folder.sizes(name).items()}
+    for name in (*names, WAITING):
         folder.remove(name)
-    if everything:
-        for name in (RESULT, MANIFEST):
-            folder.remove(name)
+    return gone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from errata.cluster.manifest import Manifest
@@ -13,7 +13,7 @@ from errata.report.tables.corpora import across_table, stability_table
 from errata.report.tables.scores import shown_scores, told_apart
 from errata.studies.corpora import AcrossCorpora
 
-__all__ = ["planned_table", "progress_table", "run_tables"]
+__all__ = ["planned_table", "progress_table", "removed_table", "run_tables"]
 
 
 def planned_table(manifest: Manifest) -> Table:
@@ -85,6 +85,16 @@ def progress_table(status: RunStatus) -> Table:
         caption=f"{caption}; {'result.json is there' if status.reduced else 'not reduced yet'}",
         formats={"processor s": ".1f", "left s": ".0f", "peak MB": ".0f"},
     )
+
+
+def removed_table(removed: Mapping[str, int]) -> Table:
+    """What was removed of a run: how many files, and how large they were, by what they are."""
+    kinds = dict.fromkeys(name.partition("/")[0] for name in removed)
+    rows = []
+    for kind in kinds:
+        sizes = [size for name, size in removed.items() if name.partition("/")[0] == kind]
+        rows.append((kind, len(sizes), sum(sizes)))
+    return Table(("what", "files", "bytes"), tuple(rows), title="Removed", name="removed")
 
 
 def run_tables(

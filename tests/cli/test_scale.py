@@ -1,0 +1,131 @@
+"""``errata scale`` as users run it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command import errata
+from run_folders import SampleFiles, tiled_sample
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> SampleFiles:
+    return tiled_sample(tmp_path / "in", 2, ("eager", "noisy"))
+
+
+def named(files: SampleFiles) -> list[str]:
+    return ["--gold", str(files.gold), *(f"{s}={files.output(s)}" for s in files.systems)]
+
+
+def without_order(printed: str) -> object:
+    """JSON without what a run adds to signatures."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: plain(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [plain(each) for each in value]
+        if isinstance(value, str) and "order:" in value:
+            return "\n".join(
+                " | ".join(fact for fact in line.split(" | ") if not fact.startswith("order:"))
+                for line in value.splitlines()
+            )
+        return value
+
+    return plain(json.loads(printed))
+
+
+def test_a_run_prints_what_score_prints(files: SampleFiles, tmp_path: Path) -> None:
+    what = [*named(files), "-m", "m2", "-m", "gleu", "--resamples", "200", "--json"]
+    cut = ["--shard-sentences", "25", "--engine", "loop"]
+    scaled = errata("scale", "run", "--run", tmp_path / "run", *what, *cut)
+    scored = errata("score", *what)
+    assert "6 of 6 tasks counted now, 0 before" in scaled.stderr
+    found = without_order(scaled.stdout)
+    assert sorted(map(str, found)) == sorted(map(str, without_order(scored.stdout)))  # type: ignore[call-overload]
+
+
+def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> None:
+    run = ("--run", tmp_path / "run")
+    planned = errata("scale", "plan", *run, *named(files), "-m", "m2", "--shard-sentences", "50")
+    assert "3 tasks" in planned.stdout
+    errata("scale", "task", *run, "--index", "1")
+    status = json.loads(errata("scale", "status", *run, "--json").stdout)
+    row = status["rows"][0] if isinstance(status, dict) else status[0]["rows"][0]
+    assert (row["tasks"], row["counted"], row["sentences"], row["done"]) == (3, 1, 144, 50)
+    missing = errata("scale", "reduce", *run, code=2)
+    assert "2 of 3 tasks are not counted; count them: errata scale run" in missing.stderr
+    for job in ("0", "1"):
+        errata("scale", "task", *run, "--of", "2", env={"SLURM_ARRAY_TASK_ID": job})
+    reduced = errata("scale", "reduce", *run)
+    assert "eager" in reduced.stdout
+    again = errata("scale", "run", *run)
+    assert "0 of 3 tasks counted now, 3 before" in again.stderr
+    assert again.stdout == reduced.stdout
+    assert "counts" in errata("scale", "clean", *run).stdout
+    assert (tmp_path / "run" / "result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--index", "3"], "there is no task 3; the run has 3 tasks, numbered from 0"),
+        (["--index", "2", "--of", "2"], "there is no task 2"),
+        ([], "no task is named; give --index N, or set one of SLURM_ARRAY_TASK_ID"),
+    ],
+)
+def test_tasks_that_are_not_there(
+    files: SampleFiles, tmp_path: Path, more: list[str], said: str
+) -> None:
+    run = ("--run", tmp_path / "run")
+    errata("scale", "plan", *run, *named(files), "-m", "m2", "--shard-sentences", "50")
+    assert said in errata("scale", "task", *run, *more, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "there is no run in this folder"),
+        (["--shard-size", "many"], "'many' is not a size; write it as 64M"),
+        (["--storage", "key"], "is not KEY=VALUE"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "--scheduler goes with --engine dask"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, given: list[str], said: str) -> None:
+    assert said in errata("scale", "run", "--run", tmp_path / "run", *given, code=2).stderr
+
+
+def test_outputs_must_be_there(files: SampleFiles, tmp_path: Path) -> None:
+    done = errata("scale", "run", "--run", tmp_path / "run", "--gold", files.gold, code=2)
+    assert "no output to score" in done.stderr
+
+
+def test_many_sets_make_one_result_that_others_read(tmp_path: Path) -> None:
+    for name, copies in (("essays", 1), ("exams", 2)):
+        made = tiled_sample(tmp_path / name, copies)
+        (tmp_path / name / "outputs").mkdir()
+        for system in made.systems:
+            made.output(system).rename(tmp_path / name / "outputs" / f"{system}.txt")
+    sets = [text for name in ("essays", "exams") for text in ("--sets", str(tmp_path / name))]
+    metrics = ["-m", "m2", "-m", "gleu", "--resamples", "100"]
+    done = errata("scale", "run", "--run", tmp_path / "run", *sets, *metrics, "--engine", "loop")
+    assert "essays" in done.stdout
+    assert "Kendall" in done.stdout
+    result = tmp_path / "run" / "result.json"
+    across = errata("corpora", tmp_path / "essays", tmp_path / "exams", *metrics, "--json")
+    found = {(t["name"], str(t["rows"])) for t in json.loads(across.stdout) if "rows" in t}
+    scaled = errata("scale", "run", "--run", tmp_path / "run", "--json")
+    tables = json.loads(scaled.stdout)
+    assert {str(t["rows"]) for t in tables[:2]} <= {rows for _, rows in found}
+    people = tmp_path / "people.tsv"
+    people.write_text("system\tscore\ncautious\t3\neager\t4\nfluent\t5\nnoisy\t2\nnothing\t1\n")
+    judged = errata("meta", "--scores", result, "--human", people, "--level", "system")
+    assert "exams gleu" in judged.stdout
+    changed = errata("compare", "--scores", result, "--old", "nothing")
+    assert "essays m2" in changed.stdout
+    report = tmp_path / "report.html"
+    errata("report", "--scores", result, "-o", report)
+    assert "exams m2" in report.read_text(encoding="utf-8")
