@@ -38,8 +38,8 @@ def same(found: Scores, wanted: Scores) -> None:
     assert (found.resampled is None) == (wanted.resampled is None)
     if found.resampled is not None and wanted.resampled is not None:
         np.testing.assert_array_equal(found.resampled, wanted.resampled)
-    context = tuple(fact for fact in found.context if not fact.startswith("order:"))
-    assert sorted(context) == sorted(wanted.context)
+    contexts = [[f for f in each.context if not f.startswith("order:")] for each in (found, wanted)]
+    assert sorted(contexts[0]) == sorted(contexts[1])
     assert (found.notes, found.label, found.name) == (wanted.notes, wanted.label, wanted.name)
     assert (found.headline, found.shares) == (wanted.headline, wanted.shares)
 
@@ -227,7 +227,8 @@ def test_a_kill_while_reading_goes_on_at_the_cursor(
 
     monkeypatch.setattr(reducing, "read_count_file", counted)
     finish_run(folder, manifest, counting=False)
-    assert min(read) == 4
+    assert read[0] == 4
+    assert min(read[: 7 * len(files.systems)]) == 4  # then all of it, being small
     assert result_of(tmp_path / "run") == result_of(tmp_path / "whole")
     assert not (tmp_path / "run" / "reduce").exists()
 
@@ -251,7 +252,7 @@ def test_a_record_says_what_it_took(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
     run_task(folder, manifest, 0)
-    record = json.loads(folder.read(record_name(0)))
+    record = json.loads(folder.read(record_name(0)))["record"]
     assert record["sentences"] == 30
     assert record["peak_bytes"] > 2**20
     assert set(record["files"]) == {

@@ -7,7 +7,6 @@ is written last: what it does not name, or names otherwise, does not count.
 from __future__ import annotations
 
 import hashlib
-import json
 import socket
 import sys
 import time
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from errata.cluster.manifest import Manifest, Task
+from errata.cluster.manifest import Manifest, Task, canonical_json
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.counts import pack_counts, unpack_counts
@@ -213,7 +212,23 @@ def run_task(
         processor=round(time.process_time() - used, 3),
         peak_bytes=_peak(),
     )
-    folder.write(json.dumps(record.to_json()).encode("utf-8"), record_name(number), lasting=False)
+    folder.write(_sealed(record.to_json()), record_name(number), lasting=False)
+    return record
+
+
+def _sealed(data: dict[str, Any]) -> bytes:
+    """A record with the digest of itself."""
+    text = canonical_json(data)
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return f'{{"record": {text},\n"sha256": "{digest}"}}\n'.encode()
+
+
+def _unsealed(data: bytes) -> dict[str, Any]:
+    """What `_sealed` wrote; ValueError where it is not."""
+    sealed = decode_json(data.decode("utf-8"))
+    record: dict[str, Any] = sealed["record"]
+    if hashlib.sha256(canonical_json(record).encode("utf-8")).hexdigest() != sealed["sha256"]:
+        raise ValueError("the record is not what was written")
     return record
 
 
@@ -257,7 +272,7 @@ def _peak() -> int:
 def read_record(folder: Folder, manifest: Manifest, number: int) -> ShardRecord | None:
     """The record of a task, if there is one of this plan that can be read."""
     try:
-        record = ShardRecord.from_json(decode_json(folder.read(record_name(number)).decode()))
+        record = ShardRecord.from_json(_unsealed(folder.read(record_name(number))))
     except (FileNotFoundError, KeyError, TypeError, ValueError, InputError):
         return None
     good = record.manifest == manifest.digest and record.task == number
