@@ -88,7 +88,7 @@ def planned(
     folder = LocalFolder(str(place))
     texts = tuple(repr(parse(each)) for each in metrics or ("m2",))
     wanted = Wanted(texts, resamples=resamples)
-    return folder, plan_run(folder, wanted, [("sample", files.inputs())], **cuts)
+    return folder, plan_run(folder, wanted, [("gold", files.inputs())], **cuts)
 
 
 def run_of(

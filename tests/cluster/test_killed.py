@@ -184,7 +184,7 @@ def test_a_sentence_that_kills_is_named_and_may_be_left_out(tmp_path: Path) -> N
         run_of(tmp_path / "run", files, metric, shard_sentences=30, settings=settings)
     settings = EngineSettings("local", workers=1, allow_failed=1)
     outcome = run_of(tmp_path / "run", files, metric, shard_sentences=30, settings=settings)
-    assert outcome.left_out == (("sample", 41),)
+    assert outcome.left_out == (("gold", 41),)
     scores = outcome.sets[0].scores[0]
     assert "sentences:71" in scores.context
     assert "failed:41" in scores.context

@@ -123,7 +123,7 @@ def test_an_unknown_metric_is_refused_when_planning(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     folder = LocalFolder(str(tmp_path / "run"))
     with pytest.raises(InputError, match="m3"):
-        plan_run(folder, Wanted(("m3()",)), [("sample", files.inputs())])
+        plan_run(folder, Wanted(("m3()",)), [("gold", files.inputs())])
     assert read_manifest(folder) is None
 
 
@@ -256,7 +256,7 @@ def test_a_record_says_what_it_took(tmp_path: Path) -> None:
     assert record["sentences"] == 30
     assert record["peak_bytes"] > 2**20
     assert set(record["files"]) == {
-        f"counts/0000-sample/0000-m2/{s:04d}-{name}/00000000.cnt"
+        f"counts/0000-gold/0000-m2/{s:04d}-{name}/00000000.cnt"
         for s, name in enumerate(files.systems)
     }
     assert isinstance(manifest, Manifest)
