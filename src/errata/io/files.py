@@ -26,11 +26,11 @@ from errata.io.opened import (
 __all__ = [
     "FileId",
     "PathLike",
+    "checked_lines",
     "decode",
     "file_error",
     "file_id",
     "files_read",
-    "lines_of",
     "odd_breaks",
     "peek",
     "read_bytes",
@@ -104,10 +104,10 @@ def split_lines(text: str) -> list[str]:
 def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
     """The lines of a file, and what is odd about where they end."""
     name = shown_name(path)
-    return lines_of(decode(read_bytes(path), name), name)
+    return checked_lines(decode(read_bytes(path), name), name)
 
 
-def lines_of(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
+def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
     """The lines of a text, and what is odd about where they end.
 
     ``first_line`` is the number of the first of them, where the text is a later part of a file.

@@ -22,7 +22,7 @@ from pathlib import Path
 from errata.data import Corpus, Edit, Reference, apply_edits
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.files import PathLike, decode, lines_of, read_bytes, shown_name, split_lines
+from errata.io.files import PathLike, checked_lines, decode, read_bytes, shown_name, split_lines
 from errata.io.m2_lines import Reading, check_order, read_edit
 from errata.io.opened import plain_name
 from errata.io.writing import write_lines
@@ -107,7 +107,7 @@ def scan_m2_text(
     >>> scan_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
     (7,)
     """
-    lines, findings = lines_of(text, path, first_line=first_line)
+    lines, findings = checked_lines(text, path, first_line=first_line)
     file = parse_m2(
         lines, path, first_line=first_line, name=name, compatible=compatible, collect=collect
     )
