@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 __all__ = [
     "NOTICE",
@@ -32,6 +33,17 @@ _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD},}}")
 
 class ErrataError(Exception):
     """Anything Errata refuses to do; the command line prints it in one line and exits with 2."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What an error needs to come from another process as it is."""
+        return _again, (type(self), self.args, dict(vars(self)))
+
+
+def _again(kind: type[ErrataError], arguments: tuple[Any, ...], known: dict[str, Any]) -> Any:
+    error = kind.__new__(kind)
+    error.args = arguments
+    vars(error).update(known)
+    return error
 
 
 class InputError(ErrataError):

@@ -20,6 +20,7 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.counts import pack_counts, unpack_counts
 from errata.io.folders import Folder
+from errata.io.opened import file_error
 from errata.io.shards import read_shard
 from errata.io.strict_json import decode_json
 from errata.metrics import parse
@@ -247,10 +248,13 @@ class _CountWriter:
 
     def flush(self) -> None:
         # Opened for each time: thousands of systems are more than a process may have open.
-        with self.path.open("ab") as file:
-            for data in self._waiting:
-                file.write(data)
-                self._digest.update(data)
+        try:
+            with self.path.open("ab") as file:
+                for data in self._waiting:
+                    file.write(data)
+                    self._digest.update(data)
+        except OSError as error:
+            raise file_error("write", error, str(self.path)) from None
         self._bytes += self.held
         self._waiting, self.held = [], 0
 
