@@ -211,8 +211,9 @@ class Corpus:
     of a sentence stand in the order of their annotators, however they were given. All batches
     made through one corpus share its vocabulary. ``kept`` names the annotators where the
     references of others were left out; ``skipped`` are the sentences left out of the ``whole``, by
-    their place there; ``tokens`` is what cut its texts into tokens. What follows from a corpus is
-    kept with it (`derived`).
+    their place there; ``tokens`` is what cut its texts into tokens; ``first`` is how many
+    sentences stand before it, where it is read as a part of a larger one. What follows from a
+    corpus is kept with it (`derived`).
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     >>> len(corpus), corpus.most_references
@@ -229,6 +230,7 @@ class Corpus:
     skipped: tuple[int, ...] = field(default=(), kw_only=True)
     tokens: str = field(default="as_is", kw_only=True)
     whole: Corpus | None = field(default=None, kw_only=True, repr=False, compare=False)
+    first: int = field(default=0, kw_only=True, repr=False, compare=False)
     _derived: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -295,6 +297,7 @@ class Corpus:
             references=self.references[which],
             skipped=(),
             whole=None,
+            first=0,
         )
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -377,7 +380,7 @@ class Corpus:
         gone = {*sentences}
         _check_skipped(gone, len(self))
         stay = [i for i in range(len(self)) if i not in gone]
-        left = {self.number(i) - 1 for i in stay}
+        left = {number_beside(self.skipped, i) - 1 for i in stay}
         return replace(
             self,
             sources=tuple(self.sources[i] for i in stay),
@@ -388,7 +391,7 @@ class Corpus:
 
     def number(self, sentence: int) -> int:
         """The number, from 1, that a sentence has in the whole corpus."""
-        return number_beside(self.skipped, sentence)
+        return self.first + number_beside(self.skipped, sentence)
 
 
 def number_beside(skipped: Sequence[int], sentence: int) -> int:

@@ -270,7 +270,7 @@ def test_spreadsheets_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ("start", "message"),
     [
         (b"\xd0\xcf\x11\xe0\xff", "an old spreadsheet"),
-        (b"\x28\xb5\x2f\xfd\xff", "compressed with zstd"),
+        (b"\x28\xb5\x2f\xfd\xff", r"damaged zstd file"),
         (b"%PDF-1.5\n\xff", "a PDF document"),
         (lzma.compress(b"A 1\n", format=lzma.FORMAT_ALONE), r"compressed with lzma; .*xz -d"),
         (b"\x1f\x9d\x90abc", "compressed with compress; decompress it first"),

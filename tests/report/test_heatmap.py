@@ -18,7 +18,7 @@ from errata.metrics.difficulty import Difficulty
 from errata.metrics.difficulty.map import DifficultyMap, map_difficulty
 from errata.report.heatmap.page import heat_map
 from errata.report.heatmap.picture import heat_map_picture
-from errata.report.heatmap.pieces import Piece, marked_sentences, parse_range, shade
+from errata.report.heatmap.pieces import MarkedPiece, marked_sentences, parse_range, shade
 from errata.report.heatmap.terminal import heat_map_text
 
 NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--'
@@ -90,10 +90,10 @@ def read(page: str) -> Page:
 def test_pieces(found: DifficultyMap) -> None:
     first = marked_sentences(found)[0].pieces
     assert first == (
-        Piece("plain", "He"),
-        Piece("error", "go", 1 - 1 / 3, "R:INFL", "goes", (0,), (("went to", (2,)),)),
-        Piece("plain", "home"),
-        Piece("error", "", 1 - 1 / 3, "M:PUNCT", ".", (0,)),
+        MarkedPiece("plain", "He"),
+        MarkedPiece("error", "go", 1 - 1 / 3, "R:INFL", "goes", (0,), (("went to", (2,)),)),
+        MarkedPiece("plain", "home"),
+        MarkedPiece("error", "", 1 - 1 / 3, "M:PUNCT", ".", (0,)),
     )
     alarm = marked_sentences(found)[3].pieces[1]
     assert (alarm.what, alarm.text, alarm.wrong) == ("alarm", "", (("very", (2,)),))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from errata.data import Corpus, Reference
 from errata.errors import DataWarning, InputError
 from errata.io.checks.characters import check_characters, check_gold_characters
-from errata.io.checks.findings import raise_or_warn
+from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_sources
 from errata.io.checks.segmentation import check_segmentation
@@ -51,10 +51,7 @@ def read_corpus(
             )
         file = scan_m2(gold, name=name, compatible=compatible)
         corpus = file.corpus
-        found = [*file.findings, *check_gold_characters(corpus, file.path, file.lines)]
-        if cut.name == AS_IS:
-            found += check_segmentation(corpus.sources, file.path)
-        raise_or_warn(found)
+        raise_or_warn(gold_findings(file, cut))
         if source is not None:
             raise_or_warn(
                 check_sources(
@@ -73,6 +70,14 @@ def read_corpus(
     return corpus if annotators is None else keep_annotators(corpus, tuple(annotators))
 
 
+def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
+    """What is odd about a gold file, or a part of it, that will be cut like this."""
+    found = [*file.findings, *check_gold_characters(file.corpus, file.path, file.lines)]
+    if cut.name == AS_IS:
+        found += check_segmentation(file.corpus.sources, file.path)
+    return found
+
+
 def _parallel(
     source: PathLike,
     references: Sequence[PathLike],
@@ -82,17 +87,11 @@ def _parallel(
     cut: Tokeniser,
 ) -> Corpus:
     sources = read_text(source)
-    raise_or_warn(check_characters(sources, shown_name(source)), stacklevel=4)
     if not sources:
         raise InputError(
             "the file is empty", path=shown_name(source), remedy="give one source sentence per line"
         )
     sets = [read_text(path) for path in references]
-    if cut.name != AS_IS:
-        sources = tuple(map(cut, sources))
-        sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
-    by = None if cut.name == AS_IS else cut.name
-    raise_or_warn(check_segmentation(sources, shown_name(source), by=by), stacklevel=4)
     for path, texts in zip(references, sets, strict=True):
         if len(texts) != len(sources):
             raise InputError(
@@ -101,13 +100,48 @@ def _parallel(
                 line=min(len(texts), len(sources)) + 1,
                 remedy="a reference file has one line per source sentence, empty ones included",
             )
+    corpus, found = parallel_corpus(
+        sources,
+        sets,
+        [shown_name(path) for path in (source, *references)],
+        missing=missing,
+        name=name or corpus_name(source),
+        cut=cut,
+    )
+    for findings in found:
+        raise_or_warn(findings, guard=guard, stacklevel=4)
+    return corpus
+
+
+def parallel_corpus(
+    sources: Sequence[str],
+    sets: Sequence[Sequence[str]],
+    paths: Sequence[str],
+    *,
+    missing: str | None,
+    name: str,
+    cut: Tokeniser,
+    before: int = 0,
+) -> tuple[Corpus, list[list[Finding]]]:
+    """A corpus of sources and as long reference sets, with what is odd about each of the texts.
+
+    ``paths`` are what findings call them, the source first; ``before`` is how many of their lines
+    stand before these, where they are a part.
+    """
+    numbers = range(before + 1, before + len(sources) + 1)
+    odd = check_characters(sources, paths[0], numbers=numbers)
+    if cut.name != AS_IS:
+        sources = tuple(map(cut, sources))
+        sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
+    by = None if cut.name == AS_IS else cut.name
+    found = [odd + check_segmentation(sources, paths[0], by=by)]
+    for path, texts in zip(paths[1:], sets, strict=True):
         there = [
             source if text == missing else text for source, text in zip(sources, texts, strict=True)
         ]
-        found = check_lines(sources, there, shown_name(path), reference=True)
-        raise_or_warn(found, guard=guard, stacklevel=4)
-    return Corpus(
-        sources,
+        found.append(check_lines(sources, there, path, reference=True, before=before))
+    corpus = Corpus(
+        tuple(sources),
         tuple(
             tuple(
                 Reference(k, text=texts[i])
@@ -116,30 +150,45 @@ def _parallel(
             )
             for i in range(len(sources))
         ),
-        name or corpus_name(source),
+        name,
         tokens=cut.signature,
     )
+    return corpus, found
 
 
 def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
     """The references of these annotators only; warns of sentences they did not annotate."""
-    known = corpus.annotators
+    refuse_absent(annotators, corpus.annotators, corpus.name)
+    kept, bare = keep_annotators_counted(corpus, annotators)
+    if bare:
+        said = sentences_without(corpus.name, bare, annotators)
+        warnings.warn(said, DataWarning, stacklevel=3)
+    return kept
+
+
+def keep_annotators_counted(corpus: Corpus, annotators: tuple[int, ...]) -> tuple[Corpus, int]:
+    """The same, with the number of sentences that none of them annotated."""
+    bare = sum(not any(r.annotator in annotators for r in refs) for refs in corpus.references)
+    return corpus.keep_annotators(*annotators), bare
+
+
+def refuse_absent(annotators: Iterable[int], known: Collection[int], name: str) -> None:
+    """Refuse an annotator whom the corpus of this name does not have."""
     for annotator in annotators:
         if annotator not in known:
             raise InputError(
-                f"{corpus.name} has no annotator {annotator}",
-                remedy=f"it has: {', '.join(map(str, known)) or 'none'}",
+                f"{name} has no annotator {annotator}",
+                remedy=f"it has: {', '.join(map(str, sorted(known))) or 'none'}",
             )
-    bare = sum(not any(r.annotator in annotators for r in refs) for refs in corpus.references)
-    if bare:
-        warnings.warn(
-            f"{corpus.name}: {bare} sentences have no annotation by annotator "
-            f"{', '.join(map(str, annotators))}; they count as having nothing to "
-            "correct, as in a file with these annotators only",
-            DataWarning,
-            stacklevel=3,
-        )
-    return corpus.keep_annotators(*annotators)
+
+
+def sentences_without(name: str, bare: int, annotators: Iterable[int]) -> str:
+    """What is said of sentences that none of the annotators kept has annotated."""
+    return (
+        f"{name}: {bare} sentences have no annotation by annotator "
+        f"{', '.join(map(str, annotators))}; they count as having nothing to "
+        "correct, as in a file with these annotators only"
+    )
 
 
 def corrected_text(

@@ -2,6 +2,7 @@
 
 Whatever a file claims to be, no more than `most_bytes` come out of it: a small compressed file
 can hold gigabytes, and a device has no end. ``ERRATA_MAX_BYTES`` (as in ``8G``) sets the limit.
+Only what is read piece by piece (``bounded=False``) may be longer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import stat
 import sys
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from io import BufferedReader, BytesIO, RawIOBase
@@ -26,18 +27,22 @@ from typing import IO, Any
 
 from errata.errors import DataWarning, InputError, locate
 from errata.io.placing import left_by_a_kill
+from errata.io.stores import is_url, opened_url
+from errata.io.zstd import opened_zstd
 
 __all__ = [
     "COMPRESSIONS",
     "OPEN_DOCUMENT",
     "FileId",
     "PathLike",
+    "compression_of",
     "file_error",
     "file_id",
     "files_read",
     "foreign_kind",
     "most_bytes",
     "opened",
+    "opened_part",
     "plain_name",
     "shown_name",
 ]
@@ -54,13 +59,13 @@ _COMPRESSED: tuple[tuple[Any, str, str, Any], ...] = (
     (b"\x1f\x8b", ".gz", "gzip", gzip.GzipFile),
     (_BZIP2, ".bz2", "bzip2", bz2.BZ2File),
     (b"\xfd7zXZ\x00", ".xz", "xz", lzma.LZMAFile),
+    (b"\x28\xb5\x2f\xfd", ".zst", "zstd", opened_zstd),
 )
 COMPRESSIONS = tuple(called for _, _, called, _ in _COMPRESSED)
 # Files that are no text at all, and what to do about them.
 _FOREIGN = (
     (b"PK\x03\x04", "a spreadsheet (.xlsx) or ZIP archive", "save it as CSV, or unpack it"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document (.xls, .doc)", "save it as CSV or text"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it first (zstd -d)"),
     (b"\x5d\x00\x00", "compressed with lzma", "decompress it first (xz -d)"),
     (b"\x1f\x9d", "compressed with compress", "decompress it first (uncompress)"),
     (b"\x04\x22\x4d\x18", "compressed with lz4", "decompress it first (lz4 -d)"),
@@ -142,6 +147,15 @@ def plain_name(path: PathLike) -> str:
     return name
 
 
+def compression_of(start: bytes) -> str | None:
+    """What a file is compressed with, by its first ten bytes; None for one that is not.
+
+    >>> compression_of(gzip.compress(b"text")), compression_of(b"BZh is no compression")
+    ('gzip', None)
+    """
+    return next((called for magic, _, called, _ in _COMPRESSED if start.startswith(magic)), None)
+
+
 def most_bytes() -> int:
     """How much one input may hold, decompressed: 1 GiB, or what ``ERRATA_MAX_BYTES`` says."""
     text = os.environ.get("ERRATA_MAX_BYTES", "").strip()
@@ -165,8 +179,8 @@ def foreign_kind(start: bytes) -> tuple[str, str] | None:
 class _Bounded(RawIOBase):
     """Bytes of a stream up to a limit, and an error where there are more."""
 
-    def __init__(self, file: IO[bytes], name: str) -> None:
-        self.file, self.name, self.limit = file, name, most_bytes()
+    def __init__(self, file: IO[bytes], name: str, limit: int | None = None) -> None:
+        self.file, self.name, self.limit = file, name, most_bytes() if limit is None else limit
         self.left = self.limit
 
     def readable(self) -> bool:
@@ -200,13 +214,13 @@ def too_large(name: str, limit: int) -> InputError:
     )
 
 
-def _check_kind(path: PathLike, name: str) -> None:
+def _check_kind(path: PathLike, name: str, bounded: bool) -> None:
     """Refuse devices, which have no end or no text, and files beyond the limit."""
     status = os.stat(path)
     device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
     if device and os.path.realpath(path) != os.devnull and not _terminal(path):
         raise InputError("this is a device and not a file", path=name, remedy="name a file")
-    if stat.S_ISREG(status.st_mode) and status.st_size > most_bytes():
+    if bounded and stat.S_ISREG(status.st_mode) and status.st_size > most_bytes():
         raise too_large(name, most_bytes())
 
 
@@ -214,12 +228,14 @@ def _terminal(path: PathLike) -> bool:
     return os.fspath(path) == "/dev/tty" or os.path.realpath(path).startswith("/dev/pts/")
 
 
-def _source(path: PathLike, name: str) -> Any:
+def _source(path: PathLike, name: str, bounded: bool, storage: Mapping[str, Any]) -> Any:
     if name == "<stdin>":
         if sys.stdin is None:
             raise InputError("standard input is closed", path=name, remedy="give a file")
         return nullcontext(sys.stdin.buffer)
-    _check_kind(path, name)
+    if is_url(path):
+        return opened_url(os.fspath(path), storage)
+    _check_kind(path, name, bounded)
     _warn_of_a_kill(path, name)
     return Path(path).open("rb")
 
@@ -239,38 +255,80 @@ def _warn_of_a_kill(path: PathLike, name: str) -> None:
 
 
 @contextmanager
-def opened(path: PathLike) -> Iterator[BufferedReader]:
+def opened(
+    path: PathLike, *, bounded: bool = True, storage: Mapping[str, Any] | None = None
+) -> Iterator[BufferedReader]:
     """The bytes of a file, or of standard input for ``-``, with compression undone.
 
-    gzip, bzip2 and xz are told from the content; an ending that promises one of them and does
-    not keep it is an error.
+    gzip, bzip2, xz and zstd are told from the content; an ending that promises one of them and
+    does not keep it is an error. A URL is read by fsspec, which gets the options ``storage``.
+    With ``bounded=False`` the file may be longer than `most_bytes`.
     """
     name = shown_name(path)
+    limit = None if bounded else sys.maxsize
     found = ""
+    with _told(name, lambda: found), _source(path, name, bounded, storage or {}) as file:
+        files_read.add(file, name)
+        JOURNAL.info("reading %s", name)
+        buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
+        start = buffered.peek(10)
+        for magic, ending, kind, undo in _COMPRESSED:
+            if start.startswith(magic):
+                found = f"{kind} "
+                with undo(buffered) if kind != "gzip" else undo(fileobj=buffered) as plain:
+                    yield BufferedReader(_Bounded(plain, name, limit), 1 << 16)
+                return
+            if name.endswith(ending):
+                raise InputError(
+                    f"the file is named {ending} but is not {kind}-compressed",
+                    path=name,
+                    remedy=f"rename it, or compress it with {kind}",
+                )
+        yield BufferedReader(_Bounded(buffered, name, limit), 1 << 16)
+
+
+@contextmanager
+def opened_part(
+    path: PathLike, start: int, stop: int, *, storage: Mapping[str, Any] | None = None
+) -> Iterator[BufferedReader]:
+    """The bytes ``start:stop`` of a file as they are, whatever their number; none of the others.
+
+    A file that ends before ``stop`` gives fewer.
+    """
+    name = shown_name(path)
+    with _told(name, str), _source(path, name, False, storage or {}) as file:
+        files_read.add(file, name)
+        JOURNAL.info("reading %s, bytes %d to %d", name, start, stop)
+        file.seek(start)
+        yield BufferedReader(_Part(file, stop - start), 1 << 16)
+
+
+class _Part(RawIOBase):
+    """So many bytes of a stream, and no more."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self.file, self.left = file, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.file.read(min(len(buffer), self.left))
+        self.left -= len(piece)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@contextmanager
+def _told(name: str, found: Callable[[], str]) -> Iterator[None]:
+    """What goes wrong while a file is read, said as our error; ``found`` says its compression."""
     try:
-        with _source(path, name) as file:
-            files_read.add(file, name)
-            JOURNAL.info("reading %s", name)
-            buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
-            start = buffered.peek(10)
-            for magic, ending, kind, undo in _COMPRESSED:
-                if start.startswith(magic):
-                    found = f"{kind} "
-                    with undo(buffered) if kind != "gzip" else undo(fileobj=buffered) as plain:
-                        yield BufferedReader(_Bounded(plain, name), 1 << 16)
-                    return
-                if name.endswith(ending):
-                    raise InputError(
-                        f"the file is named {ending} but is not {kind}-compressed",
-                        path=name,
-                        remedy=f"rename it, or compress it with {kind}",
-                    )
-            yield BufferedReader(_Bounded(buffered, name), 1 << 16)
+        yield
     except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise damaged(found, name, error) from None
+        raise damaged(found(), name, error) from None
     except (OSError, ValueError) as error:
         if "Invalid data stream" in str(error):  # what bz2 says
-            raise damaged(found, name, error) from None
+            raise damaged(found(), name, error) from None
         raise file_error("read", error, name) from None
 
 

@@ -68,15 +68,20 @@ def read_hypotheses(
     that looks unrelated or shifted is warned of too, and not refused.
     """
     systems, findings = scan_hypotheses(path, names=None if name is None else [name], corpus=corpus)
-    if len(systems) != 1:
+    refuse_several(split_name(path)[1], len(systems))
+    _raise_or_warn(findings, corpus, systems, guard)
+    return systems[0]
+
+
+def refuse_several(path: str, systems: int) -> None:
+    """Refuse an M2 file with the edits of several systems where one is asked for."""
+    if systems > 1:
         raise InputError(
-            f"edits of {len(systems)} annotators, so of that many systems",
-            path=split_name(path)[1],
+            f"edits of {systems} annotators, so of that many systems",
+            path=path,
             remedy="make a text of each system (errata "
             "convert FILE --annotator ID); in Python use read_hypotheses_m2",
         )
-    _raise_or_warn(findings, corpus, systems, guard)
-    return systems[0]
 
 
 def _raise_or_warn(
@@ -170,7 +175,7 @@ def scan_hypotheses(
     cut = None if corpus is None or corpus.tokens == AS_IS else tokeniser(corpus.tokens)
     if is_m2(where):
         file = scan_m2(where)
-        systems, findings = _systems(file, where, names)
+        systems, findings = systems_of(file, where, names)
         sources = file.corpus.sources
         if cut is not None:
             systems = [tokenised_output(system, sources, cut) for system in systems]
@@ -213,14 +218,15 @@ def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> li
     followed by the number where there are several. The output sentences are the sources
     with the edits carried out (first alternatives).
     """
-    systems, findings = _systems(scan_m2(path), path, names)
+    systems, findings = systems_of(scan_m2(path), path, names)
     raise_or_warn(findings)
     return systems
 
 
-def _systems(
+def systems_of(
     file: M2File, path: PathLike, names: Sequence[str] | None
 ) -> tuple[list[Hypotheses], list[Finding]]:
+    """The systems whose edits an M2 file, or a part of it, holds, with what was found."""
     annotators = sorted(
         {r.annotator for refs in file.corpus.references for r in refs if not r.implied}
     ) or [0]

@@ -151,8 +151,16 @@ def tokenised(corpus: Corpus, cut: Tokeniser) -> Corpus:
     Edits of an M2 file stand on its tokens. By ``characters`` they are carried over to those
     characters that they change; another tokeniser may join what an edit divides, and is refused.
     """
+    result, gone = tokenised_counted(corpus, cut)
+    if gone:
+        warnings.warn(edits_gone(corpus.name, gone), DataWarning, stacklevel=3)
+    return result
+
+
+def tokenised_counted(corpus: Corpus, cut: Tokeniser) -> tuple[Corpus, int]:
+    """The same, with the number of edits that change spaces only and are none in characters."""
     if cut.name == AS_IS:
-        return corpus
+        return corpus, 0
     if any(r.edits is not None for references in corpus.references for r in references):
         _require_characters(cut, "gold edits stand on the tokens of their file")
     references = tuple(
@@ -160,15 +168,15 @@ def tokenised(corpus: Corpus, cut: Tokeniser) -> Corpus:
         for source, references in zip(corpus.sources, corpus.references, strict=True)
     )
     gone = _number_of_edits(corpus.references) - _number_of_edits(references)
-    if gone:
-        warnings.warn(
-            f"{corpus.name}: {gone} {plural('edit', gone)} {'changes' if gone == 1 else 'change'} "
-            f"spaces only, and {'is' if gone == 1 else 'are'} none in characters",
-            DataWarning,
-            stacklevel=3,
-        )
-    return replace(
-        corpus, sources=tuple(map(cut, corpus.sources)), references=references, tokens=cut.signature
+    sources = tuple(map(cut, corpus.sources))
+    return replace(corpus, sources=sources, references=references, tokens=cut.signature), gone
+
+
+def edits_gone(name: str, gone: int) -> str:
+    """What is said of a corpus that lost edits when it was cut into characters."""
+    return (
+        f"{name}: {gone} {plural('edit', gone)} {'changes' if gone == 1 else 'change'} "
+        f"spaces only, and {'is' if gone == 1 else 'are'} none in characters"
     )
 
 

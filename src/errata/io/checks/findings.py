@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from errata.errors import DataWarning, InputError, locate
 
-__all__ = ["GO_ON", "Finding", "Severity", "raise_or_warn", "summarise", "worst_first"]
+__all__ = ["GO_ON", "Finding", "Severity", "raise_or_warn", "refused", "summarise", "worst_first"]
 
 Severity = Literal["error", "warning", "note"]
 # What looks wrong as a whole and can be scored nevertheless, if it is meant.
@@ -49,28 +49,32 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
-def summarise(findings: Iterable[Finding], shown: int = 3) -> list[Finding]:
+def summarise(
+    findings: Iterable[Finding], shown: int = 3, counts: Mapping[tuple[str, str], int] | None = None
+) -> list[Finding]:
     """Join findings of one kind in one file when there are more than ``shown``.
 
     The first of them speaks for the rest and says how many there are and where the next stand.
+    ``counts`` says how many there are, by code and path, where only the first of them are given.
     """
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.code, finding.path), []).append(finding)
     result: list[Finding] = []
-    for group in groups.values():
-        if len(group) <= shown:
+    for key, group in groups.items():
+        number = len(group) if counts is None else counts[key]
+        if number <= shown:
             result += group
             continue
         first = group[0]
         places = [str(f.line) for f in group[1:6] if f.line is not None]
-        lines = ", ".join(places) + (", ..." if len(group) > 6 else "")
+        lines = ", ".join(places) + (", ..." if number > 6 else "")
         result.append(
             Finding(
                 first.severity,
                 first.path,
                 first.line,
-                f"{first.problem} (and {len(group) - 1} more like it"
+                f"{first.problem} (and {number - 1} more like it"
                 + (f": lines {lines})" if places else ")"),
                 first.remedy,
                 first.code,
@@ -79,11 +83,11 @@ def summarise(findings: Iterable[Finding], shown: int = 3) -> list[Finding]:
     return result
 
 
-def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel: int = 3) -> None:
-    """Raise the first error; without one, warn of every warning. Notes stay silent.
+def refused(findings: Iterable[Finding], *, guard: bool = True) -> list[Finding]:
+    """Raise the first error; without one, give back the findings as they are to be said.
 
     With ``guard=False`` what only looks wrong (a text for another corpus, lines out of
-    place) is warned of, and no error.
+    place) is a warning, and no error.
     """
     findings = [
         replace(finding, severity="warning", remedy=finding.remedy.removesuffix(GO_ON))
@@ -96,6 +100,14 @@ def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel
             raise InputError(
                 finding.problem, path=finding.path, line=finding.line, remedy=finding.remedy
             )
-    for finding in summarise(findings):
+    return findings
+
+
+def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel: int = 3) -> None:
+    """Raise the first error; without one, warn of every warning. Notes stay silent.
+
+    ``guard`` as for `refused`.
+    """
+    for finding in summarise(refused(findings, guard=guard)):
         if finding.severity == "warning":
             warnings.warn(str(finding), DataWarning, stacklevel=stacklevel)

@@ -8,6 +8,7 @@ correction seldom less than 0.8. What looks wrong alone is compared with the sou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -36,12 +37,13 @@ BY_THEMSELVES = ("empty-line", "broken-encoding", "invisible-character", "unusua
 
 
 def check_alignment(
-    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None
+    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None, before: int = 0
 ) -> list[Finding]:
     """Everything suspicious about one system's output, errors first; line numbers are 1-based.
 
-    ``path`` is what findings call the file (default: the system's name). The codes are explained
-    in `docs/checks.md`.
+    ``path`` is what findings call the file (default: the system's name), ``before`` how many of
+    its lines stand before these, where they are a part. The codes are explained in
+    `docs/checks.md`.
 
     >>> corpus = Corpus.from_texts(["He go home .", "I likes it ."])
     >>> for finding in check_alignment(corpus, Hypotheses("ours", ("He goes home .",))):
@@ -49,7 +51,7 @@ def check_alignment(
     error ours:2: 1 line, but the corpus has 2 sentences; 1 is missing at the end
     """
     path = path or hypotheses.system
-    findings = check_lines(corpus.sources, hypotheses.sentences, path)
+    findings = check_lines(corpus.sources, hypotheses.sentences, path, before=before)
     if len(corpus) == len(hypotheses):
         findings += check_sameness(corpus, hypotheses, path) or check_worse(
             corpus, hypotheses, path
@@ -75,7 +77,12 @@ def looked_at(corpus: Corpus) -> set[tuple[str, ...]]:
 
 
 def check_lines(
-    sources: Sequence[str], lines: Sequence[str], path: str, *, reference: bool = False
+    sources: Sequence[str],
+    lines: Sequence[str],
+    path: str,
+    *,
+    reference: bool = False,
+    before: int = 0,
 ) -> list[Finding]:
     """The same for any text that should run parallel to the sources.
 
@@ -86,7 +93,7 @@ def check_lines(
     likeness = likeness_of(sources, lines)
     displaced = _displaced(sources, lines, likeness)
     findings = _check_unrelated(sources, lines, likeness, displaced, path) or _check_shifts(
-        sources, lines, likeness, displaced, path
+        sources, lines, likeness, displaced, path, before
     )
     findings += _check_empty(sources, lines, path, reference)
     if reference and len(sources) >= FEWEST and same_words(sources, lines):
@@ -102,7 +109,9 @@ def check_lines(
         )
     findings += check_conventions(sources, lines, path)
     findings += check_characters(lines, path, beside=sources)
-    return findings
+    if not before:
+        return findings
+    return [f if f.line is None else replace(f, line=f.line + before) for f in findings]
 
 
 def _check_unrelated(
@@ -165,6 +174,7 @@ def _check_shifts(
     likeness: NDArray[np.float64],
     displaced: NDArray[np.int64],
     path: str,
+    before: int,
 ) -> list[Finding]:
     """Lines that belong to a source some lines away, joined into runs of one shift."""
     findings = []
@@ -173,7 +183,7 @@ def _check_shifts(
     for shift in np.unique(displaced[displaced != 0]).tolist():
         runs = _runs(np.flatnonzero(displaced == shift).tolist(), shift, sources, lines, likeness)
         for first, last, hits in runs:
-            findings.append(_shift_finding(first, last, shift, hits, path, severity))
+            findings.append(_shift_finding(first, last, shift, hits, path, severity, before))
     return sorted(findings, key=lambda f: f.line or 0)
 
 
@@ -214,9 +224,10 @@ def _runs(
 
 
 def _shift_finding(
-    first: int, last: int, shift: int, hits: int, path: str, severity: Severity
+    first: int, last: int, shift: int, hits: int, path: str, severity: Severity, before: int
 ) -> Finding:
-    a, b = _span(first, last), _span(first + shift, last + shift)
+    a = _span(first + before, last + before)
+    b = _span(first + before + shift, last + before + shift)
     lines = plural("line", abs(shift))
     away = f"{abs(shift)} {lines} {'later' if shift < 0 else 'earlier'}"
     if first == last:

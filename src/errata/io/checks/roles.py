@@ -186,8 +186,12 @@ def check_sources(
     numbers: Sequence[int] | None = None,
     *,
     than: str = "the corpus",
+    before: int = 0,
 ) -> list[Finding]:
-    """Whether a second copy of the sources is the same, token by token."""
+    """Whether a second copy of the sources is the same, token by token.
+
+    ``before`` is how many of their sentences stand before these, where they are a part.
+    """
     if len(sources) != len(others):
         few = min(len(sources), len(others))
         line = few + 1 if numbers is None else numbers[few] if few < len(numbers) else None
@@ -205,8 +209,8 @@ def check_sources(
         Finding(
             "error",
             path,
-            i + 1 if numbers is None else numbers[i],
-            f"source sentence {i + 1} differs from that of {than}",
+            before + i + 1 if numbers is None else numbers[i],
+            f"source sentence {before + i + 1} differs from that of {than}",
             "give the same sources; is this the output of a system?",
             "other-source",
         )

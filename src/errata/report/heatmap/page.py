@@ -21,8 +21,8 @@ from errata.numbers import plural
 from errata.report.heatmap.pieces import (
     STEPS,
     Concealed,
+    MarkedPiece,
     MarkedSentence,
-    Piece,
     marked_sentences,
     shade,
     weights_from,
@@ -119,7 +119,7 @@ def _sentence(
     return f'<p id="{anchor}"><a href="#{anchor}">{label}</a><span dir="auto">{text}</span></p>'
 
 
-def _piece(piece: Piece, details: list[list[Any]], kinds: dict[str, int]) -> str:
+def _piece(piece: MarkedPiece, details: list[list[Any]], kinds: dict[str, int]) -> str:
     text = html.escape(piece.text)
     if piece.what == "plain":
         return text

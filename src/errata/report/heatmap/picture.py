@@ -14,8 +14,8 @@ from errata.report.figures import FigureForm, figure_bytes, new_figure
 from errata.report.figures.fonts import installed_fonts, named_glyphs
 from errata.report.heatmap.pieces import (
     Concealed,
+    MarkedPiece,
     MarkedSentence,
-    Piece,
     label,
     marked_sentences,
     shade,
@@ -125,7 +125,7 @@ def _legend(axes: Axes, left: float, y: float, width: float, size: float, alarms
     return y + 0.3 * size
 
 
-def _words(piece: Piece) -> list[list[tuple[str, dict[str, Any]]]]:
+def _words(piece: MarkedPiece) -> list[list[tuple[str, dict[str, Any]]]]:
     """What is set for a piece: single words, or a marked text with its correction beside it."""
     plain = {"size": 1.0, "after": 0.33, "ink": "#111", "shade": None}
     if piece.what == "plain":

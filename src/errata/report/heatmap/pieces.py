@@ -20,8 +20,8 @@ from errata.numbers import plural
 __all__ = [
     "STEPS",
     "Concealed",
+    "MarkedPiece",
     "MarkedSentence",
-    "Piece",
     "PieceKind",
     "label",
     "marked_sentences",
@@ -45,7 +45,7 @@ Concealed = Literal["omissions", "alarms"]
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarkedPiece:
     """A stretch of a sentence: plain text, an error, or a place where systems raised an alarm.
 
     ``text`` are the learner's tokens (none for an insertion); ``right`` numbers the systems that
@@ -69,7 +69,7 @@ class MarkedSentence:
     sentence: int
     number: int
     annotator: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[MarkedPiece, ...]
 
 
 def shade(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
@@ -114,18 +114,18 @@ def marked_sentences(
         if sentences is not None and i not in sentences:
             continue
         tokens = found.corpus.sources[i].split()
-        pieces: list[Piece] = []
+        pieces: list[MarkedPiece] = []
         plain: list[str] = []
         for c in range(int(chunks.bounds[u]), int(chunks.bounds[u + 1])):
             if c not in marks or _concealed(spots[c], conceal):
                 plain += tokens[spots[c][0] : spots[c][1]]
                 continue
             if plain:
-                pieces.append(Piece("plain", visible(" ".join(plain))))
+                pieces.append(MarkedPiece("plain", visible(" ".join(plain))))
                 plain = []
             pieces.append(_marked(found, u, spots[c], tokens, *marks[c]))
         if plain:
-            pieces.append(Piece("plain", visible(" ".join(plain))))
+            pieces.append(MarkedPiece("plain", visible(" ".join(plain))))
         reference = found.corpus.references[i][int(chunks.references[u])]
         result.append(MarkedSentence(i, found.corpus.number(i), reference.annotator, tuple(pieces)))
     return result
@@ -158,7 +158,7 @@ def _marked(
     weight: float,
     right: list[bool],
     wrong: list[bool],
-) -> Piece:
+) -> MarkedPiece:
     start, end, _, number = spot
     sentence = int(found.chunks.sentences[unit])
     proposals: dict[str, list[int]] = {}
@@ -168,7 +168,7 @@ def _marked(
             proposals.setdefault(text, []).append(s)
     edit = found.chunks.edits[unit][number] if number >= 0 else None
     text = visible(" ".join(tokens[start:end]))
-    return Piece(
+    return MarkedPiece(
         "alarm" if edit is None else "error",
         text,
         weight,

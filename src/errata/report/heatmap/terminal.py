@@ -8,8 +8,8 @@ from errata.metrics.difficulty.map import DifficultyMap
 from errata.report.cells import display_width
 from errata.report.heatmap.pieces import (
     Concealed,
+    MarkedPiece,
     MarkedSentence,
-    Piece,
     label,
     marked_sentences,
     shade,
@@ -69,7 +69,7 @@ def _short(weight: float) -> str:
     return f"{weight:.2f}".removeprefix("0")
 
 
-def _plain(piece: Piece, colours: bool) -> str:
+def _plain(piece: MarkedPiece, colours: bool) -> str:
     text = piece.text
     if piece.what == "plain":
         return text

@@ -1,0 +1,123 @@
+"""The files behind patterns, in natural order, and whether they are still the same."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from errata.errors import InputError, shortened
+from errata.io.opened import file_error
+from errata.io.shards.named import Piece, ShardedInputs
+from errata.io.stores import Listed, is_url, listed
+from errata.numbers import plural
+
+__all__ = ["check_unchanged", "files_of", "groups_of", "natural_order"]
+
+_NUMBER = re.compile(r"([0-9]+)")
+
+
+def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
+    """A key that sorts names with the numbers in them by value.
+
+    >>> sorted(["out-10.txt", "out-9.txt", "out-09.txt"], key=natural_order)
+    ['out-09.txt', 'out-9.txt', 'out-10.txt']
+    """
+    parts = _NUMBER.split(name)
+    numbers = [int(number) for number in parts[1::2]]
+    return [*zip(parts[::2], [*numbers, -1], strict=True)], name
+
+
+def files_of(patterns: Sequence[str], storage: Mapping[str, Any]) -> list[Listed]:
+    """The files of patterns: pattern after pattern, those of one in natural order.
+
+    ``-`` is standard input. A pattern that fits no file is refused, and so is a file named twice.
+    """
+    found: list[Listed] = []
+    for pattern in patterns:
+        if pattern == "-":
+            found.append(Listed("-", 0, ""))
+            continue
+        here = listed(pattern, storage) if is_url(pattern) else _local(pattern)
+        if not here:
+            raise InputError(
+                "no file fits the pattern",
+                path=pattern,
+                remedy="check it, and put it between quotation marks so that no shell expands it",
+            )
+        found += sorted(here, key=lambda file: natural_order(file.uri))
+    names = [file.uri for file in found]
+    twice = (
+        next((name for name in names if names.count(name) > 1), None)
+        if len({*names}) < len(names)
+        else None
+    )
+    if twice is not None:
+        raise InputError("the file is named twice", path=twice, remedy="name it once")
+    return found
+
+
+def _local(pattern: str) -> list[Listed]:
+    if os.path.isdir(pattern):
+        raise InputError(
+            "this is a folder",
+            path=pattern,
+            remedy=f"name its files by a pattern, as {os.path.join(pattern, '*.txt')}",
+        )
+    names = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
+    if not names and not glob.has_magic(pattern):
+        names = [pattern]  # the system says best why it cannot be read
+    return [_status(name) for name in names if not os.path.isdir(name)]
+
+
+def _status(name: str) -> Listed:
+    try:
+        status = os.stat(name)
+    except OSError as error:
+        raise file_error("read", error, name) from None
+    return Listed(name, status.st_size, f"mtime:{status.st_mtime_ns}")
+
+
+def groups_of(inputs: ShardedInputs) -> list[dict[str, Listed]]:
+    """The files that belong together, by role: the k-th of each."""
+    files = {role: files_of(names, inputs.storage) for role, names in inputs.roles.items()}
+    sizes = {role: len(several) for role, several in files.items()}
+    if len({*sizes.values()}) > 1:
+        said = ", ".join(
+            f"{role} {count} {plural('file', count)} ({shortened(files[role][0].uri)}"
+            + (f" to {shortened(files[role][-1].uri)})" if count > 1 else ")")
+            for role, count in sizes.items()
+        )
+        raise InputError(
+            f"the inputs have different numbers of files: {said}",
+            remedy="the first files belong together, the second files, and so on; give as many "
+            "of each",
+        )
+    stdin = [role for role, several in files.items() if any(f.uri == "-" for f in several)]
+    if len(stdin) > 1:
+        raise InputError(
+            f"standard input is given as {' and as '.join(stdin)}", remedy="name a file for one"
+        )
+    return [
+        {role: several[k] for role, several in files.items()}
+        for k in range(next(iter(sizes.values())))
+    ]
+
+
+def check_unchanged(piece: Piece, storage: Mapping[str, Any]) -> None:
+    """Refuse a file that is not the one a plan was made of."""
+    found = listed(piece.uri, storage) if is_url(piece.uri) else [_status(piece.uri)]
+    now = found[0] if len(found) == 1 else Listed(piece.uri, -1, "")
+    if now.size != piece.size or now.mark != piece.mark:
+        what = (
+            f"it had {piece.size:,} bytes and has {now.size:,}"
+            if now.size != piece.size
+            else "it was written again"
+        )
+        raise InputError(
+            f"the file has changed since the run was planned: {what}",
+            path=piece.uri,
+            remedy="plan the run anew, or bring back the file",
+        )

@@ -1,0 +1,176 @@
+"""Sentences in a stream of bytes: how many, where each starts, and some at a time.
+
+In a text a sentence is a line. In M2 it is an ``S `` line with its paragraph, and only where a
+paragraph starts can a file be cut; blank lines belong to the paragraph before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from errata.errors import InputError
+
+__all__ = ["Sentences", "Taken", "WholeSentences", "chunks", "count", "cut_before", "starts_before"]
+
+CHUNK = 1 << 20
+# No line, and no paragraph, is longer: one that seems to be is of a file of another kind.
+LONGEST = 1 << 28
+MARK = b"\xef\xbb\xbf"  # that of the byte order, at the start of some files
+
+
+class WholeSentences(NamedTuple):
+    """Whole sentences of a file: where they start, in bytes and in lines, and their text."""
+
+    start: int
+    first_line: int
+    data: bytes
+
+
+def chunks(
+    file: IO[bytes], name: str, *, m2: bool, at_start: bool = True
+) -> Iterator[WholeSentences]:
+    """A stream in chunks of whole lines, or of whole paragraphs, of a megabyte or more.
+
+    Places are counted from where the stream stands; ``at_start`` says that this is the start of
+    the file, where a byte order mark is no part of the text.
+    """
+    start, line, rest = 0, 1, b""
+    if at_start:
+        rest = file.read(max(CHUNK, len(MARK)))
+        if rest.startswith(MARK):
+            start, rest = len(MARK), rest[len(MARK) :]
+    size = CHUNK
+    while True:
+        more = file.read(size)
+        data = rest + more
+        end = _whole(data, m2) if more else len(data)
+        if end:
+            yield WholeSentences(start, line, data[:end])
+            line += data.count(b"\n", 0, end)
+            start += end
+        elif len(data) > LONGEST:
+            raise InputError(
+                f"no {'blank line' if m2 else 'line end'} within {len(data):,} bytes",
+                path=name,
+                line=line,
+                remedy="is this an M2 file?" if m2 else "is this text, one sentence a line?",
+            )
+        rest = data[end:]
+        size = CHUNK if end else max(CHUNK, len(data))  # or a long line is searched too often
+        if not more:
+            return
+
+
+def _whole(data: bytes, m2: bool) -> int:
+    """Up to where these bytes are whole lines, or whole paragraphs."""
+    if not m2:
+        return data.rfind(b"\n") + 1
+    blank = max(data.rfind(b"\n\n") + 2, data.rfind(b"\n\r\n") + 3)
+    return blank if blank > 2 else 0
+
+
+def count(data: bytes, *, m2: bool) -> int:
+    r"""How many sentences start in a chunk.
+
+    >>> count(b"S a b\nA 0 1|||X|||c|||REQUIRED|||-NONE-|||0\n\nS b\n", m2=True)
+    2
+    >>> count(b"a\n\nb", m2=False)
+    3
+    """
+    if not m2:
+        return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    bare = data.count(b"\nS\n") + data.count(b"\nS\r\n") + data.endswith((b"\nS", b"\nS\r"))
+    return data.count(b"\nS ") + bare + _is_source(data, 0)
+
+
+def _is_source(data: bytes, at: int) -> bool:
+    return data.startswith((b"S ", b"S\n", b"S\r\n"), at) or data[at : at + 3] in (b"S", b"S\r")
+
+
+def starts_before(data: bytes, at: int, *, m2: bool) -> int:
+    """How many sentences of a chunk start before its byte ``at``."""
+    if not at:
+        return 0
+    return count(data[:at], m2=m2) if m2 else data.count(b"\n", 0, at - 1) + 1
+
+
+def cut_before(data: bytes, n: int, *, m2: bool) -> tuple[int, int]:
+    """Where sentence ``n`` (from 0) of a chunk starts, or the first after it that can be cut off.
+
+    Gives its number and its byte. Of two ``S `` lines in a paragraph only the first can be.
+    """
+    if not n:
+        return 0, 0
+    if not m2:
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+        return (n, int(ends[n - 1]) + 1) if n <= len(ends) else (n, len(data))
+    seen, at = int(_is_source(data, 0)), 0
+    while (at := data.find(b"\nS", at)) >= 0:
+        at += 1
+        if not _is_source(data, at):
+            continue
+        if seen >= n and (start := _paragraph(data, at)) is not None:
+            return seen, start
+        seen += 1
+    return seen, len(data)
+
+
+def _paragraph(data: bytes, at: int) -> int | None:
+    """Where the paragraph starts whose first ``S `` line is at ``at``; None if it is not that."""
+    while at:
+        before = data.rfind(b"\n", 0, at - 1) + 1
+        line = data[before : at - 1]
+        if not line.strip() or line.decode("utf-8", "replace").isspace():
+            return at
+        if _is_source(data, before):
+            return None
+        at = before
+    return at
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Some sentences of a file: their bytes, and the number of the first line of them."""
+
+    data: bytes
+    first_line: int
+
+
+class Sentences:
+    """The sentences of a stream, so many at a time."""
+
+    def __init__(self, file: IO[bytes], name: str, *, m2: bool, first_line: int = 1) -> None:
+        self.m2, self.name = m2, name
+        self._chunks = chunks(file, name, m2=m2, at_start=first_line == 1)
+        self._line = first_line
+        self._rest, self._held = b"", 0
+
+    def take(self, n: int) -> Taken:
+        """The next ``n`` sentences, all that are left where they are fewer, and b"" at the end.
+
+        Where M2 has several sentences in a paragraph they may be more.
+        """
+        while self._held <= n:  # up to where the one after them starts
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                break
+            self._rest += chunk.data
+            self._held += count(chunk.data, m2=self.m2)
+        if self._held > n:
+            taken, end = cut_before(self._rest, n, m2=self.m2)
+        else:
+            taken, end = self._held, len(self._rest)
+        found = Taken(self._rest[:end], self._line)
+        self._line += found.data.count(b"\n")
+        self._rest, self._held = self._rest[end:], self._held - taken
+        return found
+
+    def left(self) -> int:
+        """How many sentences there are from here on; they are gone then."""
+        held = self._held + sum(count(chunk.data, m2=self.m2) for chunk in self._chunks)
+        self._rest, self._held = b"", 0
+        return held
