@@ -303,7 +303,10 @@ def test_a_cut_is_noted(models: Path) -> None:
             "some(models=some, weights=(0, 0, 1), max_length=32)",
             "M: 1 pair of texts was longer than 32",
         ),
-        ("impara(model=impara, similarity=encoder, max_length=12)", "similarity: 2 texts were longer"),
+        (
+            "impara(model=impara, similarity=encoder, max_length=12)",
+            "similarity: 2 texts were longer",
+        ),
         (
             "bertscore(model=encoder, layer=1, max_length=12)",
             "2 pairs of texts were longer than 12",
