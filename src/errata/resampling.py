@@ -60,7 +60,7 @@ class Limits(NamedTuple):
 
     held: int = 100_000
     distinct: int = 1_000_000
-    cells: int = 8_000_000
+    cells: int = 2_000_000
     share: int = 10
 
     def most(self, width: int) -> int:

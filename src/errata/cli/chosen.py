@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,20 @@ from errata.errors import InputError
 from errata.plugins import origin
 
 if TYPE_CHECKING:
+    from errata.cli.inputs import Inputs
     from errata.cli.options import Bootstrap
     from errata.data import Corpus, Hypotheses, Scores
     from errata.metrics import Metric
 
-__all__ = ["are_twins", "check_old", "extracting", "finds_edits", "refuse_twins", "scored_by"]
+__all__ = [
+    "are_twins",
+    "check_old",
+    "extracting",
+    "finds_edits",
+    "refuse_twins",
+    "scored_by",
+    "scored_in_batches",
+]
 
 
 def are_twins(one: Metric, other: Metric) -> bool:
@@ -83,11 +92,47 @@ def scored_by(
                     systems,
                     resamples=bootstrap.resamples,
                     rng=bootstrap.seed,
+                    bootstrap=bootstrap.kind,
                     threads=threads,
                     progress=progress,
                 )
             )
     return results
+
+
+def scored_in_batches(
+    metrics: Sequence[Metric],
+    inputs: Inputs,
+    outputs: tuple[str, ...],
+    bootstrap: Bootstrap,
+    threads: int | None = None,
+) -> list[Scores]:
+    """The same of files that are read batch by batch, and never held."""
+    from errata.cli.inputs import Inputs
+    from errata.io.shards import stream_batches
+    from errata.reduction import evaluate_batches
+
+    sharded = inputs.sharded(outputs)
+    total = Inputs().size(outputs[:1])
+    with ProgressBar("scored") as progress:
+        done = 0
+
+        def batches() -> Iterator[tuple[Corpus, list[Hypotheses]]]:
+            nonlocal done
+            for corpus, systems in stream_batches(sharded):
+                yield corpus, systems
+                done += sum(map(len, systems[0].sentences)) + len(corpus)
+                progress(min(done, total), total)
+
+        return evaluate_batches(
+            metrics,
+            batches(),
+            resamples=bootstrap.resamples,
+            rng=bootstrap.seed,
+            bootstrap=bootstrap.kind,
+            guard=not inputs.no_guard,
+            threads=threads,
+        )
 
 
 def check_old(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:

@@ -213,7 +213,7 @@ def command(
         _write_weights(found, write_weights)
     _draw(found, view)
     if not view.terminal:
-        resamples, confidence, seed = bootstrap
+        resamples, confidence, seed, _ = bootstrap
         tables = difficulty_tables(
             found,
             corpus,

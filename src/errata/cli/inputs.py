@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,7 @@ from errata.errors import InputError
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
     from errata.io import Checked
+    from errata.io.shards import ShardedInputs
     from errata.io.skipping import Skipped
 
 __all__ = [
@@ -190,6 +192,32 @@ class Inputs:
         self.check_used()
         corpus = self.corpus()
         return corpus, self.systems(outputs, corpus)
+
+    def size(self, outputs: tuple[str, ...]) -> int:
+        """The bytes of the corpus and of these outputs, as far as they are known."""
+        from errata.io.outputs import split_name
+
+        named = (self.gold, self.source, *self.refs, *(split_name(path)[1] for path in outputs))
+        return sum(os.path.getsize(path) for path in named if path and os.path.isfile(path))
+
+    def sharded(self, outputs: tuple[str, ...]) -> ShardedInputs:
+        """The same files, to be read batch by batch."""
+        from errata.io.outputs import files_in, split_name, system_name
+        from errata.io.shards import ShardedInputs
+
+        self.check_used()
+        files = [split_name(path) for path in files_in(outputs)]
+        return ShardedInputs(
+            gold=self.gold,
+            source=self.source,
+            references=self.refs,
+            outputs=tuple((name or system_name(path), path) for name, path in files),
+            missing=self.missing,
+            compatible=self.compatible,
+            annotators=self.chosen,
+            tokens=self.tokens,
+            guard=not self.no_guard,
+        )
 
 
 sample_option = click.option(

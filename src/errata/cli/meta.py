@@ -210,12 +210,20 @@ def _metric_scores(
 ) -> list[Scores]:
     from errata.evaluation import evaluate
 
-    resamples, _, seed = bootstrap
+    resamples, _, seed, _ = bootstrap
     results = []
     for metric in metrics:
         with ProgressBar(metric.name) as progress:
             results.append(
-                evaluate(metric, corpus, systems, resamples=resamples, rng=seed, progress=progress)
+                evaluate(
+                    metric,
+                    corpus,
+                    systems,
+                    resamples=resamples,
+                    rng=seed,
+                    bootstrap="sentences",  # the same ones for all metrics, which are compared
+                    progress=progress,
+                )
             )
     return results
 
@@ -224,7 +232,7 @@ def _system_tables(paired: Paired, view: SystemView, bootstrap: Bootstrap) -> li
     from errata.meta.systems import leave_one_out, system_level, windows
     from errata.report.tables import correlations as report
 
-    resamples, confidence, seed = bootstrap
+    resamples, confidence, seed, _ = bootstrap
     found = system_level(
         paired, over=view.over, resamples=resamples, confidence=confidence, rng=seed
     )
@@ -257,7 +265,7 @@ def _matrix_tables(
     from errata.report.figures.matrix import matrix_map
     from errata.report.tables.matrix import matrix_tables
 
-    resamples, confidence, seed = bootstrap
+    resamples, confidence, seed, _ = bootstrap
     found = metric_matrix(
         paired, people=people, over=view.over, resamples=resamples, confidence=confidence, rng=seed
     )
@@ -275,7 +283,7 @@ def _sentence_level(
 ) -> SentenceLevels:
     from errata.meta.sentences import sentence_levels
 
-    resamples, confidence, seed = bootstrap
+    resamples, confidence, seed, _ = bootstrap
     return sentence_levels(
         comparisons,
         results,
@@ -317,7 +325,7 @@ def _rating_tables(
     by_sentence = [scores for scores in results if scores.sentences is not None]
     if not by_sentence:
         return []
-    resamples, confidence, seed = bootstrap
+    resamples, confidence, seed, _ = bootstrap
     paired = match(people, by_sentence, common=selected.common, hide=selected.hide)
     found = rating_levels(paired, resamples=resamples, confidence=confidence, rng=seed)
     for kind, path in drawn.figures:

@@ -19,6 +19,7 @@ from errata.cli.words import choice_of
 from errata.errors import DataWarning, InputError
 from errata.metrics import DEFAULT_METRICS
 from errata.numbers import MOST_RESAMPLES, plural
+from errata.resampling import BootstrapKind
 
 if TYPE_CHECKING:
     pass
@@ -101,11 +102,12 @@ def gathered(name: str, make: Callable[..., Any], options: Mapping[str, Decorato
 
 
 class Bootstrap(NamedTuple):
-    """How much is resampled, from which seed, and at which level intervals are given."""
+    """How much is resampled, from which seed, at which level intervals are given, and how."""
 
     resamples: int
     confidence: float
     seed: int
+    kind: BootstrapKind = "auto"
 
 
 seed_option = click.option(
@@ -162,8 +164,11 @@ def _bounded(ctx: click.Context, _: click.Parameter, resamples: int) -> int:
     return resamples
 
 
-def _bootstrap(resamples: int, confidence: float, seed: int) -> Bootstrap:
+def _bootstrap(
+    resamples: int, confidence: float, seed: int, kind: BootstrapKind = "auto"
+) -> Bootstrap:
     refuse_unless(resamples > 0, "confidence", DRAWN)
+    refuse_unless(resamples > 0 or kind == "auto", "kind", DRAWN)
     # Below this many the ends of the interval are the smallest and the largest that was drawn.
     enough = 2 / (1 - confidence) - 1e-9
     if 0 < resamples < enough:
@@ -175,12 +180,15 @@ def _bootstrap(resamples: int, confidence: float, seed: int) -> Bootstrap:
             DataWarning,
             stacklevel=2,
         )
-    return Bootstrap(resamples, confidence, seed)
+    return Bootstrap(resamples, confidence, seed, kind)
 
 
-def bootstrap_options(of: str = "the sentences") -> Decorator:
-    """Add ``--resamples``, ``--confidence`` and ``--seed``; the command receives ``bootstrap``."""
-    options = {
+def bootstrap_options(of: str = "the sentences", *, kinds: bool = False) -> Decorator:
+    """Add ``--resamples``, ``--confidence`` and ``--seed``; the command receives ``bootstrap``.
+
+    With ``kinds`` also ``--bootstrap``, what is drawn.
+    """
+    options: dict[str, Decorator] = {
         "resamples": click.option(
             "--resamples",
             type=click.IntRange(0),
@@ -193,6 +201,17 @@ def bootstrap_options(of: str = "the sentences") -> Decorator:
         "confidence": confidence_option,
         "seed": seed_option,
     }
+    if kinds:
+        options["kind"] = click.option(
+            "--bootstrap",
+            "kind",
+            type=choice_of(BootstrapKind),
+            default="auto",
+            show_default=True,
+            help="What a resample draws: histogram (distinct counts, as many sentences have few), "
+            "sentences, poisson (weights by sentence number) or blocks of neighbours; auto goes by "
+            "the data.",
+        )
     lift = click.option(
         "--no-limits",
         is_flag=True,

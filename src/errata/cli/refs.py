@@ -138,7 +138,7 @@ def _tables(
     tables = report.study_tables(
         found, signature=signed(f"ster(lowercase={not cased})", *corpus_facts(corpus))
     )
-    resamples, _, seed = bootstrap
+    resamples, _, seed, _ = bootstrap
     alike = []
     for metric in chosen:
         with ProgressBar(metric.name) as progress:

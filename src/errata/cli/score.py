@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.chosen import extracting, refuse_twins, scored_by
+from errata.cli.chosen import extracting, refuse_twins, scored_by, scored_in_batches
 from errata.cli.inputs import Inputs, corpus_options
 from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+LARGE = 200_000_000  # bytes of files that are no longer held
 NEXT = "next: errata report (the same files as a page), errata compare, --details"
 FILES = f"Everywhere, files may be compressed ({', '.join(COMPRESSIONS)}), and - is standard input."
 
@@ -50,7 +51,14 @@ FILES = f"Everywhere, files may be compressed ({', '.join(COMPRESSIONS)}), and -
 )
 @tier_option
 @click.option("--details", is_flag=True, help="With several metrics: a table for each of them.")
-@bootstrap_options()
+@bootstrap_options(kinds=True)
+@click.option(
+    "--stream/--no-stream",
+    "streamed",
+    default=None,
+    help="Read files batch by batch, in bounded memory, to the same scores. Default: where they "
+    f"have over {LARGE // 10**6:,} MB together.",
+)
 @threads_option
 @format_option
 @also_says(FILES)
@@ -65,6 +73,7 @@ def command(
     tier: int,
     details: bool,
     bootstrap: Bootstrap,
+    streamed: bool | None,
     threads: int | None,
     form: Form,
 ) -> None:
@@ -87,11 +96,20 @@ def command(
             remedy="give some resamples, or leave --compare out",
         )
     refuse_twins(chosen)
-    corpus, systems = inputs.scored(outputs)
-    if by_type:
-        emit(_by_type(chosen, corpus, systems, tier), form)
-        return
-    results = tables.told_apart(scored_by(chosen, corpus, systems, bootstrap, threads))
+    hindrance = _held_for(chosen, inputs, outputs, by_type=by_type, sentences=sentences)
+    if streamed and hindrance is not None:
+        raise hindrance
+    if streamed is None:
+        streamed = hindrance is None and inputs.size(outputs) > LARGE
+    if streamed:
+        results = scored_in_batches(chosen, inputs, outputs, bootstrap, threads)
+    else:
+        corpus, systems = inputs.scored(outputs)
+        if by_type:
+            emit(_by_type(chosen, corpus, systems, tier), form)
+            return
+        results = scored_by(chosen, corpus, systems, bootstrap, threads)
+    results = tables.told_apart(results)
     if sentences:
         shown = [tables.sentence_score_table(scores) for scores in results]
         emit(tables.long_table(shown, results) if form == "tsv" and len(shown) > 1 else shown, form)
@@ -103,6 +121,34 @@ def command(
     if compare:
         shown += [tables.comparison_table(scores) for scores in results]
     emit(shown, form, after=NEXT)
+
+
+def _held_for(
+    metrics: list[Metric],
+    inputs: Inputs,
+    outputs: tuple[str, ...],
+    *,
+    by_type: bool,
+    sentences: bool,
+) -> InputError | None:
+    """Why a corpus has to be held to be scored so, if it has to."""
+    from errata.reduction import check_parts
+
+    for asked, why in (
+        (by_type, "--by-type looks at all edits at once"),
+        (sentences, "--by-sentence shows all sentences"),
+        (inputs.sample, "--sample is no file"),
+        (inputs.skipped is not None, "--skip-sentences numbers the sentences of the whole"),
+        (not outputs, "there is no output to read"),
+    ):
+        if asked:
+            return InputError(f"--stream holds no corpus, and {why}", remedy="leave out --stream")
+    try:
+        for metric in metrics:
+            check_parts(metric)
+    except InputError as error:
+        return error
+    return None
 
 
 def _by_type(

@@ -190,7 +190,7 @@ def _scored(
 ) -> list[SetScores]:
     from errata.studies.several_sets import score_sets
 
-    resamples, _, seed = bootstrap
+    resamples, _, seed, _ = bootstrap
     found = []
     for metric in metrics if systems else ():
         with ProgressBar(metric.name) as progress:

@@ -7,15 +7,23 @@ in it, so that the same counts are always the same bytes, and a checksum finds d
 
 from __future__ import annotations
 
+import os
 import struct
+import tempfile
 import zlib
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
 
 import numpy as np
 
 from errata.errors import InputError
 from errata.numbers import Bools, Floats
 
-__all__ = ["pack_counts", "unpack_counts"]
+__all__ = ["CountSpool", "SpooledParts", "pack_counts", "unpack_counts"]
+
+IN_MEMORY = 32 * 2**20  # bytes of counts that are put aside without a file
 
 MAGIC, VERSION = b"ERCN", 1
 # Magic, version, kind of number, rows, references, statistics; then the checksum of all but itself.
@@ -83,3 +91,48 @@ def unpack_counts(data: bytes) -> Floats:
     raw = numbers.view(f"<u{numbers.itemsize}").reshape(counts.shape)
     counts[raw == 2 ** (8 * numbers.itemsize) - 1] = np.nan
     return counts
+
+
+class CountSpool:
+    """Counts put aside part by part, in memory while they are few and then in a temporary file.
+
+    There is one row of parts for each name; each can be gone through again and again.
+
+    >>> with CountSpool() as spool:
+    ...     spool.add("m2", np.ones((2, 1, 3)))
+    ...     spool.add("m2", np.zeros((1, 1, 3)))
+    ...     [len(part) for part in spool.parts("m2")]
+    [2, 1]
+    """
+
+    def __init__(self, memory: int = IN_MEMORY) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=memory)  # noqa: SIM115
+        self._places: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+
+    def __enter__(self) -> CountSpool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, name: Hashable, counts: Floats) -> None:
+        """Put the next part of one row aside."""
+        start = self._file.seek(0, os.SEEK_END)
+        self._places[name].append((start, self._file.write(pack_counts(counts))))
+
+    def parts(self, name: Hashable) -> SpooledParts:
+        """The parts of one row, in order."""
+        return SpooledParts(self._file, self._places[name])
+
+
+@dataclass(frozen=True, eq=False)
+class SpooledParts:
+    """The parts of one row of a `CountSpool`."""
+
+    file: IO[bytes]
+    places: Sequence[tuple[int, int]]
+
+    def __iter__(self) -> Iterator[Floats]:
+        for start, size in self.places:
+            self.file.seek(start)
+            yield unpack_counts(self.file.read(size))

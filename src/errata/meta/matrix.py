@@ -147,6 +147,8 @@ def _resampled(x: Scores, y: Scores, over: Over, person: bool) -> tuple[Floats, 
                 remedy="resample over systems instead",
             )
         sides.append(scores.resampled if asked else None)
+    if not person and all(side is not None for side in sides):
+        _require_same_sentences(x, y)
     drawn = [side for side in sides if side is not None]
     if not drawn:
         return None
@@ -156,6 +158,18 @@ def _resampled(x: Scores, y: Scores, over: Over, person: bool) -> tuple[Floats, 
         for scores, side in zip((x, y), sides, strict=True)
     )
     return first, second
+
+
+def _require_same_sentences(*scorers: Scores) -> None:
+    """Refuse resamples in which two metrics did not see the same sentences."""
+    for scores in scorers:
+        kind = next((each for each in scores.context if each.startswith("bootstrap:")), "")
+        if kind not in ("", "bootstrap:sentences"):
+            raise InputError(
+                f"{scores.scorer} has resamples of its own ({kind}), and metrics can be compared "
+                "over sentences only in the same ones",
+                remedy="score it with --bootstrap sentences, or resample over systems instead",
+            )
 
 
 def _signature(settings: Sequence[str], paired: Paired, people: bool) -> str:

@@ -37,6 +37,8 @@ HYPOTHESIS, REFERENCE = 0, 1
 NUMERATORS, DENOMINATORS = slice(2, None, 2), slice(3, None, 2)
 SEED = 101  # draw j of the released script is seeded with 101 j
 SKIPPED = 65536  # numbers that are drawn at a time to get past sentences
+MOST_DRAWN = 10_000_000  # sentences for which the script's draws are repeated
+EXPECTED = "take references=expected, which has no sampling error"
 ENUMERATED = 1024  # sentences of a corpus whose combinations of references may be gone through
 
 
@@ -157,9 +159,16 @@ class GLEU(Metric):
             draws = self.draws if before is not None or numbers.max(initial=1) > 1 else 1
             if self.references == "official":
                 skipped = before.sentences if before is not None else 0
+                if skipped + len(counts) > MOST_DRAWN:
+                    raise WholeCorpusError(
+                        f"gleu: references=official draws for at most {MOST_DRAWN:,} sentences",
+                        remedy=EXPECTED,
+                    )
                 return official_draws(tuple(numbers.tolist()), draws, skipped)
             if before is not None:
-                raise WholeCorpusError("gleu: references=python3 draws for all sentences in one go")
+                raise WholeCorpusError(
+                    "gleu: references=python3 draws for all sentences in one go", remedy=EXPECTED
+                )
             return python3_draws(tuple(numbers.tolist()), draws)
         if before is not None or len(counts) > ENUMERATED:
             return np.zeros((1, len(counts)), np.int64)
@@ -328,15 +337,30 @@ def official_draws(numbers: tuple[int, ...], draws: int, skipped: int = 0) -> In
     kind = np.int8 if max(numbers, default=1) < 128 else np.int64  # 500 draws of many sentences
     result = np.empty((draws, len(numbers)), kind)
     sizes = np.array(numbers)
-    for j in range(draws):
-        # The legacy class, because its stream is frozen.
-        state = np.random.RandomState([SEED * j])
-        for start in range(0, skipped, SKIPPED):
-            state.random_sample(min(SKIPPED, skipped - start))
-        result[j] = state.random_sample(len(numbers)) * sizes
+    generators = _generators(draws, skipped)
+    for j, generator in enumerate(generators):
+        result[j] = generator.random_sample(len(numbers)) * sizes
+    _drawn_for[draws] = (skipped + len(numbers), generators)
     result.setflags(write=False)
     choice: NDArray[np.int64] = result
     return choice
+
+
+# The generators of so many draws, and the sentences they have drawn for, where they stopped last: a
+# corpus in parts would else be drawn for from its start in every part. Who takes them owns them.
+_drawn_for: dict[int, tuple[int, list[np.random.RandomState]]] = {}
+
+
+def _generators(draws: int, skipped: int) -> list[np.random.RandomState]:
+    """The generators of all draws, after those for so many sentences."""
+    done, generators = _drawn_for.pop(draws, (0, []))
+    if not generators or done > skipped:
+        # The legacy class, because its stream is frozen.
+        done, generators = 0, [np.random.RandomState([SEED * j]) for j in range(draws)]
+    for generator in generators:
+        for start in range(done, skipped, SKIPPED):
+            generator.random_sample(min(SKIPPED, skipped - start))
+    return generators
 
 
 @lru_cache(maxsize=2)

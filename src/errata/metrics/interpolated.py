@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
@@ -11,7 +12,16 @@ import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.base import Columns, Metric, by_name, fixed_point, metric, scored_alone, stacked
+from errata.metrics.base import (
+    Before,
+    Columns,
+    Metric,
+    by_name,
+    fixed_point,
+    metric,
+    scored_alone,
+    stacked,
+)
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
@@ -122,6 +132,14 @@ class Interpolate(Metric):
             for name, values in (("first", first), ("second", second))
         }
         return stacked(self.statistics, {**columns, "sentences": there})
+
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
+        """Both scores of every sentence, unless one of them counts the whole corpus."""
+        if before is not None:
+            for each in self.metrics:
+                k = len(each.statistics)
+                each.single.choose(np.zeros((1, 1, k)), Before(0, (Fraction(0),) * k))
+        return super().choose(counts, before)
 
     def score(self, totals: Floats) -> Floats:
         """The weighed mean."""

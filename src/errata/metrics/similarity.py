@@ -14,10 +14,9 @@ import numpy as np
 
 from errata.data import Corpus, Edit, Hypotheses, apply_edits
 from errata.edits import corrected_sentence
-from errata.metrics.base import fixed_point
+from errata.metrics.base import Counted, fixed_point
 from errata.models import Memo
 from errata.models.encoder import paired
-from errata.numbers import plural
 from errata.workers import parts
 
 __all__ = [
@@ -115,5 +114,6 @@ def cut_note(cut: int) -> tuple[str, ...]:
     """What a reader of the scores is told of texts that were cut short."""
     if not cut:
         return ()
-    were = "was" if cut == 1 else "were"
-    return (f"{cut:,} {plural('pair', cut)} of texts {were} longer than the model takes, and cut",)
+    why = "longer than the model takes, and cut"
+    one, several = f"{{0:,}} pair of texts was {why}", f"{{0:,}} pairs of texts were {why}"
+    return (Counted(one, several, cut),)

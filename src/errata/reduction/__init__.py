@@ -12,6 +12,7 @@ from errata.reduction.facts import PartFacts, check_parts, count_part
 from errata.reduction.running import Reduction, reduce_parts
 from errata.reduction.scoring import scores_of_parts
 from errata.reduction.standing import CountParts, Standing
+from errata.reduction.streaming import evaluate_batches
 
 __all__ = [
     "CountParts",
@@ -20,6 +21,7 @@ __all__ = [
     "Standing",
     "check_parts",
     "count_part",
+    "evaluate_batches",
     "reduce_parts",
     "scores_of_parts",
 ]

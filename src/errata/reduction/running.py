@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -84,6 +85,7 @@ def chosen_parts(start: Reduction, parts: Iterable[Floats]) -> Iterator[Floats]:
         yield chosen_counts(counts, choice)
 
 
+@lru_cache(maxsize=64)
 def decides(metric: Metric) -> WholeCorpusError | None:
     """Whether a metric decides part by part; if not, what it says of it."""
     k = len(metric.statistics)

@@ -17,6 +17,7 @@ from errata.edits.origins import OutputEditing
 from errata.errors import InputError
 from errata.metrics.base import (
     Before,
+    WholeCountsError,
     by_name,
     check_beta,
     f_beta,
@@ -137,6 +138,11 @@ class CLEME(Merging):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
+        if before is not None and self.weights == "length" and self.middle is None:
+            raise WholeCountsError(
+                "cleme: the mean length of chunks in the whole corpus decides their weights",
+                remedy="give it, as cleme(middle=1.5), or take weights=none",
+            )
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
         score = self._alone if alone else self._so_far
         return best_references(

@@ -15,6 +15,7 @@ from errata.errors import InputError
 from errata.metrics.base import (
     Before,
     Metric,
+    WholeCountsError,
     by_name,
     check_beta,
     f_beta,
@@ -125,6 +126,11 @@ class Difficulty(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score of the sentences so far, or of the sentence alone."""
+        if before is not None and self.weights not in ("none", "systems"):
+            raise WholeCountsError(
+                "difficulty: a file of weights is one of the whole corpus",
+                remedy="take weights=systems, which come from the outputs themselves",
+            )
         return best_references(
             counts,
             self._value,

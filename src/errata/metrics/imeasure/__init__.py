@@ -220,22 +220,20 @@ class IMeasure(Metric):
         }
 
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether the gold had edits or only text, and how many corrections were split.
+        """Whether the gold had edits or only text, and whether corrections were split.
 
         ``tokenise='official'`` splits them as the official converter does; a fact of the
         signature, since it is no mistake of anybody.
         """
-        split = {
-            edit.replacement
+        split = self.tokenise != "none" and any(
+            treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
             for references in corpus.references
             for reference in references
             for edit in reference.edits or ()
-            if self.tokenise != "none"
-            and treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
-        }
+        )
         return (
             "gold:edits" if corpus.has_gold_edits else "gold:text",
-            *([f"corrections tokenised anew:{len(split)}"] if split else []),
+            *(["corrections:tokenised anew"] if split else []),
         )
 
 

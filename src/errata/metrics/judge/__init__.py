@@ -19,7 +19,16 @@ from errata.data import Corpus, Hypotheses, signature_id
 from errata.edits import split_extractor
 from errata.edits.origins import OutputEditing, edits_of, origins
 from errata.errors import InputError
-from errata.metrics.base import Before, Columns, Metric, by_name, fixed_point, metric, whole
+from errata.metrics.base import (
+    Before,
+    Columns,
+    Metric,
+    WholeCountsError,
+    by_name,
+    fixed_point,
+    metric,
+    whole,
+)
 from errata.metrics.judge.asking import Asker, Forecast, Question
 from errata.metrics.judge.groups import grouped
 from errata.metrics.judge.prompting import bracketed, read_prompt
@@ -148,6 +157,11 @@ class Judge(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """All of it; a single sentence that was not judged has no score."""
+        if before is not None:
+            raise WholeCountsError(
+                "judge: what is said of its answers is said of the whole corpus",
+                remedy="let it judge fewer sentences, all at once",
+            )
         chosen = super().choose(counts, before)
         if self.level == "corpus":
             return chosen

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Columns, Metric, count_each
+from errata.metrics.base import Columns, Counted, Metric, count_each
 from errata.metrics.fluency import stripped
 from errata.models import Memo, Options
 from errata.models.encoder import is_pair, unbroken
-from errata.numbers import Floats, Progress, plural
+from errata.numbers import Floats, Progress
 
 __all__ = ["Asked", "EncoderMetric", "ReferenceFreeMetric", "lines_of", "output_lengths"]
 
@@ -62,17 +62,33 @@ class EncoderMetric(Metric):
         return tuple(f"{role}:{model.revision}" for role, model, _ in self.asked(corpus, systems))
 
     def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """How many texts were too long for a model, and lost their ends."""
+        """How many texts were too long for a model, and lost their ends.
+
+        A text that several systems wrote for one sentence counts once, in other sentences again.
+        """
         said = []
-        for role, model, texts in self.asked(corpus, systems):
-            cut = model.rows(texts)[:, -1]
-            if (cut > 0).any():
-                what = "pairs of texts" if is_pair(texts[0]) else "texts"
-                said.append(
-                    f"{role}: {int((cut > 0).sum()):,} of {len(texts):,} {what} were longer than "
-                    f"{self.max_length} tokens (max_length) or than the model takes, and "
-                    f"{int(cut.sum()):,} tokens not read"
+        for at, (role, model, texts) in enumerate(self.asked(corpus, systems)):
+            cut = dict(zip(texts, model.rows(texts)[:, -1].astype(int).tolist(), strict=True))
+            if not any(cut.values()):
+                continue
+            alone = (
+                self.asked(corpus[i : i + 1], [each[i : i + 1] for each in systems])[at][-1]
+                for i in range(len(corpus))
+            )
+            lost = [cut[text] for own in alone for text in own if cut[text] > 0]
+            what = " of texts" if is_pair(texts[0]) else ""
+            one, several = (f"pair{what}", f"pairs{what}") if what else ("text", "texts")
+            why = (
+                f"longer than {self.max_length} tokens (max_length) or than the model takes, and "
+                "{1:,} tokens not read"
+            )
+            said.append(
+                Counted(
+                    f"{role}: {{0:,}} {one} was {why}",
+                    f"{role}: {{0:,}} {several} were {why}",
+                    *(len(lost), sum(lost)),
                 )
+            )
         return tuple(said)
 
 
@@ -89,7 +105,10 @@ class ReferenceFreeMetric(EncoderMetric):
         empty = sum(not text for each in systems for text in stripped(each.sentences))
         said = super().notes(corpus, systems)
         if empty:
-            said += (f"{empty:,} empty {plural('output', empty)}, rated like any other text",)
+            rated = "rated like any other text"
+            said += (
+                Counted(f"{{0:,}} empty output, {rated}", f"{{0:,}} empty outputs, {rated}", empty),
+            )
         return said
 
 

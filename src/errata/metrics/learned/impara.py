@@ -17,7 +17,7 @@ import numpy as np
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.model_cards import ModelCard, read_model_card
-from errata.metrics.base import by_name, fixed_point, metric, stacked
+from errata.metrics.base import Counted, by_name, fixed_point, metric, stacked
 from errata.metrics.learned.encoder_metric import (
     Asked,
     ReferenceFreeMetric,
@@ -206,14 +206,16 @@ class IMPARA(ReferenceFreeMetric):
         gated = sum(int((~self._passed(each)).sum()) for each in alike)
         said = (
             f"threshold {THRESHOLD:g} was set for {ENCODER}, not for {_named(self.similarity)}: it "
-            f"gave 0 to {gated:,} of {sum(map(len, alike)):,} outputs"
+            "gave 0 to {0:,} of {1:,} outputs; "
         )
         if card is None or card.gate is None or not self._reads_like(card):
-            return f"{said}; gate=none lets all pass"
-        return (
-            f"{said}; threshold={card.gate.threshold:g} keeps {card.gate.kept:.1%} of "
-            f"{card.gate.rows:,} corrections with it (the model's card)"
-        )
+            said += "gate=none lets all pass"
+        else:
+            said += (
+                f"threshold={card.gate.threshold:g} keeps {card.gate.kept:.1%} of "
+                f"{card.gate.rows:,} corrections with it (the model's card)"
+            )
+        return Counted(said, said, gated, sum(map(len, alike)))
 
     def _reads_like(self, card: ModelCard) -> bool:
         """Whether the card speaks of the encoder that the gate uses."""

@@ -26,7 +26,7 @@ RUNNING = (
     "edits(beta=1)",
     "difficulty",
     "difficulty(measure=A)",
-    "cleme",
+    "cleme(middle=1.5)",
     "cleme2",
     "imeasure(choice=corpus)",
 )

@@ -1,0 +1,104 @@
+"""Scores of a corpus that is read once, batch by batch, and never held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from errata.data import Corpus, Hypotheses, Scores
+from errata.errors import InputError
+from errata.io.counts import CountSpool, SpooledParts
+from errata.metrics.base import Metric
+from errata.numbers import Floats, Seed
+from errata.plugins import blamed
+from errata.reduction.facts import PartFacts, check_parts, count_part
+from errata.reduction.scoring import scores_of_parts
+from errata.reduction.standing import Standing
+from errata.resampling import LIMITS, BootstrapKind, Limits
+
+__all__ = ["evaluate_batches"]
+
+
+def evaluate_batches(
+    metrics: Sequence[Metric],
+    batches: Iterable[tuple[Corpus, Sequence[Hypotheses]]],
+    *,
+    resamples: int = 1000,
+    rng: Seed = 0,
+    bootstrap: BootstrapKind = "auto",
+    guard: bool = True,
+    threads: int | None = None,
+    read: Callable[[int], None] | None = None,
+    limits: Limits = LIMITS,
+) -> list[Scores]:
+    """What each metric says of a corpus that comes in batches, as `errata.evaluate` says it.
+
+    Batches (see `errata.io.shards.stream_batches`) are counted and forgotten; counts are put
+    aside, in a temporary file where they are many. Scores are without those of single sentences.
+    ``read`` is told how many sentences were read.
+
+    >>> from errata.metrics import parse
+    >>> corpus = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
+    >>> outputs = Hypotheses("A", ("He goes home .", "Very fine ."))
+    >>> batches = ((corpus[i : i + 1], [outputs[i : i + 1]]) for i in range(2))
+    >>> evaluate_batches([parse("m2")], batches)
+    [<Scores 'm2': A 0.5556>]
+    """
+    for metric in metrics:
+        check_parts(metric)
+    facts: PartFacts | None = None
+    with CountSpool() as spool:
+        rows = _Rows(metrics, spool, limits)
+        for corpus, systems in batches:
+            counted, found = count_part(metrics, corpus, systems, guard=guard, threads=threads)
+            facts = found if facts is None else facts + found
+            rows.add(counted, facts.sentences)
+            if read is not None:
+                read(facts.sentences)
+        if facts is None:
+            raise InputError("the corpus is empty", remedy="give at least one sentence")
+        return [
+            scores_of_parts(
+                metric,
+                facts.systems,
+                facts,
+                rows.parts(m, len(facts.systems)),
+                resamples=resamples,
+                rng=rng,
+                bootstrap=bootstrap,
+                standing=rows.standings[m] if rows.standings else None,
+                limits=limits,
+            )
+            for m, metric in enumerate(metrics)
+        ]
+
+
+class _Rows:
+    """The counts of all metrics and systems, put aside, and how they stand where they are many."""
+
+    def __init__(self, metrics: Sequence[Metric], spool: CountSpool, limits: Limits) -> None:
+        self.metrics, self.spool, self.limits = metrics, spool, limits
+        self.standings: list[Standing] = []
+
+    def parts(self, m: int, systems: int) -> list[SpooledParts]:
+        """The counts of each system by one metric."""
+        return [self.spool.parts((m, s)) for s in range(systems)]
+
+    def add(self, counted: Sequence[Sequence[Floats]], sentences: int) -> None:
+        """Put the counts of the next part aside, after which there are so many sentences."""
+        for m, counts in enumerate(counted):
+            for s, each in enumerate(counts):
+                self.spool.add((m, s), each)
+        if sentences <= self.limits.held:
+            return  # few enough to be put together in the end
+        systems = len(counted[0])
+        if self.standings:
+            self.standings = [self._taken(m, counted[m]) for m in range(len(counted))]
+            return
+        for m, metric in enumerate(self.metrics):
+            self.standings.append(Standing.start(metric, systems, self.limits))
+            for counts in zip(*self.parts(m, systems), strict=True):
+                self.standings[m] = self._taken(m, counts)
+
+    def _taken(self, m: int, counts: Sequence[Floats]) -> Standing:
+        with blamed(self.metrics[m]):
+            return self.standings[m].take(counts)

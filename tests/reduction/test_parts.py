@@ -1,0 +1,395 @@
+"""Every metric in parts, wherever they were cut: all digits, intervals and words of the whole."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
+from errata.errors import InputError
+from errata.evaluation import evaluate
+from errata.metrics import gleu, parse
+from errata.metrics.base import Metric, WholeCorpusError, WholeCountsError, join_counts
+from errata.numbers import Floats
+from errata.reduction import (
+    PartFacts,
+    Standing,
+    check_parts,
+    count_part,
+    evaluate_batches,
+    scores_of_parts,
+)
+from errata.resampling import LIMITS, Limits
+from errata.testing import example_corpus, example_systems
+from variants import VARIANTS
+
+# A corpus that is put together, one that is read part by part, and one without a histogram.
+READ, MANY = Limits(held=5, share=1), Limits(held=5, distinct=2)
+# One sentence alone is too little to know the language of.
+pytestmark = pytest.mark.filterwarnings("ignore:the language model trigram")
+WHOLE = ("judge", "judge(mode=edit, criterion=impact, group=1, repeats=1, schema=False)")
+TILES = 11
+
+
+def tiled(tiles: int) -> tuple[Corpus, list[Hypotheses]]:
+    """The example again and again, so that vectors of counts are few."""
+    one = example_corpus()
+    corpus = Corpus(one.sources * tiles, one.references * tiles, name="example")
+    return corpus, [Hypotheses(h.system, h.sentences * tiles) for h in example_systems()]
+
+
+class Counted(NamedTuple):
+    """The counts ``[sentence][system]`` of a corpus and the facts, sentence by sentence."""
+
+    metric: Metric
+    counts: list[list[Floats]]
+    facts: list[PartFacts]
+
+
+@cache
+def counted(text: str) -> Counted:
+    metric = parse(text)
+    corpus, systems = tiled(TILES)
+    found = [
+        count_part([metric], corpus[i : i + 1], [h[i : i + 1] for h in systems], guard=False)
+        for i in range(len(corpus))
+    ]
+    return Counted(metric, [counts[0] for counts, _ in found], [facts for _, facts in found])
+
+
+@contextmanager
+def enumerating(limits: Limits) -> Iterator[None]:
+    """GLEU goes through all combinations of a corpus that is always put together."""
+    usual = gleu.ENUMERATED
+    gleu.ENUMERATED = usual if limits.held >= usual else 0
+    try:
+        yield
+    finally:
+        gleu.ENUMERATED = usual
+
+
+@cache
+def of_the_whole(text: str, limits: Limits) -> Scores:
+    with enumerating(limits):
+        return evaluate(parse(text), *tiled(TILES), resamples=20, guard=False, limits=limits)
+
+
+def of_parts(text: str, cuts: Sequence[int], limits: Limits) -> Scores:
+    metric, counts, facts = counted(text)
+    ends = list(itertools.pairwise((0, *cuts, len(counts))))
+    nothing = np.zeros((0, 1, len(metric.statistics)))
+    parts = [
+        [join_counts([nothing, *(each[s] for each in counts[a:b])]) for a, b in ends]
+        for s in range(3)
+    ]
+    together = facts[0]
+    for each in facts[1:]:
+        together = together + each
+    with enumerating(limits):
+        return scores_of_parts(
+            metric, together.systems, together, parts, resamples=20, sentences=True, limits=limits
+        )
+
+
+def assert_same(found: Scores, wanted: Scores) -> None:
+    assert found.values.tolist() == wanted.values.tolist()
+    assert (found.context, found.notes) == (wanted.context, wanted.notes)
+    assert {k: v.tolist() for k, v in found.parts.items()} == {
+        k: v.tolist() for k, v in wanted.parts.items()
+    }
+    np.testing.assert_array_equal(found.resampled, wanted.resampled)
+    for name in ("scorer", "systems", "headline", "name", "label", "shares", "skipped"):
+        assert getattr(found, name) == getattr(wanted, name)
+
+
+def assert_same_sentences(found: Scores, wanted: Scores) -> None:
+    np.testing.assert_array_equal(found.sentences, wanted.sentences)
+    # Who the annotators of a sentence are, counts do not say.
+    assert {*found.sentence_parts} == {*wanted.sentence_parts} - {"annotator"}
+    for name, part in found.sentence_parts.items():
+        np.testing.assert_array_equal(part, wanted.sentence_parts[name])
+
+
+IN_PARTS = [text for text in VARIANTS if text not in WHOLE]
+CUTS = [(), (31,), range(9, 63, 9), range(1, 64), (0, 0, 1, 1, 65, 66, 66)]
+
+
+@pytest.mark.parametrize("text", IN_PARTS)
+@pytest.mark.parametrize("limits", [LIMITS, READ, MANY], ids=["held", "read", "many"])
+def test_parts_score_as_the_whole(text: str, limits: Limits) -> None:
+    """1, 2, 7 and 64 parts, and parts with no sentence or one."""
+    for cuts in CUTS:
+        if "python3" in text and limits.held < 66:
+            with pytest.raises(WholeCorpusError, match="references=expected"):
+                of_parts(text, tuple(cuts), limits)
+            return
+        found = of_parts(text, tuple(cuts), limits)
+        assert_same(found, of_the_whole(text, limits))
+        assert_same_sentences(found, of_the_whole(text, limits))
+
+
+@pytest.mark.parametrize("text", ["m2", "m2(choice=optimal)", "gleu", "edits", "imeasure"])
+@settings(max_examples=15, deadline=None)
+@given(cuts=st.lists(st.integers(0, 6 * TILES), max_size=9), limits=st.sampled_from([READ, MANY]))
+def test_any_cuts_do(text: str, cuts: list[int], limits: Limits) -> None:
+    assert_same(of_parts(text, tuple(sorted(cuts)), limits), of_the_whole(text, limits))
+
+
+def test_every_kind_was_drawn() -> None:
+    said = [
+        {each for each in of_the_whole("m2", limits).context if each.startswith("bootstrap:")}
+        for limits in (LIMITS, READ, MANY)
+    ]
+    assert said == [{"bootstrap:histogram"}, {"bootstrap:histogram"}, {"bootstrap:poisson"}]
+    assert "bootstrap:sentences" in evaluate("m2", *tiled(1), guard=False).context
+
+
+@pytest.mark.parametrize("text", ["m2", "gleu", "scribendi(model=trigram)", "difficulty"])
+@pytest.mark.parametrize("kind", ["histogram", "sentences", "poisson", "blocks"])
+def test_a_kind_that_is_asked_for(text: str, kind: str) -> None:
+    corpus, systems = tiled(TILES)
+    wanted = evaluate(
+        text,
+        corpus,
+        systems,
+        resamples=20,
+        guard=False,
+        bootstrap=kind,  # type: ignore[arg-type]
+    )
+    assert f"bootstrap:{kind}" in wanted.context
+    metric, counts, facts = counted(text)
+    together = facts[0]
+    for each in facts[1:]:
+        together = together + each
+    parts = [[each[s] for each in counts] for s in range(3)]
+    found = scores_of_parts(
+        metric,
+        together.systems,
+        together,
+        parts,
+        resamples=20,
+        bootstrap=kind,  # type: ignore[arg-type]
+    )
+    assert_same(found, wanted)
+
+
+@pytest.mark.parametrize("text", IN_PARTS)
+def test_batches_score_as_the_whole(text: str) -> None:
+    corpus, systems = tiled(3)
+    metrics = [parse(text), parse("m2(beta=2)")]
+    ends = itertools.pairwise((0, 2, 2, 9, 18))
+    batches = ((corpus[a:b], [h[a:b] for h in systems]) for a, b in ends)
+    found = evaluate_batches(metrics, batches, resamples=20, guard=False)
+    for metric, scores in zip(metrics, found, strict=True):
+        assert_same(scores, evaluate(metric, corpus, systems, resamples=20, guard=False))
+
+
+def test_many_batches_stand_where_the_whole_does() -> None:
+    corpus, systems = tiled(TILES)
+    for limits in (READ, MANY):
+        batches = ((corpus[i : i + 4], [h[i : i + 4] for h in systems]) for i in range(0, 66, 4))
+        (found,) = evaluate_batches(
+            [parse("m2")], batches, resamples=20, guard=False, limits=limits
+        )
+        assert_same(found, of_the_whole("m2", limits))
+
+
+def some_facts(draw: st.DrawFn) -> PartFacts:
+    """The facts of a part with edits, texts and kinds of several sorts, or of none."""
+    kinds = st.sampled_from(["R:VERB", "Nn", "R:PUNCT", "noop2"])
+    references = st.lists(
+        st.one_of(
+            st.just(Reference(0, text="b")),
+            st.builds(lambda kind: Reference(0, (Edit(0, 1, "b", kind),)), kinds),
+            st.just(Reference(0, (Edit(0, 1, "b's", "R:VERB"),))),
+            st.just(Reference(0, (), implied=True)),
+        ),
+        min_size=1,
+        max_size=2,
+    ).map(lambda several: tuple(Reference(i, r.edits, r.text) for i, r in enumerate(several)))
+    sets = draw(st.lists(references, max_size=4))
+    corpus = Corpus(("a",) * len(sets), tuple(sets))
+    edits = draw(st.lists(kinds, min_size=len(sets), max_size=len(sets)))
+    given = tuple((Edit(0, 1, "b", kind),) for kind in edits)
+    outputs = [Hypotheses("A", ("b",) * len(sets), given), Hypotheses("B", ("",) * len(sets))]
+    metrics = [parse(text) for text in TOLD]
+    return PartFacts.of(metrics, corpus, outputs)
+
+
+TOLD = (
+    "m2",
+    "bleu",
+    "imeasure",
+    "errant(extractor=aligned, ignore=('Nn',), outputs=mixed)",
+    "green",
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_facts_add_up_in_any_order_of_adding(data: st.DataObject) -> None:
+    a, b, c = (some_facts(data.draw) for _ in range(3))  # type: ignore[arg-type]
+    assert ((a + b) + c).to_json() == (a + (b + c)).to_json()
+    again = PartFacts.from_json(json.loads(json.dumps((a + b).to_json())))
+    assert again == a + b
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_what_is_said_of_parts_is_said_of_the_whole(data: st.DataObject) -> None:
+    """Kinds of two inventories, edits beside texts, corrections to be split, in any part."""
+    kinds = data.draw(
+        st.lists(st.sampled_from(["R:VERB", "Nn", "R:PUNCT", None]), min_size=2, max_size=7)
+    )
+    words = data.draw(st.lists(st.sampled_from(["b", "b's"]), min_size=7, max_size=7))
+    references = tuple(
+        (Reference(0, text=word) if kind is None else Reference(0, (Edit(0, 1, word, kind),)),)
+        for kind, word in zip(kinds, words, strict=False)
+    )
+    n = len(kinds)
+    corpus = Corpus(("a",) * n, references)
+    proposed = data.draw(
+        st.lists(st.sampled_from(["Nn", "R:OTHER", "R:VERB"]), min_size=n, max_size=n)
+    )
+    given = tuple((Edit(0, 1, "b", kind),) for kind in proposed)
+    systems = [Hypotheses("A", ("b",) * n, given), Hypotheses("B", ("b",) * n)]
+    metrics = [parse(text) for text in TOLD]
+    cuts = sorted(data.draw(st.lists(st.integers(0, n), max_size=3)))
+    parts = [
+        PartFacts.of(metrics, corpus[a:b], [h[a:b] for h in systems])
+        for a, b in itertools.pairwise((0, *cuts, n))
+    ]
+    together = parts[0]
+    for part in parts[1:]:
+        together = together + part
+    for metric in metrics:
+        wanted = metric.context(corpus, systems), metric.notes(corpus, systems)
+        assert together.told(metric) == wanted
+    assert together.sentences == n
+
+
+def test_skipped_sentences_keep_their_places() -> None:
+    corpus = Corpus.from_texts([*"abcd"], [[*"abcd"]])
+    systems = [Hypotheses("A", (*"abcd",))]
+    first = PartFacts.of([], corpus.without_sentences(1), [systems[0].without_sentences(1)])
+    second = PartFacts.of([], corpus.without_sentences(0, 3), [systems[0].without_sentences(0, 3)])
+    together = first + second
+    assert together.skipped == (1, 4, 7)
+    assert together.corpus_facts[0] == "sentences:5"
+
+
+def test_parts_must_fit() -> None:
+    a = PartFacts(("A",), 1, parts=1, kept=(0,))
+    with pytest.raises(InputError, match="in one order"):
+        a + PartFacts(("B",), 1, parts=1)
+    with pytest.raises(InputError, match=r"read differently \(kept\)"):
+        a + PartFacts(("A",), 1, parts=1)
+    m2 = parse("m2")
+    with pytest.raises(InputError, match="empty"):
+        scores_of_parts(m2, ["A"], PartFacts(("A",)), [[]])
+    with pytest.raises(InputError, match="counts of 2 systems"):
+        scores_of_parts(m2, ["A"], a, [[], []])
+    for limits in (LIMITS, Limits(held=0)):
+        with pytest.raises(InputError, match=r"(A|the standing) has counts of 2 sentences, of 1"):
+            scores_of_parts(m2, ["A"], a, [[np.ones((2, 1, 3))]], limits=limits)
+
+
+def test_what_only_the_whole_counts_is_refused() -> None:
+    corpus, systems = tiled(1)
+    for text, remedy in (
+        ("cleme", "cleme(middle=1.5)"),
+        ("judge", "fewer sentences"),
+        ("difficulty(weights='weights.json')", "weights=systems"),
+        ("interpolate(first=cleme, second=m2, weight=0.5)", "cleme(middle=1.5)"),
+    ):
+        with pytest.raises(WholeCountsError) as error:
+            check_parts(parse(text))
+        assert remedy in str(error.value)
+    cleme = parse("cleme")
+    parts = [
+        count_part([cleme], corpus[a:b], [h[a:b] for h in systems]) for a, b in ((0, 3), (3, 6))
+    ]
+    one, two = ([[counts[0][s]] for s in range(3)] for counts, _ in parts)
+    with pytest.raises(WholeCountsError):
+        scores_of_parts(
+            cleme,
+            parts[0][1].systems,
+            parts[0][1] + parts[1][1],
+            [a + b for a, b in zip(one, two, strict=True)],
+        )
+    counts, facts = count_part([cleme], corpus, systems, guard=False)
+    found = scores_of_parts(cleme, facts.systems, facts, [[each] for each in counts[0]])
+    assert_same(found, evaluate(cleme, corpus, systems, guard=False))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    cuts=st.lists(st.integers(0, 66), min_size=1, max_size=5),
+    text=st.sampled_from(["m2", "edits", "difficulty", "gleu(references=official, draws=3)"]),
+    limits=st.sampled_from([READ, MANY]),
+)
+def test_a_standing_goes_on_from_its_state(cuts: list[int], text: str, limits: Limits) -> None:
+    metric, counts, _ = counted(text)
+    whole = [join_counts([each[s] for each in counts]) for s in range(3)]
+    at = Standing.start(metric, 3, limits).take(whole)
+    resumed = Standing.start(metric, 3, limits)
+    for a, b in itertools.pairwise((0, *sorted(cuts), 66)):
+        state = json.loads(json.dumps(resumed.take([each[a:b] for each in whole]).state()))
+        resumed = Standing.from_state(metric, state)
+    assert json.dumps(resumed.state()) == json.dumps(at.state())
+    assert [each.totals.tolist() for each in resumed.systems] == [
+        each.totals.tolist() for each in at.systems
+    ]
+
+
+@pytest.mark.parametrize("size", [2**26, 2**53, 2**60])
+def test_whole_numbers_decide_in_a_standing(size: int) -> None:
+    """F of the second reference is larger by less than a double shows (see test_running)."""
+    metric = parse("m2(beta=1)")
+    start = np.array([[[size, size, size + 1.0]]]) if size < 2**53 else None
+    at = Standing.start(metric, 1)
+    if start is not None:
+        at = at.take([start])
+    else:  # a double cannot hold one more: it comes by itself
+        at = at.take([np.array([[[size, size, float(size)]]])]).take([np.array([[[0, 0, 1.0]]])])
+    at = Standing.from_state(metric, json.loads(json.dumps(at.state())))
+    after = at.take([np.array([[[1, 1, 1], [2, 2, 2.0]]])])
+    assert after.systems[0].exactly == (size + 2, size + 2, size + 3)
+
+
+@given(
+    counts=st.lists(
+        st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=3),
+        min_size=1,
+        max_size=8,
+    ),
+    beta=st.sampled_from([0.5, 1.0, 2.0]),
+)
+@settings(deadline=None)
+def test_the_best_choice_is_found_in_rounds(
+    counts: list[list[tuple[int, int, int]]], beta: float
+) -> None:
+    rows = np.full((len(counts), 3, 3), np.nan)
+    for i, several in enumerate(counts):
+        for r, (correct, more, missed) in enumerate(several):
+            rows[i, r] = correct, correct + more, correct + missed
+    metric = parse(f"m2(choice=optimal, beta={beta})")
+    facts = PartFacts(("A",), len(rows), 1, 3, parts=2)
+    parts = [rows[:3], rows[3:]]
+    wanted, found = (
+        scores_of_parts(metric, ["A"], facts, [parts], resamples=3, limits=limits)
+        for limits in (LIMITS, Limits(held=0))
+    )
+    assert found.values.tolist() == wanted.values.tolist()
+    assert {k: v.tolist() for k, v in found.parts.items()} == {
+        k: v.tolist() for k, v in wanted.parts.items()
+    }

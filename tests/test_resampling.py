@@ -1,0 +1,184 @@
+"""What resamples draw: one distribution by every kind, the same digits of every partition."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from errata.errors import InputError
+from errata.metrics import parse
+from errata.numbers import Floats
+from errata.resampling import (
+    KEYED,
+    KINDS,
+    Drawn,
+    Histogram,
+    Limits,
+    Tallies,
+    _poisson_table,
+    _poisson_weights,
+    aligned,
+    bootstrap_kind,
+    resample,
+)
+
+
+def total(totals: Floats) -> Floats:
+    return np.asarray(totals[..., 0], np.float64)
+
+
+def some_rows(sentences: int) -> Floats:
+    """What sentences of two systems took: correct, proposed and gold edits."""
+    rng = np.random.default_rng(4)
+    gold = rng.integers(0, 3, sentences)
+    rows = [(rng.binomial(gold, p), gold + rng.integers(0, 2, sentences), gold) for p in (0.4, 0.6)]
+    return np.column_stack([column for row in rows for column in row]).astype(np.float64)
+
+
+def drawn(
+    kind: Drawn,
+    rows: Floats,
+    *,
+    score: Callable[[Floats], Floats] = total,
+    cuts: tuple[int, ...] = (),
+    resamples: int = 4000,
+    seed: int = 0,
+) -> Floats:
+    parts = [rows[a:b] for a, b in itertools.pairwise((0, *cuts, len(rows)))]
+    tallies = Tallies(rows.shape[1])
+    for part in parts:
+        tallies = tallies.added(Histogram.of(part))
+    return resample(
+        score,
+        parts,
+        2,
+        kind,
+        sentences=len(rows),
+        histogram=tallies.histogram,
+        resamples=resamples,
+        rng=seed,
+    )
+
+
+@pytest.mark.parametrize("kind", ["histogram", "poisson"])
+def test_kinds_have_the_distribution_of_the_sentence_bootstrap(kind: Drawn) -> None:
+    """Mean, deviation, quantiles, correlation of two systems; four standard errors apart."""
+    rows = some_rows(1500)
+    m2 = parse("m2")
+    for score in (total, m2.score):
+        one, other = (drawn(each, rows, score=score) for each in (kind, "sentences"))
+        spread = other.std(axis=0)
+        np.testing.assert_allclose(one.mean(0), other.mean(0), atol=5 * spread.max() / 4000**0.5)
+        np.testing.assert_allclose(one.std(axis=0), spread, rtol=0.06)
+        for q in (0.025, 0.25, 0.75, 0.975):
+            found, wanted = (np.quantile(each, q, axis=0) for each in (one, other))
+            np.testing.assert_allclose(found, wanted, atol=16 * spread.max() / 4000**0.5)
+        pairs = [np.corrcoef(each.T)[0, 1] for each in (one, other)]
+        assert abs(pairs[0] - pairs[1]) < 0.05
+
+
+def test_poisson_weights_do_not_change_the_number_of_sentences() -> None:
+    """A sum that is no ratio would else vary with how many sentences were drawn."""
+    rows = np.ones((500, 2))
+    np.testing.assert_allclose(drawn("poisson", rows, resamples=200), 500.0, rtol=1e-14)
+
+
+def test_blocks_keep_neighbours_together() -> None:
+    """Sentences that come in equal runs of sixteen: a bootstrap by sentences would be too sure."""
+    rows = np.repeat(np.random.default_rng(1).normal(size=(500, 2)), 16, axis=0)
+    by_blocks, by_sentences = (
+        drawn(kind, rows, resamples=500).std(axis=0) for kind in ("blocks", "sentences")
+    )
+    assert (by_blocks > 3 * by_sentences).all()
+
+
+@pytest.mark.parametrize("kind", ["histogram", "poisson", "blocks", "sentences"])
+@given(cuts=st.lists(st.integers(0, 2500), max_size=6), fraction=st.sampled_from([1.0, 0.1, 1 / 3]))
+def test_cuts_change_no_digit(kind: Drawn, cuts: list[int], fraction: float) -> None:
+    rows = some_rows(2500) * fraction
+    whole = drawn(kind, rows, resamples=7)
+    assert drawn(kind, rows, cuts=tuple(sorted(cuts)), resamples=7).tolist() == whole.tolist()
+
+
+def test_poisson_weights_belong_to_sentences_and_resamples() -> None:
+    several = _poisson_weights(5, 3, 0, 50)
+    assert several.shape == (50, KEYED)
+    np.testing.assert_array_equal(several[20:], _poisson_weights(5, 3, 20, 30))
+    for key, block in ((6, 3), (5, 4)):
+        assert (several != _poisson_weights(key, block, 0, 50)).mean() > 0.5
+
+
+def test_the_table_is_that_of_poisson() -> None:
+    share = np.bincount(_poisson_table()) / 65536
+    wanted = np.exp(-1) / np.cumprod([1, *range(1, len(share))])
+    np.testing.assert_allclose(share, wanted, atol=2 / 65536)
+
+
+def test_groups_of_resamples_are_no_other_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = some_rows(1200)
+    whole = drawn("poisson", rows, resamples=30)
+    monkeypatch.setattr("errata.resampling.BLOCK", 7 * KEYED)
+    np.testing.assert_allclose(drawn("poisson", rows, resamples=30), whole, rtol=1e-12)
+
+
+@given(arrays(np.float64, (9, 2), elements=st.sampled_from([0.0, -0.0, 1.0, 0.1, 2.0**40])))
+def test_histograms_count_rows(rows: Floats) -> None:
+    found = (Histogram.of(rows[:4]) + Histogram.of(rows[4:])).sorted()
+    wanted, times = np.unique(rows + 0.0, axis=0, return_counts=True)
+    assert (found.rows.tolist(), found.times.tolist()) == (wanted.tolist(), times.tolist())
+
+
+def test_rows_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Even:
+        def __init__(self, key: int) -> None: ...
+
+        def random_raw(self, size: int) -> Floats:
+            return np.zeros(size, np.uint64)
+
+    monkeypatch.setattr("errata.resampling.np.random.Philox", Even)
+    found = Histogram.of(np.array([[1, 2], [2, 1], [1, 2.0]])).sorted()
+    assert (found.rows.tolist(), found.times.tolist()) == ([[1.0, 2.0], [2.0, 1.0]], [2, 1])
+
+
+@pytest.mark.parametrize("size", [1, 3, 50])
+def test_a_histogram_that_grows_too_large_is_dropped(size: int) -> None:
+    limits = Limits(distinct=20)
+    numbers = np.arange(21.0)[:, None]
+    for rows, there in ((numbers, False), (numbers[:20], True)):
+        tallies = Tallies(1, limits)
+        for start in range(0, len(rows), size):
+            tallies = tallies.added(Histogram.of(rows[start : start + size]))
+        assert (tallies.histogram is not None) == there
+    assert Limits(cells=30).most(3) == 10
+
+
+def test_the_data_decide_the_kind() -> None:
+    few, many = Histogram.of(np.zeros((10, 1))), Histogram.of(np.arange(11.0)[:, None])
+    assert bootstrap_kind("auto", 10, few) == "histogram"
+    assert bootstrap_kind("auto", 9, few) == "sentences"
+    assert bootstrap_kind("auto", 109, many) == "sentences"
+    assert bootstrap_kind("auto", 110, many) == "histogram"
+    assert bootstrap_kind("auto", 100_000, None) == "sentences"
+    assert bootstrap_kind("auto", 100_001, None) == "poisson"
+    for asked in KINDS[1:]:
+        assert bootstrap_kind(asked, 9, few) == asked
+    with pytest.raises(InputError, match="too different for a histogram"):
+        bootstrap_kind("histogram", 9, None)
+    with pytest.raises(InputError, match="'jackknife' is unknown"):
+        bootstrap_kind("jackknife", 9, few)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(0, 9), max_size=8))
+def test_blocks_of_rows_are_where_they_were(sizes: list[int]) -> None:
+    rows = np.arange(float(sum(sizes)))[:, None]
+    ends = np.cumsum([0, *sizes]).tolist()
+    parts = [rows[a:b] for a, b in itertools.pairwise(ends)]
+    found = list(aligned(parts, 4))
+    assert [len(each) for each in found[:-1]] == [4] * (len(found) - 1)
+    assert [row for each in found for row in each[:, 0].tolist()] == rows[:, 0].tolist()
