@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from errata.io.shards import ShardedInputs
-
 from errata.cluster.driving import RunOutcome, finish_run, plan_run
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted
@@ -17,6 +15,7 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets.sample import SAMPLE_SYSTEMS, sample_file
 from errata.io import read_corpus, read_hypotheses
 from errata.io.folders import LocalFolder
+from errata.io.shards import ShardedInputs
 from errata.metrics import parse
 
 __all__ = ["SampleFiles", "planned", "result_of", "run_of", "tiled_sample"]

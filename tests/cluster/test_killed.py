@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from errata.cluster.crew import Crew, run_processes
 from errata.cluster.driving import finish_run
 from errata.cluster.engines import EngineSettings
-from errata.cluster.processes import Crew, run_processes
 from errata.errors import InputError
 from run_folders import SampleFiles, planned, result_of, run_of, tiled_sample
 

@@ -24,7 +24,7 @@ from errata.io.scores import read_score_file
 from run_folders import planned, result_of, run_of, tiled_sample
 
 METRICS = ("m2", "m2(choice='optimal')", "gleu", "gleu(references='official')", "bleu", "imeasure")
-EDITS = ("edits", "difficulty", "cleme", "green", "gleu2015", "ter")
+EDITS = ("edits", "difficulty", "cleme(middle=1.5)", "green", "gleu2015", "ter")
 
 
 def same(found: Scores, wanted: Scores) -> None:
@@ -125,6 +125,13 @@ def test_an_unknown_metric_is_refused_when_planning(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="m3"):
         plan_run(folder, Wanted(("m3()",)), [("gold", files.inputs())])
     assert read_manifest(folder) is None
+
+
+def test_what_only_the_whole_decides_is_refused_when_planning(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    with pytest.raises(InputError, match=r"cleme.*whole corpus.*middle"):
+        planned(tmp_path / "run", files, "cleme")
+    assert not (tmp_path / "run").exists()
 
 
 def test_tasks_of_an_array_job_make_the_same_result(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def command() -> None:
 @run_inputs_options
 @storage_option
 @format_option
-def plan(place: str, given: RunInputs, storage: dict[str, Any], form: Form) -> None:
+def plan_shards_of(place: str, given: RunInputs, storage: dict[str, Any], form: Form) -> None:
     """Cut the inputs into shards and write the plan; nothing is counted."""
     from errata.report.tables.run_folders import planned_table
 
@@ -79,7 +79,7 @@ def _planned(folder: Folder, given: RunInputs, storage: dict[str, Any]) -> Manif
 @engine_options
 @storage_option
 @format_option
-def run(
+def run_tasks(
     place: str, given: RunInputs, settings: EngineSettings, storage: dict[str, Any], form: Form
 ) -> None:
     """Plan the run if it is not planned yet, count what is missing, and print the result.
@@ -149,7 +149,7 @@ def _say(outcome: RunOutcome, folder: Folder) -> None:
 )
 @storage_option
 @format_option
-def task(
+def run_one_task(
     place: str, index: int | None, share: int | None, storage: dict[str, Any], form: Form
 ) -> None:
     """Count one task of a planned run, or a share of them: for the array jobs of a cluster.
@@ -188,7 +188,7 @@ def _index() -> int:
 @run_option
 @storage_option
 @format_option
-def status(place: str, storage: dict[str, Any], form: Form) -> None:
+def show_progress(place: str, storage: dict[str, Any], form: Form) -> None:
     """Show how far a run is, and how long the rest will take."""
     from errata.cluster.driving import planned_run
     from errata.cluster.status import run_status
@@ -202,7 +202,7 @@ def status(place: str, storage: dict[str, Any], form: Form) -> None:
 @run_option
 @storage_option
 @format_option
-def reduce(place: str, storage: dict[str, Any], form: Form) -> None:
+def reduce_counts(place: str, storage: dict[str, Any], form: Form) -> None:
     """Make the result of a run all of whose tasks were counted, and print it."""
     from errata.cluster.driving import planned_run
     from errata.cluster.engines import EngineSettings
@@ -216,7 +216,7 @@ def reduce(place: str, storage: dict[str, Any], form: Form) -> None:
 @click.option("--all", "everything", is_flag=True, help="Remove the plan and the result too.")
 @storage_option
 @format_option
-def clean(place: str, everything: bool, storage: dict[str, Any], form: Form) -> None:
+def clean_folder(place: str, everything: bool, storage: dict[str, Any], form: Form) -> None:
     """Remove the counts of a run; its plan and its result stay."""
     from errata.cluster.driving import clean_run
     from errata.report.tables.run_folders import removed_table

@@ -107,9 +107,7 @@ class RunInputs:
         chosen = [parse(text) for text in self.metrics or DEFAULT_METRICS]
         refuse_twins(chosen)
         drawn = self.bootstrap
-        return Wanted(
-            tuple(map(repr, chosen)), drawn.resamples, drawn.seed, getattr(drawn, "kind", "auto")
-        )
+        return Wanted(tuple(map(repr, chosen)), drawn.resamples, drawn.seed, drawn.kind)
 
     def sets(self, storage: dict[str, Any]) -> list[tuple[str, ShardedInputs]]:
         """The test sets: one of files, or those of folders and lists."""
@@ -178,7 +176,7 @@ def _listed(places: Sequence[str]) -> Iterator[EvaluationFiles]:
                 path=each.place,
                 remedy="leave them out of the files, or score this set with errata corpora",
             )
-        outputs = tuple(map(os.fspath, files_in(each.outputs)))
+        outputs = tuple(os.fspath(path) for path in files_in(each.outputs))
         if not outputs:
             raise InputError(
                 f"{each.name} has no outputs to score", path=each.place, remedy="give some"

@@ -62,14 +62,14 @@ def dask_client(
     """A client of the scheduler at an address, or of an embedded cluster of processes."""
     try:
         import dask
-        import distributed
+        from distributed import Client, LocalCluster
     except ImportError:
         raise MissingExtraError("Dask distributed", "pip install 'errata[scale]'") from None
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # which workers inherit
     with dask.config.set(SETTINGS):
         if scheduler is not None:
             try:
-                client = distributed.Client(
+                client = Client(
                     scheduler, security=_security(certificates), set_as_default=False, timeout="30s"
                 )
             except (OSError, ValueError, TypeError) as error:
@@ -82,7 +82,7 @@ def dask_client(
                 _same_versions(client, scheduler)
                 yield client
             return
-        cluster = distributed.LocalCluster(
+        cluster = LocalCluster(
             n_workers=workers or os.cpu_count() or 1,
             threads_per_worker=1,  # kernels let the GIL go, reading does not
             processes=True,
@@ -90,7 +90,7 @@ def dask_client(
             dashboard_address=None,
             silence_logs=50,
         )
-        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        with cluster, Client(cluster, set_as_default=False) as client:
             yield client
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from errata.cluster.counting import COUNTS, RECORDS, DamagedFileError, record_name, run_task
+from errata.cluster.crew import WorkerLostError
 from errata.cluster.engines import EngineSettings, engine_records
 from errata.cluster.manifest import (
     MANIFEST,
@@ -20,15 +21,15 @@ from errata.cluster.manifest import (
     read_manifest,
     write_manifest,
 )
-from errata.cluster.processes import WorkerLostError
 from errata.cluster.reducing import CURSORS, reduce_run
 from errata.cluster.status import RESULT, RunStatus, run_status
 from errata.errors import InputError
 from errata.io.folders import WAITING, Folder
-from errata.io.scores.run_results import SetScores
+from errata.io.scores.run_results import RunScores
 from errata.io.shards import Shard, ShardedInputs, plan_shards, read_shard
 from errata.metrics import parse
 from errata.numbers import Progress
+from errata.reduction import check_parts
 
 __all__ = ["RunOutcome", "clean_run", "count_tasks", "finish_run", "plan_run", "planned_run"]
 
@@ -40,7 +41,7 @@ ROUNDS = 5  # of counting again what turned out to be damaged, before that is sa
 class RunOutcome:
     """What a run came to, and what it took this time."""
 
-    sets: tuple[SetScores, ...]
+    sets: tuple[RunScores, ...]
     tasks: int
     counted: int  # tasks counted now
     damaged: int  # tasks that had been counted, and whose files were not as written
@@ -62,7 +63,7 @@ def plan_run(
     What could not be scored is refused here: metrics that are unknown, files that do not fit.
     """
     for text in wanted.metrics:
-        parse(text)
+        check_parts(parse(text))
     planned = []
     for name, inputs in sets:
         shards = plan_shards(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from errata.cluster.counting import ShardRecord, run_task
+from errata.cluster.crew import LIFE_SECONDS, Crew, WorkerLostError, run_processes
 from errata.cluster.manifest import Manifest
-from errata.cluster.processes import LIFE_SECONDS, Crew, WorkerLostError, run_processes
 from errata.io.folders import Folder
 
 __all__ = ["Engine", "EngineSettings", "engine_records"]

@@ -14,6 +14,8 @@ from errata.errors import InputError
 from errata.io.folders import Folder
 from errata.io.shards import Shard, ShardedInputs
 from errata.io.strict_json import decode_json
+from errata.parameters import require
+from errata.resampling import BootstrapKind
 
 __all__ = [
     "BATCH_SENTENCES",
@@ -45,7 +47,7 @@ class Wanted:
     metrics: tuple[str, ...]
     resamples: int = 1000
     seed: int = 0
-    bootstrap: str = "auto"
+    bootstrap: BootstrapKind = "auto"
     batch: int = BATCH_SENTENCES  # sentences a worker holds at a time; models see texts by it
 
 
@@ -192,6 +194,7 @@ def _manifest(text: str, name: str) -> Manifest:
 
 def _wanted(data: Mapping[str, Any]) -> Wanted:
     known = {each.name: data[each.name] for each in fields(Wanted)}
+    require("bootstrap", known["bootstrap"], BootstrapKind)
     return Wanted(**{**known, "metrics": tuple(map(str, known["metrics"]))})
 
 

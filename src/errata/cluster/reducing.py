@@ -25,7 +25,7 @@ from errata.cluster.status import RESULT
 from errata.data import Scores
 from errata.errors import InputError
 from errata.io.folders import Folder
-from errata.io.scores.run_results import SetScores, run_result_lines
+from errata.io.scores.run_results import RunScores, run_result_lines
 from errata.io.strict_json import decode_json
 from errata.metrics import Metric, parse
 from errata.numbers import Floats, Progress
@@ -101,7 +101,7 @@ class _CountedSystem:
 
 def reduce_run(
     folder: Folder, manifest: Manifest, *, progress: Progress | None = None
-) -> tuple[SetScores, ...]:
+) -> tuple[RunScores, ...]:
     """The scores of every metric on every test set, written to ``result.json``.
 
     Raises `DamagedFileError` for the first file that is not what was written.
@@ -126,7 +126,7 @@ def reduce_run(
                 cursor = _Cursor(folder, manifest, f"{CURSORS}/{number:04d}-{m:04d}.json")
                 standing = _read(counts, metric, m, cursor, one_more)
                 scores.append(_scores(counts, metric, m, facts, standing, failed))
-        sets.append(SetScores(each.name, tuple(scores)))
+        sets.append(RunScores(each.name, tuple(scores)))
     lines = run_result_lines(sets, manifest.digest)
     folder.write("".join(f"{line}\n" for line in lines).encode("utf-8"), RESULT)
     folder.remove(CURSORS)

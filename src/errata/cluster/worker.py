@@ -1,4 +1,4 @@
-"""A worker process of `errata.cluster.processes`: tasks in, records out, a sign of life between."""
+"""A worker process of `errata.cluster.crew`: tasks in, records out, a sign of life between."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from errata.cluster.manifest import Manifest, read_manifest
 from errata.errors import ErrataError
 from errata.io.folders import open_folder
 
-__all__ = ["Asked", "serve"]
+__all__ = ["WorkOrder", "do_orders"]
 
 ALIVE_SECONDS = 1.0
 
 
-class Asked(NamedTuple):
+class WorkOrder(NamedTuple):
     """What a worker is to do: a task, without some of its places; or only to count a stretch."""
 
     task: int
@@ -26,7 +26,7 @@ class Asked(NamedTuple):
     stretch: tuple[int, int] | None = None
 
 
-def serve(channel: Connection, place: str, storage: Mapping[str, Any]) -> None:
+def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> None:
     """Do what comes through the channel until it is closed.
 
     Sent back are ``("alive", None)`` now and then, ``("done", record)`` and ``("failed", error)``.
@@ -44,7 +44,7 @@ def serve(channel: Connection, place: str, storage: Mapping[str, Any]) -> None:
     assert manifest is not None, "a worker is started for a run that was planned"
     while True:
         try:
-            asked: Asked = channel.recv()
+            asked: WorkOrder = channel.recv()
         except (EOFError, OSError):  # whoever asked is gone
             return
         try:
@@ -63,7 +63,7 @@ def _live(send: Any) -> None:
             os._exit(0)
 
 
-def _done(place: str, manifest: Manifest, asked: Asked, storage: Mapping[str, Any]) -> object:
+def _done(place: str, manifest: Manifest, asked: WorkOrder, storage: Mapping[str, Any]) -> object:
     if asked.stretch is None:
         folder = open_folder(place, storage)
         record = run_task(folder, manifest, asked.task, left_out=asked.left_out, storage=storage)

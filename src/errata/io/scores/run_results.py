@@ -11,20 +11,20 @@ from errata.data import Scores
 from errata.errors import InputError
 from errata.io.scores.stored import from_stored_json, stored_json
 
-__all__ = ["RUN_RESULT", "SetScores", "from_run_result", "run_result_lines", "scores_in_run"]
+__all__ = ["RUN_RESULT", "RunScores", "from_run_result", "run_result_lines", "scores_in_run"]
 
 RUN_RESULT = "errata result 1"
 _REMEDY = "give result.json of a run (errata scale)"
 
 
-class SetScores(NamedTuple):
+class RunScores(NamedTuple):
     """What every metric says of the systems on one test set."""
 
     name: str
     scores: tuple[Scores, ...]
 
 
-def run_result_lines(sets: Sequence[SetScores], manifest: str) -> Iterator[str]:
+def run_result_lines(sets: Sequence[RunScores], manifest: str) -> Iterator[str]:
     """The file, a line for every metric and set; the same scores give the same bytes."""
     yield "{"
     yield f'"format": {json.dumps(RUN_RESULT)},'
@@ -39,11 +39,11 @@ def run_result_lines(sets: Sequence[SetScores], manifest: str) -> Iterator[str]:
     yield "]}"
 
 
-def from_run_result(data: Any, name: str) -> list[SetScores]:
+def from_run_result(data: Any, name: str) -> list[RunScores]:
     """The scores of a run, by test set."""
     try:
         return [
-            SetScores(
+            RunScores(
                 str(each["name"]), tuple(from_stored_json(one, name) for one in each["scores"])
             )
             for each in data["sets"]

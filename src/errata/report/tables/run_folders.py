@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from errata.cluster.manifest import Manifest
 from errata.cluster.status import RunStatus
-from errata.io.scores.run_results import SetScores
+from errata.io.scores.run_results import RunScores
 from errata.report.table import Cell, Form, Table
 from errata.report.tables.corpora import across_table, stability_table
 from errata.report.tables.scores import shown_scores, told_apart
@@ -98,7 +98,7 @@ def removed_table(removed: Mapping[str, int]) -> Table:
 
 
 def run_tables(
-    sets: Sequence[SetScores],
+    sets: Sequence[RunScores],
     *,
     form: Form = "table",
     confidence: float = 0.95,

@@ -17,7 +17,7 @@ from typing import Any
 
 from errata.cluster.counting import ShardRecord
 from errata.cluster.manifest import Manifest
-from errata.cluster.worker import Asked, serve
+from errata.cluster.worker import WorkOrder, do_orders
 from errata.errors import InputError
 
 __all__ = ["DEATHS", "LIFE_SECONDS", "Crew", "WorkerLostError", "places_that_kill", "run_processes"]
@@ -40,7 +40,7 @@ class _Worker:
 
     process: Any
     channel: Connection
-    asked: Asked | None = None
+    asked: WorkOrder | None = None
     heard: float = field(default_factory=time.monotonic)
 
     def end(self) -> None:
@@ -92,7 +92,7 @@ class Crew:
         """Another crew of the same run, of one worker."""
         return Crew(self._place, 1, storage=self._storage, life=self._life)
 
-    def ask(self, asked: Asked) -> None:
+    def ask(self, asked: WorkOrder) -> None:
         """Give a task to a worker that has none, or to a new one."""
         idle = next((w for w in self._workers if w.asked is None and w.process.is_alive()), None)
         if idle is None:
@@ -106,7 +106,7 @@ class Crew:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(
-            target=serve, args=(theirs, self._place, self._storage), daemon=True
+            target=do_orders, args=(theirs, self._place, self._storage), daemon=True
         )
         process.start()
         theirs.close()
@@ -114,7 +114,7 @@ class Crew:
         self._workers.append(worker)
         return worker
 
-    def answers(self, seconds: float) -> Iterator[tuple[Asked, object]]:
+    def answers(self, seconds: float) -> Iterator[tuple[WorkOrder, object]]:
         """What came back within so many seconds: what was asked, and a record or an error."""
         channels = {worker.channel: worker for worker in self._workers}
         ready = wait(list(channels), timeout=seconds)
@@ -125,7 +125,7 @@ class Crew:
         for worker in [w for w in self._workers if w.asked is not None and w.heard < late]:
             yield from self._lost(worker, f"gave no sign of life for {self._life:g} s")
 
-    def _heard(self, worker: _Worker) -> Iterator[tuple[Asked, object]]:
+    def _heard(self, worker: _Worker) -> Iterator[tuple[WorkOrder, object]]:
         try:
             word, content = worker.channel.recv()
         except (EOFError, OSError):
@@ -139,7 +139,7 @@ class Crew:
             assert asked is not None
             yield asked, content
 
-    def _lost(self, worker: _Worker, why: str) -> Iterator[tuple[Asked, object]]:
+    def _lost(self, worker: _Worker, why: str) -> Iterator[tuple[WorkOrder, object]]:
         worker.end()
         self._workers.remove(worker)
         if worker.asked is not None:
@@ -159,7 +159,7 @@ def run_processes(
     Raised is what a task refuses, and a sentence that ends its workers, unless ``allow_failed``
     such sentences may be left out.
     """
-    waiting = deque(Asked(task) for task in tasks)
+    waiting = deque(WorkOrder(task) for task in tasks)
     deaths: Counter[int] = Counter()
     gone = 0
     while waiting or crew.busy:
@@ -181,7 +181,7 @@ def run_processes(
                 yield ShardRecord.from_json(answer)  # type: ignore[arg-type]
 
 
-def _without_killers(crew: Crew, manifest: Manifest, asked: Asked, allowed: int) -> Asked:
+def _without_killers(crew: Crew, manifest: Manifest, asked: WorkOrder, allowed: int) -> WorkOrder:
     """The same task without the sentences that end workers, if so many may be left out."""
     task = manifest.tasks[asked.task]
     with crew.alone() as alone:
@@ -204,7 +204,7 @@ def _without_killers(crew: Crew, manifest: Manifest, asked: Asked, allowed: int)
 
 def _survives(crew: Crew, task: int, start: int, stop: int) -> bool:
     """Whether a worker that counts a stretch of a shard lives."""
-    crew.ask(Asked(task, stretch=(start, stop)))
+    crew.ask(WorkOrder(task, stretch=(start, stop)))
     while True:
         for _, answer in crew.answers(1.0):
             if isinstance(answer, WorkerLostError):
