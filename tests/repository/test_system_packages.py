@@ -14,6 +14,8 @@ COMPILER = "gcc libc6-dev (a C compiler for the kernels)"
 BROWSER = "chromium chromium-driver (a browser for the tests of pages)"
 WORDS = "wordnet-base (synonyms for METEOR)"
 DATABASE = "postgresql (a database for the tests of campaigns)"
+CLUSTER = "slurm-wlm munge iproute2 (a cluster for the tests of runs)"
+OTHERS = ("data.noun", "initdb", "sbatch", "ip")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell script")
 
@@ -45,6 +47,7 @@ class Machine:
                 "PATH": str(self.folder),
                 "WORDNET": str(self.folder),
                 "POSTGRES": str(self.folder),
+                "IP": str(self.folder / "ip"),
                 **settings,
             },
         )
@@ -61,7 +64,7 @@ def machine(tmp_path: Path) -> Machine:
 def test_it_says_what_it_installs_group_by_group(machine: Machine) -> None:
     machine.program("apt-get")
     said, notes, calls = machine.run()
-    groups = (COMPILER, BROWSER, WORDS, DATABASE)
+    groups = (COMPILER, BROWSER, WORDS, DATABASE, CLUSTER)
     assert said == [f"installing system packages: {group}" for group in groups]
     assert notes == []
     assert calls == [
@@ -70,17 +73,18 @@ def test_it_says_what_it_installs_group_by_group(machine: Machine) -> None:
         "apt-get -qq install -y --no-install-recommends chromium chromium-driver",
         "apt-get -qq install -y --no-install-recommends wordnet-base",
         "apt-get -qq install -y --no-install-recommends postgresql",
+        "apt-get -qq install -y --no-install-recommends slurm-wlm munge iproute2",
     ]
 
 
 def test_it_is_silent_where_nothing_is_missing(machine: Machine) -> None:
-    for name in ("cc", "chromium", "chromedriver", "apt-get", "data.noun", "initdb"):
+    for name in ("cc", "chromium", "chromedriver", "apt-get", *OTHERS):
         machine.program(name)
     assert machine.run() == ([], [], [])
 
 
 def test_only_what_is_missing_is_installed(machine: Machine) -> None:
-    for name in ("cc", "chromium", "apt-get", "data.noun", "initdb"):
+    for name in ("cc", "chromium", "apt-get", *OTHERS):
         machine.program(name)
     said, _, calls = machine.run()
     assert len(said) == 1
@@ -88,7 +92,7 @@ def test_only_what_is_missing_is_installed(machine: Machine) -> None:
 
 
 def test_programs_of_a_version_are_found_where_they_are_not_on_the_path(machine: Machine) -> None:
-    for name in ("cc", "chromium", "chromedriver", "apt-get", "data.noun"):
+    for name in ("cc", "chromium", "chromedriver", "apt-get", "data.noun", "sbatch", "ip"):
         machine.program(name)
     (machine.folder / "15" / "bin").mkdir(parents=True)
     assert machine.run()[0] == [f"installing system packages: {DATABASE}"]
@@ -99,7 +103,7 @@ def test_programs_of_a_version_are_found_where_they_are_not_on_the_path(machine:
 def test_it_says_so_before_it_does(machine: Machine) -> None:
     machine.program("apt-get", "echo apt-get speaks")
     said, _, _ = machine.run()
-    assert said.index("apt-get speaks") == 4
+    assert said.index("apt-get speaks") == 5
 
 
 @pytest.mark.parametrize(
@@ -127,6 +131,8 @@ def test_where_it_may_not_install_it_notes_and_goes_on(
         f"note: not installing {BROWSER}: {why}; without, those tests are skipped",
         f"note: not installing {WORDS}: {why}; without, its tests with synonyms are skipped",
         f"note: not installing {DATABASE}: {why}; without, those on PostgreSQL are skipped",
+        f"note: not installing {CLUSTER}: {why}; without, those on SLURM or several hosts are "
+        "skipped",
     ]
 
 
@@ -136,17 +142,17 @@ def test_with_sudo_it_installs(machine: Machine) -> None:
     machine.program("sudo", 'shift\nexec "$@"')
     machine.program("true")
     said, notes, calls = machine.run()
-    assert (len(said), notes, len(calls)) == (4, [], 5)
+    assert (len(said), notes, len(calls)) == (5, [], 6)
     asked = [line for line in machine.log.read_text().splitlines() if line.startswith("sudo -n")]
-    assert len(asked) == 6, "may we, update, and four groups"
+    assert len(asked) == 7, "may we, update, and five groups"
 
 
 def test_what_cannot_be_installed_is_noted_and_the_rest_is_installed(machine: Machine) -> None:
     machine.program("apt-get", 'case "$*" in *gcc*|*update*) exit 100;; esac')
     said, notes, calls = machine.run()
-    assert len(said) == 4
+    assert len(said) == 5
     assert notes == [
         "note: apt-get update failed; trying to install all the same",
         "note: could not install gcc libc6-dev; going on without",
     ]
-    assert len(calls) == 5
+    assert len(calls) == 6
