@@ -11,12 +11,29 @@ from pathlib import Path
 
 import pytest
 
-from errata.errors import DataWarning, InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError
 from errata.io import read_corpus, read_text
 from errata.io.outputs import read_systems
 from errata.io.shards import ShardedInputs, cut_shards, plan_shards, read_shard, stream_batches
 
-SOURCES = [f"Sentence number {k} about the topic {k * k} ." for k in range(40)]
+WORDS = [
+    "river",
+    "stone",
+    "bread",
+    "cloud",
+    "music",
+    "garden",
+    "window",
+    "letter",
+    "market",
+    "winter",
+    "candle",
+    "forest",
+]
+SOURCES = [
+    f"Sentence number {k} : {' '.join(WORDS[(k * k * j + k) % 12] for j in range(1, 7))} ."
+    for k in range(40)
+]
 REST = "REQUIRED|||-NONE-|||0"
 
 
@@ -111,7 +128,9 @@ def test_annotators_and_systems_of_all_files(tmp_path: Path, act) -> None:
     (tmp_path / "g1.m2").write_text(f"S a\n{line}1\n")
     (tmp_path / "g2.m2").write_text(f"S a\n{line}2\n")
     inputs = ShardedInputs(gold=str(tmp_path / "g*.m2"), annotators=(2,))
-    corpora = [c for shard in plan_shards(inputs) for c, _ in read_shard(shard, inputs)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        corpora = [c for shard in plan_shards(inputs) for c, _ in read_shard(shard, inputs)]
     assert [[r.implied for r in c.references[0]] for c in corpora] == [[True], [False]]
     assert said(lambda: read(inputs)) == [
         "g*: 1 sentences have no annotation by annotator 2; they count as having nothing to "
@@ -186,8 +205,8 @@ def test_unrelated_texts_are_refused_unless_meant(tmp_path: Path) -> None:
     }
     with pytest.raises(InputError, match=r"o\.txt: the lines resemble their own sources"):
         read(ShardedInputs(**files))
-    with pytest.warns(DataWarning, match=r"o\.txt: the lines resemble"):
-        read(ShardedInputs(**files, guard=False))
+    warned = said(lambda: read(ShardedInputs(**files, guard=False)))
+    assert any("o.txt: the lines resemble" in each for each in warned)
     # A few lines at the end are no reason to refuse the rest.
     write(tmp_path / "o.txt", [*SOURCES[:30], *other[30:]])
     with warnings.catch_warnings():
@@ -266,7 +285,7 @@ def test_zstd_needs_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(InputError, match=r"damaged zstd file: .*cut short"):
         read_text(path)
     path.write_bytes(b"a\n")
-    with pytest.raises(InputError, match="named .zst but is not zstd-compressed"):
+    with pytest.raises(InputError, match=r"named \.zst but is not zstd-compressed"):
         read_text(path)
     path.write_bytes(packed)
     monkeypatch.setitem(sys.modules, "zstandard", None)
