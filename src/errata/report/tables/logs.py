@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from errata.numbers import wilson
+from errata.numbers import Estimate, Interval, wilson
 from errata.report.table import Cell, Table
 from errata.studies.logs import EVERYTHING, LogCounts, LogPart, edits_per_sentence
 
@@ -18,7 +18,7 @@ Part = tuple[str, str]  # a column and its value
 def log_tables(counts: LogCounts, *, confidence: float = 0.95, signature: str = "") -> list[Table]:
     """All sentences, each kind of edit, each slice, and each kind in each slice."""
     overall = Table(
-        ("figure", "value"),
+        ("figure", "value", "interval"),
         tuple(_overall(counts.part(), confidence)),
         title="Logs",
         name="logs",
@@ -36,32 +36,38 @@ def log_tables(counts: LogCounts, *, confidence: float = 0.95, signature: str = 
 
 
 def _overall(part: LogPart, confidence: float) -> Iterable[tuple[Cell, ...]]:
-    yield "sentences", part.sentences
-    yield "changed", part.changed
-    yield "change rate", _share(part.changed, part.sentences, confidence)
-    yield "edits", part.edits
-    yield "edits per sentence", edits_per_sentence(part, confidence) if part.sentences else None
+    yield "sentences", part.sentences, None
+    yield "changed", part.changed, None
+    yield "change rate", *_share(part.changed, part.sentences, confidence)
+    yield "edits", part.edits, None
+    if part.sentences:
+        yield "edits per sentence", *_apart(edits_per_sentence(part, confidence))
     if part.clean:
-        yield "marked clean", part.clean
-        yield "false alarms", part.alarms
-        yield "false alarm rate", _share(part.alarms, part.clean, confidence)
+        yield "marked clean", part.clean, None
+        yield "false alarms", part.alarms, None
+        yield "false alarm rate", *_share(part.alarms, part.clean, confidence)
     if part.answered:
-        yield "answered", part.answered
-        yield "accepted", part.accepted
-        yield "accepted share", _share(part.accepted, part.answered, confidence)
+        yield "answered", part.answered, None
+        yield "accepted", part.accepted, None
+        yield "accepted share", *_share(part.accepted, part.answered, confidence)
 
 
-def _share(found: int, of: int, confidence: float) -> Cell:
+def _apart(found: Estimate) -> tuple[Cell, Cell]:
+    """A number and its interval, of which it need not be the middle."""
+    return found.value, Interval(found.low, found.high)
+
+
+def _share(found: int, of: int, confidence: float) -> tuple[Cell, Cell]:
     """A share with its interval, and nothing where there is nothing to share."""
-    return wilson(found, of, confidence) if of else None
+    return _apart(wilson(found, of, confidence)) if of else (None, None)
 
 
 def _shares(part: LogPart, confidence: float) -> tuple[Cell, ...]:
     return (
-        _share(part.changed, part.sentences, confidence),
-        _share(part.alarms, part.clean, confidence),
+        *_share(part.changed, part.sentences, confidence),
+        *_share(part.alarms, part.clean, confidence),
         part.answered or None,
-        _share(part.accepted, part.answered, confidence),
+        *_share(part.accepted, part.answered, confidence),
     )
 
 
@@ -92,14 +98,15 @@ def _table(
     columns: Sequence[str], rows: Sequence[tuple[Cell, ...]], title: str, name: str, signature: str
 ) -> Table:
     """A table that goes on with shares, without those of which the logs say nothing."""
-    ends = (*SHARES[:2], "answered", SHARES[2])
+    heads = [(share, f"{share} interval") for share in SHARES]
+    ends = (*heads[0], *heads[1], "answered", *heads[2])
     table = Table(
         (*columns, *ends),
         tuple(rows),
         title=title,
         name=name,
         signature=signature,
-        formats=dict.fromkeys(SHARES, SHARE),
+        formats={name: SHARE for head in heads for name in head},
     )
     for end in ends:
         table = table.without_empty(end)
