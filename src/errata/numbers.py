@@ -32,6 +32,7 @@ __all__ = [
     "resampling_generator",
     "seed_name",
     "settled",
+    "wilson",
 ]
 
 Floats = NDArray[np.float64]
@@ -198,3 +199,21 @@ def bootstrap_weights(
         for row in weights:
             row[:] = np.bincount(generator.integers(0, units, size or units), minlength=units)
         yield weights
+
+
+def wilson(passed: int, of: int, confidence: float = 0.95) -> Estimate:
+    """A share with its score interval (Wilson 1927); NaN of nothing.
+
+    >>> [round(x, 3) for x in wilson(9, 10)]
+    [0.9, 0.596, 0.982]
+    """
+    if of == 0:
+        return Estimate(float("nan"), 0.0, 1.0)
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + confidence) / 2))
+    p = passed / of
+    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * float(np.sqrt(p * (1 - p) / of + z * z / (4 * of * of)))
+    low = 0.0 if passed == 0 else middle - half
+    return Estimate(p, low, 1.0 if passed == of else middle + half)

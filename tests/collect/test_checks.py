@@ -16,12 +16,12 @@ from errata.collect.checks import (
     rule_blocks,
     self_agreement,
     share_of_ties,
-    wilson,
 )
 from errata.collect.design import Design, Scale
 from errata.collect.readings import StoredAnswer, item_name, judgment_of
 from errata.data import Judgment
 from errata.human.agreement import judge_agreement
+from errata.numbers import wilson
 
 EXPECTED = {"worse": 2, "better": 0}
 SCORE = Design(kind="score", scales=(Scale("x"), Scale("y", 0, 4)), side_by_side=True)

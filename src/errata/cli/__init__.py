@@ -26,6 +26,7 @@ COMMANDS = {
     "verify": "Recompute a pasted score: 'SIGNATURE = VALUE'.",
     "board": "Make a leaderboard of a folder of submissions.",
     "compare": "Say what changed between an old system and a new one.",
+    "logs": "Count what a system did in use, without references.",
     "report": "Make one page of everything that is known of systems.",
     "metrics": "List the metrics, or the parameters of one.",
     "check": "Look for mistakes in a gold set and its hypotheses.",

@@ -17,16 +17,8 @@ from errata.collect.tasks import letters_of
 from errata.data import Judgment
 from errata.human.agreement import Kappa, judge_tallies, kappa_between
 from errata.human.decisions import output_pairs
-from errata.numbers import Estimate
 
-__all__ = [
-    "control_passed",
-    "first_ranked_best",
-    "rule_blocks",
-    "self_agreement",
-    "share_of_ties",
-    "wilson",
-]
+__all__ = ["control_passed", "first_ranked_best", "rule_blocks", "self_agreement", "share_of_ties"]
 
 MARGIN = 0.1  # of a scale's range, where the campaign sets none
 
@@ -84,24 +76,6 @@ def control_passed(
 def margin_of(design: Design, scale: Scale) -> float:
     """By how much a damaged output must be scored lower: as set, or a tenth of the range."""
     return design.margin if design.margin is not None else MARGIN * (scale.high - scale.low)
-
-
-def wilson(passed: int, of: int, confidence: float = 0.95) -> Estimate:
-    """A share with its score interval (Wilson 1927); NaN of nothing.
-
-    >>> [round(x, 3) for x in wilson(9, 10)]
-    [0.9, 0.596, 0.982]
-    """
-    if of == 0:
-        return Estimate(float("nan"), 0.0, 1.0)
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + confidence) / 2))
-    p = passed / of
-    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * float(np.sqrt(p * (1 - p) / of + z * z / (4 * of * of)))
-    low = 0.0 if passed == 0 else middle - half
-    return Estimate(p, low, 1.0 if passed == of else middle + half)
 
 
 def rule_blocks(rule: tuple[int, int] | None, passed: Sequence[bool | None]) -> bool:

@@ -43,6 +43,7 @@ __all__ = [
     "most_bytes",
     "opened",
     "opened_part",
+    "opened_raw",
     "plain_name",
     "shown_name",
 ]
@@ -288,6 +289,15 @@ def opened(
 
 
 @contextmanager
+def opened_raw(path: PathLike, *, storage: Mapping[str, Any] | None = None) -> Iterator[Any]:
+    """A file as it is, to be sought in, whatever its size."""
+    name = shown_name(path)
+    with _told(name, str), _source(path, name, False, storage or {}) as file:
+        files_read.add(file, name)
+        yield file
+
+
+@contextmanager
 def opened_part(
     path: PathLike, start: int, stop: int, *, storage: Mapping[str, Any] | None = None
 ) -> Iterator[BufferedReader]:
@@ -295,10 +305,8 @@ def opened_part(
 
     A file that ends before ``stop`` gives fewer.
     """
-    name = shown_name(path)
-    with _told(name, str), _source(path, name, False, storage or {}) as file:
-        files_read.add(file, name)
-        JOURNAL.info("reading %s, bytes %d to %d", name, start, stop)
+    JOURNAL.info("reading %s, bytes %d to %d", shown_name(path), start, stop)
+    with opened_raw(path, storage=storage) as file:
         file.seek(start)
         yield BufferedReader(_Part(file, stop - start), 1 << 16)
 

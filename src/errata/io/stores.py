@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from errata.errors import ErrataError, InputError, MissingExtraError
@@ -83,7 +84,12 @@ def _store(url: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
 
 def _mark(info: Mapping[str, Any]) -> str:
     name = next((name for name in MARKS if info.get(name)), None)
-    return "" if name is None else f"{name.lower()}:{info[name]}".replace('"', "")
+    if name is None:
+        return ""
+    value = info[name]
+    if isinstance(value, datetime):  # one and the same store gives either
+        value = value.timestamp()
+    return f"{name.lower()}:{value}".replace('"', "")
 
 
 @contextmanager

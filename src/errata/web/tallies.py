@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from errata.collect.checks import wilson
 from errata.human.decisions import OutputPairs
 from errata.human.head_to_head import HeadToHead
-from errata.numbers import Interval
+from errata.numbers import Interval, wilson
 from errata.report.cells import Cell
 from errata.report.table import Table
 

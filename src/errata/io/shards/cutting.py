@@ -47,6 +47,10 @@ def plan_shards(
     for name, size in (("shard_bytes", shard_bytes), ("shard_sentences", shard_sentences)):
         if size is not None and size < 1:
             raise InputError(f"{name}={size} is not positive", remedy="give a whole number from 1")
+    if inputs.parquet is not None:
+        from errata.io.shards.parquet import plan_parquet
+
+        return plan_parquet(inputs, shard_bytes, shard_sentences, progress)
     if shard_sentences is None:
         return _plan(inputs, lambda first: _Wanted(every_bytes=shard_bytes), progress)
     return _plan(inputs, lambda first: _Wanted(every=shard_sentences), progress)

@@ -30,16 +30,22 @@ def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
     return [*zip(parts[::2], [*numbers, -1], strict=True)], name
 
 
-def files_of(patterns: Sequence[str], storage: Mapping[str, Any]) -> list[Listed]:
+def files_of(
+    patterns: Sequence[str], storage: Mapping[str, Any], *, inside: str | None = None
+) -> list[Listed]:
     """The files of patterns: pattern after pattern, those of one in natural order.
 
     ``-`` is standard input. A pattern that fits no file is refused, and so is a file named twice.
+    A folder stands for the files of the ending ``inside``, in it and in its folders; without one
+    it is refused.
     """
     found: list[Listed] = []
     for pattern in patterns:
         if pattern == "-":
             found.append(Listed("-", 0, ""))
             continue
+        if inside is not None and (pattern.endswith("/") or os.path.isdir(pattern)):
+            pattern = f"{pattern.rstrip('/')}/**/*{inside}"
         here = listed(pattern, storage) if is_url(pattern) else _local(pattern)
         if not here:
             raise InputError(
@@ -82,7 +88,10 @@ def _status(name: str) -> Listed:
 
 def groups_of(inputs: ShardedInputs) -> list[dict[str, Listed]]:
     """The files that belong together, by role: the k-th of each."""
-    files = {role: files_of(names, inputs.storage) for role, names in inputs.roles.items()}
+    inside = None if inputs.parquet is None else ".parquet"
+    files = {
+        role: files_of(names, inputs.storage, inside=inside) for role, names in inputs.roles.items()
+    }
     sizes = {role: len(several) for role, several in files.items()}
     if len({*sizes.values()}) > 1:
         said = ", ".join(

@@ -24,8 +24,9 @@ class ShardedInputs:
 
     Everything that changes a number when files are read is a field. The gold standard is M2
     (``gold``), or ``source`` and ``references``, one pattern per reference set; ``outputs`` are
-    pairs of a system's name and its pattern. ``parquet`` stands for all of them. ``storage`` are
-    options for fsspec (``endpoint_url``, ``anon``...), which are neither shown nor written.
+    pairs of a system's name and its pattern. ``parquet`` (files, or a folder of them) stands for
+    all of them; outputs beside it are Parquet files too. ``storage`` are options for fsspec
+    (``endpoint_url``, ``anon``...), which are neither shown nor written.
 
     >>> inputs = ShardedInputs(gold="gold-*.m2", outputs=(("ours", "ours-*.txt"),))
     >>> list(inputs.roles)
@@ -46,12 +47,10 @@ class ShardedInputs:
     storage: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.parquet is not None and (
-            self.gold or self.source or self.references or self.outputs
-        ):
+        if self.parquet is not None and (self.gold or self.source or self.references):
             raise InputError(
                 "both Parquet files and texts are given",
-                remedy="leave out the Parquet files, or gold, source, references and outputs",
+                remedy="leave out the Parquet files, or gold, source and references",
             )
         if self.gold is not None and self.references:
             raise InputError(

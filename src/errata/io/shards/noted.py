@@ -29,11 +29,16 @@ class Noted:
         self._whole: dict[tuple[str, str], Finding] = {}
         self._holds: Counter[tuple[str, str]] = Counter()
         self._sentences: Counter[str] = Counter()
+        self._batch: dict[str, int] = {}
         self._sums: dict[str, tuple[int, Callable[[int], str]]] = {}
 
-    def note(self, path: str, sentences: int, findings: Iterable[Finding], guard: bool) -> None:
-        """Take in what was found in a batch of so many sentences of a file."""
-        self._sentences[path] += sentences
+    def note(
+        self, path: str, before: int, sentences: int, findings: Iterable[Finding], guard: bool
+    ) -> None:
+        """Take in findings of a batch: so many sentences of a file, after ``before`` of them."""
+        if self._batch.get(path) != before:
+            self._batch[path] = before
+            self._sentences[path] += sentences
         for finding in refused(findings, guard=guard):
             key = finding.code, finding.path
             if finding.severity != "warning":

@@ -1,0 +1,131 @@
+"""Inputs in object stores: in memory for the small things, and a real server on loopback."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from pathlib import Path
+
+import pytest
+
+from errata.errors import InputError, MissingExtraError
+from errata.io import read_text
+from errata.io.shards import ShardedInputs, plan_shards, read_shard, stream_batches
+from errata.io.stores import is_url
+
+fsspec = pytest.importorskip("fsspec")
+
+SOURCES = [f"This be sentence {k} ." for k in range(50)]
+GOLD = "".join(f"S {s}\nA 1 2|||V|||is|||REQUIRED|||-NONE-|||0\n\n" for s in SOURCES)
+
+
+@pytest.fixture
+def memory():
+    store = fsspec.filesystem("memory")
+    yield store
+    store.rm("/errata", recursive=True)
+
+
+def test_patterns_in_a_store(memory) -> None:
+    for k in (2, 10):
+        memory.pipe(f"/errata/gold-{k}.m2", GOLD.encode())
+        memory.pipe(
+            f"/errata/ours-{k}.txt.gz", gzip.compress("".join(f"{s}\n" for s in SOURCES).encode())
+        )
+    inputs = ShardedInputs(
+        gold="memory://errata/gold-*.m2", outputs=(("ours", "memory://errata/ours-*.txt.gz"),)
+    )
+    shards = plan_shards(inputs)
+    names = [shard.pieces["gold"][0].uri.rpartition("/")[2] for shard in shards]
+    assert names == ["gold-2.m2", "gold-10.m2"]
+    got = [corpus for shard in shards for corpus, _ in read_shard(shard, inputs)]
+    assert [corpus.sources for corpus in got] == [tuple(SOURCES)] * 2
+    assert [len(corpus) for corpus, _ in stream_batches(inputs, batch=30)] == [30, 20, 30, 20]
+    plain = ShardedInputs(gold="memory://errata/gold-2.m2")
+    cut = plan_shards(plain, shard_sentences=20)
+    assert [len(c) for shard in cut for c, _ in read_shard(shard, plain)] == [20, 20, 10]
+    memory.pipe("/errata/gold-2.m2", GOLD.encode() + b"\n")
+    with pytest.raises(InputError, match="has changed since the run was planned"):
+        list(read_shard(cut[0], plain))
+
+
+def test_one_file_by_url_everywhere(memory, tmp_path: Path) -> None:
+    memory.pipe("/errata/s.txt", b"a\nb\n")
+    assert read_text("memory://errata/s.txt") == ("a", "b")
+    (tmp_path / "s.txt").write_text("c\n")
+    assert read_text(f"file://{tmp_path}/s.txt") == ("c",)
+
+
+def test_what_is_not_there(memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.pipe("/errata/x", b"")
+    with pytest.raises(InputError, match=r"memory://errata/no\.txt: .*there is no such file"):
+        read_text("memory://errata/no.txt")
+    with pytest.raises(InputError, match="no file fits the pattern"):
+        plan_shards(ShardedInputs(source="memory://errata/no-*.txt"))
+    with pytest.raises(InputError, match="nowhere://x: "):
+        read_text("nowhere://x")
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[scale\]'"):
+        read_text("memory://errata/s.txt")
+
+
+@pytest.mark.parametrize(
+    "path", ["a.txt", "C:\\a.txt", "a:b/c", "dir/a://b", "-", "://x", "1a://b"]
+)
+def test_what_is_no_url(path: str) -> None:
+    assert not is_url(path)
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    """A server that speaks S3, on a free port of this machine."""
+    pytest.importorskip("s3fs")
+    server = pytest.importorskip("moto.server")
+    running = server.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    running.start()
+    try:
+        host, port = running.get_host_and_port()
+        storage = {"endpoint_url": f"http://{host}:{port}", "key": "test", "secret": "test"}
+        store = fsspec.filesystem("s3", **storage)
+        store.mkdir("errata-logs")
+        yield store, storage
+    finally:
+        running.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_real_object_store(bucket) -> None:
+    store, storage = bucket
+    store.pipe("errata-logs/gold-1.m2", GOLD.encode())
+    store.pipe("errata-logs/gold-2.m2", GOLD.encode())
+    text = "".join(f"{s}\n" for s in SOURCES).encode()
+    store.pipe("errata-logs/ours-1.txt", text)
+    store.pipe("errata-logs/ours-2.txt", gzip.compress(text))
+    inputs = ShardedInputs(
+        gold="s3://errata-logs/gold-*.m2",
+        outputs=(("ours", "s3://errata-logs/ours-*.txt"),),
+        storage=storage,
+    )
+    shards = plan_shards(inputs, shard_sentences=20)
+    assert [shard.sentences for shard in shards] == [20, 20, 10, 50]
+    assert all(piece.mark.startswith("etag:") for s in shards for piece in s.pieces["gold"])
+    assert "test" not in str(shards[0].to_json()).replace("errata-logs", "")
+    got = [pair for shard in shards for pair in read_shard(shard, inputs)]
+    assert sum((corpus.sources for corpus, _ in got), ()) == tuple(SOURCES) * 2
+    assert sum((systems[0].sentences for _, systems in got), ()) == tuple(SOURCES) * 2
+    store.pipe("errata-logs/gold-1.m2", GOLD.replace("|||is|||", "|||am|||").encode())
+    with pytest.raises(InputError, match="has changed since the run was planned: it was written"):
+        list(read_shard(shards[0], inputs))
+    with pytest.raises(InputError, match="s3://errata-logs/none"):
+        list(stream_batches(ShardedInputs(source="s3://errata-logs/none", storage=storage)))
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    table = pa.table({"source": SOURCES, "hypothesis": SOURCES})
+    with store.open("errata-logs/day=1/x.parquet", "wb") as file:
+        write_table(table, file, row_group_size=15)
+    inputs = ShardedInputs(parquet="s3://errata-logs/**/*.parquet", storage=storage)
+    shards = plan_shards(inputs, shard_bytes=1)
+    assert [shard.sentences for shard in shards] == [15, 15, 15, 5]
+    assert [len(c) for shard in shards for c, _ in read_shard(shard, inputs)] == [15, 15, 15, 5]
