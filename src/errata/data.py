@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError, shortened, visible
+from errata.kernels import words
 from errata.numbers import BLOCK, Floats, Ints, Seed, percentiles, plural, settled
 
 __all__ = [
@@ -50,6 +51,7 @@ Members = Literal["all", "sample", "expected"]
 MemberOrder = Literal["name", "given"]
 SIGNATURE_DIGITS = 8
 BATCH = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
+NUMBERED = 16384  # sentences whose words are numbered in one go
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +185,49 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def intern(self, sentences: Iterable[str]) -> Tokens:
-        """Number the whitespace-separated tokens of each sentence."""
-        return self.intern_tokens(sentence.split() for sentence in sentences)
+    def intern(self, sentences: Iterable[str], *, ascii_only: bool = False) -> Tokens:
+        """Number the whitespace-separated tokens of each sentence.
+
+        ``ascii_only`` splits at the white space of ASCII only, as programs do that read bytes.
+        """
+        every = sentences if isinstance(sentences, Sequence) else list(sentences)
+        parts = [
+            self._intern(every[i : i + NUMBERED], ascii_only)
+            for i in range(0, len(every), NUMBERED)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        ends = np.cumsum([0, *(len(part.ids) for part in parts)])
+        return Tokens(
+            np.concatenate([np.zeros(0, np.int32), *(part.ids for part in parts)]),
+            np.concatenate(
+                [
+                    np.zeros(1, np.int64),
+                    *(part.offsets[1:] + end for part, end in zip(parts, ends, strict=False)),
+                ]
+            ),
+        )
+
+    def _intern(self, sentences: Sequence[str], ascii_only: bool) -> Tokens:
+        """Number so many sentences that their bytes and numbers fit into memory twice.
+
+        Only what is left to do with each distinct word holds the lock, and the GIL.
+        """
+        errors = "strict"
+        try:
+            encoded = [sentence.encode() for sentence in sentences]
+        except UnicodeEncodeError:  # half a character, which no file has
+            errors = "surrogatepass"
+            encoded = [sentence.encode(errors=errors) for sentence in sentences]
+        at = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([*map(len, encoded)], out=at[1:])
+        text = np.frombuffer(bytearray().join(encoded), np.uint8)
+        ids, offsets, spelled = words.number(text, at, ascii_only)
+        distinct = spelled.decode(errors=errors).split("\n")
+        distinct.pop()  # what follows the last line feed
+        with self._lock:
+            numbers = np.fromiter(map(self._numbers.__getitem__, distinct), np.int32, len(distinct))
+        return Tokens(numbers[ids], offsets)
 
     def intern_tokens(self, sentences: Iterable[Sequence[str]]) -> Tokens:
         """Number sentences that are tokenised already."""

@@ -136,9 +136,7 @@ def split_tokens(corpus: Corpus, sentences: Iterable[str], spaces: Spaces = "uni
     >>> [split_tokens(corpus, text, how).lengths.tolist() for how in ("unicode", "ascii")]
     [[3], [2]]
     """
-    if spaces == "unicode":
-        return corpus.vocabulary.intern(sentences)
-    return corpus.vocabulary.intern_tokens(split_words(each, spaces) for each in sentences)
+    return corpus.vocabulary.intern(sentences, ascii_only=spaces == "ascii")
 
 
 def split_words(sentence: str, spaces: Spaces) -> list[str]:
