@@ -17,7 +17,10 @@ from pure import load_pure
 
 ASCII = re.compile(r"[^ \t\n\r\f\v]+")
 # White space of one, two and three bytes, its neighbours, and half a character.
-ODD = "ab \t\n\x1c\x1f\x85\xa0\x86é\u1680\u1681\u2000\u200a\u200b\u2028\u202f\u205f\u3000\u3001😀\ud800"
+ODD = (
+    "ab \t\n\x1c\x1f\x85\xa0\x86é\u1680\u1681\u2000\u200a\u200b\u2028\u202f\u205f"
+    "\u3000\u3001😀\ud800"
+)
 
 
 @pytest.fixture(params=["compiled", "plain"])

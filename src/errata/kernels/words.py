@@ -32,7 +32,7 @@ def _space(
     if byte <= SPACE:
         if byte == SPACE or 9 <= byte <= 13:
             return 1
-        return 1 if 28 <= byte and not ascii_only else 0
+        return 1 if byte >= 28 and not ascii_only else 0
     if byte < 0xC2 or byte > 0xE3 or ascii_only or p + 1 >= end:
         return 0
     second = text[p + 1]
