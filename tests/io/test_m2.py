@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from errata.data import Corpus, Edit, Reference
 from errata.errors import DataWarning, ErrataError, InputError
 from errata.io import read_corpus, read_m2, write_m2
-from errata.io.m2 import format_m2, parse_m2, scan_m2
+from errata.io.m2 import format_m2, parse_m2, scan_m2, scan_m2_text
 
 REST = "REQUIRED|||-NONE-|||0"
 NOOP = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
@@ -483,3 +483,49 @@ def test_mutated_m2(tmp_path_factory, changes):
     for start, length, piece in changes:
         data = data[:start] + piece + data[start + length :]
     never_crashes(tmp_path_factory.getbasetemp() / "gold", data)
+
+
+PARAGRAPHS = st.lists(
+    st.sampled_from(
+        [
+            "S a b c d\n",
+            f"S a b c d\nA 1 2|||X|||x|||{REST}\n{NOOP}1\n",
+            f"S a b\nA 1 2|||X|||x|||{REST}\nA 0 1|||X|||y|||{REST}\n",  # unsorted: a finding
+            f"S a b\r\nA 0 2|||X|||x|||{REST[:-1]}3\r\n",
+            "S a\x85b\n\n \n",  # an odd break, a blank line with a space
+        ]
+    ),
+    min_size=2,
+    max_size=8,
+)
+
+
+@given(PARAGRAPHS, st.data())
+def test_parts_of_a_file_are_read_as_in_the_whole(tmp_path_factory, paragraphs, data):
+    cut = data.draw(st.integers(1, len(paragraphs) - 1))
+    texts = ["\n".join(paragraphs[:cut]) + "\n", "\n".join(paragraphs[cut:])]
+    path = write(tmp_path_factory.mktemp("m2") / "gold.m2", "".join(texts))
+    whole = scan_m2(path)
+    parts = [
+        scan_m2_text(text, str(path), first_line=first)
+        for text, first in zip(texts, (1, 1 + texts[0].count("\n")), strict=True)
+    ]
+    assert [s for part in parts for s in part.corpus.sources] == list(whole.corpus.sources)
+    assert [r for part in parts for r in part.corpus.references] == list(whole.corpus.references)
+    assert [line for part in parts for line in part.lines] == list(whole.lines)
+    assert sorted(map(str, whole.findings)) == sorted(str(f) for p in parts for f in p.findings)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"S a b\nA 0 9|||X|||x|||{REST}\n", 42),
+        ("S a\nB\n", 42),
+        ("\nA 0 1\n", 42),
+        ("S a\nA 1\n", 42),
+    ],
+)
+def test_errors_in_a_part_name_the_line_of_the_file(text, line):
+    with pytest.raises(InputError) as caught:
+        scan_m2_text(text, "gold.m2", first_line=41)
+    assert (caught.value.path, caught.value.line) == ("gold.m2", line)

@@ -30,11 +30,13 @@ __all__ = [
     "file_error",
     "file_id",
     "files_read",
+    "lines_of",
     "odd_breaks",
     "peek",
     "read_bytes",
     "read_lines",
     "shown_name",
+    "split_lines",
     "stream_lines",
 ]
 
@@ -49,12 +51,16 @@ def read_bytes(path: PathLike) -> bytes:
         return file.read()
 
 
-def decode(data: bytes, name: str) -> str:
-    """UTF-8 bytes as text, without the byte order mark."""
+def decode(data: bytes, name: str, *, first_line: int = 1) -> str:
+    """UTF-8 bytes as text, without the byte order mark.
+
+    ``first_line`` is the number of their first line, where they are a later part of a file.
+    """
     try:
-        return data.decode("utf-8").removeprefix("\ufeff")
+        text = data.decode("utf-8")
+        return text.removeprefix("\ufeff") if first_line == 1 else text
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = data.count(b"\n", 0, error.start) + first_line
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         _refuse_foreign(data, name)
         coding = "UTF-16" if data.startswith(_UTF16_MARKS) else "WINDOWS-1252"
@@ -98,9 +104,18 @@ def split_lines(text: str) -> list[str]:
 def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
     """The lines of a file, and what is odd about where they end."""
     name = shown_name(path)
-    text = decode(read_bytes(path), name)
+    return lines_of(decode(read_bytes(path), name), name)
+
+
+def lines_of(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
+    """The lines of a text, and what is odd about where they end.
+
+    ``first_line`` is the number of the first of them, where the text is a later part of a file.
+    """
     lines = split_lines(text)
-    return lines, odd_breaks(lines, name) if ODD_BREAKS.search(text.replace("\r\n", "\n")) else []
+    if ODD_BREAKS.search(text.replace("\r\n", "\n")) is None:
+        return lines, []
+    return lines, odd_breaks(lines, name, first_line=first_line)
 
 
 def stream_lines(path: PathLike) -> Iterator[str]:
@@ -131,10 +146,10 @@ def peek(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
     return "", iter(seen)
 
 
-def odd_breaks(lines: Iterable[str], name: str) -> list[Finding]:
+def odd_breaks(lines: Iterable[str], name: str, *, first_line: int = 1) -> list[Finding]:
     """One warning per line that holds a character some programs break lines at."""
     found = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first_line):
         match = ODD_BREAKS.search(line)
         if match:
             found.append(

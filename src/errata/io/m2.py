@@ -14,6 +14,7 @@ What the official scorer (nusnlp/m2scorer) reads differently is said in `docs/fo
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,14 +22,15 @@ from pathlib import Path
 from errata.data import Corpus, Edit, Reference, apply_edits
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.files import PathLike, read_lines, shown_name
+from errata.io.files import PathLike, decode, lines_of, read_bytes, shown_name, split_lines
 from errata.io.m2_lines import Reading, check_order, read_edit
 from errata.io.opened import plain_name
 from errata.io.writing import write_lines
 
-__all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "write_m2"]
+__all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "scan_m2_text", "write_m2"]
 
 NumberedLines = list[tuple[int, str]]
+_XML = re.compile(r"\s*<")
 _NOOP_LINE = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
 
 
@@ -78,17 +80,38 @@ def scan_m2(
     ``collect=True`` also makes findings of errors, and leaves the sentences that have one
     without edits: for a linter, not for scoring.
     """
-    lines, findings = read_lines(path)
     shown = shown_name(path)
-    start = next((line for line in lines if line.strip()), "")
-    if start.lstrip().startswith("<"):
+    text = decode(read_bytes(path), shown)
+    name = name or corpus_name(path)
+    if _XML.match(text):
         from errata.io.imeasure_xml import parse_imeasure_xml
 
-        return parse_imeasure_xml(lines, shown, name=name or corpus_name(path))
+        return parse_imeasure_xml(split_lines(text), shown, name=name)
+    return scan_m2_text(text, shown, name=name, compatible=compatible, collect=collect)
+
+
+def scan_m2_text(
+    text: str,
+    path: str = "<text>",
+    *,
+    first_line: int = 1,
+    name: str = "corpus",
+    compatible: bool = False,
+    collect: bool = False,
+) -> M2File:
+    """What `scan_m2` gives for a file ``path``, for the text of whole paragraphs of it.
+
+    ``first_line`` is the number of the text's first line in the file: errors, findings and the
+    places of sentences name lines of the file, whichever part of it is read.
+
+    >>> scan_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
+    (7,)
+    """
+    lines, findings = lines_of(text, path, first_line=first_line)
     file = parse_m2(
-        lines, shown, name=name or corpus_name(path), compatible=compatible, collect=collect
+        lines, path, first_line=first_line, name=name, compatible=compatible, collect=collect
     )
-    return M2File(shown, file.corpus, file.lines, (*findings, *file.findings))
+    return replace(file, findings=(*findings, *file.findings))
 
 
 def corpus_name(path: PathLike) -> str:
@@ -104,17 +127,21 @@ def parse_m2(
     lines: list[str],
     path: str = "<text>",
     *,
+    first_line: int = 1,
     name: str = "corpus",
     compatible: bool = False,
     collect: bool = False,
 ) -> M2File:
-    """Read the lines of an M2 file; ``path`` is what messages call it."""
+    """Read the lines of an M2 file, or of whole paragraphs of it from line ``first_line`` on.
+
+    ``path`` is what messages call it.
+    """
     reading = Reading(path, compatible)
     sources: list[str] = []
     references: list[tuple[Reference, ...]] = []
     numbers: list[int] = []
     if not any(line.startswith("S ") or line == "S" for line in lines):
-        first = next((n for n, line in enumerate(lines, 1) if line.strip()), None)
+        first = next((n for n, line in enumerate(lines, first_line) if line.strip()), None)
         if first is not None:
             raise InputError(
                 "no line starts with 'S ': this is not an M2 file",
@@ -122,7 +149,7 @@ def parse_m2(
                 line=first,
                 remedy="give an M2 file, or texts as source and references (--source, --refs)",
             )
-    for paragraph in _paragraphs(lines, reading):
+    for paragraph in _paragraphs(lines, first_line, reading):
         try:
             sentences = _read_paragraph(paragraph, reading)
         except InputError as error:
@@ -149,9 +176,9 @@ def parse_m2(
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 
 
-def _paragraphs(lines: list[str], reading: Reading) -> Iterator[NumberedLines]:
+def _paragraphs(lines: list[str], first_line: int, reading: Reading) -> Iterator[NumberedLines]:
     paragraph: NumberedLines = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first_line):
         if line and not line.isspace():
             paragraph.append((number, line))
             continue
