@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from errata.errors import InputError, shortened, visible
 from errata.kernels import words
-from errata.numbers import BLOCK, Floats, Ints, Seed, percentiles, plural, settled
+from errata.numbers import BLOCK, Bools, Floats, Ints, Seed, percentiles, plural, settled
 
 __all__ = [
     "Corpus",
@@ -40,6 +40,7 @@ __all__ = [
     "number_beside",
     "short_names",
     "signature_id",
+    "utf8",
 ]
 
 if TYPE_CHECKING:
@@ -173,6 +174,37 @@ class Tokens:
         """How many tokens each sentence has."""
         return np.diff(self.offsets)
 
+    def differ(self, other: Tokens) -> Bools:
+        """Which sentences have other tokens than those of another batch of as many.
+
+        >>> words = Vocabulary()
+        >>> words.intern(["a b", "a", "a"]).differ(words.intern(["a  b", "b", "a a"])).tolist()
+        [False, True, True]
+        """
+        mine, theirs = self.lengths, other.lengths
+        different: Bools = mine != theirs
+        a = self.ids[np.repeat(~different, mine)]
+        b = other.ids[np.repeat(~different, theirs)]
+        line = np.repeat(np.flatnonzero(~different), mine[~different])
+        different[line[a != b]] = True
+        return different
+
+
+def utf8(sentences: Iterable[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of all sentences, one behind the other, and where each begins: what kernels read.
+
+    >>> utf8(["a", "é"])[1].tolist()
+    [0, 1, 3]
+    """
+    sentences = list(sentences)
+    try:
+        encoded = [sentence.encode() for sentence in sentences]
+    except UnicodeEncodeError:  # half a character, which no file has
+        encoded = [sentence.encode(errors="surrogatepass") for sentence in sentences]
+    at = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([*map(len, encoded)], out=at[1:])
+    return np.frombuffer(bytearray().join(encoded), np.uint8), at
+
 
 class Vocabulary:
     """Gives every distinct token a number, the same one for as long as the vocabulary lives."""
@@ -213,17 +245,8 @@ class Vocabulary:
 
         Only what is left to do with each distinct word holds the lock, and the GIL.
         """
-        errors = "strict"
-        try:
-            encoded = [sentence.encode() for sentence in sentences]
-        except UnicodeEncodeError:  # half a character, which no file has
-            errors = "surrogatepass"
-            encoded = [sentence.encode(errors=errors) for sentence in sentences]
-        at = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([*map(len, encoded)], out=at[1:])
-        text = np.frombuffer(bytearray().join(encoded), np.uint8)
-        ids, offsets, spelled = words.number(text, at, ascii_only)
-        distinct = spelled.decode(errors=errors).split("\n")
+        ids, offsets, spelled = words.number(*utf8(sentences), ascii_only)
+        distinct = spelled.decode(errors="surrogatepass").split("\n")
         distinct.pop()  # what follows the last line feed
         with self._lock:
             numbers = np.fromiter(map(self._numbers.__getitem__, distinct), np.int32, len(distinct))

@@ -182,7 +182,7 @@ def count_together(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Floats]:
-    """Count several systems at once, batch by batch, in threads: what they share is counted once."""
+    """Count several systems at once, batch by batch, in threads: what they share only once."""
     batches = corpus.batches
     starts = np.cumsum([0, *map(len, batches)]).tolist()
     groups = [systems[i : i + TOGETHER] for i in range(0, len(systems), TOGETHER)]
