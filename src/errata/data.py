@@ -11,7 +11,9 @@ import hashlib
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -113,7 +115,10 @@ def apply_edits(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str]:
     """
     result: list[str] = []
     position = 0
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+    several = list(edits)
+    if len(several) > 1:
+        several.sort(key=attrgetter("start", "end"))
+    for edit in several:
         if edit.start < position or edit.end > len(tokens):
             raise InputError(
                 f"edit {edit.start}-{edit.end} {edit.replacement!r} overlaps an earlier edit or "
@@ -354,13 +359,18 @@ class Corpus:
 
     def __getitem__(self, which: slice) -> Corpus:
         """A part of the corpus that shares its vocabulary, and counts its own sentences."""
-        return replace(
-            self,
-            sources=self.sources[which],
-            references=self.references[which],
-            skipped=(),
-            whole=None,
-        )
+        part = copy(self)  # and not replace(): what was checked of the whole holds for parts
+        for name, value in (
+            ("sources", self.sources[which]),
+            ("references", self.references[which]),
+            ("skipped", ()),
+            ("whole", None),
+            ("_derived", {}),
+            ("_locks", {}),
+            ("_deriving", threading.Lock()),
+        ):
+            object.__setattr__(part, name, value)
+        return part
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` gives, made once for this corpus and kept for as long as it lives.
@@ -485,29 +495,34 @@ def _check_skipped(sentences: Iterable[int], size: int) -> None:
 
 def _in_order(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
     """The references of one sentence in the order of their annotators."""
-    if len(references) < 2:
-        return references
-    return tuple(sorted(references, key=lambda reference: reference.annotator))
+    last = -1
+    for reference in references:
+        if reference.annotator < last:
+            return tuple(sorted(references, key=lambda reference: reference.annotator))
+        last = reference.annotator
+    return references
 
 
 def _check_references(i: int, source: str, references: tuple[Reference, ...]) -> None:
-    annotators = [reference.annotator for reference in references]
-    if len(set(annotators)) < len(annotators):
-        raise InputError(
-            f"sentence {i} has two references of one annotator",
-            remedy="number the annotators of a sentence differently",
-        )
-    length = -1
+    """Refuse references, in order, of one annotator twice, and edits outside the sentence."""
+    reach, last = 0, None
     for reference in references:
+        if reference.annotator == last:
+            raise InputError(
+                f"sentence {i} has two references of one annotator",
+                remedy="number the annotators of a sentence differently",
+            )
+        last = reference.annotator
         for edit in reference.edits or ():
-            if length < 0:
-                length = len(source.split())
-            if edit.end > length:
-                raise InputError(
-                    f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
-                    f"of {length} tokens",
-                    remedy="check offsets and tokenisation",
-                )
+            if edit.end > reach:
+                reach = edit.end
+    if reach and reach > (length := len(source.split())):
+        edit = next(e for r in references for e in r.edits or () if e.end > length)
+        raise InputError(
+            f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
+            f"of {length} tokens",
+            remedy="check offsets and tokenisation",
+        )
 
 
 @dataclass(frozen=True)
