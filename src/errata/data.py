@@ -168,6 +168,19 @@ class Tokens:
     ids: NDArray[np.int32]
     offsets: NDArray[np.int64]
 
+    @classmethod
+    def joined(cls, *batches: Tokens) -> Tokens:
+        """Several batches as one.
+
+        >>> words = Vocabulary()
+        >>> Tokens.joined(words.intern(["a b"]), words.intern(["c", ""])).offsets.tolist()
+        [0, 2, 3, 3]
+        """
+        ids = np.concatenate([np.zeros(0, np.int32), *(batch.ids for batch in batches)])
+        starts = np.cumsum([0, *(len(batch.ids) for batch in batches)])
+        offsets = [batch.offsets[:-1] + at for batch, at in zip(batches, starts, strict=False)]
+        return cls(ids, np.concatenate([*offsets, starts[-1:]]))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -232,18 +245,7 @@ class Vocabulary:
             self._intern(every[i : i + NUMBERED], ascii_only)
             for i in range(0, len(every), NUMBERED)
         ]
-        if len(parts) == 1:
-            return parts[0]
-        ends = np.cumsum([0, *(len(part.ids) for part in parts)])
-        return Tokens(
-            np.concatenate([np.zeros(0, np.int32), *(part.ids for part in parts)]),
-            np.concatenate(
-                [
-                    np.zeros(1, np.int64),
-                    *(part.offsets[1:] + end for part, end in zip(parts, ends, strict=False)),
-                ]
-            ),
-        )
+        return parts[0] if len(parts) == 1 else Tokens.joined(*parts)
 
     def _intern(self, sentences: Sequence[str], ascii_only: bool) -> Tokens:
         """Number so many sentences that their bytes and numbers fit into memory twice.

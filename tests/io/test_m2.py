@@ -533,8 +533,9 @@ def test_errors_in_a_part_name_the_line_of_the_file(text, line):
 
 def test_a_line_read_before_is_still_checked_against_its_sentence() -> None:
     edit = "A 2 3|||V|||goes|||REQUIRED|||-NONE-|||"
-    with pytest.raises(InputError, match="2-3 is outside the sentence of 2 tokens"):
+    with pytest.raises(InputError, match="2-3 is outside the sentence of 2 tokens") as caught:
         parse_m2(["S a b c", f"{edit}0", "", "S a b", f"{edit}0"])
+    assert caught.value.line == 5
     with pytest.raises(InputError, match="annotator '-1' is not a number"):
         parse_m2(["S a b c", f"{edit}0", f"{edit}-1"])
     shared = parse_m2(["S a b c", f"{edit}0", f"{edit}7"]).corpus.references[0]
