@@ -11,7 +11,9 @@ import hashlib
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -19,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError, shortened, visible
-from errata.numbers import BLOCK, Floats, Ints, Seed, percentiles, plural, settled
+from errata.kernels import words
+from errata.numbers import BLOCK, Bools, Floats, Ints, Seed, percentiles, plural, settled
 
 __all__ = [
     "Corpus",
@@ -39,6 +42,7 @@ __all__ = [
     "number_beside",
     "short_names",
     "signature_id",
+    "utf8",
 ]
 
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ Members = Literal["all", "sample", "expected"]
 MemberOrder = Literal["name", "given"]
 SIGNATURE_DIGITS = 8
 BATCH = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
+NUMBERED = 16384  # sentences whose words are numbered in one go
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,10 @@ def apply_edits(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str]:
     """
     result: list[str] = []
     position = 0
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+    several = list(edits)
+    if len(several) > 1:
+        several.sort(key=attrgetter("start", "end"))
+    for edit in several:
         if edit.start < position or edit.end > len(tokens):
             raise InputError(
                 f"edit {edit.start}-{edit.end} {edit.replacement!r} overlaps an earlier edit or "
@@ -160,6 +168,19 @@ class Tokens:
     ids: NDArray[np.int32]
     offsets: NDArray[np.int64]
 
+    @classmethod
+    def joined(cls, *batches: Tokens) -> Tokens:
+        """Several batches as one.
+
+        >>> words = Vocabulary()
+        >>> Tokens.joined(words.intern(["a b"]), words.intern(["c", ""])).offsets.tolist()
+        [0, 2, 3, 3]
+        """
+        ids = np.concatenate([np.zeros(0, np.int32), *(batch.ids for batch in batches)])
+        starts = np.cumsum([0, *(len(batch.ids) for batch in batches)])
+        offsets = [batch.offsets[:-1] + at for batch, at in zip(batches, starts, strict=False)]
+        return cls(ids, np.concatenate([*offsets, starts[-1:]]))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -170,6 +191,37 @@ class Tokens:
     def lengths(self) -> NDArray[np.int64]:
         """How many tokens each sentence has."""
         return np.diff(self.offsets)
+
+    def differ(self, other: Tokens) -> Bools:
+        """Which sentences have other tokens than those of another batch of as many.
+
+        >>> words = Vocabulary()
+        >>> words.intern(["a b", "a", "a"]).differ(words.intern(["a  b", "b", "a a"])).tolist()
+        [False, True, True]
+        """
+        mine, theirs = self.lengths, other.lengths
+        different: Bools = mine != theirs
+        a = self.ids[np.repeat(~different, mine)]
+        b = other.ids[np.repeat(~different, theirs)]
+        line = np.repeat(np.flatnonzero(~different), mine[~different])
+        different[line[a != b]] = True
+        return different
+
+
+def utf8(sentences: Iterable[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of all sentences, one behind the other, and where each begins: what kernels read.
+
+    >>> utf8(["a", "é"])[1].tolist()
+    [0, 1, 3]
+    """
+    sentences = list(sentences)
+    try:
+        encoded = [sentence.encode() for sentence in sentences]
+    except UnicodeEncodeError:  # half a character, which no file has
+        encoded = [sentence.encode(errors="surrogatepass") for sentence in sentences]
+    at = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([*map(len, encoded)], out=at[1:])
+    return np.frombuffer(bytearray().join(encoded), np.uint8), at
 
 
 class Vocabulary:
@@ -183,9 +235,29 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def intern(self, sentences: Iterable[str]) -> Tokens:
-        """Number the whitespace-separated tokens of each sentence."""
-        return self.intern_tokens(sentence.split() for sentence in sentences)
+    def intern(self, sentences: Iterable[str], *, ascii_only: bool = False) -> Tokens:
+        """Number the whitespace-separated tokens of each sentence.
+
+        ``ascii_only`` splits at the white space of ASCII only, as programs do that read bytes.
+        """
+        every = sentences if isinstance(sentences, Sequence) else list(sentences)
+        parts = [
+            self._intern(every[i : i + NUMBERED], ascii_only)
+            for i in range(0, len(every), NUMBERED)
+        ]
+        return parts[0] if len(parts) == 1 else Tokens.joined(*parts)
+
+    def _intern(self, sentences: Sequence[str], ascii_only: bool) -> Tokens:
+        """Number so many sentences that their bytes and numbers fit into memory twice.
+
+        Only what is left to do with each distinct word holds the lock, and the GIL.
+        """
+        ids, offsets, spelled = words.number(*utf8(sentences), ascii_only)
+        distinct = spelled.decode(errors="surrogatepass").split("\n")
+        distinct.pop()  # what follows the last line feed
+        with self._lock:
+            numbers = np.fromiter(map(self._numbers.__getitem__, distinct), np.int32, len(distinct))
+        return Tokens(numbers[ids], offsets)
 
     def intern_tokens(self, sentences: Iterable[Sequence[str]]) -> Tokens:
         """Number sentences that are tokenised already."""
@@ -291,14 +363,19 @@ class Corpus:
 
     def __getitem__(self, which: slice) -> Corpus:
         """A part of the corpus that shares its vocabulary, and counts its own sentences."""
-        return replace(
-            self,
-            sources=self.sources[which],
-            references=self.references[which],
-            skipped=(),
-            whole=None,
-            first=0,
-        )
+        part = copy(self)  # and not replace(): what was checked of the whole holds for parts
+        for name, value in (
+            ("sources", self.sources[which]),
+            ("references", self.references[which]),
+            ("skipped", ()),
+            ("whole", None),
+            ("first", 0),
+            ("_derived", {}),
+            ("_locks", {}),
+            ("_deriving", threading.Lock()),
+        ):
+            object.__setattr__(part, name, value)
+        return part
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` gives, made once for this corpus and kept for as long as it lives.
@@ -423,29 +500,34 @@ def _check_skipped(sentences: Iterable[int], size: int) -> None:
 
 def _in_order(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
     """The references of one sentence in the order of their annotators."""
-    if len(references) < 2:
-        return references
-    return tuple(sorted(references, key=lambda reference: reference.annotator))
+    last = -1
+    for reference in references:
+        if reference.annotator < last:
+            return tuple(sorted(references, key=lambda reference: reference.annotator))
+        last = reference.annotator
+    return references
 
 
 def _check_references(i: int, source: str, references: tuple[Reference, ...]) -> None:
-    annotators = [reference.annotator for reference in references]
-    if len(set(annotators)) < len(annotators):
-        raise InputError(
-            f"sentence {i} has two references of one annotator",
-            remedy="number the annotators of a sentence differently",
-        )
-    length = -1
+    """Refuse references, in order, of one annotator twice, and edits outside the sentence."""
+    reach, last = 0, None
     for reference in references:
+        if reference.annotator == last:
+            raise InputError(
+                f"sentence {i} has two references of one annotator",
+                remedy="number the annotators of a sentence differently",
+            )
+        last = reference.annotator
         for edit in reference.edits or ():
-            if length < 0:
-                length = len(source.split())
-            if edit.end > length:
-                raise InputError(
-                    f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
-                    f"of {length} tokens",
-                    remedy="check offsets and tokenisation",
-                )
+            if edit.end > reach:
+                reach = edit.end
+    if reach and reach > (length := len(source.split())):
+        edit = next(e for r in references for e in r.edits or () if e.end > length)
+        raise InputError(
+            f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
+            f"of {length} tokens",
+            remedy="check offsets and tokenisation",
+        )
 
 
 @dataclass(frozen=True)

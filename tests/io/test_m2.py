@@ -529,3 +529,20 @@ def test_errors_in_a_part_name_the_line_of_the_file(text, line):
     with pytest.raises(InputError) as caught:
         scan_m2_text(text, "gold.m2", first_line=41)
     assert (caught.value.path, caught.value.line) == ("gold.m2", line)
+
+
+def test_a_line_read_before_is_still_checked_against_its_sentence() -> None:
+    edit = "A 2 3|||V|||goes|||REQUIRED|||-NONE-|||"
+    with pytest.raises(InputError, match="2-3 is outside the sentence of 2 tokens") as caught:
+        parse_m2(["S a b c", f"{edit}0", "", "S a b", f"{edit}0"])
+    assert caught.value.line == 5
+    with pytest.raises(InputError, match="annotator '-1' is not a number"):
+        parse_m2(["S a b c", f"{edit}0", f"{edit}-1"])
+    shared = parse_m2(["S a b c", f"{edit}0", f"{edit}7"]).corpus.references[0]
+    assert [(r.annotator, r.edits) for r in shared] == [(0, shared[0].edits), (7, shared[0].edits)]
+
+
+def test_a_remark_is_made_of_every_line_that_needs_one() -> None:
+    noop = "A 1 2|||noop|||-NONE-|||REQUIRED|||-NONE-|||0"
+    file = parse_m2(["S a b c", noop, "", "S a b", noop])
+    assert [finding.line for finding in file.findings] == [2, 5]

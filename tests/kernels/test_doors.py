@@ -23,6 +23,7 @@ from errata.kernels import (
     alignment,
     chunks,
     cuts,
+    letters,
     m2_counts,
     maxmatch,
     maxmatch_long,
@@ -31,6 +32,7 @@ from errata.kernels import (
     ter,
     threeway,
     trueskill,
+    words,
 )
 from pure import load_maxmatch, load_pure
 
@@ -150,6 +152,16 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
         "rate": (trueskill, "rate", (0.0, 1.0, 0.0, 1.0, 1, 0.5, 0.1, 0.0)),
         "play_runs": (trueskill, "play_runs", (*league(), *runs)),
         "mean_field": (trueskill, "mean_field", (*league(2), *flow)),
+        "show": (
+            letters,
+            "show",
+            (np.frombuffer(b"He goes . Home!", np.uint8), np.array([0, 9, 15])),
+        ),
+        "number": (
+            words,
+            "number",
+            (np.frombuffer("He goes\u00a0home.".encode(), np.uint8), np.array([0, 9, 14]), False),
+        ),
     }
 
 
@@ -168,7 +180,7 @@ def function(key: str, compiled: bool) -> Callable[..., Any]:
 
 def test_every_public_entry_is_here() -> None:
     modules: set[ModuleType] = {module for module, _, _ in ENTRIES.values()}
-    assert len(modules) == 11
+    assert len(modules) == 13
     for module in modules:
         pure = load_pure(module.__name__.split(".")[-1])
         own = {

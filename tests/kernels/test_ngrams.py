@@ -90,6 +90,23 @@ def test_compiled_equals_plain(groups: list[tuple[str, str, list[str]]], merged:
     )
 
 
+@settings(max_examples=40)
+@given(st.lists(GROUP, min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_systems_together_count_as_each_alone(
+    groups: list[tuple[str, str, list[str]]], merged: bool, plain: bool
+) -> None:
+    kernel = load_pure("ngrams") if plain else compiled
+    source, source_at, output, output_at, *others = batch(groups)
+    # Three systems: these outputs, the sources, and nothing at all.
+    systems = [(output, output_at), (source, source_at), (source[:0], 0 * source_at)]
+    ids = np.concatenate([ids for ids, _ in systems])
+    lengths = np.concatenate([np.diff(at) for _, at in systems])
+    at = np.concatenate([[0], np.cumsum(lengths)])
+    together = kernel.overlaps(source, source_at, ids, at, *others, 3, merged)
+    alone = [kernel.overlaps(source, source_at, ids, at, *others, 3, merged) for ids, at in systems]
+    np.testing.assert_array_equal(together, np.concatenate(alone))
+
+
 def test_compiled_equals_plain_on_real_text(conll14: Path, submissions: Path) -> None:
     corpus, systems = read_conll(conll14, submissions)
     groups = [

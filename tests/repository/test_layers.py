@@ -13,8 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src" / "errata"
 LAYERS = [
     {"errors"},
+    {"kernels"},
     {"data", "parameters", "plugins", "numbers", "sums", "correlation", "workers", "cache"},
-    {"kernels", "edits", "io", "models", "datasets"},
+    {"edits", "io", "models", "datasets"},
     {"metrics", "human"},
     {"resampling", "evaluation", "reduction", "meta"},
     {"studies", "reproduce", "training", "collect", "testing"},

@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from errata.data import Corpus, Edit, Reference, apply_edits
@@ -197,9 +198,7 @@ def _paragraphs(lines: list[str], first_line: int, reading: Reading) -> Iterator
 
 
 def _sources(paragraph: NumberedLines) -> NumberedLines:
-    return [
-        (number, line[2:]) for number, line in paragraph if line.startswith("S ") or line == "S"
-    ]
+    return [(number, line[2:]) for number, line in paragraph if line[:2] == "S " or line == "S"]
 
 
 def _read_paragraph(
@@ -280,9 +279,17 @@ def _references(
     return tuple(
         [
             Reference(annotator, tuple([edit for _, edit in annotations[annotator]]))
+            if annotations[annotator]
+            else _unchanged(annotator)
             for annotator in sorted(annotations)
         ]
     )
+
+
+@lru_cache(maxsize=4096)
+def _unchanged(annotator: int) -> Reference:
+    """The reference of an annotator who found nothing to correct: one for all sentences."""
+    return Reference(annotator, ())
 
 
 def _share_edits(

@@ -12,6 +12,7 @@ from errata.io.checks.findings import Finding
 
 __all__ = ["Reading", "check_order", "read_edit"]
 
+REMEMBERED = 4096  # lines, a few hundred kilobytes
 REQUIREMENTS = ("REQUIRED", "OPTIONAL")  # what stands in the fourth field of sound files
 
 
@@ -22,6 +23,9 @@ class Reading:
     path: str
     compatible: bool
     findings: list[Finding] = field(default_factory=list)
+    # What lines say that were read before and need no remark, by all but their annotator: systems
+    # often make the same edit, and most have the same noop line.
+    known: dict[str, Edit | None] = field(default_factory=dict)
 
     def warn(self, line: int, code: str, problem: str, remedy: str) -> None:
         self.findings.append(Finding("warning", self.path, line, problem, remedy, code))
@@ -32,6 +36,22 @@ class Reading:
 
 def read_edit(line: str, number: int, length: int, reading: Reading) -> tuple[int, Edit | None]:
     """One ``A`` line as annotator and edit; a noop has no edit."""
+    body, _, last = line.rpartition("|||")
+    annotator = _integer(last)
+    if annotator is not None and annotator >= 0 and body in reading.known:
+        edit = reading.known[body]
+        if edit is None or edit.end <= length:
+            return annotator, edit
+    remarks = len(reading.findings)
+    annotator, edit = _read_edit(line, number, length, reading)
+    if len(reading.findings) == remarks:
+        if len(reading.known) >= REMEMBERED:
+            reading.known.clear()
+        reading.known[body] = edit
+    return annotator, edit
+
+
+def _read_edit(line: str, number: int, length: int, reading: Reading) -> tuple[int, Edit | None]:
     fields = line[2:].split("|||")
     if len(fields) != 6:
         raise reading.error(

@@ -8,7 +8,12 @@ one from each stage is a reference. Between stages stand nodes; node m has a poi
 before. The stages are taken one after the other, so that the work grows with the sum of the
 options and not with their product. See `errata.metrics.imeasure.mixtures` for what follows from it.
 
-Only points that lie in a band of the source-hypothesis table are looked at.
+Only points that lie in a band of the source-hypothesis table are looked at, and of its rows only
+those near enough: a token of the source that no token of a reference stands beside costs `LONE`,
+and so does one of the reference. A partial alignment that has used up ``i`` source tokens and ``t``
+of the reference therefore costs at least ``LONE * |i - t|``, and what is left likewise. Where both
+together are more than the dearest path through all X, a full alignment costs more than that of its
+own reference through X, and cannot be what denies a node: its points count as out of reach.
 """
 
 import cython
@@ -20,6 +25,7 @@ from errata.kernels._doors import LARGEST, offsets, refuse, same_size, shaped, w
 MISMATCH = cython.declare(cython.const_int, 3)
 LONE = cython.declare(cython.const_int, 4)
 FAR = cython.declare(cython.const_int, 1 << 28)
+LARGEST_WORK = cython.declare(cython.const_longlong, 1 << 24)  # cells kept to be shared, 64 MB
 
 
 @cython.cclass
@@ -47,6 +53,11 @@ def _relax(
     new: cython.int[::1],
 ) -> cython.void:
     """Go on by one token ``r`` of the reference (-1: by none) in rows i0..i1, columns j0..j1."""
+    a: cython.int[::1] = band.a
+    b: cython.int[::1] = band.b
+    low: cython.int[::1] = band.low
+    high: cython.int[::1] = band.high
+    at: cython.longlong[::1] = band.at
     i: cython.int
     j: cython.int
     here: cython.longlong
@@ -57,8 +68,11 @@ def _relax(
     last: cython.int
     first_above: cython.int = 1
     last_above: cython.int = 0
+    inner_first: cython.int
+    inner_last: cython.int
     best: cython.int
     cost: cython.int
+    left: cython.int
     s: cython.int
     h: cython.int
     ab: cython.int
@@ -66,23 +80,53 @@ def _relax(
     bc: cython.int
     for i in range(i0, i1 + 1):
         row_above = row
-        row = band.at[i] - band.low[i]
-        first = band.low[i] if band.low[i] > j0 else j0
-        last = band.high[i] if band.high[i] < j1 else j1
-        s = band.a[i - 1] if i > i0 else -2
-        for j in range(first, last + 1):
+        row = at[i] - low[i]
+        first = low[i] if low[i] > j0 else j0
+        last = high[i] if high[i] < j1 else j1
+        s = a[i - 1] if i > i0 else -2
+        ac = 0 if s == r else MISMATCH
+        # Most cells of a wide band have all their neighbours, and nothing is asked of them.
+        inner_first = (first if first > first_above else first_above) + 1
+        inner_last = last if last < last_above else last_above
+        if i == i0 or r < 0:
+            inner_last = -1
+        j = first
+        while j <= last:
+            if inner_first <= j <= inner_last:
+                left = new[row + j - 1]
+                for j in range(inner_first, inner_last + 1):
+                    here = row + j
+                    above = row_above + j
+                    h = b[j - 1]
+                    ab = 0 if s == h else MISMATCH
+                    bc = 0 if h == r else MISMATCH
+                    best = old[here] if old[here] < new[above] else new[above]
+                    cost = old[above] + ac
+                    best = cost if cost < best else best
+                    cost = new[above - 1] + ab
+                    best = cost if cost < best else best
+                    cost = old[here - 1] + bc
+                    best = (cost if cost < best else best) + LONE
+                    cost = old[above - 1] + ab + ac + bc
+                    best = cost if cost < best else best
+                    best = best if best < FAR else FAR
+                    left = left + LONE if left + LONE < best else best
+                    new[here] = left
+                j = inner_last + 1
+                continue
             here = row + j
-            h = band.b[j - 1] if j > j0 else -3
+            above = row_above + j
+            h = b[j - 1] if j > j0 else -3
             ab = 0 if s == h else MISMATCH
+            bc = 0 if h == r else MISMATCH
             best = old[here] if r < 0 else old[here] + LONE
             if i > i0:
-                above = row_above + j
                 if first_above <= j <= last_above:
                     cost = new[above] + LONE
                     if cost < best:
                         best = cost
                     if r >= 0:
-                        cost = old[above] + LONE + (0 if s == r else MISMATCH)
+                        cost = old[above] + LONE + ac
                         if cost < best:
                             best = cost
                 if first_above <= j - 1 <= last_above:
@@ -90,8 +134,6 @@ def _relax(
                     if cost < best:
                         best = cost
                     if r >= 0:
-                        ac = 0 if s == r else MISMATCH
-                        bc = 0 if h == r else MISMATCH
                         cost = old[above - 1] + ab + ac + bc
                         if cost < best:
                             best = cost
@@ -100,12 +142,44 @@ def _relax(
                 if cost < best:
                     best = cost
                 if r >= 0:
-                    cost = old[here - 1] + LONE + (0 if h == r else MISMATCH)
+                    cost = old[here - 1] + LONE + bc
                     if cost < best:
                         best = cost
             new[here] = best if best < FAR else FAR
+            j += 1
         first_above = first
         last_above = last
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _measure(
+    stages: cython.longlong[::1], options: cython.longlong[::1], reach: cython.longlong[:, ::1]
+) -> cython.void:
+    """How many tokens references have before each node and after it: least and most of both."""
+    nodes: cython.Py_ssize_t = reach.shape[0]
+    m: cython.Py_ssize_t
+    o: cython.Py_ssize_t
+    length: cython.longlong
+    least: cython.longlong
+    most: cython.longlong
+    reach[0, 0] = 0
+    reach[0, 1] = 0
+    for m in range(nodes - 1):
+        least = 0
+        most = 0
+        for o in range(stages[m], stages[m + 1]):
+            length = options[o + 1] - options[o]
+            if o == stages[m] or length < least:
+                least = length
+            if length > most:
+                most = length
+        reach[m + 1, 0] = reach[m, 0] + least
+        reach[m + 1, 1] = reach[m, 1] + most
+    for m in range(nodes):
+        reach[m, 2] = reach[nodes - 1, 0] - reach[m, 0]
+        reach[m, 3] = reach[nodes - 1, 1] - reach[m, 1]
 
 
 @cython.cfunc
@@ -118,19 +192,38 @@ def _fill_planes(
     stages: cython.longlong[::1],
     options: cython.longlong[::1],
     tokens: cython.int[::1],
+    reach: cython.longlong[:, ::1],
+    rows: cython.longlong[:, ::1],
     work: cython.int[:, ::1],
+    through: cython.int[::1],
     found: cython.int[:, ::1],
 ) -> cython.void:
-    """Fill ``found[m, cell]`` for every node m."""
-    n1: cython.int = cython.cast(cython.int, band.a.shape[0])
+    """Fill ``found[m, cell]`` for every node m.
+
+    ``reach[m]`` are the least and most tokens that references have before node m, and after it;
+    ``rows`` is room for those in reach after so many tokens of a stage, ``through`` for what each
+    option costs; ``work`` has a plane for as many tokens as ``rows``, or two.
+    """
+    n1: cython.longlong = band.a.shape[0]
     n2: cython.int = cython.cast(cython.int, band.b.shape[0])
     cells: cython.Py_ssize_t = work.shape[1]
     m: cython.Py_ssize_t
     o: cython.Py_ssize_t
     t: cython.Py_ssize_t
     x: cython.Py_ssize_t
+    x0: cython.longlong
     now: cython.Py_ssize_t
-    through: cython.int
+    done: cython.longlong
+    rest: cython.longlong
+    lo: cython.longlong
+    hi: cython.longlong
+    longest: cython.longlong
+    shortest: cython.longlong
+    shared: cython.bint = work.shape[0] >= rows.shape[0]
+    p: cython.longlong
+    q: cython.longlong
+    slack: cython.longlong = 0
+    dearest: cython.longlong
     i0: cython.int
     i1: cython.int
     j0: cython.int
@@ -139,13 +232,12 @@ def _fill_planes(
     for x in range(cells):
         work[0, x] = FAR
     work[0, 0] = 0
-    _relax(band, -1, 0, n1, 0, n2, work[0], found[0])
+    _relax(band, -1, 0, cython.cast(cython.int, n1), 0, n2, work[0], found[0])
+    # What the best alignment of each option between its two points costs.
     for m in range(xi.shape[0] - 1):
         i0, i1, j0, j1 = xi[m], xi[m + 1], xj[m], xj[m + 1]
-        for x in range(cells):
-            found[m + 1, x] = FAR
+        dearest = 0
         for o in range(stages[m], stages[m + 1]):
-            # What the best alignment between the two points costs ...
             for x in range(band.at[i0], band.at[i1 + 1]):
                 work[0, x] = FAR
             work[0, band.at[i0] + j0 - band.low[i0]] = 0
@@ -154,16 +246,79 @@ def _fill_planes(
             for t in range(options[o], options[o + 1]):
                 _relax(band, tokens[t], i0, i1, j0, j1, work[now], work[1 - now])
                 now = 1 - now
-            through = work[now, band.at[i1] + j1 - band.low[i1]]
-            # ... and any other, less that.
-            for x in range(cells):
-                work[0, x] = found[m, x]
-            now = 0
-            for t in range(options[o], options[o + 1]):
-                _relax(band, tokens[t], 0, n1, 0, n2, work[now], work[1 - now])
-                now = 1 - now
-            for x in range(cells):
-                cost = work[now, x] - through
+            through[o] = work[now, band.at[i1] + j1 - band.low[i1]]
+            if through[o] > dearest:
+                dearest = through[o]
+        slack += dearest
+    slack = slack // LONE
+    # Any other, less that.
+    for m in range(xi.shape[0] - 1):
+        for x in range(cells):
+            found[m + 1, x] = FAR
+            work[0, x] = found[m, x]
+        longest = 0
+        shortest = -1
+        for o in range(stages[m], stages[m + 1]):
+            rest = options[o + 1] - options[o]
+            longest = rest if rest > longest else longest
+            shortest = rest if shortest < 0 or rest < shortest else shortest
+        rows[0, 0] = 0
+        rows[0, 1] = n1
+        for done in range(1, longest + 1):
+            p = reach[m, 0] + done
+            q = n1 - reach[m + 1, 3] - (longest - done)
+            lo = (p if p > q else q) - slack
+            if 2 * lo < p + q - slack:
+                lo = (p + q - slack + 1) // 2 if p + q > slack else 0
+            lo = lo if lo > 0 else 0
+            rows[done, 0] = lo if lo < n1 else n1
+            p = reach[m, 1] + done
+            q = n1 - reach[m + 1, 2] - (shortest - done if shortest > done else 0)
+            hi = (p if p < q else q) + slack
+            if 2 * hi > p + q + slack:
+                hi = (p + q + slack) // 2 if p + q + slack > 0 else 0
+            hi = hi if hi < n1 else n1
+            rows[done, 1] = hi if hi > rows[done, 0] else rows[done, 0]
+        for o in range(stages[m], stages[m + 1]):
+            # What the option has in common with the one before it is there already.
+            done = 0
+            if shared and o > stages[m]:
+                while (
+                    done < options[o + 1] - options[o]
+                    and done < options[o] - options[o - 1]
+                    and tokens[options[o] + done] == tokens[options[o - 1] + done]
+                ):
+                    done += 1
+            elif not shared and options[o + 1] > options[o]:
+                for x in range(cells):
+                    work[0, x] = found[m, x]
+            while done < options[o + 1] - options[o]:
+                now = done if shared else done % 2
+                t = options[o] + done
+                lo = rows[done, 0]
+                hi = rows[done, 1]
+                done += 1
+                # Rows that come into reach only now.
+                for x in range(band.at[rows[done, 0]], band.at[lo]):
+                    work[now, x] = FAR
+                x0 = band.at[hi + 1]
+                lo = rows[done, 0]
+                hi = rows[done, 1]
+                for x in range(x0 if x0 > band.at[lo] else band.at[lo], band.at[hi + 1]):
+                    work[now, x] = FAR
+                _relax(
+                    band,
+                    tokens[t],
+                    cython.cast(cython.int, lo),
+                    cython.cast(cython.int, hi),
+                    0,
+                    n2,
+                    work[now],
+                    work[now + 1 if shared else 1 - now],
+                )
+            now = done if shared else done % 2
+            for x in range(band.at[rows[done, 0]], band.at[rows[done, 1] + 1]):
+                cost = work[now, x] - through[o]
                 if cost < found[m + 1, x]:
                     found[m + 1, x] = cost
 
@@ -209,7 +364,15 @@ def planes(
     cells = int(at[len(low)])
     planes_array = np.empty((len(xi), cells), np.int32)
     found: cython.int[:, ::1] = planes_array
-    work: cython.int[:, ::1] = np.empty((2, cells), np.int32)
+    longest = int(np.diff(options).max(initial=1)) + 1
+    kept = longest if longest * cells <= LARGEST_WORK else 2
+    work: cython.int[:, ::1] = np.empty((kept, cells), np.int32)
+    within_reach: cython.longlong[:, ::1] = np.zeros((longest, 2), np.int64)
+    through: cython.int[::1] = np.zeros(max(1, len(options)), np.int32)
+    reach: cython.longlong[:, ::1] = np.zeros((len(xi), 4), np.int64)
     with cython.nogil:
-        _fill_planes(band, xi, xj, stages, options, tokens, work, found)
+        _measure(stages, options, reach)
+        _fill_planes(
+            band, xi, xj, stages, options, tokens, reach, within_reach, work, through, found
+        )
     return planes_array

@@ -88,38 +88,73 @@ def _tally(
 @cython.nogil
 @cython.exceptval(check=False)
 def _compare(
+    grams: cython.longlong[::1],
+    starts: cython.longlong[::1],
+    n: cython.Py_ssize_t,
     h: cython.longlong[::1],
     s: cython.longlong[::1],
-    r: cython.longlong[::1],
+    r: cython.longlong[:, ::1],
+    distinct: cython.longlong[::1],
     known: cython.Py_ssize_t,
+    compared: cython.Py_ssize_t,
+    systems: cython.Py_ssize_t,
+    pairs: cython.Py_ssize_t,
+    first: cython.Py_ssize_t,
     out: cython.longlong[:, :, ::1],
-    pair: cython.Py_ssize_t,
-    row: cython.Py_ssize_t,
 ) -> cython.void:
-    """Fill the figures of one pair and one order from the three multisets."""
-    g: cython.Py_ssize_t
+    """Fill the figures of one order of a sentence: all systems beside all that is ``compared``.
+
+    ``starts`` has the hypotheses first. A pair costs as many steps as the hypothesis has n-grams.
+    """
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    p: cython.Py_ssize_t
+    own: cython.Py_ssize_t
+    g: cython.longlong
+    hg: cython.longlong
     hr: cython.longlong
     hs: cython.longlong
     more: cython.longlong
-    for g in range(known):
-        more = r[g] - s[g]
-        if more > 0:
-            out[pair, row, _WANTED] += more
-        if h[g] == 0:
-            continue
-        hr = h[g] if h[g] < r[g] else r[g]
-        hs = h[g] if h[g] < s[g] else s[g]
-        out[pair, row, _MATCHED] += hr
-        if r[g] == 0:
-            out[pair, row, _KEPT] += hs
-        if hs > hr:
-            out[pair, row, _SURPLUS] += hs - hr
-        if s[g] == 0:
-            out[pair, row, _GAINED] += hr
-        if more > 0:
-            out[pair, row, _ADDED] += h[g] if h[g] < more else more
-        elif more < 0:
-            out[pair, row, _LEFT] += h[g] if h[g] < -more else -more
+    wanted: cython.longlong
+    row: cython.Py_ssize_t
+    for k in range(compared):
+        wanted = 0
+        for p in range(known):
+            if r[k, p] > s[p]:
+                wanted += r[k, p] - s[p]
+        for j in range(systems):
+            out[j * pairs + first + k, n - 1, _WANTED] = wanted
+    for p in range(known):
+        h[p] = 0
+    for j in range(systems):
+        own = 0
+        for p in range(starts[j], starts[j + 1] - n + 1):
+            g = grams[p]
+            if h[g] == 0:
+                distinct[own] = g
+                own += 1
+            h[g] += 1
+        for k in range(compared):
+            row = j * pairs + first + k
+            for p in range(own):
+                g = distinct[p]
+                hg = h[g]
+                more = r[k, g] - s[g]
+                hr = hg if hg < r[k, g] else r[k, g]
+                hs = hg if hg < s[g] else s[g]
+                out[row, n - 1, _MATCHED] += hr
+                if r[k, g] == 0:
+                    out[row, n - 1, _KEPT] += hs
+                if hs > hr:
+                    out[row, n - 1, _SURPLUS] += hs - hr
+                if s[g] == 0:
+                    out[row, n - 1, _GAINED] += hr
+                if more > 0:
+                    out[row, n - 1, _ADDED] += hg if hg < more else more
+                elif more < 0:
+                    out[row, n - 1, _LEFT] += hg if hg < -more else -more
+        for p in range(own):
+            h[distinct[p]] = 0
 
 
 @cython.cfunc
@@ -133,30 +168,33 @@ def _gather(
     reference: cython.longlong[::1],
     reference_at: cython.longlong[::1],
     i: cython.Py_ssize_t,
+    systems: cython.Py_ssize_t,
     k0: cython.Py_ssize_t,
     k1: cython.Py_ssize_t,
     tokens: cython.longlong[::1],
     starts: cython.longlong[::1],
     grams: cython.longlong[::1],
 ) -> cython.void:
-    """Lay source, hypothesis and references of sentence ``i`` one behind the other."""
+    """Lay hypotheses, source and references of sentence ``i`` one behind the other."""
+    sentences: cython.Py_ssize_t = source_at.shape[0] - 1
     length: cython.Py_ssize_t = 0
     p: cython.Py_ssize_t
     k: cython.Py_ssize_t
     starts[0] = 0
+    for k in range(systems):
+        for p in range(hypothesis_at[k * sentences + i], hypothesis_at[k * sentences + i + 1]):
+            tokens[length] = hypothesis[p]
+            length += 1
+        starts[k + 1] = length
     for p in range(source_at[i], source_at[i + 1]):
         tokens[length] = source[p]
         length += 1
-    starts[1] = length
-    for p in range(hypothesis_at[i], hypothesis_at[i + 1]):
-        tokens[length] = hypothesis[p]
-        length += 1
-    starts[2] = length
+    starts[systems + 1] = length
     for k in range(k0, k1):
         for p in range(reference_at[k], reference_at[k + 1]):
             tokens[length] = reference[p]
             length += 1
-        starts[3 + k - k0] = length
+        starts[systems + 2 + k - k0] = length
     for p in range(length):
         grams[p] = 0
 
@@ -175,40 +213,44 @@ def overlaps(
     """The figures above as ``[pair, n - 1, figure]`` for n = 1..order.
 
     The references of sentence ``i`` are ``first[i]:first[i + 1]``. A pair is a reference, or,
-    ``merged``, a sentence with the union (largest count) of its references.
+    ``merged``, a sentence with the union (largest count) of its references. Hypotheses may be those
+    of several systems, one system behind the other; so are the pairs then. What is common to all
+    systems is counted once.
     """
     offsets("source_at", source_at, len(source))
-    offsets("hypothesis_at", hypothesis_at, len(hypothesis), len(source_at) - 1)
+    sentences: cython.Py_ssize_t = source_at.shape[0] - 1
+    systems: cython.Py_ssize_t = (len(hypothesis_at) - 1) // sentences if sentences else 1
+    offsets("hypothesis_at", hypothesis_at, len(hypothesis), systems * sentences)
     offsets("reference_at", reference_at, len(reference))
     offsets("first", first, len(reference_at) - 1, len(source_at) - 1)
     within("source", source, LARGEST)
     within("hypothesis", hypothesis, LARGEST)
     within("reference", reference, LARGEST)
     within("order", order, 1001, 1)
-    sentences: cython.Py_ssize_t = source_at.shape[0] - 1
     pairs: cython.Py_ssize_t = sentences if merged else reference_at.shape[0] - 1
-    lengths = np.diff(source_at) + np.diff(hypothesis_at)
+    lengths = np.diff(hypothesis_at).reshape(systems, sentences).sum(axis=0) + np.diff(source_at)
     at = np.asarray(reference_at)[np.asarray(first)]
     longest: cython.Py_ssize_t = int(np.max(lengths + np.diff(at), initial=0))
+    most: cython.Py_ssize_t = int(np.max(np.diff(first), initial=1))
     size: cython.longlong = 16
     while size < 2 * longest:
         size *= 2
     mask: cython.longlong = size - 1
-    result = np.zeros((pairs, order, _FIGURES), np.int64)
+    result = np.zeros((systems * pairs, order, _FIGURES), np.int64)
     out: cython.longlong[:, :, ::1] = result
     table = np.zeros((4, size), np.int64)
     prefixes: cython.longlong[::1] = table[0]
     lasts: cython.longlong[::1] = table[1]
     numbers: cython.longlong[::1] = table[2]
     stamps: cython.longlong[::1] = table[3]
-    scratch = np.zeros((6, longest + 1), np.int64)
+    scratch = np.zeros((5, longest + 1), np.int64)
     tokens: cython.longlong[::1] = scratch[0]
     grams: cython.longlong[::1] = scratch[1]
     h: cython.longlong[::1] = scratch[2]
     s: cython.longlong[::1] = scratch[3]
-    r: cython.longlong[::1] = scratch[4]
-    union: cython.longlong[::1] = scratch[5]
-    starts: cython.longlong[::1] = np.zeros(int(np.max(np.diff(first), initial=0)) + 3, np.int64)
+    distinct: cython.longlong[::1] = scratch[4]
+    r: cython.longlong[:, ::1] = np.zeros((most, longest + 1), np.int64)
+    starts: cython.longlong[::1] = np.zeros(systems + most + 2, np.int64)
     stamp: cython.longlong = 0
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -229,6 +271,7 @@ def overlaps(
                 reference,
                 reference_at,
                 i,
+                systems,
                 k0,
                 k1,
                 tokens,
@@ -240,7 +283,7 @@ def overlaps(
                 known = _number(
                     tokens,
                     starts,
-                    2 + k1 - k0,
+                    systems + 1 + k1 - k0,
                     n,
                     grams,
                     prefixes,
@@ -250,19 +293,30 @@ def overlaps(
                     stamp,
                     mask,
                 )
-                _tally(grams, starts[0], starts[1] - n + 1, s, known)
-                _tally(grams, starts[1], starts[2] - n + 1, h, known)
-                if merged:
-                    for g in range(known):
-                        union[g] = 0
-                for k in range(k0, k1):
-                    _tally(grams, starts[2 + k - k0], starts[3 + k - k0] - n + 1, r, known)
-                    if not merged:
-                        _compare(h, s, r, known, out, k, n - 1)
-                        continue
-                    for g in range(known):
-                        if r[g] > union[g]:
-                            union[g] = r[g]
-                if merged:
-                    _compare(h, s, union, known, out, i, n - 1)
+                _tally(grams, starts[systems], starts[systems + 1] - n + 1, s, known)
+                for g in range(known if merged and k0 == k1 else 0):
+                    r[0, g] = 0  # the union of none
+                for k in range(k1 - k0):
+                    _tally(
+                        grams, starts[systems + 1 + k], starts[systems + 2 + k] - n + 1, r[k], known
+                    )
+                    if merged and k > 0:
+                        for g in range(known):
+                            if r[k, g] > r[0, g]:
+                                r[0, g] = r[k, g]
+                _compare(
+                    grams,
+                    starts,
+                    n,
+                    h,
+                    s,
+                    r,
+                    distinct,
+                    known,
+                    1 if merged else k1 - k0,
+                    systems,
+                    pairs,
+                    i if merged else k0,
+                    out,
+                )
     return result

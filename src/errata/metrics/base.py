@@ -38,6 +38,7 @@ __all__ = [
     "by_name",
     "check_beta",
     "count_each",
+    "count_together",
     "f_beta",
     "fixed_point",
     "join_counts",
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 Columns = Literal["annotators", "readings", "none"]
+TOGETHER = 16  # systems of which a batch is counted at once: enough to share, and bounded memory
 
 
 class Before(NamedTuple):
@@ -219,6 +221,38 @@ def count_each(
     return [join_counts(parts[i : i + n]) for i in range(0, len(parts), n)]
 
 
+def count_together(
+    count: Callable[[Corpus, Sequence[Hypotheses]], list[Floats]],
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Floats]:
+    """Count several systems at once, batch by batch, in threads: what they share only once."""
+    batches = corpus.batches
+    starts = np.cumsum([0, *map(len, batches)]).tolist()
+    groups = [systems[i : i + TOGETHER] for i in range(0, len(systems), TOGETHER)]
+    jobs = [
+        (batch, [hypotheses[a:b] for hypotheses in group])
+        for group in groups
+        for batch, a, b in zip(batches, starts[:-1], starts[1:], strict=True)
+    ]
+    parts = in_order(
+        lambda job: count(*job),
+        jobs,
+        threads=threads,
+        progress=progress,
+        size=lambda job: len(job[0]) * len(job[1]),
+    )
+    n = len(batches)
+    return [
+        join_counts([part[k] for part in parts[g * n : (g + 1) * n]])
+        for g, group in enumerate(groups)
+        for k in range(len(group))
+    ]
+
+
 def scored_alone(metric: Metric, counts: Floats, choice: Ints | None = None) -> Floats:
     """The scores of every sentence scored alone, mean over draws; NaN where none can be had.
 
@@ -245,7 +279,9 @@ def join_counts(parts: Sequence[Floats]) -> Floats:
         return parts[0]
     most = max(part.shape[1] for part in parts)
     padded = [
-        np.pad(part, ((0, 0), (0, most - part.shape[1]), (0, 0)), constant_values=np.nan)
+        part
+        if part.shape[1] == most
+        else np.pad(part, ((0, 0), (0, most - part.shape[1]), (0, 0)), constant_values=np.nan)
         for part in parts
     ]
     return np.concatenate(padded)

@@ -7,6 +7,7 @@ translation that only shares the name.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, Self
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.kernels.normal import log_ndtr
-from errata.metrics.base import Before, Columns, Metric, WholeCorpusError, metric
+from errata.metrics.base import Before, Columns, Metric, WholeCorpusError, count_together, metric
 from errata.metrics.ngrams import (
     Spaces,
     overlaps,
@@ -26,7 +27,7 @@ from errata.metrics.ngrams import (
     source_tokens,
     split_tokens,
 )
-from errata.numbers import Floats, Ints
+from errata.numbers import Floats, Ints, Progress
 from errata.parameters import About
 
 __all__ = ["GLEU"]
@@ -131,19 +132,38 @@ class GLEU(Metric):
         Only the reference's length and the numerators differ between the references of a
         sentence, so that these have covariances, which add up over sentences like the means.
         """
+        return self._count(corpus, [hypotheses])[0]
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """The counts of every system; n-grams of sources and references are counted once."""
+        return count_together(self._count, corpus, systems, threads=threads, progress=progress)
+
+    def _count(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[Floats]:
         references, first = reference_tokens(corpus, self.spaces)
-        hypothesis = split_tokens(corpus, hypotheses.sentences, self.spaces)
+        texts = [sentence for hypotheses in systems for sentence in hypotheses.sentences]
+        hypothesis = split_tokens(corpus, texts, self.spaces)
         source = source_tokens(corpus, self.spaces)
         found = overlaps(source, hypothesis, references, first, order=self.n)
         unwanted = found.kept if self.formula == "released" else found.surplus
-        own = np.repeat(hypothesis.lengths, np.diff(first))
-        rows = np.empty((len(own), _counted(self.n)))
-        rows[:, HYPOTHESIS] = own
-        rows[:, REFERENCE] = references.lengths
-        rows[:, NUMERATORS] = np.maximum(0, found.matched - unwanted)
-        rows[:, DENOMINATORS] = np.maximum(0, own[:, None] - np.arange(self.n))
-        counts = per_reference(rows, first)
-        return counts if self.references != "expected" else _with_moments(counts)
+        numerators = np.maximum(0, found.matched - unwanted)
+        lengths = hypothesis.lengths.reshape(len(systems), len(corpus))
+        counts = []
+        for k, own in enumerate(np.repeat(lengths, np.diff(first), axis=1)):
+            rows = np.empty((len(own), _counted(self.n)))
+            rows[:, HYPOTHESIS] = own
+            rows[:, REFERENCE] = references.lengths
+            rows[:, NUMERATORS] = numerators[k * len(own) : (k + 1) * len(own)]
+            rows[:, DENOMINATORS] = np.maximum(0, own[:, None] - np.arange(self.n))
+            each = per_reference(rows, first)
+            counts.append(each if self.references != "expected" else _with_moments(each))
+        return counts
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The script's draws, or column 0, or every combination of references if they are few.
@@ -297,12 +317,14 @@ def _with_moments(counts: Floats) -> Floats:
     row, column = np.triu_indices(k // 2)
     result = np.zeros((sentences, references + 1, k + len(row)))
     result[:, 1:, :k] = counts
-    result[:, 1:, k:][np.isnan(counts[:, :, HYPOTHESIS])] = np.nan
-    mean = np.nanmean(counts, axis=1)
+    missing = np.isnan(counts[:, :, HYPOTHESIS])
+    average = np.nanmean if missing.any() else np.mean  # the same, and ten times as fast
+    result[:, 1:, k:][missing] = np.nan
+    mean = average(counts, axis=1)
     drawn = [REFERENCE, *range(k)[NUMERATORS]]  # what differs between references
     away = (counts - mean[:, None])[:, :, drawn]
     result[:, 0, :k] = mean
-    result[:, 0, k:] = np.nanmean(away[:, :, row] * away[:, :, column], axis=1)
+    result[:, 0, k:] = average(away[:, :, row] * away[:, :, column], axis=1)
     return result
 
 

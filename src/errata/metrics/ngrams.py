@@ -98,7 +98,8 @@ def overlaps(
 ) -> Overlaps:
     """Compare the n-grams of a batch, n = 1..order.
 
-    The references of sentence ``i`` are the rows ``first[i]:first[i + 1]`` of ``references``.
+    The references of sentence ``i`` are the rows ``first[i]:first[i + 1]`` of ``references``. The
+    hypotheses may be those of several systems, one system behind the other; so are the rows then.
 
     >>> corpus = Corpus.from_texts(["he go home"], [["he goes home"]])
     >>> hypothesis = corpus.vocabulary.intern(["he go home"])
@@ -106,10 +107,13 @@ def overlaps(
     >>> both.matched.tolist(), both.kept.tolist()
     ([[2, 0]], [[1, 2]])
     """
-    if not len(source) == len(hypothesis) == len(first) - 1 or len(references) != first[-1]:
+    sentences = len(first) - 1
+    systems = len(hypothesis) // sentences if sentences else 0
+    fits = len(hypothesis) == systems * sentences and (systems > 0 or not sentences)
+    if not (fits and len(source) == sentences and len(references) == first[-1]):
         raise InputError(
             f"{len(hypothesis)} hypotheses for {len(source)} sources and "
-            f"{len(first) - 1} sets of references",
+            f"{sentences} sets of references",
             remedy="give one hypothesis per source sentence",
         )
     ids = [tokens.ids.astype(np.int64) for tokens in (source, hypothesis, references)]
@@ -136,9 +140,7 @@ def split_tokens(corpus: Corpus, sentences: Iterable[str], spaces: Spaces = "uni
     >>> [split_tokens(corpus, text, how).lengths.tolist() for how in ("unicode", "ascii")]
     [[3], [2]]
     """
-    if spaces == "unicode":
-        return corpus.vocabulary.intern(sentences)
-    return corpus.vocabulary.intern_tokens(split_words(each, spaces) for each in sentences)
+    return corpus.vocabulary.intern(sentences, ascii_only=spaces == "ascii")
 
 
 def split_words(sentence: str, spaces: Spaces) -> list[str]:

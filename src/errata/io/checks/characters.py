@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from errata.data import Corpus
+import numpy as np
+
+from errata.data import Corpus, utf8
 from errata.io.checks.findings import Finding, Severity
 from errata.io.checks.segmentation import check_segmentation
+from errata.kernels import letters
 
 __all__ = ["check_characters", "check_corpus", "check_gold_characters"]
 
@@ -33,7 +36,8 @@ def check_characters(
     A character that the line ``beside`` (its source) has too is not reported again. ``numbers``
     are the lines' numbers in the file, if not 1, 2, 3...
     """
-    suspects = [i for i, line in enumerate(lines) if not line.isascii() or not line.isprintable()]
+    odd = letters.show(*utf8(lines)) & (letters.BEYOND | letters.UNPRINTABLE)
+    suspects = np.flatnonzero(odd).tolist()
     if not suspects:
         return []
     kinds: tuple[tuple[re.Pattern[str], str, Severity, str, str], ...] = (

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.data import utf8
 from errata.io.checks.findings import Finding
+from errata.kernels import letters
 
 __all__ = ["check_conventions"]
 
@@ -33,12 +35,28 @@ CURLY = re.compile("[‘’“”]")
 # So many lines, and this share of those that can show it, must differ before it is said. In the
 # public outputs and corrections of CoNLL-2014 and JFLEG less than one line in a hundred does.
 FEWEST, SHARE = 5, 0.02
-# What a system's own pipeline leaves in lines: cut words, markup, the line's number.
+# What a system's own pipeline leaves in lines: cut words, markup, the line's number. Where none of
+# the signs is, and that is soon seen, there is nothing to search.
 LEFT_OVER = (
-    (re.compile(r"@@(?=\s|$)|▁"), "cut words ({})", "join them"),
-    (re.compile(r"&(?:apos|quot|amp|lt|gt|#\d+);"), "character entities ({})", "resolve them"),
-    (re.compile(r"</?s>|<pad>|\[(?:CLS|SEP|PAD)\]"), "marks of sentences ({})", "take them out"),
-    (re.compile(r"^\d+\t", re.MULTILINE), "numbers of lines", "leave the text alone in its column"),
+    (re.compile(r"@@(?=\s|$)|▁"), ("@@", "▁"), "cut words ({})", "join them"),
+    (
+        re.compile(r"&(?:apos|quot|amp|lt|gt|#\d+);"),
+        ("&apos;", "&quot;", "&amp;", "&lt;", "&gt;", "&#"),
+        "character entities ({})",
+        "resolve them",
+    ),
+    (
+        re.compile(r"</?s>|<pad>|\[(?:CLS|SEP|PAD)\]"),
+        ("<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]"),
+        "marks of sentences ({})",
+        "take them out",
+    ),
+    (
+        re.compile(r"^\d+\t", re.MULTILINE),
+        ("\t",),
+        "numbers of lines",
+        "leave the text alone in its column",
+    ),
 )
 
 # How a line goes, by kind: 1 as the first word of `KINDS` says, -1 the other way, 0 neither.
@@ -72,7 +90,7 @@ def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -
     # A line that equals its source goes as that does, and most do.
     changed = [i for i, line in enumerate(lines) if line != sources[i]]
     shown = given.copy()
-    shown[changed] = _table(lines[i] for i in changed)
+    shown[changed] = _table([lines[i] for i in changed])
     findings = []
     for kind, (what, remedy, code) in enumerate(KINDS):
         for way, sides in (
@@ -96,8 +114,8 @@ def _left_over(sources: Sequence[str], lines: Sequence[str], path: str) -> list[
     changed = [pair for pair in zip(sources, lines, strict=True) if pair[0] != pair[1]]
     whole = "\n".join([line for _, line in changed])
     findings = []
-    for mark, what, remedy in LEFT_OVER:
-        if mark.search(whole) is None:  # as in nearly every file
+    for mark, signs, what, remedy in LEFT_OVER:
+        if not any(sign in whole for sign in signs):  # as in nearly every file
             continue
         found = [
             seen[0]
@@ -124,16 +142,26 @@ def _styles(lines: tuple[str, ...]) -> Styles:
     return _table(lines)
 
 
-def _table(lines: Iterable[str]) -> Styles:
-    return np.array([_style(line) for line in lines], np.int8).reshape(-1, len(KINDS) + 1)
+def _table(lines: Sequence[str]) -> Styles:
+    seen = letters.show(*utf8(lines))
+    has = {
+        flag: (seen & flag).astype(bool)
+        for flag in (letters.APART, letters.GLUED, letters.STRAIGHT, letters.UPPER, letters.FILLED)
+    }
+    table = np.zeros((len(lines), len(KINDS) + 1), np.int8)
+    table[:, 0] = has[letters.APART].astype(np.int8) - has[letters.GLUED]
+    table[:, 1] = has[letters.STRAIGHT]
+    table[:, -1] = np.where(has[letters.UPPER], 1, np.where(has[letters.FILLED], -1, 0))
+    for i in np.flatnonzero(seen & letters.BEYOND).tolist():
+        table[i] = _style(lines[i])
+    return table
 
 
 def _style(line: str) -> Style:
+    """The same of a line with characters beyond ASCII."""
     straight = "'" in line or '"' in line or "`" in line
-    curly = segmented = 0
-    if not line.isascii():  # most lines are, and then have none of these
-        curly = CURLY.search(line) is not None
-        segmented = 1 if SEGMENTED.search(line) else -1 if TOGETHER.search(line) else 0
+    curly = CURLY.search(line) is not None
+    segmented = 1 if SEGMENTED.search(line) else -1 if TOGETHER.search(line) else 0
     return (
         (APART.search(line) is not None) - (GLUED.search(line) is not None),
         straight - curly,

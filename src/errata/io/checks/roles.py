@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from errata.data import Corpus, Hypotheses, Reference, namesakes
+from errata.data import Corpus, Hypotheses, Reference, Tokens, namesakes
 from errata.errors import InputError
 from errata.io.checks.findings import Finding
 from errata.io.checks.likeness import likeness_of, same_words
-from errata.numbers import Floats
+from errata.numbers import Bools, Floats
 
 __all__ = ["called_source", "check_sameness", "check_sources", "check_systems", "check_worse"]
 
@@ -67,11 +66,12 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
     """
     if not corpus.derived("all references are texts", lambda: _all_texts(corpus)):
         return []
-    changed = [
-        i
-        for i, (source, line) in enumerate(zip(corpus.sources, hypotheses.sentences, strict=True))
-        if source != line and corpus.references[i] and source.split() != line.split()
-    ]
+    output = corpus.vocabulary.intern(hypotheses.sentences)
+    there = corpus.derived(
+        "sentences with references",
+        lambda: np.array([bool(refs) for refs in corpus.references], bool),
+    )
+    changed = np.flatnonzero(output.differ(corpus.source_tokens) & there).tolist()
     if len(changed) < CHANGED:
         return []
     every = corpus.derived(
@@ -85,7 +85,7 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
     if worse < WORSE * len(changed):
         if 2 * worse < len(changed) or worse <= better:
             return []
-        brought, taken = _unknown_words(corpus, hypotheses, changed)
+        brought, taken = _unknown_words(corpus, output, changed)
         if brought < max(UNKNOWN, TIMES * taken):
             return []
         said = (
@@ -121,35 +121,36 @@ def _nearest(corpus: Corpus, lines: Sequence[str], which: Sequence[int]) -> Floa
     return nearest
 
 
-def _unknown_words(
-    corpus: Corpus, hypotheses: Hypotheses, changed: Sequence[int]
-) -> tuple[int, int]:
+def _unknown_words(corpus: Corpus, output: Tokens, changed: Sequence[int]) -> tuple[int, int]:
     """How many words that no reference has an output brings in, and takes out."""
     known = corpus.derived("words of references", lambda: _words_of_references(corpus))
-    unknown = corpus.derived(
-        "words that no reference has",
-        lambda: [[word for word in line.split() if word not in known] for line in corpus.sources],
-    )
-    brought = taken = 0
-    for i in changed:
-        before = unknown[i]
-        after = [word for word in hypotheses.sentences[i].split() if word not in known]
-        if before and after and before != after:
-            brought += (Counter(after) - Counter(before)).total()
-            taken += (Counter(before) - Counter(after)).total()
-        elif before != after:  # most lines have none on one side
-            brought += len(after)
-            taken += len(before)
-    return brought, taken
+    size = max(len(known), len(corpus.vocabulary))
+    unknown = np.ones(size, bool)
+    unknown[: len(known)] = ~known
+    asked = np.zeros(len(corpus), bool)
+    asked[changed] = True
+    places, signs = [], []
+    for tokens, sign in ((output, 1), (corpus.source_tokens, -1)):
+        line = np.repeat(np.arange(len(tokens)), tokens.lengths)
+        at = np.flatnonzero(unknown[tokens.ids] & asked[line])
+        places.append(line[at] * size + tokens.ids[at])
+        signs.append(np.full(len(at), sign))
+    _, which = np.unique(np.concatenate(places), return_inverse=True)
+    more = np.bincount(which, np.concatenate(signs))
+    return int(more[more > 0].sum()), -int(more[more < 0].sum())
 
 
-def _words_of_references(corpus: Corpus) -> frozenset[str]:
-    return frozenset(
-        word
+def _words_of_references(corpus: Corpus) -> Bools:
+    """Of each word of the vocabulary, by its number, whether a reference has it."""
+    texts = [
+        reference.corrected(source)
         for source, refs in zip(corpus.sources, corpus.references, strict=True)
         for reference in refs
-        for word in reference.corrected(source).split()
-    )
+    ]
+    words = corpus.vocabulary.intern(texts).ids
+    known = np.zeros(len(corpus.vocabulary), bool)
+    known[words] = True
+    return known
 
 
 def called_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str) -> list[Finding]:

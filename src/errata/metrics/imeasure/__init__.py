@@ -20,6 +20,7 @@ from errata.metrics.base import (
     Columns,
     Metric,
     check_beta,
+    count_together,
     f_beta,
     metric,
     precision_recall,
@@ -40,7 +41,7 @@ from errata.metrics.imeasure.columns import (
 )
 from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.metrics.ngrams import Spaces
-from errata.numbers import Floats, Ints, ratio
+from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
 __all__ = ["IMeasure"]
@@ -136,17 +137,40 @@ class IMeasure(Metric):
         Of mixtures only the best one is there, or, if references are chosen by running totals,
         those that some totals would make the best.
         """
+        if self.references == "mix":
+            return self._count_mix(corpus, [hypotheses])[0]
         self._check_lengths(corpus, hypotheses)
         key = ("imeasure", self.references, self.tokenise)
-        if self.references == "mix":
-            chains = corpus.derived(key, lambda: prepare_mix(corpus, self.tokenise))
-            return count_mix(corpus, chains, hypotheses, self.weight, self.choice, self.spaces)
         prepared = corpus.derived(key, lambda: prepare_nomix(corpus, self.tokenise))
         return count_nomix(corpus, prepared, hypotheses, self.spaces)
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """The counts of every system; an output that several have is mixed for once."""
+        if self.references == "mix":
+            return count_together(
+                self._count_mix, corpus, systems, threads=threads, progress=progress
+            )
+        return super().count_all(corpus, systems, threads=threads, progress=progress)
+
+    def _count_mix(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[Floats]:
+        for hypotheses in systems:
+            self._check_lengths(corpus, hypotheses)
+        key = ("imeasure", self.references, self.tokenise)
+        chains = corpus.derived(key, lambda: prepare_mix(corpus, self.tokenise))
+        return count_mix(corpus, chains, systems, self.weight, self.choice, self.spaces)
 
     def _check_lengths(self, corpus: Corpus, hypotheses: Hypotheses) -> None:
         """Refuse what would ask for gigabytes: tables grow with the square of a sentence."""
         for i, texts in enumerate(zip(corpus.sources, hypotheses.sentences, strict=True)):
+            if max(map(len, texts)) <= self.longest:  # characters, and tokens are no more
+                continue
             n = max(len(text.split()) for text in texts)
             if n > self.longest:
                 raise InputError(

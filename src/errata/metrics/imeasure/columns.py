@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses, Tokens
 from errata.kernels import threeway
@@ -17,6 +17,7 @@ from errata.metrics.imeasure.mixtures import (
     Ids,
     Limits,
     NumberedChain,
+    Stage,
     chain_of,
     numbered,
     stages_of,
@@ -81,18 +82,10 @@ def prepare_nomix(corpus: Corpus, tokenise: str) -> Prepared:
             sentences.append(words)
     tokens = corpus.vocabulary.intern_tokens(sentences)
     owner = np.array(owners, np.int64)
-    ids, offsets = both(corpus.source_tokens, tokens)
+    every = Tokens.joined(corpus.source_tokens, tokens)
     triples = np.stack([owner, owner, len(corpus) + np.arange(len(owner))], axis=1)
-    base, _ = threeway.count_columns(ids, offsets, triples)
+    base, _ = threeway.count_columns(every.ids, every.offsets, triples)
     return Prepared(owner, np.array(columns, np.int64), tokens, base[:, KINDS].astype(np.float64))
-
-
-def both(*batches: Tokens) -> tuple[NDArray[np.int32], Ints]:
-    """Several batches of sentences as one."""
-    ids = np.concatenate([batch.ids for batch in batches])
-    starts = np.cumsum([0, *(len(batch.ids) for batch in batches)])
-    offsets = [batch.offsets[:-1] + start for batch, start in zip(batches, starts, strict=False)]
-    return ids, np.concatenate([*offsets, starts[-1:]])
 
 
 def count_nomix(
@@ -102,15 +95,12 @@ def count_nomix(
     n = len(corpus)
     counts = np.full((n, int(prepared.columns.max(initial=0)) + 1, len(STATISTICS)), np.nan)
     tokens = split_tokens(corpus, hypotheses.sentences, spaces)
-    ids, offsets = both(corpus.source_tokens, tokens, prepared.tokens)
+    every = Tokens.joined(corpus.source_tokens, tokens, prepared.tokens)
     found = prepared.base.copy()
-    same = np.array(
-        [np.array_equal(corpus.source_tokens[i], tokens[i]) for i in range(n)], np.bool_
-    )
-    todo = np.flatnonzero(~same[prepared.owners])
+    todo = np.flatnonzero(tokens.differ(corpus.source_tokens)[prepared.owners])
     owners = prepared.owners[todo]
     found[todo] = threeway.count_columns(
-        ids, offsets, np.stack([owners, n + owners, 2 * n + todo], axis=1)
+        every.ids, every.offsets, np.stack([owners, n + owners, 2 * n + todo], axis=1)
     )[0][:, KINDS]
     at = prepared.owners, prepared.columns
     counts[(*at, KINDS)] = found
@@ -147,52 +137,73 @@ def prepare_mix(corpus: Corpus, tokenise: str, limits: Limits = LIMITS) -> list[
 def count_mix(
     corpus: Corpus,
     prepared: list[NumberedChain],
-    hypotheses: Hypotheses,
+    systems: Sequence[Hypotheses],
     weight: float,
     choice: str,
     spaces: Spaces = "unicode",
-) -> Floats:
-    """Columns of every sentence with its best mixture, or all that can be best in a corpus."""
-    tokens = split_tokens(corpus, hypotheses.sentences, spaces)
-    outputs = [tuple(tokens[i].tolist()) for i in range(len(tokens))]
-    plans = [stages_of(chain, output) for chain, output in zip(prepared, outputs, strict=True)]
+) -> list[Floats]:
+    """Columns of every sentence with its best mixture, or all that can be best in a corpus.
+
+    What several systems write alike is looked at once.
+    """
+    texts = [sentence for hypotheses in systems for sentence in hypotheses.sentences]
+    tokens = split_tokens(corpus, texts, spaces)
+    ids, ends = tokens.ids.tolist(), tokens.offsets.tolist()
+    n = len(corpus)
+    outputs = [(at % n, tuple(ids[ends[at] : ends[at + 1]])) for at in range(len(texts))]
+    plans = {place: stages_of(prepared[place[0]], place[1]) for place in dict.fromkeys(outputs)}
     jobs: dict[Triple, None] = {}
-    for stages, _ in plans:
-        for source, hypothesis, texts in stages:
-            for text in texts:
+    for stages, _ in plans.values():
+        for source, hypothesis, several in stages:
+            for text in several:
                 jobs[source, hypothesis, text] = jobs[source, source, text] = None
     found = align_all(jobs)
-    rows: list[list[Vector]] = []
-    for i, (stages, proven) in enumerate(plans):
-        vectors = [
-            [
-                found[s.source, s.hypothesis, text] + found[s.source, s.source, text][:2]
-                for text in s.texts
-            ]
-            for s in stages
-        ]
-        if proven and choice == "corpus":
-            rows.append([(*vector, 0) for vector in possible_mixtures(vectors, weight)])
-            continue
-        chosen = best_mixture(vectors, weight)
-        if proven:
-            rows.append([(*map(sum, zip(*chosen, strict=True)), 0)])
-        else:
-            text = sum(
-                (
-                    s.texts[vector.index(best)]
-                    for s, vector, best in zip(stages, vectors, chosen, strict=True)
-                ),
-                (),
-            )
-            source = prepared[i].source
-            whole, base = (source, outputs[i], text), (source, source, text)
-            again = align_all(dict.fromkeys((whole, base)))
-            rows.append([(*again[whole], *again[base][:2], 1)])
-    counts = np.full((len(corpus), max(map(len, rows), default=1), len(STATISTICS)), np.nan)
-    for i, row in enumerate(rows):
-        counts[i, : len(row)] = row
+    rows = {
+        place: _mixed_rows(prepared[place[0]].source, place[1], *plan, found, weight, choice)
+        for place, plan in plans.items()
+    }
+    counts = []
+    for k in range(len(systems)):
+        own = [rows[place] for place in outputs[k * n : (k + 1) * n]]
+        mine = np.full((n, max(map(len, own), default=1), len(STATISTICS)), np.nan)
+        for i, row in enumerate(own):
+            mine[i, : len(row)] = row
+        counts.append(mine)
     return counts
+
+
+def _mixed_rows(
+    source: Ids,
+    output: Ids,
+    stages: Sequence[Stage],
+    proven: bool,
+    found: Mapping[Triple, tuple[int, ...]],
+    weight: float,
+    choice: str,
+) -> list[Vector]:
+    """The columns of the best mixture of one output, or of all that can be best in a corpus."""
+    vectors = [
+        [
+            found[s.source, s.hypothesis, text] + found[s.source, s.source, text][:2]
+            for text in s.texts
+        ]
+        for s in stages
+    ]
+    if proven and choice == "corpus":
+        return [(*vector, 0) for vector in possible_mixtures(vectors, weight)]
+    chosen = best_mixture(vectors, weight)
+    if proven:
+        return [(*map(sum, zip(*chosen, strict=True)), 0)]
+    text = sum(
+        (
+            s.texts[vector.index(best)]
+            for s, vector, best in zip(stages, vectors, chosen, strict=True)
+        ),
+        (),
+    )
+    whole, base = (source, output, text), (source, source, text)
+    again = align_all(dict.fromkeys((whole, base)))
+    return [(*again[whole], *again[base][:2], 1)]
 
 
 def align_all(jobs: dict[Triple, None]) -> dict[Triple, tuple[int, ...]]:

@@ -283,9 +283,12 @@ def _mirror(low: Costs, high: Costs, n: int) -> tuple[Costs, Costs, Costs]:
 
 
 def _flat(parts: list[list[Ids]]) -> tuple[Costs, Costs, Costs]:
-    """Texts of stages in the form the kernel takes: stages, options, tokens."""
+    """Texts of stages in the form the kernel takes: stages, options, tokens.
+
+    In order, so that the kernel finds neighbours that begin alike.
+    """
     stages = np.cumsum([0, *map(len, parts)]).astype(np.int64)
-    texts = [text for part in parts for text in part]
+    texts = [text for part in parts for text in sorted(part)]
     options = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     return stages, options, np.array([token for text in texts for token in text], np.int32)
 

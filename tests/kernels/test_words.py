@@ -1,0 +1,80 @@
+"""Words of sentences and their numbers, as str.split and a dictionary give them."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import errata.data
+from errata.data import Vocabulary
+from errata.kernels import words
+from pure import load_pure
+
+ASCII = re.compile(r"[^ \t\n\r\f\v]+")
+# White space of one, two and three bytes, its neighbours, and half a character.
+ODD = (
+    "ab \t\n\x1c\x1f\x85\xa0\x86é\u1680\u1681\u2000\u200a\u200b\u2028\u202f\u205f"
+    "\u3000\u3001😀\ud800"
+)
+
+
+@pytest.fixture(params=["compiled", "plain"])
+def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways of running the kernel, used by vocabularies."""
+    which = words if request.param == "compiled" else load_pure("words")
+    monkeypatch.setattr(errata.data, "words", which)
+    return str(request.param)
+
+
+def spelled(texts: list[str], ascii_only: bool) -> list[list[str]]:
+    """What a vocabulary makes of texts, spelled out again."""
+    vocabulary = Vocabulary()
+    tokens = vocabulary.intern(texts, ascii_only=ascii_only)
+    distinct = vocabulary.words()
+    assert len(set(distinct)) == len(distinct) == len(vocabulary)
+    first_seen = list(dict.fromkeys(tokens.ids.tolist()))
+    assert first_seen == list(range(len(distinct)))  # numbered in the order of appearance
+    return [[distinct[i] for i in tokens[k]] for k in range(len(tokens))]
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+@given(texts=st.lists(st.text(st.sampled_from(ODD))))
+def test_words_are_those_of_split(way: str, texts: list[str]) -> None:
+    which = words if way == "compiled" else load_pure("words")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(errata.data, "words", which)
+        assert spelled(texts, False) == [text.split() for text in texts]
+        assert spelled(texts, True) == [ASCII.findall(text) for text in texts]
+
+
+def test_every_character_separates_as_it_does_in_split(kernel: str) -> None:
+    most = sys.maxunicode + 1 if kernel == "compiled" else 0x3010
+    texts = [f"a{chr(c)}b {chr(c)}" for c in range(most)]
+    lengths = Vocabulary().intern(texts).lengths
+    assert lengths.tolist() == [len(text.split()) for text in texts]
+
+
+def test_many_words_make_the_table_grow(kernel: str) -> None:
+    size = 30_000 if kernel == "compiled" else 5_000
+    texts = ["x y", " ".join(f"w{i % (size // 2)}" for i in range(size)), "y z"]
+    assert spelled(texts, False) == [text.split() for text in texts]
+
+
+def test_parts_of_a_long_text_are_numbered_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a b", "", "b c", "c", "a"]
+    whole = Vocabulary().intern(texts)
+    monkeypatch.setattr(errata.data, "NUMBERED", 2)
+    cut = Vocabulary().intern(iter(texts))
+    np.testing.assert_array_equal(whole.ids, cut.ids)
+    np.testing.assert_array_equal(whole.offsets, cut.offsets)
+    assert whole.ids.dtype == cut.ids.dtype == np.int32
+
+
+def test_nothing_is_no_word(kernel: str) -> None:
+    assert len(Vocabulary().intern([])) == 0
+    assert Vocabulary().intern(["", "  "]).lengths.tolist() == [0, 0]
