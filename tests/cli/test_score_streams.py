@@ -125,7 +125,7 @@ def test_a_bootstrap_is_asked_for(files: Path, kind: str) -> None:
     ],
 )
 def test_memory_is_bounded(tmp_path: Path, tiles: int) -> None:
-    """Held, 50,000 sentences take 130 MB and a million 1.5 GB."""
+    """Held, 50,000 sentences take 180 MB."""
     write_tiled(tmp_path, tiles)
     files = ("--gold", str(tmp_path / "gold.m2"), str(tmp_path / "eager.txt"))
     given = ["score", *files, "-m", "m2", "--stream"]
