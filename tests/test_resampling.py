@@ -17,10 +17,10 @@ from errata.numbers import Floats
 from errata.resampling import (
     KEYED,
     KINDS,
-    Drawn,
+    BootstrapLimits,
+    DrawnKind,
+    GrowingHistogram,
     Histogram,
-    Limits,
-    Tallies,
     _poisson_table,
     _poisson_weights,
     aligned,
@@ -42,7 +42,7 @@ def some_rows(sentences: int) -> Floats:
 
 
 def drawn(
-    kind: Drawn,
+    kind: DrawnKind,
     rows: Floats,
     *,
     score: Callable[[Floats], Floats] = total,
@@ -51,7 +51,7 @@ def drawn(
     seed: int = 0,
 ) -> Floats:
     parts = [rows[a:b] for a, b in itertools.pairwise((0, *cuts, len(rows)))]
-    tallies = Tallies(rows.shape[1])
+    tallies = GrowingHistogram(rows.shape[1])
     for part in parts:
         tallies = tallies.added(Histogram.of(part))
     return resample(
@@ -67,7 +67,7 @@ def drawn(
 
 
 @pytest.mark.parametrize("kind", ["histogram", "poisson"])
-def test_kinds_have_the_distribution_of_the_sentence_bootstrap(kind: Drawn) -> None:
+def test_kinds_have_the_distribution_of_the_sentence_bootstrap(kind: DrawnKind) -> None:
     """Mean, deviation, quantiles, correlation of two systems; four standard errors apart."""
     rows = some_rows(1500)
     m2 = parse("m2")
@@ -100,7 +100,7 @@ def test_blocks_keep_neighbours_together() -> None:
 
 @pytest.mark.parametrize("kind", ["histogram", "poisson", "blocks", "sentences"])
 @given(cuts=st.lists(st.integers(0, 2500), max_size=6), fraction=st.sampled_from([1.0, 0.1, 1 / 3]))
-def test_cuts_change_no_digit(kind: Drawn, cuts: list[int], fraction: float) -> None:
+def test_cuts_change_no_digit(kind: DrawnKind, cuts: list[int], fraction: float) -> None:
     rows = some_rows(2500) * fraction
     whole = drawn(kind, rows, resamples=7)
     assert drawn(kind, rows, cuts=tuple(sorted(cuts)), resamples=7).tolist() == whole.tolist()
@@ -148,14 +148,14 @@ def test_rows_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("size", [1, 3, 50])
 def test_a_histogram_that_grows_too_large_is_dropped(size: int) -> None:
-    limits = Limits(distinct=20)
+    limits = BootstrapLimits(distinct=20)
     numbers = np.arange(21.0)[:, None]
     for rows, there in ((numbers, False), (numbers[:20], True)):
-        tallies = Tallies(1, limits)
+        tallies = GrowingHistogram(1, limits)
         for start in range(0, len(rows), size):
             tallies = tallies.added(Histogram.of(rows[start : start + size]))
         assert (tallies.histogram is not None) == there
-    assert Limits(cells=30).most(3) == 10
+    assert BootstrapLimits(cells=30).most(3) == 10
 
 
 def test_the_data_decide_the_kind() -> None:

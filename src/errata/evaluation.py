@@ -26,17 +26,17 @@ from errata.plugins import attributed, blamed, fault, origin
 from errata.resampling import (
     LIMITS,
     BootstrapKind,
-    Drawn,
+    BootstrapLimits,
+    DrawnKind,
+    GrowingHistogram,
     Histogram,
-    Limits,
-    Tallies,
     bootstrap_kind,
     resample,
 )
 from errata.sums import Sums, summable
 
 __all__ = [
-    "Told",
+    "SaidOfScores",
     "assembled",
     "checked_choice",
     "checked_counts",
@@ -65,9 +65,9 @@ def evaluate(
     guard: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
-    limits: Limits = LIMITS,
+    limits: BootstrapLimits = LIMITS,
 ) -> Scores:
-    """Score one or more systems with one metric: overall, per sentence, and in resamples.
+    """ScoreOfTotals one or more systems with one metric: overall, per sentence, and in resamples.
 
     ``metric`` may be its signature (``"m2(beta=1)"``). ``systems`` may be plain sentences, of a
     system then called ``hypotheses``, or a mapping from names to sentences. ``rng`` seeds the
@@ -165,7 +165,7 @@ def scores_of(
     resamples: int = 1000,
     rng: Seed = 0,
     bootstrap: BootstrapKind = "auto",
-    limits: Limits = LIMITS,
+    limits: BootstrapLimits = LIMITS,
 ) -> Scores:
     """The scores that follow from counts ``[sentence, reference, k]``, one array per system.
 
@@ -176,7 +176,7 @@ def scores_of(
     return _scores_of(metric, corpus, systems, counts, resamples, rng, bootstrap, limits)
 
 
-class Told(NamedTuple):
+class SaidOfScores(NamedTuple):
     """What scores say beside their numbers: of the data, of the sentences left out, to readers."""
 
     context: tuple[str, ...]
@@ -192,7 +192,7 @@ def _scores_of(
     resamples: int,
     rng: Seed,
     bootstrap: BootstrapKind,
-    limits: Limits,
+    limits: BootstrapLimits,
 ) -> Scores:
     METRICS.refuse_disguise(metric)
     totals, picked = [], []
@@ -223,7 +223,7 @@ def _scores_of(
         totals,
         resampled,
         drawn_facts(resamples, rng, kind),
-        Told(
+        SaidOfScores(
             (*metric.context(corpus, systems), *corpus_facts(corpus)),
             metric.notes(corpus, systems),
             corpus.skipped,
@@ -233,15 +233,15 @@ def _scores_of(
 
 
 def vectors(
-    stacked: Floats, bootstrap: BootstrapKind = "auto", limits: Limits = LIMITS
+    stacked: Floats, bootstrap: BootstrapKind = "auto", limits: BootstrapLimits = LIMITS
 ) -> Histogram | None:
     """The histogram of what sentences took, where the kind of bootstrap may ask for it."""
     if bootstrap not in ("auto", "histogram"):
         return None
-    return Tallies(stacked.shape[1], limits).added(Histogram.of(stacked)).histogram
+    return GrowingHistogram(stacked.shape[1], limits).added(Histogram.of(stacked)).histogram
 
 
-def drawn_facts(resamples: int, rng: Seed, kind: Drawn | None) -> tuple[str, ...]:
+def drawn_facts(resamples: int, rng: Seed, kind: DrawnKind | None) -> tuple[str, ...]:
     """What a signature says of resamples."""
     if not resamples:
         return ()
@@ -254,7 +254,7 @@ def assembled(
     totals: Sequence[Floats],
     resampled: Floats | None,
     drawn: tuple[str, ...],
-    told: Told,
+    told: SaidOfScores,
     alone: Sequence[tuple[Floats, dict[str, Floats | Ints]]] = (),
 ) -> Scores:
     """The scores of summed counts ``[draw, k]`` of each system, with what is said of them.

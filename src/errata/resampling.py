@@ -31,26 +31,26 @@ from errata.numbers import BLOCK, Floats, Ints, Seed, bootstrap_weights, resampl
 __all__ = [
     "KINDS",
     "BootstrapKind",
-    "Drawn",
+    "BootstrapLimits",
+    "DrawnKind",
+    "GrowingHistogram",
     "Histogram",
-    "Limits",
-    "Tallies",
     "bootstrap",
     "bootstrap_kind",
     "resample",
 ]
 
 BootstrapKind = Literal["auto", "histogram", "sentences", "poisson", "blocks"]
-Drawn = Literal["histogram", "sentences", "poisson", "blocks"]
+DrawnKind = Literal["histogram", "sentences", "poisson", "blocks"]
 KINDS: tuple[BootstrapKind, ...] = get_args(BootstrapKind)
-Score = Callable[[Floats], Floats]
+ScoreOfTotals = Callable[[Floats], Floats]
 
 KEYED = 1024  # sentences whose Poisson weights come from one key, and that are summed together
 BLOCKS = 4096  # into which sentences are put where blocks are drawn
 RUN = 16  # neighbouring sentences that are always in one block
 
 
-class Limits(NamedTuple):
+class BootstrapLimits(NamedTuple):
     """Where one kind of bootstrap ends and another begins.
 
     The histogram is taken where vectors are at most ``distinct``, hold at most ``cells`` numbers,
@@ -68,7 +68,7 @@ class Limits(NamedTuple):
         return min(self.distinct, self.cells // max(1, width))
 
 
-LIMITS = Limits()
+LIMITS = BootstrapLimits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def _merged(rows: Floats, times: Ints) -> Histogram:
 
 
 @dataclass(frozen=True, eq=False)
-class Tallies:
+class GrowingHistogram:
     """A histogram that grows part by part; None of it is left where it grows too large.
 
     Small histograms wait until they are as large as the one before: every row is merged a few
@@ -130,10 +130,10 @@ class Tallies:
     """
 
     width: int
-    limits: Limits = LIMITS
+    limits: BootstrapLimits = LIMITS
     levels: tuple[Histogram, ...] | None = ()
 
-    def added(self, more: Histogram) -> Tallies:
+    def added(self, more: Histogram) -> GrowingHistogram:
         """With the histogram of further sentences."""
         if self.levels is None:
             return self
@@ -142,7 +142,7 @@ class Tallies:
             last = levels.pop()
             levels[-1] = levels[-1] + last
         over = any(len(each) > self.limits.most(self.width) for each in levels)
-        return Tallies(self.width, self.limits, None if over else tuple(levels))
+        return GrowingHistogram(self.width, self.limits, None if over else tuple(levels))
 
     @property
     def histogram(self) -> Histogram | None:
@@ -156,8 +156,11 @@ class Tallies:
 
 
 def bootstrap_kind(
-    asked: BootstrapKind, sentences: int, histogram: Histogram | None, limits: Limits = LIMITS
-) -> Drawn:
+    asked: BootstrapKind,
+    sentences: int,
+    histogram: Histogram | None,
+    limits: BootstrapLimits = LIMITS,
+) -> DrawnKind:
     """The kind of bootstrap these sentences get; ``histogram`` is None where it is too large.
 
     >>> few = Histogram.of(np.zeros((40, 3)))
@@ -181,10 +184,10 @@ def bootstrap_kind(
 
 
 def resample(
-    score: Score,
+    score: ScoreOfTotals,
     parts: Iterable[Floats],
     systems: int,
-    kind: Drawn,
+    kind: DrawnKind,
     *,
     sentences: int,
     histogram: Histogram | None,
@@ -211,7 +214,7 @@ def resample(
     return _poisson(score, parts, systems, sentences, resamples, rng)
 
 
-def bootstrap(score: Score, picked: Sequence[Floats], weights: Iterable[Floats]) -> Floats:
+def bootstrap(score: ScoreOfTotals, picked: Sequence[Floats], weights: Iterable[Floats]) -> Floats:
     """Overall scores in bootstrap resamples of the sentences: ``[resample, system]``.
 
     The choice of reference stays as it is; sums over resampled sentences are one matrix product
@@ -220,7 +223,7 @@ def bootstrap(score: Score, picked: Sequence[Floats], weights: Iterable[Floats])
     return _scored(score, weights, np.concatenate(picked, axis=1), len(picked))
 
 
-def _scored(score: Score, weights: Iterable[Floats], rows: Floats, systems: int) -> Floats:
+def _scored(score: ScoreOfTotals, weights: Iterable[Floats], rows: Floats, systems: int) -> Floats:
     step = max(1, BLOCK // max(1, rows.shape[1]))  # a small corpus has many resamples a block
     totals = (
         (block[i : i + step] @ rows).reshape(-1, systems, rows.shape[1] // systems)
@@ -278,7 +281,12 @@ def _poisson_weights(key: int, block: int, start: int, resamples: int) -> Floats
 
 
 def _poisson(
-    score: Score, parts: Iterable[Floats], systems: int, sentences: int, resamples: int, rng: Seed
+    score: ScoreOfTotals,
+    parts: Iterable[Floats],
+    systems: int,
+    sentences: int,
+    resamples: int,
+    rng: Seed,
 ) -> Floats:
     generator = resampling_generator(resamples, rng)
     seed = int(generator.integers(2**63)) if isinstance(rng, np.random.Generator) else rng

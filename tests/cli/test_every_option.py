@@ -31,6 +31,7 @@ SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 WITHOUT_TRACE = {
     "--data": "stands for files; tests/cli/test_named_data.py, command by command",
     "--threads": "the numbers are the same in any number of threads, which evaluation's tests hold",
+    "score --stream": "the numbers are the same; tests/cli/test_score_streams.py",
     "--force": "concerns files that exist; tests/cli/test_writing.py",
     "errata --version": "prints the version and nothing else; tests/cli/test_cli.py",
     "errata --traceback": "shows where we failed; tests/cli/test_endings.py",
@@ -210,6 +211,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--tier": case("--sample -m errant(extractor=aligned) --by-type", "--tier 1"),
         "--details": case(f"--sample {GLEU} -m bleu", "--details", text=True),
         "--resamples": case(f"--sample {GLEU}", "--resamples 31"),
+        "--bootstrap": case(f"--sample {GLEU}", "--bootstrap poisson"),
         "--confidence": [
             case(f"--sample {GLEU}", "--confidence 0.5"),
             case(f"--sample {GLEU} -m bleu", "--confidence 0.5", text=True),

@@ -28,12 +28,12 @@ from errata.reduction import (
     evaluate_batches,
     scores_of_parts,
 )
-from errata.resampling import LIMITS, Limits
+from errata.resampling import LIMITS, BootstrapLimits
 from errata.testing import example_corpus, example_systems
 from variants import VARIANTS
 
 # A corpus that is put together, one that is read part by part, and one without a histogram.
-READ, MANY = Limits(held=5, share=1), Limits(held=5, distinct=2)
+READ, MANY = BootstrapLimits(held=5, share=1), BootstrapLimits(held=5, distinct=2)
 # One sentence alone is too little to know the language of.
 pytestmark = pytest.mark.filterwarnings("ignore:the language model trigram")
 WHOLE = ("judge", "judge(mode=edit, criterion=impact, group=1, repeats=1, schema=False)")
@@ -67,7 +67,7 @@ def counted(text: str) -> Counted:
 
 
 @contextmanager
-def enumerating(limits: Limits) -> Iterator[None]:
+def enumerating(limits: BootstrapLimits) -> Iterator[None]:
     """GLEU goes through all combinations of a corpus that is always put together."""
     usual = gleu.ENUMERATED
     gleu.ENUMERATED = usual if limits.held >= usual else 0
@@ -78,12 +78,12 @@ def enumerating(limits: Limits) -> Iterator[None]:
 
 
 @cache
-def of_the_whole(text: str, limits: Limits) -> Scores:
+def of_the_whole(text: str, limits: BootstrapLimits) -> Scores:
     with enumerating(limits):
         return evaluate(parse(text), *tiled(TILES), resamples=20, guard=False, limits=limits)
 
 
-def of_parts(text: str, cuts: Sequence[int], limits: Limits) -> Scores:
+def of_parts(text: str, cuts: Sequence[int], limits: BootstrapLimits) -> Scores:
     metric, counts, facts = counted(text)
     ends = list(itertools.pairwise((0, *cuts, len(counts))))
     nothing = np.zeros((0, 1, len(metric.statistics)))
@@ -125,7 +125,7 @@ CUTS = [(), (31,), range(9, 63, 9), range(1, 64), (0, 0, 1, 1, 65, 66, 66)]
 
 @pytest.mark.parametrize("text", IN_PARTS)
 @pytest.mark.parametrize("limits", [LIMITS, READ, MANY], ids=["held", "read", "many"])
-def test_parts_score_as_the_whole(text: str, limits: Limits) -> None:
+def test_parts_score_as_the_whole(text: str, limits: BootstrapLimits) -> None:
     """1, 2, 7 and 64 parts, and parts with no sentence or one."""
     for cuts in CUTS:
         if "python3" in text and limits.held < 66:
@@ -140,7 +140,7 @@ def test_parts_score_as_the_whole(text: str, limits: Limits) -> None:
 @pytest.mark.parametrize("text", ["m2", "m2(choice=optimal)", "gleu", "edits", "imeasure"])
 @settings(max_examples=15, deadline=None)
 @given(cuts=st.lists(st.integers(0, 6 * TILES), max_size=9), limits=st.sampled_from([READ, MANY]))
-def test_any_cuts_do(text: str, cuts: list[int], limits: Limits) -> None:
+def test_any_cuts_do(text: str, cuts: list[int], limits: BootstrapLimits) -> None:
     assert_same(of_parts(text, tuple(sorted(cuts)), limits), of_the_whole(text, limits))
 
 
@@ -298,7 +298,7 @@ def test_parts_must_fit() -> None:
         scores_of_parts(m2, ["A"], PartFacts(("A",)), [[]])
     with pytest.raises(InputError, match="counts of 2 systems"):
         scores_of_parts(m2, ["A"], a, [[], []])
-    for limits in (LIMITS, Limits(held=0)):
+    for limits in (LIMITS, BootstrapLimits(held=0)):
         with pytest.raises(InputError, match=r"(A|the standing) has counts of 2 sentences, of 1"):
             scores_of_parts(m2, ["A"], a, [[np.ones((2, 1, 3))]], limits=limits)
 
@@ -337,7 +337,9 @@ def test_what_only_the_whole_counts_is_refused() -> None:
     text=st.sampled_from(["m2", "edits", "difficulty", "gleu(references=official, draws=3)"]),
     limits=st.sampled_from([READ, MANY]),
 )
-def test_a_standing_goes_on_from_its_state(cuts: list[int], text: str, limits: Limits) -> None:
+def test_a_standing_goes_on_from_its_state(
+    cuts: list[int], text: str, limits: BootstrapLimits
+) -> None:
     metric, counts, _ = counted(text)
     whole = [join_counts([each[s] for each in counts]) for s in range(3)]
     at = Standing.start(metric, 3, limits).take(whole)
@@ -387,7 +389,7 @@ def test_the_best_choice_is_found_in_rounds(
     parts = [rows[:3], rows[3:]]
     wanted, found = (
         scores_of_parts(metric, ["A"], facts, [parts], resamples=3, limits=limits)
-        for limits in (LIMITS, Limits(held=0))
+        for limits in (LIMITS, BootstrapLimits(held=0))
     )
     assert found.values.tolist() == wanted.values.tolist()
     assert {k: v.tolist() for k, v in found.parts.items()} == {

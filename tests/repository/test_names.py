@@ -24,6 +24,7 @@ FLOORS = {
     "comparison": "the study, and its tables",
     "corpora": "the study, its tables, its figure",
     "correlations": "tables and figures of how metrics agree with people",
+    "counts": "what metrics count, as files; how often people judged one system better",
     "difficulty": "the metric, and its tables",
     "ensembles": "metrics combined, and their table",
     "errant": "ERRANT's edits, and the F over them",

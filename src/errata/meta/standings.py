@@ -10,11 +10,11 @@ import numpy as np
 from errata.meta.significance import holm
 from errata.numbers import Estimate, settled
 
-__all__ = ["Standing", "Told", "standings"]
+__all__ = ["MetricStanding", "Told", "standings"]
 
 
 @dataclass(frozen=True)
-class Standing:
+class MetricStanding:
     """A metric with its value; ``place`` 1 is not told apart from the best (None: not tested)."""
 
     metric: str
@@ -43,7 +43,7 @@ def standings(
     p_value: Callable[[int, int], float] | None,
     *,
     level: float = 0.05,
-) -> tuple[tuple[Standing, ...], tuple[Told, ...]]:
+) -> tuple[tuple[MetricStanding, ...], tuple[Told, ...]]:
     """Give metrics their places, in the order given, and say which tests decided.
 
     The best is compared with all others; those that are not significantly worse (Holm's correction
@@ -77,7 +77,7 @@ def standings(
             else:
                 place[k] = number
     stand = tuple(
-        Standing(metric, value, place.get(k))
+        MetricStanding(metric, value, place.get(k))
         for k, (metric, value) in enumerate(zip(metrics, values, strict=True))
     )
     return stand, tuple(tests)

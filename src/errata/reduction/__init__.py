@@ -8,10 +8,10 @@ numbers (`errata.resampling`), and what a signature says follows from facts that
 from.
 """
 
+from errata.reduction.cursor import CountParts, Standing
 from errata.reduction.facts import PartFacts, check_parts, count_part
 from errata.reduction.running import Reduction, reduce_parts
 from errata.reduction.scoring import scores_of_parts
-from errata.reduction.standing import CountParts, Standing
 from errata.reduction.streaming import evaluate_batches
 
 __all__ = [

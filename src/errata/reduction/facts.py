@@ -24,7 +24,7 @@ from errata.reduction.running import decides
 
 __all__ = ["PartFacts", "Said", "Witness", "check_parts", "count_part"]
 
-MOST_TURNS = 64  # sentences that may have to be found for what one metric says of one part
+TURNS = 64  # sentences that may have to be found for what one metric says of one part
 
 
 class Witness(NamedTuple):
@@ -342,7 +342,7 @@ def _turns(
     every = range(len(corpus))
     found = list(witnesses)
     turns: list[tuple[int, str]] = []
-    while not same(sorted(found)) and len(turns) < MOST_TURNS:
+    while not same(sorted(found)) and len(turns) < TURNS:
         low, high = 0, len(corpus)
         while high - low > 1:
             middle = (low + high) // 2

@@ -10,7 +10,7 @@ import numpy as np
 from errata.data import Scores
 from errata.errors import InputError
 from errata.evaluation import (
-    Told,
+    SaidOfScores,
     assembled,
     checked_choice,
     chosen_counts,
@@ -23,15 +23,15 @@ from errata.evaluation import (
 from errata.metrics.base import Metric, RoundsError, WholeCountsError, join_counts
 from errata.numbers import Floats, Ints, Seed
 from errata.plugins import blamed
+from errata.reduction.cursor import CountParts, Standing
 from errata.reduction.facts import PartFacts
 from errata.reduction.running import Reduction, chosen_parts, decides, settled_rounds
-from errata.reduction.standing import CountParts, Standing
 from errata.resampling import (
     LIMITS,
     BootstrapKind,
+    BootstrapLimits,
+    GrowingHistogram,
     Histogram,
-    Limits,
-    Tallies,
     bootstrap_kind,
     resample,
 )
@@ -51,7 +51,7 @@ def scores_of_parts(
     standing: Standing | None = None,
     context: tuple[str, ...] = (),
     sentences: bool = False,
-    limits: Limits = LIMITS,
+    limits: BootstrapLimits = LIMITS,
 ) -> Scores:
     """The scores of a corpus whose counts come part by part, as `errata.evaluate` gives them.
 
@@ -81,7 +81,7 @@ def scores_of_parts(
             remedy="give the counts of every system, in their order",
         )
     said, notes = facts.told(metric)
-    told = Told((*said, *facts.corpus_facts), notes, facts.skipped)
+    told = SaidOfScores((*said, *facts.corpus_facts), notes, facts.skipped)
     with blamed(metric):
         _check_decidable(metric, facts, limits)
         found = (
@@ -108,7 +108,7 @@ def scores_of_parts(
         return assembled(metric, systems, found.totals, resampled, drawn, told, alone)
 
 
-def _check_decidable(metric: Metric, facts: PartFacts, limits: Limits) -> None:
+def _check_decidable(metric: Metric, facts: PartFacts, limits: BootstrapLimits) -> None:
     """Refuse what only the whole decides, where the whole is not there."""
     error = decides(metric)
     if isinstance(error, WholeCountsError):
@@ -130,7 +130,7 @@ class _Held:
     def __iter__(self) -> Iterator[Floats]:
         yield self.stacked
 
-    def histogram(self, bootstrap: BootstrapKind, limits: Limits) -> Histogram | None:
+    def histogram(self, bootstrap: BootstrapKind, limits: BootstrapLimits) -> Histogram | None:
         """The histogram of what sentences took."""
         return vectors(self.stacked, bootstrap, limits)
 
@@ -165,7 +165,7 @@ class _Read:
     starts: tuple[Reduction, ...]
     ends: tuple[Reduction, ...]
     parts: Sequence[CountParts]
-    tallies: Tallies | None
+    tallies: GrowingHistogram | None
 
     @property
     def totals(self) -> list[Floats]:
@@ -179,14 +179,14 @@ class _Read:
         for several in zip(*chosen, strict=True):
             yield np.concatenate(several, axis=1)
 
-    def histogram(self, bootstrap: BootstrapKind, limits: Limits) -> Histogram | None:
+    def histogram(self, bootstrap: BootstrapKind, limits: BootstrapLimits) -> Histogram | None:
         """The histogram of what sentences took."""
         if bootstrap not in ("auto", "histogram"):
             return None
         tallies = self.tallies
         if tallies is None:
             width = sum(each.totals.shape[1] for each in self.ends)
-            tallies = Tallies(width, limits)
+            tallies = GrowingHistogram(width, limits)
             for rows in self:
                 tallies = tallies.added(Histogram.of(rows))
         return tallies.histogram
@@ -197,7 +197,7 @@ def _read(
     facts: PartFacts,
     parts: Sequence[CountParts],
     standing: Standing | None,
-    limits: Limits,
+    limits: BootstrapLimits,
 ) -> _Read:
     start = Reduction(metric)
     if decides(metric) is not None:  # in rounds

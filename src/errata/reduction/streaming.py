@@ -10,10 +10,10 @@ from errata.io.counts import CountSpool, SpooledParts
 from errata.metrics.base import Metric
 from errata.numbers import Floats, Seed
 from errata.plugins import blamed
+from errata.reduction.cursor import Standing
 from errata.reduction.facts import PartFacts, check_parts, count_part
 from errata.reduction.scoring import scores_of_parts
-from errata.reduction.standing import Standing
-from errata.resampling import LIMITS, BootstrapKind, Limits
+from errata.resampling import LIMITS, BootstrapKind, BootstrapLimits
 
 __all__ = ["evaluate_batches"]
 
@@ -28,7 +28,7 @@ def evaluate_batches(
     guard: bool = True,
     threads: int | None = None,
     read: Callable[[int], None] | None = None,
-    limits: Limits = LIMITS,
+    limits: BootstrapLimits = LIMITS,
 ) -> list[Scores]:
     """What each metric says of a corpus that comes in batches, as `errata.evaluate` says it.
 
@@ -75,7 +75,9 @@ def evaluate_batches(
 class _Rows:
     """The counts of all metrics and systems, put aside, and how they stand where they are many."""
 
-    def __init__(self, metrics: Sequence[Metric], spool: CountSpool, limits: Limits) -> None:
+    def __init__(
+        self, metrics: Sequence[Metric], spool: CountSpool, limits: BootstrapLimits
+    ) -> None:
         self.metrics, self.spool, self.limits = metrics, spool, limits
         self.standings: list[Standing] = []
 

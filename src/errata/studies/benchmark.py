@@ -30,7 +30,7 @@ from errata.meta.paired import Paired, joint_signature, match, match_comparisons
 from errata.meta.sentences import FOLDS, SentenceLevels, calibrated_marks, sentence_levels
 from errata.meta.significance import permutation_tests, williams_test
 from errata.meta.signs import CONVENTIONS
-from errata.meta.standings import Standing, Told, standings
+from errata.meta.standings import MetricStanding, Told, standings
 from errata.meta.systems import system_agreements
 from errata.metrics import Metric
 from errata.numbers import (
@@ -103,7 +103,7 @@ class SetStandings:
     pairs: float
     ties: float
     people: str
-    standings: Mapping[BenchmarkFigure, tuple[Standing, ...]]
+    standings: Mapping[BenchmarkFigure, tuple[MetricStanding, ...]]
     tests: Mapping[BenchmarkFigure, tuple[Told, ...]]
     ceiling: Mapping[BenchmarkFigure, Estimate]
     floor: Mapping[BenchmarkFigure, Estimate]
@@ -188,7 +188,7 @@ def benchmark_set(
     level = 1 - confidence
     labels = tuple(scores.label for scores in paired.metrics)
     names = labels if len({*labels}) == len(labels) else paired.names
-    stand: dict[BenchmarkFigure, tuple[Standing, ...]] = {}
+    stand: dict[BenchmarkFigure, tuple[MetricStanding, ...]] = {}
     tests: dict[BenchmarkFigure, tuple[Told, ...]] = {}
     for figure, (values, p_value) in {
         **_of_systems(paired, resamples, confidence, rng),

@@ -26,6 +26,7 @@ from errata.io.whole_numbers import whole_number
 from errata.metrics import parse
 from errata.metrics.base import Metric
 from errata.numbers import MOST_RESAMPLES, Estimate, Progress
+from errata.resampling import KINDS
 
 __all__ = ["Recomputed", "ScoreClaim", "claims_of", "parse_claim", "read_claims", "recompute"]
 
@@ -42,7 +43,7 @@ _LINE_START = re.compile(r"^(?:%+\s*)?(?:signature:\s*)?")
 _CLAIM = re.compile(rf"(?P<signature>.*\S)\s*=\s*{_VALUE.pattern}", re.DOTALL)
 _SHORT = re.compile(r"(?P<metric>.*)#(?P<digest>[0-9a-f]{8})", re.DOTALL)
 # What decides how an interval was drawn, or who computed, and not the score itself.
-_DRAWN = ("resamples", "seed")
+_DRAWN = ("resamples", "seed", "bootstrap")
 _LAST_BITS = Decimal("1e-12")
 _USUAL_RESAMPLES = (0, 100, 200, 500, 1000, 2000, 5000, 10_000)
 REMEDY = (
@@ -273,6 +274,7 @@ def recompute(
         systems,
         resamples=resamples if claim.has_interval else 0,
         rng=seed,
+        bootstrap=next((kind for kind in KINDS if kind == claim.fact("bootstrap")), "auto"),
         threads=threads,
         progress=progress,
     )
@@ -291,7 +293,7 @@ def recompute(
 
 def _drawing(claim: ScoreClaim) -> tuple[int, int]:
     """Resamples and seed that a signature speaks of; the usual ones where it does not."""
-    given = [claim.fact(name) for name in _DRAWN]
+    given = [claim.fact(name) for name in _DRAWN[:2]]
     resamples, seed = (
         usual if text is None else whole_number(text, 0)
         for text, usual in zip(given, (1000, 0), strict=True)
@@ -357,8 +359,9 @@ def _as_drawn(claim: ScoreClaim, scores: Scores) -> tuple[str, ...]:
         drawn = (f"{name}:{said[name]}" for name in _DRAWN if name in said)
         return (*facts, *drawn, version)
     for resamples in _USUAL_RESAMPLES:
-        usual = (f"resamples:{resamples}", "seed:0") if resamples else ()
-        context = (*facts, *usual, version)
-        if signature_id(" | ".join((scores.scorer, *context))) == claim.digest:
-            return context
+        for kind in KINDS[1:]:
+            usual = (f"resamples:{resamples}", "seed:0", f"bootstrap:{kind}") if resamples else ()
+            context = (*facts, *usual, version)
+            if signature_id(" | ".join((scores.scorer, *context))) == claim.digest:
+                return context
     return scores.context

@@ -15,7 +15,7 @@ from errata.io.counts import pack_counts, unpack_counts
 from errata.metrics.base import Metric
 from errata.numbers import Floats
 from errata.reduction.running import Reduction, decides
-from errata.resampling import LIMITS, Histogram, Limits, Tallies
+from errata.resampling import LIMITS, BootstrapLimits, GrowingHistogram, Histogram
 from errata.sums import Sums
 
 __all__ = ["CountParts", "Standing"]
@@ -43,16 +43,16 @@ class Standing:
     """
 
     systems: tuple[Reduction, ...]
-    tallies: Tallies
+    tallies: GrowingHistogram
     sentences: int = 0
     undecided: bool = False
 
     @classmethod
-    def start(cls, metric: Metric, systems: int, limits: Limits = LIMITS) -> Standing:
+    def start(cls, metric: Metric, systems: int, limits: BootstrapLimits = LIMITS) -> Standing:
         """Before the first part."""
         return cls(
             (Reduction(metric),) * systems,
-            Tallies(systems * len(metric.statistics), limits),
+            GrowingHistogram(systems * len(metric.statistics), limits),
             undecided=decides(metric) is not None,
         )
 
@@ -92,7 +92,7 @@ class Standing:
     @classmethod
     def from_state(cls, metric: Metric, state: dict[str, Any]) -> Standing:
         """What `state` gave, to go on from."""
-        limits = Limits(*state["limits"])
+        limits = BootstrapLimits(*state["limits"])
         start = cls.start(metric, len(state["sums"]), limits)
         sentences, drawn = int(state["sentences"]), state["histogram"]
         levels: tuple[Histogram, ...] | None = None

@@ -1,0 +1,133 @@
+"""``errata score --stream``: the same words and digits, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command import errata, errata_process, python_process
+from errata.datasets import sample_corpus, sample_systems
+from errata.io.m2 import write_m2
+
+METRICS = ("m2", "m2(choice=optimal)", "gleu", "imeasure", "errant(extractor=aligned)", "bleu")
+# A process that scores and then says how much memory it had at most, in MB.
+WEIGHED = """
+import resource, sys
+from errata.cli import main
+try:
+    main({arguments})
+except SystemExit as end:
+    assert not end.code
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+"""
+
+
+def write_tiled(folder: Path, tiles: int) -> int:
+    """The sample again and again, as files; how many sentences there are."""
+    write_m2(sample_corpus(), folder / "one.m2")
+    gold = (folder / "one.m2").read_text(encoding="utf-8").strip() + "\n\n"
+    with (folder / "gold.m2").open("w", encoding="utf-8") as file:
+        for _ in range(tiles):
+            file.write(gold)
+    for system in sample_systems():
+        text = "\n".join(system.sentences) + "\n"
+        with (folder / f"{system.system}.txt").open("w", encoding="utf-8") as file:
+            for _ in range(tiles):
+                file.write(text)
+    return tiles * len(sample_corpus())
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("streamed")
+    write_tiled(folder, 60)  # more than a batch
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("metric", "form"), [*((metric, "json") for metric in METRICS), ("m2", "table")]
+)
+def test_a_stream_prints_what_files_do(files: Path, metric: str, form: str) -> None:
+    given = ("score", "--gold", "gold.m2", "eager.txt", "odd=noisy.txt", "-m", metric)
+    held, streamed = (
+        errata(*given, "--format", form, "--resamples", 50, how, cwd=files)
+        for how in ("--no-stream", "--stream")
+    )
+    assert streamed.stdout == held.stdout
+    assert streamed.stderr == held.stderr
+    assert len(held.stdout) > 100
+
+
+def test_several_metrics_in_one_reading(files: Path) -> None:
+    given = ("score", "--gold", "gold.m2", "eager.txt", "noisy.txt", "--resamples", 20, "--json")
+    given += ("-m", "m2", "-m", "gleu", "-m", "bleu", "--compare")
+    held, streamed = (errata_process(*given, how, cwd=files) for how in ("--no-stream", "--stream"))
+    assert streamed.stdout == held.stdout
+    assert json.loads(streamed.stdout)["tables"]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (("--by-sentence",), "--by-sentence shows all sentences"),
+        (("--by-type",), "--by-type looks at all edits at once"),
+        (("--skip-sentences", "3"), "--skip-sentences numbers the sentences"),
+        (("-m", "cleme"), "cleme(middle=1.5)"),
+    ],
+)
+def test_what_needs_the_whole_is_not_streamed(
+    files: Path, given: tuple[str, ...], problem: str
+) -> None:
+    done = errata("score", "--gold", "gold.m2", "eager.txt", "--stream", *given, cwd=files, code=2)
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
+    done = errata("score", "--sample", "--stream", code=2)
+    assert "--sample is no file" in done.stderr
+
+
+def test_large_files_are_streamed_unless_they_must_be_held(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bool] = []
+    monkeypatch.setattr("errata.cli.score.LARGE", 1000)
+    from errata.cli import score
+
+    usual = score.scored_in_batches
+
+    def streamed(*given: object) -> object:
+        read.append(True)
+        return usual(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("errata.cli.score.scored_in_batches", streamed)
+    given = ("score", "--gold", "gold.m2", "eager.txt", "-m", "m2", "--resamples", 0)
+    errata(*given, cwd=files)
+    assert read == [True]
+    errata(*given, "--by-sentence", cwd=files)
+    errata(*given, "--no-stream", cwd=files)
+    assert read == [True]
+
+
+@pytest.mark.parametrize("kind", ["histogram", "sentences", "poisson", "blocks"])
+def test_a_bootstrap_is_asked_for(files: Path, kind: str) -> None:
+    given = ("score", "--gold", "gold.m2", "eager.txt", "-m", "m2", "--resamples", 200, "--json")
+    done = errata(*given, "--bootstrap", kind, cwd=files)
+    assert f"bootstrap:{kind}" in done.stdout
+    assert errata(*given, "--bootstrap", kind, "--stream", cwd=files).stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    "tiles",
+    [
+        pytest.param(700, id="50,400 sentences"),
+        pytest.param(13_900, id="1,000,800 sentences", marks=pytest.mark.slow),
+    ],
+)
+def test_memory_is_bounded(tmp_path: Path, tiles: int) -> None:
+    """Held, 50,000 sentences take 180 MB."""
+    write_tiled(tmp_path, tiles)
+    files = ("--gold", str(tmp_path / "gold.m2"), str(tmp_path / "eager.txt"))
+    given = ["score", *files, "-m", "m2", "--stream"]
+    done = python_process(WEIGHED.format(arguments=given))
+    assert int(done.stderr.splitlines()[-1]) < (110 if tiles < 1000 else 250)
