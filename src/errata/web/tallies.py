@@ -55,9 +55,9 @@ def disagreement_table(pairs: OutputPairs, texts: Mapping[int, str]) -> Table:
     >>> disagreement_table(output_pairs([one, two]), {0: "He go ."}).rows
     ((0, 'He go .', 2, 1.0),)
     """
-    again = pairs.decided_again()
+    again = pairs.decided_again
     of_key, many = again.codes[:, 0], len(pairs.sentences)
-    said = again.first().tallies()
+    said = again.first.tallies()
     decided = said.sum(1)
     alike = np.bincount(of_key, (said * (said - 1) / 2).sum(1), minlength=many)
     compared = np.bincount(of_key, decided * (decided - 1) / 2, minlength=many)
