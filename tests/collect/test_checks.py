@@ -21,6 +21,8 @@ from errata.collect.design import Design, Scale
 from errata.collect.readings import StoredAnswer, item_name, judgment_of
 from errata.data import Judgment
 from errata.human.agreement import judge_agreement
+from errata.human.columns import ranking_columns
+from errata.human.decisions import output_pairs
 from errata.numbers import wilson
 
 EXPECTED = {"worse": 2, "better": 0}
@@ -151,10 +153,20 @@ def test_ties_and_first_places() -> None:
         Judgment("j", 2, groups, (2, 1, 3)),
         Judgment("j", 3, groups, (None, None, None)),
     ]
-    assert share_of_ties(judgments) == pytest.approx(1 / 9)
-    assert first_ranked_best(judgments) == pytest.approx((1 / 2, 1 / 3))
-    assert np.isnan(share_of_ties([]))
-    assert np.isnan(first_ranked_best([])[0])
+    others = [
+        Judgment("skips", 0, groups, (None, None, None)),
+        Judgment("first", 1, groups[:2], (1, 2)),
+        Judgment("one", 1, groups[:2], (1, None)),
+    ]
+    read = ranking_columns([judgments[0], *others, *judgments[1:]])
+    assert read.judges == ("j", "skips", "first", "one")
+    nan = np.nan
+    np.testing.assert_allclose(share_of_ties(output_pairs(read)), [1 / 9, nan, 0, nan])
+    first, chance = first_ranked_best(read)
+    np.testing.assert_allclose(first, [1 / 2, nan, 1, nan])
+    np.testing.assert_allclose(chance, [1 / 3, nan, 1 / 2, nan])
+    assert not any(len(each) for each in first_ranked_best(ranking_columns([])))
+    assert not len(share_of_ties(output_pairs([])))
 
 
 def test_stored_answers_become_judgments() -> None:

@@ -33,7 +33,7 @@ from errata.collect.items import (
 from errata.collect.policies import SystemStrengths, balanced, matchmake, standing_of
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.human import parse_ranker
+from errata.human import compare, parse_ranker
 from errata.human.counts import Counts
 
 KINDS = ("rank", "pair", "score", "edits", "correct", "review")
@@ -241,13 +241,13 @@ def ranked(wins: int, losses: int) -> list[Judgment]:
 def test_stop_rules_are_looked_at_with_a_share_of_alpha() -> None:
     design = Design(until=("A>B", "clusters=3", "clusters=2"), looks=4)
     assert looks_of(design, 10) == (2, 5, 7, 10)
-    clear = look_at(design, ranked(60, 10), parse_ranker("net_wins"))
-    close = look_at(design, ranked(36, 34), parse_ranker("net_wins"))
+    clear = look_at(design, compare(ranked(60, 10)), parse_ranker("net_wins"))
+    close = look_at(design, compare(ranked(36, 34)), parse_ranker("net_wins"))
     assert [look.met for look in clear] == [True, True, True]
     assert [look.met for look in close] == [False, False, True]
     assert {look.confidence for look in clear} == {1 - 0.05 / 4}
     # At 0.95 it would be met, and at 1 - α / K it is not.
-    edge = ranked(45, 25)
+    edge = compare(ranked(45, 25))
     assert look_at(Design(until=("A>B",), looks=1), edge, parse_ranker("net_wins"))[0].met
     assert not look_at(Design(until=("A>B",), looks=40), edge, parse_ranker("net_wins"))[0].met
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from errata.data import Judgment
-from errata.human import agreement
+from errata.human import agreement, decisions
 from errata.human.agreement import ChanceModel, KappaWeights, judge_agreement, judge_tallies
 from errata.human.decisions import Orientation, OutputPairs, output_pairs
 
@@ -27,6 +27,12 @@ def random_judgments(rng: np.random.Generator, many: int, *, timed: bool) -> lis
         judge, sentence = f"j{rng.integers(6)}", int(rng.integers(8))
         made.append(Judgment(judge, sentence, groups, ranks, seconds=1.0, time=time))
     return made
+
+
+@pytest.fixture(autouse=True, params=[7, 20_000])
+def few_at_a_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many rankings are looked at together decides nothing."""
+    monkeypatch.setattr(decisions, "BATCH", request.param)
 
 
 def pairs_one_by_one(judgments: list[Judgment], orientation: Orientation) -> OutputPairs:
@@ -47,8 +53,12 @@ def pairs_one_by_one(judgments: list[Judgment], orientation: Orientation) -> Out
                 a, b = b, a
                 outcome = -outcome if orientation == "consistent" else outcome
             rows.append((judge, keys.setdefault((judgment.sentence, a, b), len(keys)), outcome))
-    table = np.array(rows, np.int64).reshape(-1, 3)
-    return OutputPairs(tuple(judges), tuple(keys), *table.T)
+    sentences = tuple(dict.fromkeys(judgment.sentence for judgment in judgments))
+    names = tuple(sorted({name for _, *both in keys for name in both}))
+    codes = [(sentences.index(s), names.index(a), names.index(b)) for s, a, b in keys]
+    judge, key, outcome = np.array(rows, np.int32).reshape(-1, 3).T
+    code = np.array(codes, np.int32).reshape(-1, 3)
+    return OutputPairs(tuple(judges), sentences, names, code, judge, key, outcome.astype(np.int8))
 
 
 def kappa_one_by_one(
@@ -95,7 +105,7 @@ def test_pairs_are_those_of_the_loop(timed: bool, orientation: Orientation) -> N
         assert (found.judges, found.keys) == (known.judges, known.keys)
         for column in ("judge", "key", "outcome"):
             np.testing.assert_array_equal(getattr(found, column), getattr(known, column))
-            assert getattr(found, column).dtype == np.int64
+            assert getattr(found, column).dtype == getattr(known, column).dtype
 
 
 def test_ranks_beyond_any_word_are_compared() -> None:

@@ -21,6 +21,7 @@ from errata.collect.items import CampaignTexts, Example
 from errata.collect.panel import Panel
 from errata.data import Judgment
 from errata.errors import InputError
+from errata.human import compare
 from errata.human.agreement import judge_agreement
 from errata.io import read_judgments, read_m2
 from errata.io.ratings import read_ratings
@@ -413,7 +414,7 @@ def test_earlier_judgments_are_counted_for_the_systems_at_hand() -> None:
         Judgment("j", 0, (("A",), ("B",), ("X",)), (1, 2, 3)),
         Judgment("j", 1, (("B",), ("A",)), (1, 1)),
     ]
-    counts = counts_between(earlier, ["B", "C", "A"])
+    counts = counts_between(compare(earlier), ["B", "C", "A"])
     assert counts.wins[2, 0] == 1
     assert counts.ties[0, 2] == 1
     assert counts.games.sum() == 4

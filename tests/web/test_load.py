@@ -8,8 +8,11 @@ machine that does nothing else, and printed always. ERRATA_LOAD_SECONDS says how
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
+import subprocess
+import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -19,6 +22,7 @@ import pytest
 
 from campaigns import material
 from errata.collect.design import Design
+from errata.web.database import open_database
 from large_campaign import cost_of_requests, large_campaign
 from served import PROGRAM, Server, served
 from simulated_judges import Connection, Noted, SimulatedJudge, all_at_work, ranked
@@ -27,6 +31,7 @@ from stored_campaigns import made
 JUDGES = 200
 REQUEST_MS, CLAIM_MS, MEGABYTES = 8, 15, 250  # what a request, a claim and a server may take
 READY_S = 3  # of processor time, until a server answers
+FIGURES_S = 3  # of processor time, for all figures of the organiser's page
 
 REQUESTS_ALONE = "import errata.web.serving as serving; serving.EVERY = 3600\n" + PROGRAM
 
@@ -37,6 +42,25 @@ Dashboard.refresh = lambda self: False
 """
     + PROGRAM
 )
+FIGURES = """
+import json, sys, time
+import numpy as np
+from errata.web.answering import SentAnswer
+from errata.web.dashboard import Dashboard
+from errata.web.database import open_database
+from errata.web.store import Store
+
+store = Store(open_database(sys.argv[1]), rng=np.random.default_rng(0))
+dashboard, taken = Dashboard(store), []
+for judge in (1, 2):
+    start = time.process_time()
+    assert dashboard.refresh()
+    taken.append(round(time.process_time() - start, 2))
+    held = store.claim(judge)
+    keys = [output["key"] for output in store.task(judge, held.assignment).body["outputs"]]
+    store.submit(judge, held.assignment, SentAnswer(1, dict.fromkeys(keys, 1)))
+print(json.dumps({"first": taken[0], "later": taken[1:]}))
+"""
 FIGURES_IN_THE_BACKGROUND = (
     """
 import threading
@@ -122,11 +146,13 @@ async def all_submit(server: Server) -> list[tuple[int, float]]:
 def test_requests_of_many_judges_are_cheap(place: str) -> None:
     made(place, Design(judges=JUDGES, overlap=0.5), material(2000, 5)).database.close()
     with served(place, program=REQUESTS_ALONE) as server:
-        noted, cost = under_load(server, 15, 4)
-        # Its client is dearer, and a machine with other work makes it dearer still.
-        assert cost <= (REQUEST_MS * 1.5 if "://" in place else REQUEST_MS)
+        costs = []
+        while len(costs) < 3 and min(costs, default=REQUEST_MS + 1) > REQUEST_MS:
+            noted, cost = under_load(server, 15, 4)  # the least counts: other work makes it dearer
+            costs.append(cost)
+            assert set(noted.statuses) <= {200, 201}
+        assert min(costs) <= REQUEST_MS
         assert megabytes(number_of(server)) <= MEGABYTES
-        assert set(noted.statuses) <= {200, 201}
         assert {status for status, _ in asyncio.run(all_submit(server))} == {201}
 
 
@@ -148,11 +174,45 @@ def test_judges_at_their_pace_do_not_wait(place: str) -> None:
         assert max(waited for _, waited in found) <= 5
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign of 100,000 judgments, which takes a minute to make."""
+    path = tmp_path_factory.mktemp("large") / "large.db"
+    large_campaign(path).close()
+    return path
+
+
 @pytest.mark.load
 @pytest.mark.slow
-def test_a_large_campaign_is_served_soon_and_in_little_memory(tmp_path: Path) -> None:
-    path = tmp_path / "large.db"
-    database = large_campaign(path)
+def test_figures_of_a_large_campaign_are_soon_worked_out(large: Path) -> None:
+    """In processes of their own, so that what they must import is among it; the least counts."""
+    command, found = [sys.executable, "-c", FIGURES, str(large)], []
+    for _ in range(3):
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found.append(json.loads(done.stdout))
+    print(f"\nfigures: {found}")
+    assert min(each["first"] for each in found) <= FIGURES_S
+    assert min(each["later"][0] for each in found) <= FIGURES_S
+
+
+@pytest.mark.load
+@pytest.mark.slow
+def test_a_large_campaign_is_served_with_its_figures_in_little_memory(large: Path) -> None:
+    with served(str(large)) as server:
+        while not server.call("GET", "admin/ranking", token=server.admin)[1]["tables"]:
+            time.sleep(0.5)
+        judges = server.call("GET", "admin/judges", token=server.admin)[1]
+        assert len(judges["tables"][0]["rows"]) == 300
+        assert lines_of(server, "admin/export?form=jsonl") >= 100_000
+        most = megabytes(number_of(server))
+    print(f"\n{most:.0f} MB with figures and an export")
+    assert most <= MEGABYTES
+
+
+@pytest.mark.load
+@pytest.mark.slow
+def test_a_large_campaign_is_served_soon_and_in_little_memory(large: Path) -> None:
+    path, database = large, open_database(str(large))
     costs = cost_of_requests(database)
     for what, times in costs.items():
         middle, most = np.median(times), np.quantile(times, 0.95)

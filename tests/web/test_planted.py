@@ -34,12 +34,13 @@ class Later(Database):
         transaction = connection.begin()
         yield connection
         threading.Timer(0.3, lambda: (transaction.commit(), connection.close())).start()
-true_submit = Store.submit
-def submit(self, judge, assignment, sent):
+true_retried = Store.retried
+def retried(self, work):
     hasty = copy.copy(self)
-    hasty.database = Later(self.database.engine, self.database.path)
-    return true_submit(hasty, judge, assignment, sent)
-Store.submit = submit
+    if work.__name__ == "store_in":  # an answer is stored, and nothing else
+        hasty.database = Later(self.database.engine, self.database.path)
+    return true_retried(hasty, work)
+Store.retried = retried
 """
 
 

@@ -12,7 +12,7 @@ from errata.collect.items import Built, judges_of_overlap
 from errata.collect.schedule import checks_among, stretch_length
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.human import Ranker, compare, rank
+from errata.human import Comparisons, Ranker, compare, rank
 from errata.human.clusters import cluster
 from errata.human.planning import Plan, plan
 from errata.numbers import Progress, Seed, percentiles, plural
@@ -200,7 +200,7 @@ def looks_of(design: Design, total: int) -> tuple[int, ...]:
 
 
 def look_at(
-    design: Design, judgments: Sequence[Judgment], ranker: Ranker, *, rng: Seed = 0
+    design: Design, comparisons: Comparisons, ranker: Ranker, *, rng: Seed = 0
 ) -> list[Look]:
     """Evaluate every stop rule, each at confidence ``1 - α / K``, K being the looks planned.
 
@@ -210,7 +210,7 @@ def look_at(
     """
     confidence = 1 - design.alpha / design.looks
     resamples = max(LEAST_RESAMPLES, int(10 / (1 - confidence)))
-    scores = rank(ranker, compare(judgments), resamples=resamples, rng=rng)
+    scores = rank(ranker, comparisons, resamples=resamples, rng=rng)
     assert scores.resampled is not None
     found = []
     for rule in design.until:
@@ -224,7 +224,7 @@ def look_at(
                 scores.resampled[:, a] - scores.resampled[:, b], confidence
             ).tolist()
             met, said = low > 0, f"{rule}: {low:.4f} to {high:.4f}"
-        found.append(Look(len(judgments), confidence, met, said))
+        found.append(Look(comparisons.rankings, confidence, met, said))
     return found
 
 

@@ -16,7 +16,9 @@ from errata.collect.readings import shown_ranks
 from errata.collect.tasks import letters_of
 from errata.data import Judgment
 from errata.human.agreement import Kappa, judge_tallies, kappa_between
-from errata.human.decisions import output_pairs
+from errata.human.columns import RankingColumns
+from errata.human.decisions import OutputPairs, output_pairs
+from errata.numbers import Floats, ratio
 
 __all__ = ["control_passed", "first_ranked_best", "rule_blocks", "self_agreement", "share_of_ties"]
 
@@ -103,26 +105,34 @@ def self_agreement(judgments: Iterable[Judgment], judge: str) -> Kappa | None:
     return found if found.count else None
 
 
-def share_of_ties(judgments: Iterable[Judgment]) -> float:
-    """The share of pairs of ranked outputs that a judge put at the same rank; NaN without pairs."""
-    outcomes = output_pairs(judgments).outcome
-    return float((outcomes == 0).mean()) if len(outcomes) else float("nan")
+def share_of_ties(pairs: OutputPairs) -> Floats:
+    """Of each judge: the share of pairs of outputs put at the same rank; NaN without pairs."""
+    many = len(pairs.judges)
+    tied = np.bincount(pairs.judge[pairs.outcome == 0], minlength=many)
+    return ratio(tied, np.bincount(pairs.judge, minlength=many))
 
 
-def first_ranked_best(judgments: Iterable[Judgment]) -> tuple[float, float]:
-    """How often the output shown first stood alone at the best rank, and how often by chance.
+def first_ranked_best(rankings: RankingColumns) -> tuple[Floats, Floats]:
+    """Of each judge: how often the output shown first was best alone, and how often by chance.
 
     Chance is 1 / n for n outputs; rankings in which several are best count for neither.
 
-    >>> first_ranked_best([Judgment("j", 0, (("A",), ("B",)), (1, 2))])
-    (1.0, 0.5)
+    >>> from errata.human.columns import ranking_columns
+    >>> first_ranked_best(ranking_columns([Judgment("j", 0, (("A",), ("B",)), (1, 2))]))
+    (array([1.]), array([0.5]))
     """
-    first, chance = [], []
-    for judgment in judgments:
-        ranks = [rank for rank in judgment.ranks if rank is not None]
-        if len(ranks) > 1 and ranks.count(best := min(ranks)) == 1:
-            first.append(ranks[0] == best)
-            chance.append(1 / len(ranks))
-    if not first:
-        return float("nan"), float("nan")
-    return float(np.mean(first)), float(np.mean(chance))
+    several = np.flatnonzero(rankings.size > 1)
+    sizes, judge, many = rankings.size[several], rankings.judge[several], len(rankings.judges)
+    if not len(several):
+        return np.full(many, np.nan), np.full(many, np.nan)
+    # Entries of rankings with fewer outputs stand between: each block ends where its own do.
+    starts = (np.cumsum(rankings.size) - rankings.size)[several]
+    ranks = rankings.rank[np.repeat(rankings.size > 1, rankings.size)]
+    blocks = np.cumsum(sizes) - sizes
+    best = np.minimum.reduceat(ranks, blocks)
+    alone = np.add.reduceat((ranks == np.repeat(best, sizes)).astype(np.int64), blocks) == 1
+    first = (rankings.rank[starts] == best)[alone]
+    counted = np.bincount(judge[alone], minlength=many)
+    hits = np.bincount(judge[alone], first, minlength=many)
+    chance = np.bincount(judge[alone], 1 / sizes[alone], minlength=many)
+    return ratio(hits, counted), ratio(chance, counted)

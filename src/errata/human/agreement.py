@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from errata.correlation import chance_corrected
 from errata.data import Judgment
+from errata.human.columns import RankingColumns, ranking_columns
 from errata.human.decisions import OutputPairs, output_pairs
 from errata.numbers import BLOCK, Floats, ratio
 from errata.parameters import require
@@ -33,6 +34,7 @@ __all__ = [
 ChanceModel = Literal["pooled", "cohen", "symmetric"]
 KappaWeights = Literal["none", "linear", "quadratic"]
 AlphaLevel = Literal["nominal", "ordinal", "interval"]
+KEYS = 50_000  # pairs of outputs looked at together, for the memory
 LEVELS: dict[KappaWeights, AlphaLevel] = {
     "none": "nominal",
     "linear": "ordinal",
@@ -112,7 +114,7 @@ def krippendorff(pairs: OutputPairs, *, level: AlphaLevel = "nominal") -> float:
     ``level`` is the distance between outcomes: ``"nominal"``, ``"ordinal"`` or ``"interval"``.
     """
     require("level", level, AlphaLevel)
-    tallies = pairs.first().tallies()
+    tallies = pairs.first.tallies()
     judged = tallies.sum(1)
     tallies, judged = tallies[judged > 1], judged[judged > 1]
     if not len(judged):
@@ -159,7 +161,7 @@ class Agreement:
 
 
 def judge_agreement(
-    judgments: Iterable[Judgment],
+    judgments: Iterable[Judgment] | RankingColumns,
     *,
     chance: ChanceModel = "pooled",
     weights: KappaWeights = "none",
@@ -182,13 +184,13 @@ def judge_agreement(
     """
     require("chance", chance, ChanceModel)
     require("weights", weights, KappaWeights)
-    kept = list(judgments)
-    pairs = output_pairs(kept) if pairs is None else pairs
+    given = judgments if isinstance(judgments, RankingColumns) else ranking_columns(judgments)
+    pairs = (output_pairs(given) if pairs is None else pairs).decided_again
     order = np.array(sorted(range(len(pairs.judges)), key=pairs.judges.__getitem__), np.int64)
     judges = tuple(pairs.judges[j] for j in order)
     n = len(judges)
     (values, counts, errors), fair = _matrices(pairs, order, (chance, "symmetric"), weights)
-    rankings, seconds = _times(kept, judges)
+    rankings, seconds = _times(given, order)
     level = LEVELS[weights]
     return Agreement(
         judges,
@@ -241,28 +243,39 @@ def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slic
     """
     from scipy.sparse import csr_array
 
-    n, keys = len(order), len(pairs.keys)
-    judge = np.argsort(order)[pairs.judge]
-    place, ones = judge * 3 + pairs.outcome + 1, np.ones(len(pairs))
-    said = csr_array((ones, (pairs.key, place)), shape=(keys, 3 * n))
-    decided = csr_array((ones, (pairs.key, judge)), shape=(keys, n))
-    often = np.asarray(decided[pairs.key, judge]) > 1 if len(pairs) else np.zeros(0, bool)
-    again = np.bincount(place, often, minlength=3 * n).reshape(n, 3)
-    decided.data[:] = 1
-    shared = (said.T @ decided).tocsr()
+    n = len(order)
+    judge = np.argsort(order).astype(np.int32)[pairs.judge]
+    place = judge * 3 + pairs.outcome + 1
     step = max(1, BLOCK // max(1, 9 * n))
     for start in range(0, n, step):
         stop = min(n, start + step)
-        own, some = said[:, 3 * start : 3 * stop], stop - start
-        tables = (own.T @ said).toarray().reshape(some, 3, n, 3).transpose(0, 2, 1, 3).copy()
-        mine = shared[3 * start : 3 * stop].toarray().reshape(some, 3, n)
-        theirs = shared[:, start:stop].toarray().reshape(n, 3, some)
-        pooled = mine.swapaxes(1, 2) + theirs.transpose(2, 0, 1)
+        some = stop - start
         here, there = np.arange(some), np.arange(start, stop)
-        alone = own.sum(0).reshape(some, 3)
-        tables[here, there] -= alone[:, :, None] * np.eye(3)
+        met, alone = np.zeros((3 * some, 3 * n)), np.zeros(3 * some)
+        mine, theirs = np.zeros((3 * some, n)), np.zeros((3 * n, some))
+        again = np.zeros((some, 3))
+        for first in range(0, len(pairs.codes), KEYS):  # what they sum to are whole numbers
+            rows = np.flatnonzero((pairs.key >= first) & (pairs.key < first + KEYS))
+            key, ones = pairs.key[rows] - first, np.ones(len(rows))
+            said = csr_array((ones, (key, place[rows])), shape=(KEYS, 3 * n))
+            decided = csr_array((ones, (key, judge[rows])), shape=(KEYS, n))
+            own = said[:, 3 * start : 3 * stop]
+            often = decided[:, start:stop]
+            often.data = (often.data > 1).astype(np.float64)
+            decided.data[:] = 1
+            met += (own.T @ said).toarray()
+            mine += (own.T @ decided).toarray()
+            if some < n:
+                theirs += (said.T @ decided[:, start:stop]).toarray()
+            alone += own.sum(0)
+            again += (own.T @ often).toarray().reshape(some, 3, some)[here, :, here]
+        tables = met.reshape(some, 3, n, 3).transpose(0, 2, 1, 3).copy()
+        theirs = mine if some == n else theirs
+        pooled = mine.reshape(some, 3, n).swapaxes(1, 2).copy()
+        pooled += theirs.reshape(n, 3, some).transpose(2, 0, 1)
+        tables[here, there] -= alone.reshape(some, 3)[:, :, None] * np.eye(3)
         tables[here, there] /= 2
-        pooled[here, there] = again[start:stop]
+        pooled[here, there] = again
         yield slice(start, stop), tables, pooled
 
 
@@ -319,15 +332,11 @@ def _outsiders(
     return tuple(found)
 
 
-def _times(judgments: list[Judgment], judges: tuple[str, ...]) -> tuple[NDArray[np.int64], Floats]:
-    times: dict[str, list[float]] = {name: [] for name in judges}
-    rankings = dict.fromkeys(judges, 0)
-    for judgment in judgments:
-        if judgment.judge in times:
-            rankings[judgment.judge] += 1
-            if judgment.seconds is not None:
-                times[judgment.judge].append(judgment.seconds)
-    return (
-        np.array([rankings[name] for name in judges], np.int64),
-        np.array([np.median(times[name]) if times[name] else np.nan for name in judges]),
-    )
+def _times(given: RankingColumns, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+    """How many rankings each judge gave, and the median of their seconds; NaN without any."""
+    many = np.bincount(given.judge, minlength=len(order))
+    timed = ~np.isnan(given.seconds)
+    rows = np.flatnonzero(timed)[np.argsort(given.judge[timed], kind="stable")]
+    several = np.split(given.seconds[rows], np.searchsorted(given.judge[rows], range(1, len(many))))
+    medians = [float(np.median(each)) if len(each) else np.nan for each in several]
+    return many[order], np.array(medians[: len(many)], np.float64)[order]

@@ -9,7 +9,7 @@ judge or ranking, so that millions of judgments fit into little memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import islice
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.errors import InputError
+from errata.human.columns import RankingColumns
 from errata.human.content import by_content
 from errata.human.counts import Counts
 from errata.human.decisions import pairs_in_blocks
@@ -27,7 +28,7 @@ from errata.human.selection import unknown_system
 from errata.numbers import Floats, Seed
 from errata.parameters import require
 
-__all__ = ["Comparisons", "Keep", "Outcome", "Unit", "compare"]
+__all__ = ["Comparisons", "Keep", "Outcome", "Unit", "compare", "compare_columns"]
 
 Column = NDArray[np.int32]  # half the memory of 64 bits, for millions of comparisons
 Unit = Literal["pairs", "rankings", "sentences", "judges"]
@@ -36,6 +37,7 @@ COLUMNS = {"rankings": "ranking", "sentences": "sentence", "judges": "judge"}
 SAID_OF: tuple[Unit, ...] = ("sentences", "judges")
 Speakers = tuple[list[int], list[int], list[float]]
 BATCH = 2_000  # judgments turned into columns at a time; few, as many objects are slow to collect
+BATCH_OF_COLUMNS = 10_000  # rankings, which are columns already
 WAITING = 200_000  # comparisons that gather before they are merged
 KNOWN = 50_000  # sets of outputs whose systems are kept looked up
 
@@ -237,6 +239,48 @@ def compare(
     return replace(found, context=(*found.context, *origin))
 
 
+def compare_columns(rankings: RankingColumns) -> Comparisons:
+    """`compare` of rankings as columns, with the counts of every sentence kept.
+
+    >>> from errata.human.columns import ranking_columns
+    >>> ranking = Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2))
+    >>> compare_columns(ranking_columns([ranking])).counts().wins.tolist()
+    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    """
+    ranked = np.zeros(len(rankings.outputs), bool)
+    ranked[rankings.output] = True
+    systems = tuple(sorted({s for k in np.flatnonzero(ranked) for s in rankings.outputs[k]}))
+    number = {name: k for k, name in enumerate(systems)}
+    members = [[number.get(name, -1) for name in group] for group in rankings.outputs]
+    many = np.array([len(group) for group in members], np.int64)
+    member = np.array([each for group in members for each in group], np.int32)
+    parts = []
+    for some in _by_sentence(rankings):
+        each = many[some.output]
+        place = np.repeat((np.cumsum(many) - many)[some.output] - (np.cumsum(each) - each), each)
+        spoken = np.concatenate(([0], np.cumsum(each)))[np.cumsum(some.size)]
+        system = member[place + np.arange(len(place))]
+        kept = {"sentences": np.array(some.sentences, np.int32)[some.sentence]}
+        size, rank = np.diff(spoken, prepend=0), np.repeat(some.rank, each)
+        rows = _rows(size, system, rank, np.ones(len(system)), kept)
+        parts.append(_merged(rows, "sentences"))
+    return Comparisons(
+        **vars(_joined(parts)),
+        systems=systems,
+        judges=rankings.judges,
+        rankings=len(rankings),
+        context=("members:all",),
+    )
+
+
+def _by_sentence(rankings: RankingColumns) -> Iterator[RankingColumns]:
+    """The rankings of some sentences at a time, all of each together; at least one part."""
+    several = np.bincount(rankings.sentence, minlength=len(rankings.sentences))
+    part = np.cumsum(several) // BATCH_OF_COLUMNS
+    for number in np.unique(part) if len(part) else (0,):
+        yield rankings.select((part == number)[rankings.sentence])
+
+
 class _Expansion:
     """Numbers systems, judges and rankings while judgments stream past."""
 
@@ -266,11 +310,6 @@ class _Expansion:
             judge.append(judges.setdefault(judgment.judge, len(judges)))
             sentence.append(judgment.sentence)
             ranking.append(self._number(judgment))
-        row, left, right = pairs_in_blocks(np.array(sizes, np.int64))
-        if self.members == "expected":  # the members of one output never meet
-            output = np.array(groups, np.int32)
-            apart = output[left] != output[right]
-            row, left, right = row[apart], left[apart], right[apart]
         try:
             number_, rank_, weight_, sentence_ = (
                 np.array(systems, np.int32),
@@ -287,17 +326,10 @@ class _Expansion:
             "sentences": sentence_,
             "rankings": np.array(ranking, np.int32),
         }
-        return Rows(
-            first=number_[left],
-            second=number_[right],
-            outcome=np.sign(rank_[right] - rank_[left]).astype(np.int8),
-            weight=weight_[left] * weight_[right],
-            **{
-                COLUMNS[unit]: column[row]
-                for unit, column in columns.items()
-                if self.keep in ("everything", unit)
-            },
-        )
+        # The members of one output never meet where their means are taken.
+        apart = np.array(groups, np.int32) if self.members == "expected" else None
+        kept = {u: column for u, column in columns.items() if self.keep in ("everything", u)}
+        return _rows(np.array(sizes, np.int64), number_, rank_, weight_, kept, apart)
 
     def finish(self, rows: Rows) -> Comparisons:
         """All rows, with systems numbered in the order of their names."""
@@ -355,6 +387,28 @@ class _Expansion:
             self._parts[key] = number
         self._last, self._last_number = key, number
         return number
+
+
+def _rows(
+    sizes: NDArray[np.int64],
+    system: Column,
+    rank: NDArray[np.signedinteger],
+    weight: Floats,
+    columns: Mapping[str, Column],
+    apart: Column | None = None,
+) -> Rows:
+    """Every pair of systems within rankings of these sizes; none of equal ``apart``."""
+    row, left, right = pairs_in_blocks(sizes)
+    if apart is not None:
+        meet = apart[left] != apart[right]
+        row, left, right = row[meet], left[meet], right[meet]
+    return Rows(
+        first=system[left],
+        second=system[right],
+        outcome=np.sign(rank[right] - rank[left]).astype(np.int8),
+        weight=weight[left] * weight[right],
+        **{COLUMNS[unit]: column[row] for unit, column in columns.items()},
+    )
 
 
 def _joined(parts: list[Rows]) -> Rows:

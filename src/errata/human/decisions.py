@@ -6,22 +6,23 @@ which of them a judge put first. Expanding the systems would count one decision 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Judgment
+from errata.human.columns import RankingColumns, ranking_columns
 from errata.numbers import Floats
 from errata.parameters import require
 
 __all__ = ["Orientation", "OutputPairs", "output_pairs", "pairs_in_blocks"]
 
 Orientation = Literal["consistent", "presented"]
-DIGITS = str.maketrans("123456789", "0" * 9)
+BATCH = 20_000  # rankings whose pairs are made at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,46 +30,58 @@ class OutputPairs:
     """Decisions about two outputs of a sentence: ``outcome[i]`` is -1, 0 or 1.
 
     ``keys[key[i]]`` is (sentence, output, output), outputs named by their systems; 1 says that
-    the first of them is better.
+    the first of them is better. Keys are kept as numbers: row k of ``codes`` has those of key k
+    in ``sentences`` and twice in ``names``.
     """
 
     judges: tuple[str, ...]
-    keys: tuple[tuple[int, str, str], ...]
-    judge: NDArray[np.int64]
-    key: NDArray[np.int64]
-    outcome: NDArray[np.int64]
+    sentences: tuple[int, ...]
+    names: tuple[str, ...]
+    codes: NDArray[np.int32]
+    judge: NDArray[np.int32]
+    key: NDArray[np.int32]
+    outcome: NDArray[np.int8]
 
     def __len__(self) -> int:
         return len(self.key)
 
+    @property
+    def keys(self) -> tuple[tuple[int, str, str], ...]:
+        """The sentence and the two outputs of every key, written out."""
+        sentences, names = self.sentences, self.names
+        return tuple((sentences[s], names[a], names[b]) for s, a, b in self.codes.tolist())
+
     def select(self, rows: NDArray[np.bool_]) -> OutputPairs:
         """Some of the decisions."""
-        return OutputPairs(
-            self.judges, self.keys, self.judge[rows], self.key[rows], self.outcome[rows]
-        )
+        return replace(self, judge=self.judge[rows], key=self.key[rows], outcome=self.outcome[rows])
 
+    @cached_property
+    def decided_again(self) -> OutputPairs:
+        """The decisions on outputs that were decided on several times, which alone can agree."""
+        often = np.bincount(self.key, minlength=len(self.codes)) > 1
+        some = self.select(often[self.key])
+        number = np.cumsum(often, dtype=np.int32) - 1
+        return replace(some, codes=some.codes[often], key=number[some.key])
+
+    @cached_property
     def first(self) -> OutputPairs:
         """Of each judge the first decision on a pair of outputs."""
-        both = self.key * (len(self.judges) + 1) + self.judge
+        both = self.key.astype(np.int64) * (len(self.judges) + 1) + self.judge
         rows = np.zeros(len(self), bool)
         rows[np.unique(both, return_index=True)[1]] = True
         return self.select(rows)
 
     def tallies(self) -> Floats:
         """How often each outcome was given per key, all judges together: ``[key, outcome]``."""
-        return (
-            np.bincount(self.key * 3 + self.outcome + 1, minlength=3 * len(self.keys))
-            .reshape(-1, 3)
-            .astype(np.float64)
-        )
+        place = self.key.astype(np.int64) * 3 + self.outcome + 1
+        return np.bincount(place, minlength=3 * len(self.codes)).reshape(-1, 3).astype(np.float64)
 
 
 def output_pairs(
-    judgments: Iterable[Judgment], *, orientation: Orientation = "consistent"
+    judgments: Iterable[Judgment] | RankingColumns, *, orientation: Orientation = "consistent"
 ) -> OutputPairs:
-    """Every pair of ranked outputs in every judgment, in the order of time.
+    """Every pair of ranked outputs in every judgment, in the order of time (`RankingColumns`).
 
-    That is the order of the file where not all judgments say when they were made (ISO 8601).
     The two outputs of a key stand in alphabetical order of their systems. With
     ``orientation="presented"`` the outcome refers to the order in which they were shown although
     the key does not, a slip of computeIAA.py (Sakaguchi et al. 2016) that its published figures
@@ -79,44 +92,35 @@ def output_pairs(
     (((7, 'A C', 'B'),), [-1])
     """
     require("orientation", orientation, Orientation)
-    judges: dict[str, int] = {}
-    names: dict[str, int] = {}
-    known: dict[tuple[str, ...], int] = {}
-    sentences: dict[int, int] = {}
-    judge, sentence, sizes = list[int](), list[int](), list[int]()
-    outputs, ranks = list[int](), list[int]()
-    for judgment in _by_time(judgments):
-        judge.append(judges.setdefault(judgment.judge, len(judges)))
-        sentence.append(sentences.setdefault(judgment.sentence, len(sentences)))
-        before = len(ranks)
-        for group, rank in zip(judgment.groups, judgment.ranks, strict=True):
-            if rank is not None:
-                if group not in known:
-                    known[group] = names.setdefault(" ".join(sorted(group)), len(names))
-                outputs.append(known[group])
-                ranks.append(rank)
-        sizes.append(len(ranks) - before)
-    row, left, right = pairs_in_blocks(np.array(sizes, np.int64))
-    rank_, output = _whole(ranks), np.array(outputs, np.int64)
-    outcome = np.sign(rank_[right] - rank_[left])
-    ordered = sorted(names)
-    place = np.zeros(len(names), np.int64)
-    place[[names[name] for name in ordered]] = np.arange(len(names))
-    a, b = place[output[left]], place[output[right]]
-    turned = a > b
-    if orientation == "consistent":
-        outcome = np.where(turned, -outcome, outcome)
-    a, b = np.where(turned, b, a), np.where(turned, a, b)
+    given = judgments if isinstance(judgments, RankingColumns) else ranking_columns(judgments)
+    written = [" ".join(sorted(group)) for group in given.outputs]
+    names = tuple(sorted(set(written)))
+    number = {name: k for k, name in enumerate(names)}
+    place = np.array([number[name] for name in written], np.int64)
     many = max(1, len(names))
-    said, key = _as_they_came((np.array(sentence, np.int64)[row] * many + a) * many + b)
-    rest, b = np.divmod(said, many)
-    which, a = np.divmod(rest, many)
-    numbers = list(sentences)
-    keys = tuple(
-        (numbers[s], ordered[x], ordered[y])
-        for s, x, y in zip(which.tolist(), a.tolist(), b.tolist(), strict=True)
+    ends = np.concatenate(([0], np.cumsum(given.size)))
+    parts = []
+    for start in range(0, len(given), BATCH):  # few at a time: what is kept of a pair is small
+        stop = min(len(given), start + BATCH)
+        entries = slice(ends[start], ends[stop])
+        row, left, right = pairs_in_blocks(given.size[start:stop])
+        rank, output = given.rank[entries], place[given.output[entries]]
+        outcome = (rank[right] > rank[left]).astype(np.int8) - (rank[right] < rank[left])
+        a, b = output[left], output[right]
+        if orientation == "consistent":
+            outcome[a > b] *= -1
+        row += start
+        code = given.sentence[row].astype(np.int64) * many + np.minimum(a, b)
+        parts.append((given.judge[row], code * many + np.maximum(a, b), outcome.astype(np.int8)))
+    judge, said, outcome = (
+        np.concatenate([part[k] for part in parts]) if parts else np.zeros(0, kind)
+        for k, kind in enumerate((np.int32, np.int64, np.int8))
     )
-    return OutputPairs(tuple(judges), keys, np.array(judge, np.int64)[row], key, outcome)
+    del parts
+    said, key = _as_they_came(said)
+    rest, b = np.divmod(said, many)
+    codes = np.stack([*np.divmod(rest, many), b], axis=1).astype(np.int32)
+    return OutputPairs(given.judges, given.sentences, names, codes, judge, key, outcome)
 
 
 def pairs_in_blocks(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
@@ -141,29 +145,14 @@ def pairs_in_blocks(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     return row, left, right
 
 
-def _whole(ranks: Sequence[int]) -> NDArray[np.int64]:
-    """Ranks as numbers that can be subtracted; such as no computer word holds, by their order."""
-    try:
-        return np.array(ranks, np.int64)
-    except OverflowError:
-        order = {rank: k for k, rank in enumerate(sorted(set(ranks)))}
-        return np.array([order[rank] for rank in ranks], np.int64)
-
-
-def _as_they_came(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _as_they_came(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The distinct codes in the order of their first appearance, and the number of each row."""
-    distinct, first, number = np.unique(codes, return_index=True, return_inverse=True)
+    by_code = np.argsort(codes, kind="stable")
+    new = np.diff(codes[by_code], prepend=-1) > 0  # codes are no less than 0
+    first = by_code[new]  # of equal ones the first, since the sort is stable
     order = np.argsort(first)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return distinct[order], place[number.reshape(-1)]
-
-
-def _by_time(judgments: Iterable[Judgment]) -> Sequence[Judgment]:
-    given = list(judgments)
-    times = [judgment.time or "" for judgment in given]
-    # Told by what they look like: written alike, they sort as texts do.
-    forms = {re.sub(r"\d", "0", form) for form in {time.translate(DIGITS) for time in times}}
-    if len(forms) != 1 or not min(forms).startswith("0000-00-00"):
-        return given
-    return [given[k] for k in sorted(range(len(given)), key=times.__getitem__)]
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    number = np.empty(len(codes), np.int32)
+    number[by_code] = place[np.cumsum(new, dtype=np.int32) - 1]
+    return codes[first[order]], number

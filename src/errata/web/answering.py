@@ -11,6 +11,7 @@ from sqlalchemy import BindParameter, Connection, Row, bindparam, func, select, 
 from errata.collect.answers import AnswerError, CheckedReply, checked_reply, content_digest
 from errata.collect.checks import control_passed, rule_blocks
 from errata.collect.design import Design
+from errata.collect.tasks import Shown
 from errata.web.events import record
 from errata.web.giving import free_leases_of
 from errata.web.schema import assignments, items, judges, judgments
@@ -31,8 +32,8 @@ LONGEST_TIME = 40  # characters of what a page calls the time
 USUAL = 200  # answers of a judge by which his usual scores are known
 ASSIGNMENT: BindParameter[int] = bindparam("of_assignment")
 _LAST = select(func.max(judgments.c.revision)).where(judgments.c.assignment == ASSIGNMENT)
-_KNOWN = select(judgments).where(
-    judgments.c.assignment == ASSIGNMENT, judgments.c.revision == bindparam("revision")
+_REVISIONS = (
+    select(judgments).where(judgments.c.assignment == ASSIGNMENT).order_by(judgments.c.revision)
 )
 _ITEM = select(items).where(items.c.id == bindparam("item")).with_for_update()
 _SETTLE = (
@@ -82,6 +83,7 @@ def insert_answer(
     connection: Connection,
     design: Design,
     row: Row[Any],
+    shown: Shown,
     sent: SentAnswer,
     *,
     now: int,
@@ -95,16 +97,15 @@ def insert_answer(
     revision = sent.revision
     if type(revision) is not int or not 1 <= revision < 1_000_000:
         raise AnswerError("no revision", "revision", "count from 1")
-    shown = shown_by(connection, design, row)
     reply = checked_reply(design, shown, sent.answer, sent.skip, sent.comment)
     digest = content_digest(reply.answer, reply.skip, reply.comment)
-    key = {"of_assignment": row.id, "revision": revision}
-    known = connection.execute(_KNOWN, key).first()
+    stored = connection.execute(_REVISIONS, {"of_assignment": row.id}).all()
+    known = next((each for each in stored if each.revision == revision), None)
     if known is not None:
         return Receipt(200 if known.digest == digest else 409, stored_answer(known))
     if closed:
         return None
-    last = last_revision(connection, row.id)
+    last = stored[-1].revision if stored else 0
     if revision != last + 1:
         raise AnswerError(
             f"revision {revision} after {last}", "revision", f"send revision {last + 1}"

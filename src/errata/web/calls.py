@@ -101,10 +101,15 @@ class Served:
             raise ApiError(429, "too_many", "too many calls", "wait a minute")
         return found
 
-    async def judge(self, request: Request) -> int:
-        """The judge who calls, by a link that still holds."""
+    def judge_claims(self, request: Request) -> Claims:
+        """Who the link says is calling; whether it still holds is known in the database alone."""
         claims = self.claims(request, "judge")
         request.state.judge = claims.judge
+        return claims
+
+    async def judge(self, request: Request) -> int:
+        """The judge who calls, by a link that still holds."""
+        claims = self.judge_claims(request)
         if await self.run(self.store.generation, claims.judge) != claims.generation:
             raise ApiError(401, "link", "this link was replaced", "ask for the new one")
         return claims.judge

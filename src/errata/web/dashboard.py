@@ -19,10 +19,10 @@ from sqlalchemy import Integer, cast, func, select
 from errata import human
 from errata.collect.budget import seconds_per_task
 from errata.collect.design import COMPARING
-from errata.data import Judgment
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
+from errata.human.columns import RankingColumns
 from errata.human.decisions import OutputPairs, output_pairs
 from errata.numbers import Interval
 from errata.report.cells import is_number
@@ -57,7 +57,8 @@ class Dashboard:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.gathered = GatheredJudgments(store.database)
+        ranked = store.campaign().design.kind in COMPARING
+        self.gathered = GatheredJudgments(store.database, ranked=ranked)
         self.care = CareOfJudges()
         self._parts: dict[str, tuple[str, bytes]] = {}
         self._state: object = None
@@ -95,7 +96,7 @@ class Dashboard:
 
     def _work_out(self) -> None:
         campaign = self.store.campaign()
-        found = self.gathered.read() if _compares(campaign) else []
+        found = self.gathered.read()
         pairs = output_pairs(found)
         parts = {
             "status": self._status(campaign),
@@ -155,13 +156,13 @@ class Dashboard:
             )
         return _overview(campaign, figures)
 
-    def _ranking(self, campaign: Campaign, found: Sequence[Judgment]) -> dict[str, Any]:
+    def _ranking(self, campaign: Campaign, found: RankingColumns) -> dict[str, Any]:
         if campaign.design.blind and campaign.state != "closed":
             return {
                 "notes": ["Blind: the ranking is shown when the campaign is closed."],
                 "tables": [],
             }
-        if not any(judgment.groups for judgment in found):
+        if not len(found):
             return {"notes": ["No ranking yet."], "tables": []}
         comparisons = self.gathered.compared(found)
         try:
@@ -182,17 +183,14 @@ class Dashboard:
         }
 
     def _judges(
-        self, campaign: Campaign, found: Sequence[Judgment], pairs: OutputPairs
+        self, campaign: Campaign, found: RankingColumns, pairs: OutputPairs
     ) -> dict[str, Any]:
-        by_judge: dict[str, list[Judgment]] = {}
-        for judgment in found:
-            if judgment.groups:
-                by_judge.setdefault(judgment.judge, []).append(judgment)
+        work = self.gathered.work()
         with self.store.database.reading() as connection:
             people = connection.execute(
                 select(judges).where(judges.c.state != "forgotten").order_by(judges.c.id)
             ).all()
-            rows = self.care.rows(connection, campaign.design, people, by_judge, pairs)
+            rows = self.care.rows(connection, campaign.design, people, work, found, pairs)
         keys = [
             {
                 "key": row.name,
@@ -214,8 +212,9 @@ class Dashboard:
             "pasted: the share of answers with pasted text.",
         )
         tables = [_laid_out(without_empty_columns(table), keys)]
-        if by_judge:
-            *several, each_one = agreement_tables(judge_agreement(found, pairs=pairs))
+        if len(found):
+            agreement = judge_agreement(found, pairs=pairs)
+            *several, each_one = agreement_tables(agreement, matrix_of=MOST_COLUMNS - 1)
             several.append(replace(each_one, title="Agreement of each judge"))
             tables += [_laid_out(_narrow(each)) for each in several]
             return {"tables": tables, "values": _values(several)}
@@ -299,10 +298,6 @@ def _left_out_table(database: Database) -> Table:
         ),
         title="Good edits that edits-m2 leaves out, because they overlap",
     )
-
-
-def _compares(campaign: Campaign) -> bool:
-    return campaign.design.kind in COMPARING
 
 
 def _values(tables: Sequence[Table]) -> list[dict[str, Any]]:

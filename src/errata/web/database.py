@@ -8,13 +8,25 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    bindparam,
+    create_engine,
+    event,
+    inspect,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, OperationalError
 
@@ -28,6 +40,7 @@ __all__ = [
     "create_database",
     "holds_campaign",
     "open_database",
+    "raw_rows",
     "said_by",
     "serving",
 ]
@@ -35,6 +48,7 @@ __all__ = [
 APPLICATION = 0x45525441  # "ERTA", in the header of the file
 BUSY_MS = 5000
 RESTED = 1.0  # seconds
+RAW_ROWS = 10_000  # taken from the driver at a time
 TABLES = frozenset(schema.metadata.tables)
 Steps = Mapping[int, Callable[[Connection], None]]
 
@@ -76,6 +90,25 @@ class Database:
     def close(self) -> None:
         """End all connections."""
         self.engine.dispose()
+
+
+def raw_rows(
+    connection: Connection, query: Select[Any], key: ColumnElement[int], after: int = 0
+) -> Iterator[Sequence[tuple[Any, ...]]]:
+    """Rows as the driver gives them, some at a time: for numbers and texts only.
+
+    ``key`` is the first column, unique and above ``after``; rows come in its order.
+    """
+    page = query.where(key > bindparam("after")).order_by(key).limit(RAW_ROWS)
+    while True:
+        found = connection.execute(page, {"after": after})
+        assert found.cursor is not None
+        rows = found.cursor.fetchall()
+        found.close()
+        if not rows:
+            return
+        after = rows[-1][0]
+        yield rows
 
 
 def said_by(error: Exception) -> str:
@@ -216,7 +249,11 @@ def _connected(place: str) -> Database:
     except ImportError:
         raise MissingExtraError("psycopg", "pip install 'errata[web-postgres]'") from None
     engine = create_engine(
-        url.set(drivername="postgresql+psycopg"), pool_size=8, max_overflow=8, pool_timeout=10
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=8,
+        max_overflow=8,
+        pool_timeout=10,
+        connect_args={"prepare_threshold": 1},  # statements are few, and come again and again
     )
     _asked_after_a_rest(engine)
     database = Database(engine, None)

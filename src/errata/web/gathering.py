@@ -1,24 +1,27 @@
-"""The rankings and pairs of a campaign, held between one look and the next.
+"""The rankings and pairs of a campaign as columns, held between one look and the next.
 
 They are those of `errata.web.exports.judgments_in`. Judgments are never updated: a look reads what
-was stored since the last one. What takes long the first time, the outputs of the items, is kept.
+was stored since the last one. Everything is kept as columns of integers, and rows are taken as the
+database gives them, since objects of a hundred thousand answers would take most of the memory that
+a server may have, and most of the time. Of other kinds only who worked when is kept.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from numpy.typing import NDArray
+from sqlalchemy import BigInteger, Connection, Text, cast, func, select
 
-from errata.collect.readings import item_name, shown_ranks
-from errata.data import Judgment
-from errata.human.comparisons import Comparisons, compare
-from errata.web.clock import iso_time
-from errata.web.database import Database
+from errata.collect.design import MOST_OUTPUTS
+from errata.collect.readings import shown_ranks
+from errata.human.columns import RankingColumns
+from errata.human.comparisons import Comparisons, compare_columns
+from errata.web.database import Database, raw_rows
 from errata.web.schema import (
     assignments,
     item_outputs,
@@ -29,88 +32,134 @@ from errata.web.schema import (
     sentences,
 )
 
-__all__ = ["GatheredJudgments"]
+__all__ = ["GatheredJudgments", "Work"]
 
-BATCH_ROWS = 5_000
 FEW_ITEMS = 500  # that are asked for by number; more are read all together
-KNOWN = 50_000  # answers that are kept looked up
-_Groups = tuple[tuple[str, ...], ...]
-_Shown = tuple[int, int | None, _Groups]  # sentence, origin and outputs of an item
+KNOWN = 20_000  # answers, and orders, that are kept looked up
+PLACE = 2**32  # more than any output's number
+CHECK = -1  # the sentence of an item that no ranking enters
+UNKNOWN = -2  # that of an item that was not looked up yet
+_Ints = NDArray[np.int32]
 
-_NEW = (
-    select(
-        judgments.c.id,
-        judgments.c.assignment,
-        judgments.c.revision,
-        judgments.c.answer,
-        judgments.c.skip,
-        judgments.c.active_ms,
-        judgments.c.server_time,
-        assignments.c.item,
-        assignments.c.judge,
-        assignments.c.shown,
-    )
-    .join(assignments, assignments.c.id == judgments.c.assignment)
-    .order_by(judgments.c.id)
-)
+_NEW = select(
+    judgments.c.id,
+    judgments.c.assignment,
+    judgments.c.revision,
+    judgments.c.active_ms,
+    judgments.c.server_time,
+    assignments.c.item,
+    assignments.c.judge,
+    assignments.c.shown,
+    judgments.c.skip,
+    judgments.c.answer,
+).join(assignments, assignments.c.id == judgments.c.assignment)
 _ITEMS = (
-    select(items.c.id, sentences.c.number, items.c.origin)
+    select(items.c.id, sentences.c.number)
     .join(sentences, sentences.c.id == items.c.sentence)
     .where(items.c.purpose.in_(("main", "repeat")))
 )
-_SHOWN = select(item_outputs.c.item, item_outputs.c.output).order_by(
-    item_outputs.c.item, item_outputs.c.position
+# The outputs of an item come as one text, each with its place, in whatever order.
+_PLACED = cast(item_outputs.c.position, BigInteger) * PLACE + item_outputs.c.output
+_SHOWN = select(item_outputs.c.item, func.aggregate_strings(cast(_PLACED, Text), ",")).group_by(
+    item_outputs.c.item
 )
 
 
-class GatheredJudgments:
-    """The last revisions of all answers to main items and repeats, read bit by bit."""
+class _Answers(NamedTuple):
+    """A column, or a row, for each revision."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    numbers: NDArray[np.int64]  # assignment, revision, active_ms (-1: not known), time, item, judge
+    order: NDArray[np.int8]  # of the outputs of the item; -1 beyond the last
+    ranks: NDArray[np.int8]  # in the order shown, 0 for none
+
+    @property
+    def item(self) -> NDArray[np.int64]:
+        items_: NDArray[np.int64] = self.numbers[4]
+        return items_
+
+    def select(self, rows: Any) -> _Answers:
+        return _Answers(self.numbers[:, rows], self.order[rows], self.ranks[rows])
+
+
+class Work(NamedTuple):
+    """What a judge has done, checks and changed answers among it."""
+
+    last: int  # the number of the last answer
+    time: int  # of it, or of a later one by the clock
+    seconds: float | None  # the median of active time, to a tenth
+
+
+class GatheredJudgments:
+    """The last revisions of all answers to main items and repeats, read bit by bit.
+
+    ``ranked`` says that answers are rankings or pairs.
+    """
+
+    def __init__(self, database: Database, *, ranked: bool = True) -> None:
+        self.database, self.ranked = database, ranked
         self._forget()
 
     def _forget(self) -> None:
         self._rows, self._last = 0, 0
+        none = np.zeros((0, MOST_OUTPUTS), np.int8)
+        self._answers = _Answers(np.zeros((6, 0), np.int64), none, none)
+        self._work = np.zeros((4, 0), np.int64)  # id, judge, active_ms and server_time of all
         self._changed: set[int] | None = None  # sentences; none says all
-        self._blocked: set[int] = set()
         self._compared: Comparisons | None = None
+        self._blocked: set[int] = set()
         self._names: dict[int, str] = {}
-        self._kept: dict[int, tuple[int, int, Judgment]] = {}  # revision, judge, what was said
-        self._items: dict[int, _Shown | None] = {}  # none of a check
-        self._systems: dict[int, tuple[str, ...]] = {}
-        self._orders: dict[str, tuple[int, ...]] = {}
-        self._answers: dict[tuple[str, int], tuple[int, ...]] = {}
+        self._sentence = np.zeros(0, np.int32)  # by item
+        self._outputs = np.zeros((0, MOST_OUTPUTS), np.int32)  # by item, in their order
+        self._wrote = np.zeros(0, np.int32)  # by output: its place among the sets of systems
+        self._systems: tuple[tuple[str, ...], ...] = ()
+        self._orders: dict[str, tuple[bytes, int]] = {}
+        self._ranks: dict[tuple[str, int], bytes] = {}
 
-    def read(self) -> list[Judgment]:
-        """What is stored now, in the order in which it was given out; blocked judges apart."""
+    def read(self) -> RankingColumns:
+        """What is stored now, in the order of time; blocked judges apart."""
         with self.database.reading() as connection:
             people = connection.execute(select(judges.c.id, judges.c.name, judges.c.state)).all()
-            if self._has_changed(connection, {row.id: row.name for row in people}):
+            names = {row.id: row.name for row in people}
+            if self._has_changed(connection, names):
                 self._forget()
-            self._names = {row.id: row.name for row in people}
-            rows = connection.execute(
-                _NEW.where(judgments.c.id > self._last), execution_options={"yield_per": BATCH_ROWS}
-            )
-            for part in rows.partitions(BATCH_ROWS):
-                self._look_up(connection, {row.item for row in part} - self._items.keys())
-                for row in part:
-                    self._keep(*tuple(row))
+            self._names = names
+            new = []
+            for part in raw_rows(connection, _NEW, judgments.c.id, self._last):
+                self._rows += len(part)
+                self._last = part[-1][0]
+                numbers = _numbers(part)
+                self._work = np.concatenate((self._work, numbers[[0, 6, 3, 4]]), axis=1)
+                if self.ranked:
+                    new.append(self._parsed(part, numbers))
+                    self._look_up(connection, new[-1].item)
+        self._keep(new)
         blocked = {row.id for row in people if row.state == "blocked"}
         if blocked != self._blocked:
             self._blocked, self._changed = blocked, None
-        kept = (self._kept[number] for number in sorted(self._kept))
-        return [judgment for _, judge, judgment in kept if judge not in blocked]
+        return self._columns()
 
-    def compared(self, found: Sequence[Judgment]) -> Comparisons:
-        """`compare` of what was read last, by sentence: only sentences with new answers anew."""
+    def work(self) -> dict[int, Work]:
+        """What every judge has done, of those who have done anything."""
+        number, judge, ms, time = self._work[:, np.argsort(self._work[1], kind="stable")]
+        people, starts = np.unique(judge, return_index=True)
+        found = {}
+        for k, start in enumerate(starts.tolist()):
+            own = slice(start, starts[k + 1] if k + 1 < len(starts) else len(judge))
+            timed = ms[own][ms[own] >= 0]
+            seconds = round(float(np.median(timed / 1000)), 1) if len(timed) else None
+            found[int(people[k])] = Work(int(number[own].max()), int(time[own].max()), seconds)
+        return found
+
+    def compared(self, found: RankingColumns | None = None) -> Comparisons:
+        """`compare_columns` of what was read last (or now): sentences with new answers anew."""
+        found = self.read() if found is None else found
         before, changed = self._compared, self._changed
         if before is None or before.sentence is None or changed is None:
-            made = compare(found, keep="sentences")
+            made = compare_columns(found)
         else:
-            new = compare((j for j in found if j.sentence in changed), keep="sentences")
+            anew = np.isin(found.sentences, list(changed))[found.sentence]
             stay = ~np.isin(before.sentence, list(changed))
-            made = _together(before.select(stay), new, found)
+            made = _together(before.select(stay), compare_columns(found.select(anew)), found)
         self._compared, self._changed = made, set()
         return made
 
@@ -125,93 +174,142 @@ class GatheredJudgments:
         renamed = any(names.get(judge) != name for judge, name in self._names.items())
         return renamed or held != self._rows
 
-    def _keep(
-        self,
-        number: int,
-        assignment: int,
-        revision: int,
-        answer: str | None,
-        skip: str | None,
-        active_ms: int | None,
-        server_time: int,
-        item: int,
-        judge: int,
-        shown: str,
-    ) -> None:
-        self._rows += 1
-        self._last = number
-        known = self._items.get(item)
-        before = self._kept.get(assignment)
-        if known is None or (before is not None and before[0] > revision):
-            return  # a check, or what has been changed since
-        sentence, origin, groups = known
-        order = self._orders.get(shown)
-        if order is None:
-            order = self._orders[shown] = tuple(json.loads(shown))
-        ranks: tuple[int | None, ...] = (None,) * len(order)
-        if skip is None and answer is not None:
-            ranks = self._ranks(answer, len(order))
-        said = Judgment(
-            self._names[judge],
-            sentence,
-            tuple([groups[place] for place in order]),
-            ranks,
-            item_name(sentence, item, origin),
-            None if active_ms is None else active_ms / 1000,
-            iso_time(server_time),
+    def _parsed(self, rows: Sequence[tuple[Any, ...]], numbers: NDArray[np.int64]) -> _Answers:
+        orders, ranks = bytearray(), bytearray()
+        for *_, shown, skip, answer in rows:
+            known = self._orders.get(shown)
+            if known is None:
+                places = json.loads(shown)
+                known = self._orders[shown] = _padded(places, -1), len(places)
+            order, many = known
+            orders += order
+            rank = _NONE if skip is not None or answer is None else self._ranks.get((answer, many))
+            if rank is None:
+                said = shown_ranks(json.loads(answer), many)
+                rank = self._ranks[answer, many] = _padded(said, 0)
+            ranks += rank
+        if max(len(self._orders), len(self._ranks)) > KNOWN:
+            self._orders.clear()
+            self._ranks.clear()
+        wide = (len(rows), MOST_OUTPUTS)
+        return _Answers(
+            numbers[1:],
+            np.frombuffer(bytes(orders), np.int8).reshape(wide),
+            np.frombuffer(bytes(ranks), np.int8).reshape(wide),
         )
-        self._kept[assignment] = revision, judge, said
-        if self._changed is not None:
-            self._changed.add(sentence)
 
-    def _ranks(self, answer: str, many: int) -> tuple[int, ...]:
-        found = self._answers.get((answer, many))
-        if found is None:
-            if len(self._answers) >= KNOWN:
-                self._answers.clear()
-            found = self._answers[answer, many] = shown_ranks(json.loads(answer), many)
-        return found
-
-    def _look_up(self, connection: Connection, wanted: Iterable[int]) -> None:
-        """Read the outputs of items, if there are many of all items."""
-        new = sorted(wanted)
-        if not new:
+    def _keep(self, new: list[_Answers]) -> None:
+        """Put new revisions to main items and repeats to the others, and leave out changed ones."""
+        some = [part.select(self._sentence[part.item] >= 0) for part in new]
+        if not any(len(part.ranks) for part in some):
             return
+        every = (self._answers, *some)
+        both = _Answers(
+            np.concatenate([part.numbers for part in every], axis=1),
+            np.concatenate([part.order for part in every]),
+            np.concatenate([part.ranks for part in every]),
+        )
+        assignment, revision = both.numbers[:2]
+        order = np.lexsort((revision, assignment))
+        number = assignment[order]
+        self._answers = both.select(order[np.append(number[1:] != number[:-1], True)])
+        if self._changed is not None:
+            for part in some:
+                self._changed.update(self._sentence[part.item].tolist())
+
+    def _columns(self) -> RankingColumns:
+        held = self._answers
+        if self._blocked:
+            held = held.select(~np.isin(held.numbers[5], list(self._blocked)))
+        held = held.select(np.argsort(held.numbers[3], kind="stable"))
+        ms, judge = held.numbers[2], held.numbers[5]
+        people, who = np.unique(judge, return_inverse=True)
+        sentence, which = np.unique(self._sentence[held.item], return_inverse=True)
+        ranked = held.ranks > 0
+        of_item = np.take_along_axis(
+            self._outputs[held.item], np.maximum(held.order, 0).astype(np.intp), axis=1
+        )
+        return RankingColumns(
+            tuple(self._names[each] for each in people.tolist()),
+            tuple(sentence.tolist()),
+            self._systems,
+            who.astype(np.int32),
+            which.astype(np.int32),
+            np.where(ms < 0, np.nan, ms / 1000),
+            ranked.sum(axis=1),
+            self._wrote[of_item[ranked]],
+            held.ranks[ranked],
+        )
+
+    def _look_up(self, connection: Connection, wanted: NDArray[np.int64]) -> None:
+        """Read the outputs of items, if there are many of all items."""
+        most = int(wanted.max(initial=0)) + 1
+        if most > len(self._sentence):
+            most = connection.execute(select(func.max(items.c.id))).scalar_one() + 1
+            more = most - len(self._sentence)
+            self._sentence = np.append(self._sentence, np.full(more, UNKNOWN, np.int32))
+            empty = np.zeros((more, MOST_OUTPUTS), np.int32)
+            self._outputs = np.concatenate((self._outputs, empty))
+        new = np.unique(wanted[self._sentence[wanted] == UNKNOWN])
+        if not len(new):
+            return
+        if not self._systems:
+            self._read_systems(connection)
         some, shown = _ITEMS, _SHOWN
         if len(new) <= FEW_ITEMS:
-            some = some.where(items.c.id.in_(new))
-            shown = shown.where(item_outputs.c.item.in_(new))
-        if not self._systems:
-            for number, names in connection.execute(select(outputs.c.id, outputs.c.systems)):
-                self._systems[number] = tuple(json.loads(names))
-        self._items.update(dict.fromkeys(new))
-        groups: dict[int, list[tuple[str, ...]]] = {}
-        for item, output in connection.execute(shown):
-            groups.setdefault(item, []).append(self._systems[output])
-        for item, sentence, origin in connection.execute(some):
-            self._items[item] = sentence, origin, tuple(groups.get(item, ()))
+            some = some.where(items.c.id.in_(new.tolist()))
+            shown = shown.where(item_outputs.c.item.in_(new.tolist()))
+            self._sentence[new] = CHECK
+        else:
+            self._sentence[:] = CHECK
+        for part in raw_rows(connection, some, items.c.id):
+            item, sentence = zip(*part, strict=True)
+            self._sentence[list(item)] = sentence
+        for part in raw_rows(connection, shown, item_outputs.c.item):
+            item, placed = zip(*part, strict=True)
+            place, output = np.divmod(np.fromstring(",".join(placed), np.int64, sep=","), PLACE)
+            which = np.repeat(item, [each.count(",") + 1 for each in placed])
+            self._outputs[which, place] = output
+
+    def _read_systems(self, connection: Connection) -> None:
+        known: dict[str, int] = {}
+        rows = connection.execute(select(outputs.c.id, outputs.c.systems)).all()
+        self._wrote = np.zeros(max((row.id for row in rows), default=0) + 1, np.int32)
+        for number, names in rows:
+            self._wrote[number] = known.setdefault(names, len(known))
+        self._systems = tuple(tuple(json.loads(names)) for names in known)
 
 
-def _together(one: Comparisons, two: Comparisons, found: Sequence[Judgment]) -> Comparisons:
-    """Comparisons of different sentences as `compare` makes them of all; weights are whole."""
+def _numbers(rows: Sequence[tuple[Any, ...]]) -> NDArray[np.int64]:
+    """The columns of numbers of `_NEW`, -1 for no active time."""
+    numbers = [(*row[:3], -1 if row[3] is None else row[3], *row[4:7]) for row in rows]
+    return np.array(numbers, np.int64).T
+
+
+def _together(one: Comparisons, two: Comparisons, found: RankingColumns) -> Comparisons:
+    """Comparisons of different sentences as `compare_columns` makes them of all."""
     names = sorted({*one.systems, *two.systems})
     place = {name: k for k, name in enumerate(names)}
-    parts = []
-    for each in (one, two):
-        number = np.array([place[name] for name in each.systems], np.int32)
-        parts.append((number[each.first], number[each.second], each))
+    numbers = [np.array([place[name] for name in each.systems], np.int32) for each in (one, two)]
 
     def column(name: str) -> Any:
-        return np.concatenate([getattr(each, name) for *_, each in parts])
+        return np.concatenate([getattr(one, name), getattr(two, name)])
 
     return replace(
         two,
-        first=np.concatenate([first for first, _, _ in parts]),
-        second=np.concatenate([second for _, second, _ in parts]),
+        first=np.concatenate([numbers[0][one.first], numbers[1][two.first]]),
+        second=np.concatenate([numbers[0][one.second], numbers[1][two.second]]),
         outcome=column("outcome"),
         weight=column("weight"),
         sentence=column("sentence"),
         systems=tuple(names),
-        judges=tuple(dict.fromkeys(judgment.judge for judgment in found)),
-        rankings=len(found),  # an item is a judge's once, so that none is written in parts
+        judges=found.judges,
+        rankings=len(found),
     )
+
+
+def _padded(numbers: Any, rest: int) -> bytes:
+    return np.array([*numbers, *[rest] * (MOST_OUTPUTS - len(numbers))], np.int8).tobytes()
+
+
+_NONE = _padded((), 0)

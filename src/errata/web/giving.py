@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from sqlalchemy import BindParameter, Connection, Row, bindparam, func, or_, select, update
@@ -23,17 +23,20 @@ __all__ = [
     "give_item",
     "renew_lease",
     "repeat_item",
+    "tasks_of",
     "view_of",
 ]
 
+TaskCounts = Mapping[tuple[str, str], int]
 EXPIRED_AT_ONCE = 200  # leases that one claim ends
 JUDGE: BindParameter[int] = bindparam("judge")
 ITEM: BindParameter[int] = bindparam("of_item")
 ASSIGNMENT: BindParameter[int] = bindparam("of_assignment")
 _COUNTS = (
-    select(assignments.c.state, func.count().label("many"))
+    select(items.c.purpose, assignments.c.state, func.count())
+    .select_from(assignments.join(items, items.c.id == assignments.c.item))
     .where(assignments.c.judge == JUDGE, assignments.c.state != "returned")
-    .group_by(assignments.c.state)
+    .group_by(items.c.purpose, assignments.c.state)
 )
 _TAKE = (
     update(items)
@@ -72,23 +75,28 @@ _LONGER = (
 _INSERT = assignments.insert()
 
 
-def view_of(connection: Connection, design: Design, row: Row[Any]) -> JudgeView:
-    """What a claim knows of its judge."""
-    counts = {each.state: each.many for each in connection.execute(_COUNTS, {"judge": row.id})}
-    given = sum(counts.values())
+def tasks_of(connection: Connection, judge: int) -> TaskCounts:
+    """How many tasks a judge has or had, by purpose and state; those given back apart."""
+    rows = connection.execute(_COUNTS, {"judge": judge})
+    return {(purpose, state): many for purpose, state, many in rows}
+
+
+def view_of(
+    connection: Connection, design: Design, row: Row[Any], counts: TaskCounts | None = None
+) -> JudgeView:
+    """What a claim knows of its judge; ``counts`` are those of `tasks_of`, where they are known."""
+    counts = tasks_of(connection, row.id) if counts is None else counts
+    given = sum(many for (purpose, _), many in counts.items() if purpose != "tutorial")
     lesson: Literal["todo", "passed", "failed"] = "passed"
-    if lessons_in(connection, design):
-        learnt = lessons_had(connection, row.id)
-        given -= sum(each.state != "returned" for each in learnt)
-        if given <= 0:  # whoever has other tasks has passed
-            lesson = learning_of(connection, design, learnt).state
+    if given <= 0 and lessons_in(connection, design):  # whoever has other tasks has passed
+        lesson = learning_of(connection, design, lessons_had(connection, row.id)).state
     return JudgeView(
         row.id,
         row.name,
         row.state,
         design.quota if row.quota is None else row.quota,
         given,
-        counts.get("open", 0),
+        sum(many for (_, state), many in counts.items() if state == "open"),
         lesson,
     )
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, insert, select
 from errata.collect.design import LARGEST_NUMBER
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.human import compare
+from errata.human import Comparisons, compare
 from errata.human.counts import Counts
 from errata.io.files import PathLike, shown_name
 from errata.io.sheet import column_key, read_rows, same_width
@@ -150,9 +150,8 @@ def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int
             choose_language(database, ids[each.name], each.language, now=now)
 
 
-def counts_between(judgments: Iterable[Judgment], systems: Sequence[str]) -> Counts:
-    """Wins and ties of judgments, by the order of these systems; others are left out."""
-    comparisons = compare(judgments, keep="rankings")
+def counts_between(comparisons: Comparisons, systems: Sequence[str]) -> Counts:
+    """Wins and ties, by the order of these systems; others are left out."""
     counts = comparisons.counts()
     place = {name: k for k, name in enumerate(systems)}
     known = [name for name in comparisons.systems if name in place]
@@ -168,7 +167,7 @@ def earlier_counts(
     judgments: Iterable[Judgment], systems: Sequence[str], files: Iterable[str]
 ) -> Counts:
     """Wins and ties of earlier judgments; refused where they say nothing of these systems."""
-    counts = counts_between(judgments, systems)
+    counts = counts_between(compare(judgments, keep="pairs"), systems)
     if not counts.games.any():
         raise InputError(
             "no earlier judgment compares two systems of the campaign",

@@ -11,13 +11,13 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import Connection, Row, select, update
 from starlette.requests import Request
 from starlette.responses import Response
 
 from errata.collect.answers import AnswerError
 from errata.collect.assigning import Holding
-from errata.web.answering import SentAnswer
+from errata.web.answering import Receipt, SentAnswer
 from errata.web.calls import ApiError, Served, body_of, reply, worded
 from errata.web.events import record
 from errata.web.languages import all_consents, choose_language, text_in
@@ -137,28 +137,40 @@ async def consent(served: Served, request: Request) -> Response:
 
 
 async def tasks(served: Served, request: Request) -> Response:
-    judge = await served.judge(request)
     if request.method == "GET":
-        return await _earlier(served, judge, request)
-    sent = await body_of(request)
+        return await _earlier(served, await served.judge(request), request)
+    link = served.judge_claims(request)
+    judge, sent = link.judge, await body_of(request)
     ahead = sent.get("ahead", 1)
     if type(ahead) is not int or not 1 <= ahead <= MOST_AHEAD:
         raise ApiError(422, "invalid", "ahead is 1 or 2", "send one of them", "ahead")
 
+    def claim_in(connection: Connection) -> tuple[Campaign, JudgeStanding, list[Any], str]:
+        """All of it in one transaction: whose link it is, what is due, and the tasks."""
+        store = served.store
+        row = store.locked_judge(connection, judge, link.generation)
+        campaign, standing = judge_standing(store, connection, judge, row=row)
+        known: list[int] = []
+        why = ""
+        if standing.state in ("working", "tutorial"):
+            for _ in range(1 if standing.state == "tutorial" else ahead):
+                found = store.claim_in(
+                    connection, campaign, judge, known=known, ahead=ahead, row=row
+                )
+                if not isinstance(found, Holding):
+                    why = found.reason  # type: ignore[union-attr]
+                    break
+                known.append(found.assignment)
+        design = campaign.design
+        taken = [store.task_in(connection, design, judge, assignment) for assignment in known]
+        return campaign, standing, taken, why
+
     def claim(store: Store) -> dict[str, Any]:
-        campaign, standing = _standing(store, judge)
+        campaign, standing, found, why = store.retried(claim_in)
         if standing.state not in ("working", "tutorial"):
             finish = _finish(store, campaign, judge, standing.state)
             return {"tasks": [], "state": standing.state, "progress": standing.progress, **finish}
-        known: list[int] = []
-        why = ""
-        for _ in range(1 if standing.state == "tutorial" else ahead):
-            found = store.claim(judge, known=known, ahead=ahead)
-            if not isinstance(found, Holding):
-                why = found.reason  # type: ignore[union-attr]
-                break
-            known.append(found.assignment)
-        taken = [_sent(campaign, store.task(judge, assignment)) for assignment in known]
+        taken = [_sent(campaign, task) for task in found]
         state = standing.state if taken else _after(why)
         if why in ("nothing", "budget") and not taken and release_early(store, campaign, judge):
             state = "finished"  # whoever came from a panel is not kept waiting
@@ -203,8 +215,8 @@ async def _earlier(served: Served, judge: int, request: Request) -> Response:
 
 
 async def judgment(served: Served, request: Request) -> Response:
-    judge = await served.judge(request)
-    assignment = _number(request)
+    link = served.judge_claims(request)
+    judge, assignment = link.judge, _number(request)
     sent = await body_of(request)
     shown = sent.get("display")
     display = dict(shown) if isinstance(shown, dict) and len(json.dumps(shown)) < 500 else {}
@@ -222,8 +234,15 @@ async def judgment(served: Served, request: Request) -> Response:
     )
 
     def store_it(store: Store) -> tuple[int, dict[str, Any]]:
-        receipt = store.submit(judge, assignment, submission)
-        campaign, standing = _standing(store, judge)
+        def store_in(connection: Connection) -> tuple[Receipt, Campaign, JudgeStanding]:
+            row: Row[Any] | None = store.locked_judge(connection, judge, link.generation)
+            campaign = store.campaign(connection)
+            receipt = store.submit_in(connection, campaign, judge, assignment, submission)
+            if campaign.design.block_rule is not None:
+                row = None  # which may have been changed by it
+            return receipt, *judge_standing(store, connection, judge, campaign, row)
+
+        receipt, campaign, standing = store.retried(store_in)
         answer = {"stored": receipt.stored, "state": standing.state, "progress": standing.progress}
         answer |= _finish(store, campaign, judge, standing.state)
         if receipt.status != 409 and standing.learns:

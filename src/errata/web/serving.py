@@ -53,7 +53,7 @@ def background(store: Store, dashboard: Dashboard) -> Iterator[None]:
     """Snapshots and figures, now and then, until the server ends."""
     over = threading.Event()
     snapshots = Snapshots(store.database)
-    steering = Steering(store)
+    steering = Steering(store, dashboard.gathered)
     steering.steer()  # before the first claim, which may need strengths
     store.rehearse()
 

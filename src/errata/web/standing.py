@@ -5,25 +5,19 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, Row, bindparam, select
 
-from errata.web.giving import view_of
+from errata.web.giving import tasks_of, view_of
 from errata.web.languages import all_consents
 from errata.web.learning import learning_of, lessons_had, lessons_in
 from errata.web.participants import lost_place
 from errata.web.progress import most_for_one
-from errata.web.schema import assignments, items, judges
+from errata.web.schema import judges
 from errata.web.store import Campaign, ForbiddenError, Store
 
 __all__ = ["JudgeStanding", "consent_version", "judge_standing"]
 
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge"))
-_DONE = (
-    select(items.c.purpose, func.count().label("many"))
-    .select_from(assignments.join(items, items.c.id == assignments.c.item))
-    .where(assignments.c.judge == bindparam("judge"), assignments.c.state.in_(("done", "skipped")))
-    .group_by(items.c.purpose)
-)
 
 
 class JudgeStanding(NamedTuple):
@@ -51,17 +45,24 @@ def consent_version(text: str) -> str:
 
 
 def judge_standing(
-    store: Store, connection: Connection, judge: int
+    store: Store,
+    connection: Connection,
+    judge: int,
+    campaign: Campaign | None = None,
+    row: Row[Any] | None = None,
 ) -> tuple[Campaign, JudgeStanding]:
-    """The campaign and where a judge stands in it."""
-    campaign = store.campaign(connection)
-    row = connection.execute(_JUDGE, {"judge": judge}).first()
+    """The campaign and where a judge stands in it; both are read where they are not known."""
+    campaign = store.campaign(connection) if campaign is None else campaign
+    if row is None:
+        row = connection.execute(_JUDGE, {"judge": judge}).first()
     if row is None or row.state == "forgotten":
         raise ForbiddenError(401, "this link does not hold any more", "ask for a new one")
     done = {True: 0, False: 0}  # of tutorials, and of all else
-    for each in connection.execute(_DONE, {"judge": judge}):
-        done[each.purpose == "tutorial"] += each.many
-    view = view_of(connection, campaign.design, row)
+    counts = tasks_of(connection, judge)
+    for (purpose, state), many in counts.items():
+        if state in ("done", "skipped"):
+            done[purpose == "tutorial"] += many
+    view = view_of(connection, campaign.design, row, counts)
     learning = view.tutorial == "todo"
     quota = view.quota
     if quota is None:

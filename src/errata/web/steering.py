@@ -7,19 +7,16 @@ campaign whose rules are all met is paused, and the organiser decides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 from sqlalchemy import Connection, func, select
 
 from errata.collect.budget import look_at, looks_of
 from errata.collect.policies import AFTER, standing_of
-from errata.data import Judgment
 from errata.errors import InputError
 from errata.human import DEFAULT_RANKER, parse_ranker
+from errata.human.comparisons import Comparisons
 from errata.human.counts import Counts
 from errata.web.events import record
-from errata.web.exports import judgments_in
+from errata.web.gathering import GatheredJudgments
 from errata.web.imports import counts_between, kept_earlier
 from errata.web.people import change_state
 from errata.web.progress import main_answers, main_wanted
@@ -32,8 +29,9 @@ __all__ = ["Steering"]
 class Steering:
     """Renews what claims know of the systems, and looks at stop rules when a look is due."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, gathered: GatheredJudgments | None = None) -> None:
         self.store = store
+        self.gathered = GatheredJudgments(store.database) if gathered is None else gathered
         self._counted = -AFTER
 
     def steer(self) -> None:
@@ -51,8 +49,7 @@ class Steering:
         if done - self._counted < AFTER:
             return False
         systems = self.store.campaign().systems
-        judged = [each for each in judgments_in(self.store.database) if each.groups]
-        counts = counts_between(judged, systems) if judged else _none(len(systems))
+        counts = counts_between(self.gathered.compared(), systems)
         if earlier is not None:  # started from, and not merged: nothing else sees them
             counts = Counts(counts.wins + earlier.wins, counts.ties + earlier.ties)
         self.store.strengths = standing_of(counts)
@@ -68,8 +65,7 @@ class Steering:
         due = sum(done >= at for at in looks_of(design, wanted))
         if made >= due:
             return False
-        judged = [each for each in judgments_in(self.store.database) if each.groups]
-        said, met = self._evaluated(judged)
+        said, met = self._evaluated(self.gathered.compared())
         now = self.store.wall()
         with self.store.database.writing() as connection:
             connection.execute(select(campaigns.c.id).with_for_update())  # one process looks
@@ -81,17 +77,13 @@ class Steering:
             change_state(self.store.database, "paused", now=now)
         return True
 
-    def _evaluated(self, judged: Sequence[Judgment]) -> tuple[list[str], bool]:
+    def _evaluated(self, judged: Comparisons) -> tuple[list[str], bool]:
         design = self.store.campaign().design
         try:
             found = look_at(design, judged, parse_ranker(DEFAULT_RANKER))
         except (InputError, ValueError) as error:  # too little to resample, or a system unmet
             return [str(error)], False
         return [look.found for look in found], all(look.met for look in found)
-
-
-def _none(systems: int) -> Counts:
-    return Counts(np.zeros((systems, systems)), np.zeros((systems, systems)))
 
 
 def _looks_made(connection: Connection) -> int:

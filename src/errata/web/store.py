@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from errata.collect.assigning import Decision, Holding, Nothing, assign
 from errata.collect.design import Design, design_of
 from errata.collect.policies import SystemStrengths
-from errata.collect.tasks import task_of
+from errata.collect.tasks import Shown, task_of
 from errata.errors import ErrataError
 from errata.web.answering import Receipt, SentAnswer, insert_answer, last_revision, stored_answer
 from errata.web.claims import SqlReader
@@ -41,6 +41,7 @@ from errata.web.showing import shown_by
 __all__ = ["Campaign", "ForbiddenError", "Store", "TakenTask"]
 
 RETRIES = 3
+REMEMBERED = 1000  # tasks whose texts are kept, for the answers that come soon
 T = TypeVar("T")
 _CAMPAIGN = select(campaigns)
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
@@ -116,6 +117,7 @@ class Store:
         self.wall = wall
         self.steady = steady or SteadyClock(max(wall(), self._latest()))
         self.strengths: SystemStrengths | None = None
+        self._remembered: dict[tuple[Any, ...], Shown] = {}
         self.most: int | None = None  # tasks that one judge can have, once it was asked for
 
     def _latest(self) -> int:
@@ -141,17 +143,29 @@ class Store:
         ``known`` are assignments the page has already, ``ahead`` how many it may hold; the texts
         are read by `task`.
         """
-        return self.retried(lambda connection: self._claim(connection, judge, known, ahead))
+        return self.retried(
+            lambda connection: self.claim_in(
+                connection, self.campaign(connection), judge, known=known, ahead=ahead
+            )
+        )
 
-    def _claim(
-        self, connection: Connection, judge: int, known: Sequence[int], ahead: int
+    def claim_in(
+        self,
+        connection: Connection,
+        campaign: Campaign,
+        judge: int,
+        *,
+        known: Sequence[int] = (),
+        ahead: int = 1,
+        row: Row[Any] | None = None,
     ) -> Decision:
+        """`claim` within a transaction; ``row`` is the judge's, where it is locked already."""
         now = self.steady()
-        campaign = self.campaign(connection)
         design = campaign.design
-        row = self._judge(connection, judge)
-        expire_leases(connection, now)
-        connection.execute(_SEEN, {"judge_seen": judge, "now": now})
+        row = self.locked_judge(connection, judge) if row is None else row
+        if not known:  # of several claims in one transaction the first
+            expire_leases(connection, now)
+            connection.execute(_SEEN, {"judge_seen": judge, "now": now})
         reader = SqlReader(connection, design, campaign.systems, campaign.state, row.name)
         view = view_of(connection, design, row)
         found = assign(
@@ -173,7 +187,7 @@ class Store:
                     campaign = self.campaign(connection)
                     design, systems = campaign.design, campaign.systems
                     SqlReader(connection, design, systems, campaign.state, "").read_all(judge)
-                    self._claim(connection, judge, (), 1)
+                    self.claim_in(connection, campaign, judge)
                     repeat_item(connection, connection.execute(_FIRST).scalar_one())
                 raise _Undone
         except _Undone:
@@ -182,11 +196,27 @@ class Store:
     def task(self, judge: int, assignment: int) -> TakenTask:
         """A task of a judge as the page gets it."""
         with self.database.reading() as connection:
-            design = self.campaign(connection).design
-            row = self._own(connection, judge, assignment)
-            shown = shown_by(connection, design, row)
-            last = last_revision(connection, assignment)
+            return self.task_in(connection, self.campaign(connection).design, judge, assignment)
+
+    def task_in(
+        self, connection: Connection, design: Design, judge: int, assignment: int
+    ) -> TakenTask:
+        """`task` within a transaction."""
+        row = self._own(connection, judge, assignment)
+        shown = self._shown_by(connection, design, row)
+        last = last_revision(connection, assignment)
         return TakenTask(assignment, last + 1, row.expires, task_of(design, shown))
+
+    def _shown_by(self, connection: Connection, design: Design, row: Row[Any]) -> Shown:
+        """The texts of an assignment, which never change: those taken last are remembered."""
+        key = row.id, row.item, row.opened, row.shown
+        found = self._remembered.get(key)
+        if found is None:
+            found = shown_by(connection, design, row)
+            if len(self._remembered) >= REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = found
+        return found
 
     def submit(self, judge: int, assignment: int, sent: SentAnswer) -> Receipt:
         """Store an answer or a skip; when this returns, it is committed.
@@ -197,24 +227,35 @@ class Store:
         """
 
         def store(connection: Connection) -> Receipt:
-            campaign = self.campaign(connection)
-            self._judge(connection, judge)
-            connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
-            row = self._own(connection, judge, assignment)
-            receipt = insert_answer(
-                connection,
-                campaign.design,
-                row,
-                sent,
-                now=self.steady(),
-                wall=self.wall(),
-                closed=campaign.state == "closed",
-            )
-            if receipt is None:
-                raise ForbiddenError(410, "the campaign is closed", "keep the answers as a file")
-            return receipt
+            self.locked_judge(connection, judge)
+            return self.submit_in(connection, self.campaign(connection), judge, assignment, sent)
 
         return self.retried(store)
+
+    def submit_in(
+        self,
+        connection: Connection,
+        campaign: Campaign,
+        judge: int,
+        assignment: int,
+        sent: SentAnswer,
+    ) -> Receipt:
+        """`submit` within a transaction that has locked the judge; tell nobody before its end."""
+        connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
+        row = self._own(connection, judge, assignment)
+        receipt = insert_answer(
+            connection,
+            campaign.design,
+            row,
+            self._shown_by(connection, campaign.design, row),
+            sent,
+            now=self.steady(),
+            wall=self.wall(),
+            closed=campaign.state == "closed",
+        )
+        if receipt is None:
+            raise ForbiddenError(410, "the campaign is closed", "keep the answers as a file")
+        return receipt
 
     def ping(self, judge: int, assignment: int) -> int:
         """A sign of life: the lease is renewed; gives when it ends."""
@@ -262,9 +303,15 @@ class Store:
             row = connection.execute(_LINK, {"judge": judge}).first()
         return None if row is None or row.state == "forgotten" else int(row.generation)
 
-    def _judge(self, connection: Connection, judge: int) -> Row[Any]:
+    def locked_judge(
+        self, connection: Connection, judge: int, generation: int | None = None
+    ) -> Row[Any]:
+        """The judge's row, for this transaction alone; ``generation`` is that of the link."""
         row = connection.execute(_JUDGE, {"judge": judge}).first()
-        if row is None or row.state == "forgotten":
+        if generation is not None:
+            if row is None or row.state == "forgotten" or row.generation != generation:
+                raise ForbiddenError(401, "this link was replaced", "ask for the new one")
+        elif row is None or row.state == "forgotten":
             raise ForbiddenError(404, "there is no such judge", "ask for a new link")
         return row
 

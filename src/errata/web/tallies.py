@@ -54,20 +54,18 @@ def disagreement_table(pairs: OutputPairs, texts: Mapping[int, str]) -> Table:
     >>> disagreement_table(output_pairs([one, two]), {0: "He go ."}).rows
     ((0, 'He go .', 2, 1.0),)
     """
-    first = pairs.first()
-    numbers, of_key = np.unique(
-        np.array([key[0] for key in pairs.keys], np.int64), return_inverse=True
-    )
-    said = first.tallies()
+    again = pairs.decided_again
+    of_key, many = again.codes[:, 0], len(pairs.sentences)
+    said = again.first.tallies()
     decided = said.sum(1)
-    alike = np.bincount(of_key, (said * (said - 1) / 2).sum(1), minlength=len(numbers))
-    compared = np.bincount(of_key, decided * (decided - 1) / 2, minlength=len(numbers))
-    several = len(pairs.judges) + 1
-    who = np.unique(of_key[first.key] * several + first.judge) // several
-    judges = np.bincount(who, minlength=len(numbers))
+    alike = np.bincount(of_key, (said * (said - 1) / 2).sum(1), minlength=many)
+    compared = np.bincount(of_key, decided * (decided - 1) / 2, minlength=many)
+    judged = np.zeros((many, len(pairs.judges)), bool)
+    judged[pairs.codes[pairs.key, 0], pairs.judge] = True
+    judges = judged.sum(1)
     rows: list[tuple[int, str, int, float]] = []
     for k in np.flatnonzero(alike < compared).tolist():
-        sentence, share = int(numbers[k]), 1 - float(alike[k]) / float(compared[k])
+        sentence, share = pairs.sentences[k], 1 - float(alike[k]) / float(compared[k])
         rows.append((sentence, texts.get(sentence, ""), int(judges[k]), share))
     rows.sort(key=lambda row: (-row[3], -row[2], row[0]))
     return Table(

@@ -118,15 +118,20 @@ def head_to_head_table(
     )
 
 
-def agreement_tables(found: Agreement, *, context: Sequence[str] = ()) -> list[Table]:
-    """The summary, the matrix of κ, and what is known of each judge."""
+def agreement_tables(
+    found: Agreement, *, context: Sequence[str] = (), matrix_of: float = math.inf
+) -> list[Table]:
+    """The summary, the matrix of κ, and what is known of each judge.
+
+    Of more judges than ``matrix_of`` the matrix has no rows, for who would not show it.
+    """
     summary: list[tuple[Cell, ...]] = [
         ("κ between judges", found.between, _pairs(found, same=False)),
         ("κ within judges", found.within, _pairs(found, same=True)),
         ("Krippendorff's α", found.alpha, None),
     ]
     matrix: list[tuple[Cell, ...]] = []
-    for a, name in enumerate(found.judges):
+    for a, name in enumerate(found.judges if len(found.judges) <= matrix_of else ()):
         matrix.append((name, *(_kappa(found, a, b) for b in range(len(found.judges)))))
     judges: list[tuple[Cell, ...]] = []
     for a, name in enumerate(found.judges):
