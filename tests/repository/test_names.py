@@ -32,6 +32,7 @@ FLOORS = {
     "harper": "the checker, and the metric that counts its findings",
     "judge": "the metric, and its tables",
     "leaderboard": "the study, and its tables",
+    "logs": "the study, and its tables",
     "m2": "the file format, and the metric it was made for",
     "matrix": "metric against metric, its tables, its figure",
     "ngrams": "overlaps of n-grams, and the kernel that counts them",

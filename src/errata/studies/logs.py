@@ -16,15 +16,15 @@ import numpy as np
 
 from errata.edits import extract_all
 from errata.errors import InputError
+from errata.io.slices import MOST_VALUES
 from errata.numbers import Estimate
 
 __all__ = ["EVERYTHING", "LogCounts", "LogPart", "count_logs", "edits_per_sentence"]
 
-MOST_VALUES = 200  # of a column, as of slices elsewhere
 EVERYTHING = ("", "all")  # the part that holds every sentence
 # What is counted of a part, and of each kind of edit in it ("" stands for all kinds together).
 FIGURES = ("sentences", "changed", "edits", "squares", "clean", "alarms", "answered", "accepted")
-Key = tuple[str, str, str, str]  # column, value, kind, figure
+_Key = tuple[str, str, str, str]  # column, value, kind, figure
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class LogCounts:
     2
     """
 
-    counts: Mapping[Key, int]
+    counts: Mapping[_Key, int]
     extractor: str = "aligned"
 
     def __add__(self, other: LogCounts) -> LogCounts:
@@ -125,7 +125,7 @@ def count_logs(
         if values is not None and len(values) != len(sources):
             raise InputError(f"{len(values)} values of {name!r} for {len(sources)} sentences")
     every = extract_all(sources, outputs, extractor=extractor)
-    counts: Counter[Key] = Counter()
+    counts: Counter[_Key] = Counter()
     for i, edits in enumerate(every):
         changed = sources[i].split() != outputs[i].split()
         is_clean = clean is not None and clean[i] is True

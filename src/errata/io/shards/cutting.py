@@ -10,7 +10,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from errata.errors import InputError
@@ -77,7 +77,7 @@ class _Cut(NamedTuple):
     line: int
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Wanted:
     """Where the first file of a group is to be cut: by bytes, by sentences, or as given."""
 
@@ -212,7 +212,7 @@ def _scan(role: str, file: Listed, inputs: ShardedInputs, wanted: _Wanted) -> _S
 
 def _refuse_joined(uri: str, cuts: Sequence[_Cut], others: Sequence[_Cut]) -> None:
     """Refuse M2 that has two sentences in one paragraph where it is to be cut between them."""
-    for cut, other in zip([*cuts, None], [*others, None], strict=False):
+    for cut, other in zip_longest(cuts, others):
         if other is not None and (cut is None or cut.sentence != other.sentence):
             raise InputError(
                 f"the paragraph of sentence {other.sentence} has a second 'S ' line",

@@ -17,7 +17,7 @@ from errata.data import Corpus
 from errata.errors import InputError, MissingExtraError
 from errata.io.m2 import M2File, scan_m2_text
 from errata.io.opened import opened_raw
-from errata.io.shards.batches import BATCH, BatchMaker, CorpusBatch, PartReading
+from errata.io.shards.corpus_batches import BATCH, BatchMaker, CorpusBatch, PartReading
 from errata.io.shards.cutting import refuse_unequal
 from errata.io.shards.listing import check_unchanged, groups_of
 from errata.io.shards.named import Piece, Shard, ShardedInputs, name_of

@@ -17,7 +17,7 @@ from errata.io.checks.findings import Finding
 from errata.io.files import checked_lines, decode
 from errata.io.m2 import M2File, scan_m2_text
 from errata.io.opened import opened, opened_part, plain_name, shown_name
-from errata.io.shards.batches import BATCH, BatchMaker, CorpusBatch, PartReading
+from errata.io.shards.corpus_batches import BATCH, BatchMaker, CorpusBatch, PartReading
 from errata.io.shards.cutting import refuse_unequal, refuse_xml, role_is_m2
 from errata.io.shards.listing import check_unchanged, groups_of
 from errata.io.shards.named import Piece, Shard, ShardedInputs, name_of

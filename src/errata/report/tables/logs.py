@@ -12,7 +12,7 @@ __all__ = ["log_tables"]
 
 SHARE = ".1%"
 SHARES = ("change rate", "false alarm rate", "accepted share")
-Part = tuple[str, str]  # a column and its value
+_Part = tuple[str, str]  # a column and its value
 
 
 def log_tables(counts: LogCounts, *, confidence: float = 0.95, signature: str = "") -> list[Table]:
@@ -71,7 +71,7 @@ def _shares(part: LogPart, confidence: float) -> tuple[Cell, ...]:
     )
 
 
-def _kinds(counts: LogCounts, parts: Sequence[Part], confidence: float, signature: str) -> Table:
+def _kinds(counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str) -> Table:
     """A row per kind of edit in each of the parts; rates are of sentences with such an edit."""
     sliced = parts != [EVERYTHING]
     rows = [
@@ -86,7 +86,7 @@ def _kinds(counts: LogCounts, parts: Sequence[Part], confidence: float, signatur
     )
 
 
-def _slices(counts: LogCounts, parts: Sequence[Part], confidence: float, signature: str) -> Table:
+def _slices(counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str) -> Table:
     rows = []
     for column, value in parts:
         part = counts.part(column, value)

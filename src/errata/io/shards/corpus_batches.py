@@ -39,7 +39,7 @@ BATCH = 4096
 CorpusBatch = tuple[Corpus, list[Hypotheses]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class PartReading:
     """What the batches of one reading share."""
 
@@ -118,7 +118,7 @@ class BatchMaker:
     def _finished(self, corpus: Corpus) -> Corpus:
         kept = self.reading.inputs.annotators
         if kept:
-            self.reading.annotators |= {*corpus.annotators}
+            self.reading.annotators.update(corpus.annotators)
             corpus, bare = keep_annotators_counted(corpus, kept)
             name = corpus.name
             self.reading.noted.add("bare", bare, lambda n: sentences_without(name, n, kept))
