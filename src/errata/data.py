@@ -178,7 +178,7 @@ class Tokens:
         """
         ids = np.concatenate([np.zeros(0, np.int32), *(batch.ids for batch in batches)])
         starts = np.cumsum([0, *(len(batch.ids) for batch in batches)])
-        offsets = [batch.offsets[:-1] + at for batch, at in zip(batches, starts, strict=False)]
+        offsets = [batch.offsets[:-1] + at for batch, at in zip(batches, starts[:-1], strict=True)]
         return cls(ids, np.concatenate([*offsets, starts[-1:]]))
 
     def __len__(self) -> int:

@@ -16,7 +16,6 @@ SOURCE = Path(errata.__file__).parent
 # Where sides of different lengths are meant.
 UNEVEN = {
     ("cli/expanded.py", "_alike"),
-    ("metrics/imeasure/columns.py", "both"),
     ("metrics/imeasure/mixtures.py", "_choices"),
     ("metrics/imeasure/mixtures.py", "stages_of"),
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from operator import attrgetter
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +17,12 @@ from errata.edits import with_edits
 from errata.errors import InputError
 from errata.kernels import maxmatch
 from errata.metrics.m2.release_3_2 import concerned, proposed_edits
+from errata.numbers import Ints
 
 __all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "proposals", "shrink"]
 
+Whole = TypeVar("Whole", np.intc, np.int64)
+IRREGULAR = re.compile(r"  |[^\S ]")  # white space that is not one plain space
 LIMIT = 2_000_000  # phrase edits of one pair that are listed; 100 MB, and hours for m2scorer
 LARGEST = 200_000_000  # bytes of tables for one pair: 5,700 tokens against 5,700
 LONGEST = 30_000  # tokens of a source and its hypothesis together
@@ -85,15 +90,32 @@ def _gold(corpus: Corpus, duplicates: str) -> Gold:
     references = tuple(r for refs in with_edits(corpus).references for r in refs)
     edits = tuple(reference.edits or () for reference in references)
     if duplicates == "once":
-        edits = tuple(map(_without_repeats, edits))
+        kept = list(edits)
+        for r in _with_a_place_twice(edits):
+            kept[r] = _without_repeats(edits[r])
+        edits = tuple(kept)
     first = np.cumsum([0, *map(len, corpus.references)], dtype=np.int64)
     return Gold(first, references, edits, _pack(corpus, edits))
 
 
+def _with_a_place_twice(edits: Sequence[Sequence[Edit]]) -> list[int]:
+    """The references that have two edits of the same tokens; few have."""
+    flat = [edit for reference in edits for edit in reference]
+    owner = np.repeat(np.arange(len(edits)), [len(reference) for reference in edits])
+    places = np.column_stack([_each(flat, "end", np.int64), _each(flat, "start", np.int64), owner])
+    # In order, the same places stand side by side.
+    ordered = places[np.lexsort(places.T)]
+    twice: Ints = np.unique(ordered[1:, 2][(ordered[1:] == ordered[:-1]).all(axis=1)])
+    return [int(reference) for reference in twice]
+
+
+def _each(edits: Sequence[Edit], name: str, kind: type[Whole]) -> NDArray[Whole]:
+    """One number of every edit."""
+    return np.fromiter(map(attrgetter(name), edits), kind, len(edits))
+
+
 def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """Leave out repeated edits; insertions stay, as the same word may be inserted twice."""
-    if len({(edit.start, edit.end) for edit in edits}) == len(edits):
-        return edits
     seen: set[tuple[int, int, frozenset[str]]] = set()
     kept = []
     for edit in edits:
@@ -107,23 +129,32 @@ def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
 def _pack(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> GoldEdits:
     """Edits as arrays; a correction with irregular spaces matches nothing and is left out."""
     flat = [edit for reference in edits for edit in reference]
-    corrections: list[list[str]] = []
-    ends = [0]
-    for edit in flat:
-        for text in edit.replacements if edit.alternatives else (edit.replacement,):
-            words = text.split()
-            if len(words) < 2 or " ".join(words) == text.strip():
-                corrections.append(words)
-        ends.append(len(corrections))
-    tokens = corpus.vocabulary.intern_tokens(corrections)
+    texts, ends = _corrections(flat)
+    tokens = corpus.vocabulary.intern(texts)
     return GoldEdits(
         np.cumsum([0, *map(len, edits)], dtype=np.int64),
-        np.array([edit.start for edit in flat], np.intc),
-        np.array([edit.end for edit in flat], np.intc),
-        np.array(ends, np.int64),
+        _each(flat, "start", np.intc),
+        _each(flat, "end", np.intc),
+        np.asarray(ends, np.int64),
         tokens.offsets,
         tokens.ids.astype(np.intc, copy=False),
     )
+
+
+def _corrections(edits: Sequence[Edit]) -> tuple[list[str], Sequence[int]]:
+    """The corrections of all edits that outputs can have, and where those of each edit begin."""
+    texts = [edit.replacement for edit in edits]
+    plain = IRREGULAR.search("\0".join(texts)) is None
+    if plain and not any(map(attrgetter("alternatives"), edits)):  # as in most files
+        return texts, range(len(texts) + 1)
+    texts, ends = [], [0]
+    for edit in edits:
+        for text in edit.replacements:
+            words = text.split()
+            if len(words) < 2 or " ".join(words) == text.strip():
+                texts.append(text)
+        ends.append(len(texts))
+    return texts, ends
 
 
 def match_edits(
