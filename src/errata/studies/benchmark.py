@@ -138,7 +138,6 @@ def benchmark_scores(
                 metric,
                 judged.corpus,
                 judged.systems,
-                bootstrap="sentences",  # the same ones for all metrics
                 resamples=0,
                 threads=threads,
                 progress=progress,
