@@ -134,6 +134,13 @@ def test_histograms_count_rows(rows: Floats) -> None:
     assert (found.rows.tolist(), found.times.tolist()) == (wanted.tolist(), times.tolist())
 
 
+def test_distinct_vectors_are_in_lexicographic_order() -> None:
+    rows = np.random.default_rng(2).integers(0, 9, (200, 2)).astype(np.float64)
+    found = GrowingHistogram(2).added(Histogram.of(rows)).histogram
+    assert found is not None
+    assert list(map(tuple, found.rows.tolist())) == sorted({*map(tuple, rows.tolist())})
+
+
 def test_rows_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     class Even:
         def __init__(self, key: int) -> None: ...

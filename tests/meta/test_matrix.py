@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,18 @@ def test_what_cannot_be_compared_is_refused() -> None:
     bare = match_metrics([M2, _scores("gleu", [1.0, 2.0, 3.0, 5.0, 4.0])])
     with pytest.raises(InputError, match="was not resampled"):
         metric_matrix(bare, people=False, over="sentences")
+
+
+@pytest.mark.parametrize("kind", ["histogram", "poisson", "blocks"])
+def test_resamples_of_different_sentences_are_not_compared(kind: str) -> None:
+    """Two metrics that saw different sentences would look less alike than they are."""
+    first, second = (_scores(name, [0.1, 0.2, 0.3], drawn=True) for name in "ab")
+    known = replace(first, context=("bootstrap:sentences",))
+    metric_matrix(match_metrics([known, second]), people=False, over="sentences")
+    other = replace(first, context=(f"bootstrap:{kind}",))
+    with pytest.raises(InputError, match=f"resamples of its own \\(bootstrap:{kind}\\)"):
+        metric_matrix(match_metrics([other, second]), people=False, over="sentences")
+    metric_matrix(match_metrics([other, second]), people=False)
 
 
 def test_a_metric_called_people_is_not_taken_for_them() -> None:

@@ -278,31 +278,20 @@ def _witnesses(
 
 
 def _showing(corpus: Corpus, systems: Sequence[Hypotheses]) -> Iterator[tuple[int, list[str]]]:
-    """What each sentence shows, of those that may show something new."""
-    seen = set()
-    given = [(s, h.edits) for s, h in enumerate(systems) if h.edits is not None]
+    """What each sentence shows, of those that show something new."""
+    shapes: set[tuple[tuple[bool, bool, bool], ...]] = set()
+    kinds: set[tuple[str, str]] = set()
+    given = [(f"kind of {s}:", h.edits) for s, h in enumerate(systems) if h.edits is not None]
     for i, references in enumerate(corpus.references):
-        shape = (
-            *[
-                (
-                    r.text is None,
-                    r.implied,
-                    None if r.edits is None else tuple([e.kind for e in r.edits]),
-                )
-                for r in references
-            ],
-            *[tuple([edit.kind for edit in edits[i]]) for _, edits in given],
-        )
-        if shape in seen:
-            continue
-        seen.add(shape)
-        shows = [f"references:{len(references)}"]
-        for r in references:
-            shows.append(f"{r.edits is not None}{r.text is not None}{r.implied}")
-            shows += [f"kind:{e.kind}" for e in r.edits or ()]
-        for s, edits in given:
-            shows += [f"kind of {s}:{e.kind}" for e in edits[i]]
-        yield i, list(dict.fromkeys(shows))
+        shape = tuple([(r.edits is None, r.text is None, r.implied) for r in references])
+        known = len(shapes) + len(kinds)
+        shapes.add(shape)
+        found = [("kind:", e.kind) for r in references for e in r.edits or ()]
+        found += [(whose, e.kind) for whose, edits in given for e in edits[i]]
+        kinds.update(found)
+        if len(shapes) + len(kinds) > known:
+            shows = [f"references:{len(references)}", *map(str, shape)]
+            yield i, list(dict.fromkeys([*shows, *(f"{whose}{kind}" for whose, kind in found)]))
 
 
 def _turns(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
@@ -14,8 +15,11 @@ from errata.reduction.cursor import Standing
 from errata.reduction.facts import PartFacts, check_parts, count_part
 from errata.reduction.scoring import scores_of_parts
 from errata.resampling import LIMITS, BootstrapKind, BootstrapLimits
+from errata.workers import circles_left
 
 __all__ = ["evaluate_batches"]
+
+SWEEP = 8  # batches after which is looked for what they left behind
 
 
 def evaluate_batches(
@@ -48,7 +52,7 @@ def evaluate_batches(
     facts: PartFacts | None = None
     with CountSpool() as spool:
         rows = _Rows(metrics, spool, limits)
-        for corpus, systems in batches:
+        for corpus, systems in _swept(batches):
             counted, found = count_part(metrics, corpus, systems, guard=guard, threads=threads)
             facts = found if facts is None else facts + found
             rows.add(counted, facts.sentences)
@@ -70,6 +74,17 @@ def evaluate_batches(
             )
             for m, metric in enumerate(metrics)
         ]
+
+
+def _swept(
+    batches: Iterable[tuple[Corpus, Sequence[Hypotheses]]],
+) -> Iterator[tuple[Corpus, Sequence[Hypotheses]]]:
+    """The batches, with what earlier ones left behind cleared away once in a while."""
+    with circles_left():
+        for number, batch in enumerate(batches, 1):
+            yield batch
+            if number % SWEEP == 0:
+                gc.collect()
 
 
 class _Rows:

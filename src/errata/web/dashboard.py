@@ -6,7 +6,6 @@ defaults, digit for digit, because the same functions make them of the same judg
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import threading
@@ -38,6 +37,7 @@ from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
 from errata.web.store import Campaign, Store
 from errata.web.tallies import comparisons_table, disagreement_table, without_empty_columns
+from errata.workers import circles_left
 
 __all__ = ["PARTS", "Dashboard"]
 
@@ -82,15 +82,8 @@ class Dashboard:
         state = self._fingerprint()
         if state == self._state:
             return False
-        # Hundreds of thousands of rankings and tables, none in a circle: to look for circles
-        # among them again and again would take as long as all else.
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
+        with circles_left():  # hundreds of thousands of rankings and tables, none in a circle
             self._work_out()
-        finally:
-            if collecting:
-                gc.enable()
         self._state = state
         return True
 
