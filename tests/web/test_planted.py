@@ -32,7 +32,11 @@ class Later(Database):
     def writing(self):
         connection = self.engine.connect()
         transaction = connection.begin()
-        yield connection
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
         threading.Timer(0.3, lambda: (transaction.commit(), connection.close())).start()
 true_retried = Store.retried
 def retried(self, work):
