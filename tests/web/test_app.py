@@ -236,3 +236,18 @@ def test_who_has_nothing_left_is_thanked_and_who_may_get_more_waits(make_sqlite:
         for token in (one, other):
             _, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
             assert (body["tasks"], body["state"]) == ([], "finished")
+
+
+def test_of_several_changes_all_are_made_or_none(server: Server) -> None:
+    def change(**sent: Any) -> int:
+        return server.call("PATCH", "admin/campaign", sent, token=server.admin)[0]
+
+    def quota() -> int:
+        found = server.call("GET", "me", token=server.token(1))[1]
+        return int(found["progress"]["quota"])
+
+    assert change(quota={"tasks": 7}, texts={"consent": ""}, state="paused") == 200
+    assert quota() == 7
+    assert change(state="closed") == 200
+    assert change(quota={"tasks": 9}, state="open") == 422  # what is closed stays so
+    assert quota() == 7
