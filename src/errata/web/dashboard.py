@@ -23,8 +23,8 @@ from errata.collect.design import COMPARING
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
-from errata.human.columns import RankingColumns
 from errata.human.decisions import OutputPairs, output_pairs
+from errata.human.ranking_columns import RankingColumns
 from errata.numbers import Interval
 from errata.report.cells import is_number
 from errata.report.table import Table, render
