@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from importlib import resources
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from errata.collect.answers import SKIPS, AnswerError, checked_reply, content_digest
 from errata.collect.design import Design, Scale
 from errata.collect.tasks import Shown, letters_of, marked, task_of
+from errata.io.checks.characters import INVISIBLE
 
 SOURCE = "He go to home ."
 OUTPUTS = ("He goes home .", "He go home .", "He is going home .")
@@ -68,6 +71,10 @@ BAD: list[tuple[Design, Shown, Any, str]] = [
     (WRITE, THREE, {"text": "  "}, "answer.text"),
     (WRITE, THREE, {"text": "\ud800"}, "answer.text"),
     (WRITE, THREE, {"text": "a\x00"}, "answer.text"),
+    (WRITE, THREE, {"text": "He goes\u200b home ."}, "answer.text"),
+    (WRITE, THREE, {"text": "He goes\x1b home ."}, "answer.text"),
+    (WRITE, THREE, {"text": "He goes homeâ€™ ."}, "answer.text"),
+    (REVIEW, ONE, {"text": "He\u00ad goes ."}, "answer.text"),
     (WRITE, THREE, {"unchanged": False}, "answer"),
     (WRITE, THREE, {"unchanged": 1}, "answer"),
     (WRITE, THREE, {"text": "a", "unchanged": True}, "answer"),
@@ -91,6 +98,22 @@ def test_an_invalid_answer_is_refused(
         checked_reply(design, shown, answer)
     assert refused.value.field == field
     assert refused.value.remedy
+
+
+def test_an_invisible_character_is_named_and_that_of_the_source_is_taken() -> None:
+    with pytest.raises(AnswerError, match=r"invisible character U\+200B; remove it"):
+        checked_reply(WRITE, THREE, {"text": "He goes\u200b home ."})
+    persian = Shown("mi\u200cravad", ())
+    assert checked_reply(WRITE, persian, {"text": "mi\u200cravand"}).answer
+
+
+def test_the_page_knows_the_invisible_characters_of_the_check() -> None:
+    script = resources.files("errata.web").joinpath("static/kinds/text.js").read_text("utf-8")
+    (theirs,) = re.findall(r"^const INVISIBLE = /(.*)/g;$", script, re.M)
+    for number in range(0x10000):
+        if not 0xD800 <= number <= 0xDFFF:
+            character = chr(number)
+            assert bool(re.fullmatch(theirs, character)) == bool(INVISIBLE.fullmatch(character))
 
 
 def test_the_longest_text_is_taken() -> None:

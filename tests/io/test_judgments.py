@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
 from errata.io.judgments.labels import fit_labels, require_fit
 from errata.io.judgments.mturk import parse_mturk
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
+from errata.io.linter import check_files
 from human_data import (
     data_file,
     grundkiewicz,
@@ -701,3 +703,19 @@ def test_columns_go_with_tables(tmp_path: Path) -> None:
     for name, what in (("a", "JSON lines"), ("b", "XML")):
         with pytest.raises(InputError, match=f"--columns goes with tables, and the file is {what}"):
             list(read_judgments(tmp_path / name, columns={"judge": "x"}))
+
+
+def test_files_of_judgments_are_read_as_such(tmp_path: Path) -> None:
+    line = {"item": "s0", "judge": "ann", "sentence": 0, "groups": [["A"], ["B"]], "ranks": [1, 2]}
+    good, bad = tmp_path / "judgments.jsonl", tmp_path / "bad.jsonl"
+    good.write_text(f"{json.dumps(line)}\n", encoding="utf-8")
+    found = check_files([good])
+    assert (found.findings, found.statistics[0].role) == ((), "1 judgment")
+    assert (found.statistics[0].sentences, found.statistics[0].annotators) == (1, 1)
+    good.write_text(f"{json.dumps(line | {'colour': 'red'})}\n", encoding="utf-8")
+    (odd,) = check_files([good]).findings
+    assert (odd.severity, odd.code) == ("warning", "odd-judgments")
+    assert "colour" in odd.problem
+    bad.write_text(f"{json.dumps(line)}\n{json.dumps(line | {'ranks': [1]})}\n", encoding="utf-8")
+    (error,) = check_files([bad]).findings
+    assert (error.severity, error.line) == ("error", 2)

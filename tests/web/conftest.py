@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.fixture
-def make(place: str) -> Iterator[Make]:
-    """Makes a campaign in either database."""
+@contextmanager
+def making(place: str) -> Iterator[Make]:
+    """Makes campaigns at a place, and closes them."""
     several: list[Made] = []
 
     def new(design: Design, texts: CampaignTexts | None = None, **options: Any) -> Made:
@@ -55,17 +56,17 @@ def make(place: str) -> Iterator[Make]:
 
 
 @pytest.fixture
+def make(place: str) -> Iterator[Make]:
+    """Makes a campaign in either database."""
+    with making(place) as new:
+        yield new
+
+
+@pytest.fixture
 def make_sqlite(tmp_path: Path) -> Iterator[Make]:
     """Makes a campaign in a SQLite file."""
-    several: list[Made] = []
-
-    def new(design: Design, texts: CampaignTexts | None = None, **options: Any) -> Made:
-        several.append(made(str(tmp_path / "campaign.db"), design, texts, **options))
-        return several[-1]
-
-    yield new
-    for each in several:
-        each.database.close()
+    with making(str(tmp_path / "campaign.db")) as new:
+        yield new
 
 
 @pytest.fixture

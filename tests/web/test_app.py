@@ -6,6 +6,7 @@ import http.client
 import json
 from typing import Any
 
+from campaigns import material
 from errata.collect.design import Design
 from errata.web.people import change_state, set_state_of_judge
 from served import Server, served
@@ -219,3 +220,34 @@ def test_only_the_files_of_pages_are_served(server: Server) -> None:
         answer.read()
         assert answer.status == 404
     connection.close()
+
+
+def test_who_has_nothing_left_is_thanked_and_who_may_get_more_waits(make_sqlite: Make) -> None:
+    """One sentence: another holds it, then has done it; nobody can get it any more."""
+    design = Design(judges=2, overlap=0.0, repeats=0, controls=0)
+    made = make_sqlite(design, material(1, 4, sharing=0.0))
+    with served(str(made.database.path)) as server:
+        one, other = server.token(1), server.token(2)
+        (task,) = server.call("POST", "tasks", {"ahead": 2}, token=other)[1]["tasks"]
+        _, body = server.call("POST", "tasks", {"ahead": 1}, token=one)
+        assert (body["tasks"], body["state"]) == ([], "waiting")
+        path = f"tasks/{task['id']}/judgment"
+        assert server.call("PUT", path, _ranks(task), token=other)[0] == 201
+        for token in (one, other):
+            _, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
+            assert (body["tasks"], body["state"]) == ([], "finished")
+
+
+def test_of_several_changes_all_are_made_or_none(server: Server) -> None:
+    def change(**sent: Any) -> int:
+        return server.call("PATCH", "admin/campaign", sent, token=server.admin)[0]
+
+    def quota() -> int:
+        found = server.call("GET", "me", token=server.token(1))[1]
+        return int(found["progress"]["quota"])
+
+    assert change(quota={"tasks": 7}, texts={"consent": ""}, state="paused") == 200
+    assert quota() == 7
+    assert change(state="closed") == 200
+    assert change(quota={"tasks": 9}, state="open") == 422  # what is closed stays so
+    assert quota() == 7

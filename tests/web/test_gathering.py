@@ -10,7 +10,7 @@ import numpy as np
 from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.human import compare
-from errata.human.columns import RankingColumns, ranking_columns
+from errata.human.ranking_columns import RankingColumns, ranking_columns
 from errata.web.answering import SentAnswer
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.exports import judgments_in

@@ -402,3 +402,54 @@ def test_a_page_from_the_right(browser: Any, tmp_path: Path) -> None:
         assert_fine(browser, one.server)
         with narrow(browser):
             assert_fits(browser)
+
+
+CONTROLS = ("button", "checkbox", "combobox", "link", "radio", "slider", "spinbutton", "textbox")
+STATES = {"radio": "checked", "checkbox": "checked"}
+
+
+def spoken(browser: Any) -> list[dict[str, Any]]:
+    """What Chromium tells a screen reader: role, name, value and states of every node."""
+    browser.execute_cdp_cmd("Accessibility.enable", {})
+    found = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    browser.execute_cdp_cmd("Accessibility.disable", {})
+    return [
+        {
+            "role": node["role"]["value"],
+            "name": node.get("name", {}).get("value", "").strip(),
+            "value": node.get("value", {}).get("value"),
+            **{each["name"]: each["value"].get("value") for each in node.get("properties", ())},
+        }
+        for node in found
+        if not node["ignored"]
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_screen_reader_is_told(browser: Any, campaigns_of: Any, kind: str) -> None:
+    """No person with a screen reader was at hand: the tree that Chromium gives it is looked at."""
+    at_work(browser, campaigns_of(kind))
+    before = spoken(browser)
+    controls = [node for node in before if node["role"] in CONTROLS]
+    assert controls
+    assert [node for node in controls if not node["name"]] == []
+    for node in controls:
+        if node["role"] in STATES:
+            assert STATES[node["role"]] in node, node
+    groups = [node for node in before if node["role"] in ("radiogroup", "group")]
+    assert all(node["name"] for node in groups if node["role"] == "radiogroup")
+    assert [node for node in before if node.get("live") == "polite"]  # the status line
+    if kind in ("rank", "pair", "review"):
+        words = " ".join(node["name"] for node in before)
+        assert "inserted" in words or "deleted" in words or "changed" in words, words
+    answer_by_keys(browser, kind)
+    after = spoken(browser)
+
+    def told(nodes: list[dict[str, Any]]) -> list[object]:
+        return [
+            (node["role"], node["name"], node.get("checked"), node["value"], node.get("valuetext"))
+            for node in nodes
+            if node["role"] in CONTROLS
+        ]
+
+    assert told(before) != told(after)  # what was chosen is told

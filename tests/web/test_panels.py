@@ -15,6 +15,7 @@ from errata.collect.design import Design
 from errata.collect.panel import Panel, panel_of
 from errata.errors import InputError
 from errata.web.answering import SentAnswer
+from errata.web.dashboard import Dashboard
 from errata.web.exports import export_lines
 from errata.web.participants import forget_identities, join_panel, lost_place
 from errata.web.people import change_state, forget_judge, set_state_of_judge
@@ -83,7 +84,9 @@ def test_a_place_without_a_sign_of_life_is_free_again(make: Make) -> None:
     made.store.claim(busy)
     assert refused(made, "p-three") == (409, "full")
     made.clock.now += 2 * MINUTE
+    assert ["Places", "1 of 2", "taken"] in Dashboard(made.store).status()["figures"]
     came(made, "p-three")
+    assert ["Places", "2 of 2", "taken"] in Dashboard(made.store).status()["figures"]
     campaign = made.store.campaign()
     with made.database.reading() as connection:
         rows = {row.id: row for row in connection.execute(select(judges))}

@@ -30,15 +30,27 @@ from errata.web.store import Store
 class Later(Database):
     @contextmanager
     def writing(self):
+        queues = self.path is not None  # as writers of SQLite do
+        if queues:
+            self.turn.acquire()
         connection = self.engine.connect()
         transaction = connection.begin()
-        yield connection
-        threading.Timer(0.3, lambda: (transaction.commit(), connection.close())).start()
+        def end(done):
+            (transaction.commit if done else transaction.rollback)()
+            connection.close()
+            if queues:
+                self.turn.release()
+        try:
+            yield connection
+        except BaseException:
+            end(False)
+            raise
+        threading.Timer(0.1, end, [True]).start()
 true_retried = Store.retried
 def retried(self, work):
     hasty = copy.copy(self)
     if work.__name__ == "store_in":  # an answer is stored, and nothing else
-        hasty.database = Later(self.database.engine, self.database.path)
+        hasty.database = Later(self.database.engine, self.database.path, self.database.turn)
     return true_retried(hasty, work)
 Store.retried = retried
 """

@@ -15,6 +15,7 @@ from errata.collect.items import CampaignTexts, Example
 from errata.collect.lessons import example_for
 from errata.errors import InputError
 from errata.web.answering import SentAnswer
+from errata.web.dashboard import Dashboard
 from errata.web.exports import export_lines, text_files
 from errata.web.schema import items
 from errata.web.store import ForbiddenError
@@ -117,6 +118,8 @@ def test_skipped_and_returned_examples_do_not_pass_and_stay_for_others(make: Mak
     with made.database.reading() as connection:  # three skips park no example
         assert not any(connection.execute(select(items.c.parked)).scalars())
     assert isinstance(made.store.claim(4), Holding)
+    figures = Dashboard(made.store).status()["figures"]
+    assert ["Tutorial", "0 passed", "3 failed, 1 not through it yet"] in figures
 
 
 SCORE = Example("He go .", ("He goes .",), {"between": {"fluency": [60, 100]}, "why": "x"})

@@ -11,6 +11,7 @@ from errata.collect.design import Design
 from errata.collect.items import shown_edits, squeezed
 from errata.collect.tasks import Shown, letters_of
 from errata.errors import ErrataError
+from errata.io.checks.characters import check_characters
 
 __all__ = [
     "SKIPS",
@@ -157,6 +158,9 @@ def _checked_text(answer: Any, source: str, unchanged: str) -> dict[str, Any]:
         raise AnswerError("a line break", "answer.text", "write it in one line")
     if len(text) > TIMES_SOURCE * len(source) + LONGEST_TEXT:
         raise AnswerError(f"{len(text)} characters", "answer.text", "write less")
+    for found in check_characters([text], "", beside=[source]):
+        if found.severity == "warning":  # of which `errata check` would warn in the export
+            raise AnswerError(found.problem, "answer.text", found.remedy)
     if squeezed(text) == squeezed(unchanged):
         raise AnswerError(
             "the text is unchanged", "answer.text", "use the button if nothing is to be corrected"

@@ -16,9 +16,13 @@ from errata.collect.readings import shown_ranks
 from errata.collect.tasks import letters_of
 from errata.data import Judgment
 from errata.human.agreement import Kappa, judge_tallies, kappa_between
-from errata.human.columns import RankingColumns
 from errata.human.decisions import OutputPairs, output_pairs
+<<<<<<< HEAD
 from errata.numbers import Floats, ratio
+=======
+from errata.human.ranking_columns import RankingColumns
+from errata.numbers import Estimate, Floats, ratio
+>>>>>>> people
 
 __all__ = ["control_passed", "first_ranked_best", "rule_blocks", "self_agreement", "share_of_ties"]
 
@@ -117,7 +121,7 @@ def first_ranked_best(rankings: RankingColumns) -> tuple[Floats, Floats]:
 
     Chance is 1 / n for n outputs; rankings in which several are best count for neither.
 
-    >>> from errata.human.columns import ranking_columns
+    >>> from errata.human.ranking_columns import ranking_columns
     >>> first_ranked_best(ranking_columns([Judgment("j", 0, (("A",), ("B",)), (1, 2))]))
     (array([1.]), array([0.5]))
     """

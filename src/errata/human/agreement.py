@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from errata.correlation import chance_corrected
 from errata.data import Judgment
-from errata.human.columns import RankingColumns, ranking_columns
 from errata.human.decisions import OutputPairs, output_pairs
+from errata.human.ranking_columns import RankingColumns, ranking_columns
 from errata.numbers import BLOCK, Floats, ratio
 from errata.parameters import require
 

@@ -20,17 +20,16 @@ from numpy.typing import NDArray
 
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.errors import InputError
-from errata.human.columns import RankingColumns
 from errata.human.content import by_content
 from errata.human.counts import Counts
 from errata.human.decisions import pairs_in_blocks
+from errata.human.ranking_columns import Column, RankingColumns
 from errata.human.selection import unknown_system
 from errata.numbers import Floats, Seed
 from errata.parameters import require
 
 __all__ = ["Comparisons", "Keep", "Outcome", "Unit", "compare", "compare_columns"]
 
-Column = NDArray[np.int32]  # half the memory of 64 bits, for millions of comparisons
 Unit = Literal["pairs", "rankings", "sentences", "judges"]
 Keep = Literal["everything", "pairs", "rankings", "sentences", "judges"]
 COLUMNS = {"rankings": "ranking", "sentences": "sentence", "judges": "judge"}
@@ -242,7 +241,7 @@ def compare(
 def compare_columns(rankings: RankingColumns) -> Comparisons:
     """`compare` of rankings as columns, with the counts of every sentence kept.
 
-    >>> from errata.human.columns import ranking_columns
+    >>> from errata.human.ranking_columns import ranking_columns
     >>> ranking = Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2))
     >>> compare_columns(ranking_columns([ranking])).counts().wins.tolist()
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]

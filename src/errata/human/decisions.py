@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Judgment
-from errata.human.columns import RankingColumns, ranking_columns
+from errata.human.ranking_columns import RankingColumns, ranking_columns
 from errata.numbers import Floats
 from errata.parameters import require
 

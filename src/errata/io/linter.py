@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from errata.data import Corpus, Hypotheses, Reference
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.io.checks.characters import check_characters, check_corpus
 from errata.io.checks.findings import Finding, Severity, worst_first
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_sources, check_systems
 from errata.io.files import PathLike, read_lines, shown_name
+from errata.io.judgments import holds_judgments, read_judgments
 from errata.io.m2 import corpus_name, scan_m2
 from errata.io.outputs import files_in, is_m2, scan_hypotheses, split_name
 from errata.io.skipping import Skipped
+from errata.numbers import plural
 
 __all__ = ["Checked", "FileStatistics", "check_files"]
 
@@ -27,7 +30,7 @@ class FileStatistics:
     path: str
     role: str
     sentences: int
-    tokens: int
+    tokens: int | None
     annotators: int | None = None
     edits: int | None = None
     changed: float | None = None
@@ -58,7 +61,8 @@ def check_files(
     """Check a gold set and outputs; whatever is wrong becomes a finding, nothing is raised.
 
     Without ``gold`` and ``source`` the only M2 file among the outputs is the gold set; without
-    one, texts are checked by themselves and against each other. ``compatible`` reads the gold
+    one, texts are checked by themselves and against each other. Files of judgments (JSON lines,
+    Appraise) are read as `errata rank` reads them. ``compatible`` reads the gold
     set as the official scorer does (see `read_m2`). Of sentences to be ``skipped`` nothing is
     counted, and nothing said but what makes a file unreadable.
     """
@@ -74,6 +78,9 @@ def check_files(
         corpus = _gold(gold, compatible, skipped, findings, statistics)
     elif source is not None:
         corpus = _parallel(source, references, missing, skipped, findings, statistics)
+    for path in [path for path in outputs if holds_judgments(split_name(path)[1])]:
+        outputs.remove(path)
+        _judgments(split_name(path)[1], findings, statistics)
     systems = [
         pair for path in outputs for pair in _output(path, corpus, skipped, findings, statistics)
     ]
@@ -123,6 +130,28 @@ def _failed(error: InputError, path: PathLike) -> Finding:
         error.remedy or "",
         "unreadable",
     )
+
+
+def _judgments(path: PathLike, findings: list[Finding], statistics: list[FileStatistics]) -> None:
+    """What reading judgments says; annotators are the judges."""
+    name = shown_name(path)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            read = list(read_judgments(path))
+        except InputError as error:
+            findings.append(_failed(error, path))
+            read = []
+    for each in said:
+        if issubclass(each.category, DataWarning):
+            problem = str(each.message).removeprefix(f"{name}: ")
+            findings.append(
+                Finding("warning", name, None, problem, "look at the file", "odd-judgments")
+            )
+    sentences = len({judgment.sentence for judgment in read})
+    judges = len({judgment.judge for judgment in read})
+    role = f"{len(read)} {plural('judgment', len(read))}"
+    statistics.append(FileStatistics(name, role, sentences, None, judges))
 
 
 def _gold(

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, func, select
 
 from errata.collect.checks import first_ranked_best, share_of_ties
 from errata.collect.design import WRITING, Design
-from errata.human.columns import RankingColumns
 from errata.human.decisions import OutputPairs
+from errata.human.ranking_columns import RankingColumns
 from errata.report.cells import Cell
 from errata.web.answering import controls_of
 from errata.web.clock import iso_time

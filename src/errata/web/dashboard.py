@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import Connection, Integer, cast, func, select
 
 from errata import human
 from errata.collect.budget import seconds_per_task
@@ -21,8 +22,8 @@ from errata.collect.design import COMPARING
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
-from errata.human.columns import RankingColumns
 from errata.human.decisions import OutputPairs, output_pairs
+from errata.human.ranking_columns import RankingColumns
 from errata.numbers import Interval
 from errata.report.cells import is_number
 from errata.report.table import Table, render
@@ -33,6 +34,9 @@ from errata.web.database import Database
 from errata.web.export_edits import edits_left_out
 from errata.web.exports import forms_of
 from errata.web.gathering import GatheredJudgments
+from errata.web.giving import view_of
+from errata.web.learning import lessons_in
+from errata.web.participants import places_taken
 from errata.web.progress import main_answers, main_wanted
 from errata.web.schema import assignments, items, judges, judgments, sentences
 from errata.web.store import Campaign, Store
@@ -132,6 +136,7 @@ class Dashboard:
                 select(func.count()).where(judgments.c.server_time > now - HOUR)
             ).scalar_one()
             seconds = own_seconds(connection)
+            people = _people_figures(connection, campaign, self.store.steady())
         pace = seconds_per_task(campaign.design, seconds)
         left = max(0, wanted - done)
         figures = [
@@ -147,7 +152,7 @@ class Dashboard:
             figures.append(
                 ["Cost so far", f"{done * pace / 3600 * rate:.2f}", f"at {rate:g} an hour"]
             )
-        return _overview(campaign, figures)
+        return _overview(campaign, figures + people)
 
     def _ranking(self, campaign: Campaign, found: RankingColumns) -> dict[str, Any]:
         if campaign.design.blind and campaign.state != "closed":
@@ -252,6 +257,21 @@ class Dashboard:
         )
         tables = (disagreement_table(pairs, texts), said, put_by)
         return {"tables": [_laid_out(each) for each in tables]}
+
+
+def _people_figures(connection: Connection, campaign: Campaign, now: int) -> list[list[str]]:
+    """Places of a panel that are taken, and how judges came through the tutorial."""
+    figures = []
+    places = places_taken(connection, campaign, now)
+    if places is not None:
+        figures.append(["Places", f"{places[0]} of {places[1]}", "taken"])
+    if lessons_in(connection, campaign.design):
+        rows = connection.execute(select(judges).where(judges.c.state != "forgotten")).all()
+        views = [view_of(connection, campaign.design, row) for row in rows]
+        stand = Counter(view.tutorial for view in views)
+        rest = f"{stand['failed']} failed, {stand['todo']} not through it yet"
+        figures.append(["Tutorial", f"{stand['passed']} passed", rest])
+    return figures
 
 
 def _overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:

@@ -87,9 +87,28 @@ class Database:
             with connection.begin():
                 yield connection
 
+    @contextmanager
+    def at_once(self) -> Iterator[Database]:
+        """Several changes in one transaction: all that is done with what this gives, or nothing."""
+        with self.writing() as connection:
+            yield _OneTransaction(self.engine, self.path, connection=connection)
+
     def close(self) -> None:
         """End all connections."""
         self.engine.dispose()
+
+
+@dataclass(frozen=True)
+class _OneTransaction(Database):
+    """The database within a transaction that is open; who began it ends it."""
+
+    connection: Connection = field(kw_only=True)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        yield self.connection
+
+    reading = writing
 
 
 def raw_rows(

@@ -19,8 +19,8 @@ from sqlalchemy import BigInteger, Connection, Text, cast, func, select
 
 from errata.collect.design import MOST_OUTPUTS
 from errata.collect.readings import shown_ranks
-from errata.human.columns import RankingColumns
 from errata.human.comparisons import Comparisons, compare_columns
+from errata.human.ranking_columns import RankingColumns
 from errata.web.database import Database, raw_rows
 from errata.web.schema import (
     assignments,

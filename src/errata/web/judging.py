@@ -24,6 +24,7 @@ from errata.web.languages import all_consents, choose_language, text_in
 from errata.web.learning import feedback_on
 from errata.web.participants import finish_of, join_panel, release_early
 from errata.web.people import set_state_of_judge
+from errata.web.progress import may_come_back
 from errata.web.prose import read_prose
 from errata.web.schema import judges
 from errata.web.standing import JudgeStanding, consent_version, judge_standing
@@ -163,6 +164,8 @@ async def tasks(served: Served, request: Request) -> Response:
                 known.append(found.assignment)
         design = campaign.design
         taken = [store.task_in(connection, design, judge, assignment) for assignment in known]
+        if why == "nothing" and not may_come_back(connection, design, judge):
+            why = "all"  # nothing is left, now or later
         return campaign, standing, taken, why
 
     def claim(store: Store) -> dict[str, Any]:
@@ -172,7 +175,11 @@ async def tasks(served: Served, request: Request) -> Response:
             return {"tasks": [], "state": standing.state, "progress": standing.progress, **finish}
         taken = [_sent(campaign, task) for task in found]
         state = standing.state if taken else _after(why)
-        if why in ("nothing", "budget") and not taken and release_early(store, campaign, judge):
+        if (
+            why in ("nothing", "all", "budget")
+            and not taken
+            and release_early(store, campaign, judge)
+        ):
             state = "finished"  # whoever came from a panel is not kept waiting
         finish = _finish(store, campaign, judge, state)
         return {"tasks": taken, "state": state, "progress": standing.progress, **finish}
@@ -182,7 +189,9 @@ async def tasks(served: Served, request: Request) -> Response:
 
 def _after(why: str) -> str:
     """The state of the page when there is no task."""
-    return {"nothing": "waiting", "leases": "waiting", "budget": "finished"}.get(why, why)
+    return {"nothing": "waiting", "leases": "waiting", "budget": "finished", "all": "finished"}.get(
+        why, why
+    )
 
 
 def _sent(campaign: Campaign, task: Any) -> dict[str, Any]:

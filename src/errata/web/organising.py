@@ -82,14 +82,15 @@ class Organiser:
 
         def work(store: Store) -> None:
             now = store.wall()
-            if texts:
-                change_texts(store.database, texts, now=now)
-            if quota is not None:
-                change_quota(store.database, *quota, now=now)
-            if budget is not None:
-                change_budget(store.database, *budget, now=now)
-            if state is not None:
-                change_state(store.database, state, now=now)
+            with store.database.at_once() as database:
+                if texts:
+                    change_texts(database, texts, now=now)
+                if quota is not None:
+                    change_quota(database, *quota, now=now)
+                if budget is not None:
+                    change_budget(database, *budget, now=now)
+                if state is not None:
+                    change_state(database, state, now=now)
 
         await served.run(work, served.store)
         self.dashboard.asked.set()

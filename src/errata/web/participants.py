@@ -32,6 +32,7 @@ __all__ = [
     "join_panel",
     "lost_place",
     "panel_in",
+    "places_taken",
     "release_early",
     "released",
 ]
@@ -159,6 +160,14 @@ def _full() -> ForbiddenError:
 def _need_place(connection: Connection, design: Design, panel: Panel, now: int) -> None:
     if _holders(connection, design, panel, now) >= panel.places:
         raise _full()
+
+
+def places_taken(connection: Connection, campaign: Campaign, now: int) -> tuple[int, int] | None:
+    """How many places of the panel are taken, and how many there are; None without a panel."""
+    panel = panel_in(campaign.texts)
+    if panel is None:
+        return None
+    return _holders(connection, campaign.design, panel, now), panel.places
 
 
 def _holders(connection: Connection, design: Design, panel: Panel, now: int) -> int:

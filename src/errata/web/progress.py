@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, func, select
 from errata.collect.design import Design
 from errata.web.schema import assignments, items
 
-__all__ = ["main_answers", "main_wanted", "most_for_one"]
+__all__ = ["main_answers", "main_wanted", "may_come_back", "most_for_one"]
 
 _WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
 _ANSWERS = (
@@ -28,6 +28,25 @@ def most_for_one(connection: Connection, design: Design) -> int:
     query = select(func.count(what.distinct())).where(items.c.purpose == "main")
     main = int(connection.execute(query).scalar_one())
     return round(main / (1 - design.repeats - design.control_share))
+
+
+def may_come_back(connection: Connection, design: Design, judge: int) -> bool:
+    """Whether others hold a task that a judge for whom nothing is left could still get."""
+    mine = assignments.join(items, items.c.id == assignments.c.item)
+    what = items.c.id if design.other_outputs else items.c.sentence
+    had = select(what).select_from(mine).where(assignments.c.judge == judge)
+    query = (
+        select(assignments.c.id)
+        .select_from(mine)
+        .where(
+            assignments.c.state == "open",
+            assignments.c.judge != judge,
+            items.c.purpose == "main",
+            what.not_in(had),
+        )
+        .limit(1)
+    )
+    return connection.execute(query).first() is not None
 
 
 def main_wanted(connection: Connection) -> int:

@@ -14,6 +14,7 @@ from errata.io.files import PathLike, peek, shown_name
 from errata.io.judgments.labels import Labels, Outputs, require_fit
 from errata.io.judgments.names import with_clear_names
 from errata.io.judgments.repeats import Repeats
+from errata.io.opened import opened
 from errata.io.outputs import read_systems
 from errata.io.sheet import column_key, delimiter_of, read_number, table_lines
 from errata.io.writing import write_lines
@@ -24,6 +25,7 @@ __all__ = [
     "FORMS",
     "JudgmentForm",
     "WrittenForm",
+    "holds_judgments",
     "read_judgment_files",
     "read_judgments",
     "read_outputs",
@@ -41,6 +43,7 @@ _FORMS: dict[JudgmentForm, str] = {
     "table": "a table with a heading (judge, sentence, system and rank or score; better and worse; "
     "or a column of ratings per system)",
 }
+LOOKED_AT = 4096  # bytes of a file by which its form is told
 FORMS = " or ".join((", ".join([*_FORMS.values()][:-1]), [*_FORMS.values()][-1]))
 
 
@@ -125,6 +128,21 @@ def read_judgments(
     if repeats is None:  # else whoever reads several files looks at the names of all of them
         stream = with_clear_names(stream, name)
     return without_judges(stream, tuple(leave_out), name)
+
+
+def holds_judgments(path: PathLike) -> bool:
+    """Whether a file holds judgments by the look of it: our JSON lines, or Appraise's XML.
+
+    Tables may be anything; a pipe can be read only once, and is not looked at.
+    """
+    if not os.path.isfile(path):
+        return False
+    with opened(path) as file:
+        start = file.peek(LOOKED_AT)[:LOOKED_AT].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"<"):
+        return b"<appraise-results" in start
+    first = start.split(b"\n")[0]
+    return start.startswith(b"{") and b'"judge"' in first and b'"sentence"' in first
 
 
 def read_judgment_files(

@@ -5,10 +5,18 @@ import {h, markedText, plain} from "../element.js";
 const squeezed = text => text.trim().split(/\s+/).join(" ");
 
 /** What the server would refuse, while the text can still be mended. */
+// As errata.io.checks.characters has them: the server refuses them, which a test compares.
+const INVISIBLE = /[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
+
 function wrong(task, text, unchanged, say, same) {
   if (text.trim() === "") return say("correct.empty");
   const most = 4 * [...task.source].length + 1000, many = [...text].length;
   if (many > most) return say("correct.long", {many, most});
+  const hidden = [...text.matchAll(INVISIBLE)].find(([found]) => !task.source.includes(found));
+  if (hidden) {
+    const character = "U+" + hidden[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    return say("correct.invisible", {character, before: text.slice(0, hidden.index).replace(INVISIBLE, "").slice(-20)});
+  }
   return squeezed(text) === squeezed(unchanged) ? same : "";
 }
 
