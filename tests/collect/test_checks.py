@@ -22,11 +22,8 @@ from errata.collect.readings import StoredAnswer, item_name, judgment_of
 from errata.data import Judgment
 from errata.human.agreement import judge_agreement
 from errata.human.decisions import output_pairs
-<<<<<<< HEAD
-from errata.numbers import wilson
-=======
 from errata.human.ranking_columns import ranking_columns
->>>>>>> people
+from errata.numbers import wilson
 
 EXPECTED = {"worse": 2, "better": 0}
 SCORE = Design(kind="score", scales=(Scale("x"), Scale("y", 0, 4)), side_by_side=True)

@@ -17,12 +17,8 @@ from errata.collect.tasks import letters_of
 from errata.data import Judgment
 from errata.human.agreement import Kappa, judge_tallies, kappa_between
 from errata.human.decisions import OutputPairs, output_pairs
-<<<<<<< HEAD
-from errata.numbers import Floats, ratio
-=======
 from errata.human.ranking_columns import RankingColumns
-from errata.numbers import Estimate, Floats, ratio
->>>>>>> people
+from errata.numbers import Floats, ratio
 
 __all__ = ["control_passed", "first_ranked_best", "rule_blocks", "self_agreement", "share_of_ties"]
 
