@@ -264,8 +264,13 @@ def _witnesses(
             known.update(new)
             shown.setdefault(i, []).extend(shows)
     for metric, wanted in zip(metrics, said, strict=True):
-        for i, text in _turns(metric, corpus, systems, sorted(shown), wanted):
-            shown.setdefault(i, []).append(text)
+        for i in _turns(metric, corpus, systems, sorted(shown), wanted):
+            shown.setdefault(i, [])
+    # The first part of which something is said keeps all its witnesses, of which it is said.
+    for each in said:
+        text = f"{each.metric}:{each.context}{_uncounted(each.notes)}"
+        for place, i in enumerate(sorted(shown)):
+            shown[i].append(f"{text}{place}")
     return tuple(
         Witness(
             corpus.sources[i],
@@ -300,7 +305,7 @@ def _turns(
     systems: Sequence[Hypotheses],
     witnesses: Sequence[int],
     wanted: Said,
-) -> list[tuple[int, str]]:
+) -> list[int]:
     """Sentences that make witnesses say of a metric's data what the whole part says.
 
     Of the part's beginnings the shortest that says it ends in one of them: as what is said tells
@@ -330,7 +335,7 @@ def _turns(
         return []  # it will be asked about the whole only
     every = range(len(corpus))
     found = list(witnesses)
-    turns: list[tuple[int, str]] = []
+    turns: list[int] = []
     while not same(sorted(found)) and len(turns) < TURNS:
         low, high = 0, len(corpus)
         while high - low > 1:
@@ -338,7 +343,7 @@ def _turns(
             enough = same(sorted({*found, *every[:middle]}))
             low, high = (low, middle) if enough else (middle, high)
         found.append(high - 1)
-        turns.append((high - 1, f"{metric!r}:{wanted.context}{_uncounted(wanted.notes)}"))
+        turns.append(high - 1)
     return turns
 
 
