@@ -11,7 +11,7 @@ from errata.correlation import pearson, spearman
 from errata.errors import visible
 from errata.meta.paired import Paired
 from errata.meta.sentences import SentenceLevel, SentenceLevels
-from errata.numbers import Floats
+from errata.numbers import Floats, settled
 from errata.report.figures import ACCENT, FAINT, INK, in_style, new_figure
 from errata.report.figures.named_points import label_points
 from errata.report.figures.panels import panel_title, panels_in_rows
@@ -53,11 +53,18 @@ def scatter_plot(paired: Paired, *, outliers: Sequence[str] = ()) -> Figure:
         panel.set_xlabel(visible(people.name.replace("_", " ")), parse_math=False)
         panel.set_ylabel(visible(metric.headline), parse_math=False)
         panel.margins(x=0.16, y=0.1)  # room for the names
+        _span(panel, y)
         panel.grid()
     figure.draw_without_rendering()  # names are placed in panels of their final size
     for panel, metric in zip(panels, paired.metrics, strict=True):
         label_points(panel, people.systems, people.values, metric.values)
     return figure
+
+
+def _span(panel: Axes, y: Floats) -> None:
+    """Give systems that are scored alike an axis to stand on, and not the rounding of a line."""
+    if len(y) and np.ptp(settled(y)) == 0:
+        panel.set_ylim(y[0] - 0.05, y[0] + 0.05)
 
 
 def _correlations(x: Floats, y: Floats) -> str:
