@@ -29,6 +29,7 @@ OWN_HELP = {
     "--metric",  # the default
     "--old",  # the default
     "--output",  # which names several files get
+    "--parquet",  # which columns
     "--quota",  # whose
     "--ranker",  # the default, and what the scores are for
     "--resamples",  # of what

@@ -128,3 +128,34 @@ def test_many_sets_make_one_result_that_others_read(tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     errata("report", "--scores", result, "-o", report)
     assert "exams m2" in report.read_text(encoding="utf-8")
+
+
+def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) -> None:
+    """What a plan decides is refused where there is a plan already; levels of intervals are not."""
+    run = ("--run", tmp_path / "run")
+    drawn = ["-m", "gleu", "--bootstrap", "poisson", "--resamples", "200"]
+    done = errata("scale", "run", *run, *named(files), *drawn, "--engine", "loop", "--json")
+    signature = json.loads(done.stdout)["tables"][0]["signature"]
+    assert "bootstrap:poisson" in signature
+    scored = errata("score", *named(files), *drawn, "--json")
+    assert without_order(done.stdout) == without_order(scored.stdout)
+    for idle in (["-m", "bleu"], ["--resamples", "9"], ["--seed", "3"], ["--shard-size", "1k"]):
+        refused = errata("scale", "run", *run, *idle, code=2)
+        assert "goes with inputs: this run is planned already" in refused.stderr
+    narrow = errata("scale", "reduce", *run, "--confidence", "0.5", "--json")
+    assert narrow.stdout == errata("scale", "run", *run, "--confidence", "0.5", "--json").stdout
+    assert narrow.stdout != done.stdout
+
+
+@pytest.mark.parametrize("idle", ["--workers", "--life", "--allow-failed"])
+def test_a_loop_has_no_workers(tmp_path: Path, idle: str) -> None:
+    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
+    assert f"{idle} goes with workers" in errata(*run, idle, "2", code=2).stderr
+
+
+def test_clean_takes_the_whole_run_where_asked(files: SampleFiles, tmp_path: Path) -> None:
+    run = ("--run", tmp_path / "run")
+    errata("scale", "run", *run, *named(files), "-m", "m2", "--engine", "loop")
+    gone = json.loads(errata("scale", "clean", *run, "--all", "--json").stdout)["tables"][0]["rows"]
+    assert {row["what"] for row in gone} == {"counts", "records", "manifest.json", "result.json"}
+    assert "there is no run" in errata("scale", "status", *run, code=2).stderr

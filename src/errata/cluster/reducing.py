@@ -38,7 +38,7 @@ CURSORS = "reduce"
 CURSOR_SECONDS = 2.0  # between two cursors: what a kill costs at the most
 
 
-@dataclass
+@dataclass(frozen=True)
 class _SetCounts:
     """The result files of one test set in the order of its shards; of records it keeps the last."""
 
