@@ -34,6 +34,7 @@ OWN_HELP = {
     "--ranker",  # the default, and what the scores are for
     "--resamples",  # of what
     "--unit",  # the default, and why
+    "--workers",  # what the processes do
 }
 
 

@@ -10,6 +10,8 @@ import pytest
 from command import errata
 from run_folders import SampleFiles, tiled_sample
 
+SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
+
 
 @pytest.fixture
 def files(tmp_path: Path) -> SampleFiles:
@@ -159,3 +161,41 @@ def test_clean_takes_the_whole_run_where_asked(files: SampleFiles, tmp_path: Pat
     gone = json.loads(errata("scale", "clean", *run, "--all", "--json").stdout)["tables"][0]["rows"]
     assert {row["what"] for row in gone} == {"counts", "records", "manifest.json", "result.json"}
     assert "there is no run" in errata("scale", "status", *run, code=2).stderr
+
+
+@pytest.mark.parametrize("engine", ["local", "loop"])
+def test_the_order_of_files_is_as_they_were_given(tmp_path: Path, engine: str) -> None:
+    """Not that of their names: outputs stand before sources there, and refs:10 before refs:2."""
+    files = tiled_sample(tmp_path / "in", 1, ("noisy", "eager"))
+    names = ("source.txt", "reference0.txt", "reference1.txt")
+    plain, *references = [(SAMPLE / name).read_text("utf-8").splitlines() for name in names]
+    several = []
+    for k in range(11):
+        mixed = [references[(i + k) % len(references)][i] for i in range(len(plain))]
+        mixed[k] = f"{mixed[k]} {k}"
+        several.append(tmp_path / f"reference-{k}.txt")
+        several[-1].write_text("".join(f"{line}\n" for line in mixed), encoding="utf-8")
+    what = ["--source", str(SAMPLE / "source.txt"), *(f"--refs={path}" for path in several)]
+    what += [f"{s}={files.output(s)}" for s in files.systems]
+    what += ["-m", "gleu(references=official)", "-m", "m2", "-m", "imeasure", "--resamples", "50"]
+    run = ("scale", "run", "--run", tmp_path / "run")
+    scaled = errata(*run, *what, "--shard-sentences", "30", "--engine", engine, "--json")
+    assert without_order(scaled.stdout) == without_order(errata("score", *what, "--json").stdout)
+
+
+def test_empty_files_among_others(files: SampleFiles, tmp_path: Path) -> None:
+    """A shard without sentences leaves those before it as they are."""
+    paragraphs = files.gold.read_text("utf-8").strip("\n").split("\n\n")
+    lines = files.output("eager").read_text("utf-8").splitlines()
+    for k, (start, stop) in enumerate([(0, 50), (50, 50), (50, 144)]):
+        gold = "".join(f"{text}\n\n" for text in paragraphs[start:stop])
+        (tmp_path / f"gold-{k}.m2").write_text(gold, encoding="utf-8")
+        output = "".join(f"{line}\n" for line in lines[start:stop])
+        (tmp_path / f"eager-{k}.txt").write_text(output, encoding="utf-8")
+    metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
+    whole = errata("score", "--gold", files.gold, f"eager={files.output('eager')}", *metrics)
+    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
+    parts = ["--gold", str(tmp_path / "gold-*.m2"), f"eager={tmp_path / 'eager-*.txt'}"]
+    scaled = errata(*run, *parts, *metrics)
+    assert "3 of 3 tasks" in scaled.stderr
+    assert without_order(scaled.stdout) == without_order(whole.stdout)

@@ -37,8 +37,8 @@ __all__ = ["RunInputs", "engine_options", "run_inputs_options", "run_option", "s
 
 # What a plan decides, as commands receive it.
 PLANNED = (
-    "metrics shard_bytes shard_sentences missing compatible annotators tokens no_guard resamples seed "
-    "kind"
+    "metrics shard_bytes shard_sentences missing compatible annotators tokens no_guard resamples "
+    "seed kind"
 )
 _SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgG]?)")
 
