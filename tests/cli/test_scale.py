@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -199,3 +204,55 @@ def test_empty_files_among_others(files: SampleFiles, tmp_path: Path) -> None:
     scaled = errata(*run, *parts, *metrics)
     assert "3 of 3 tasks" in scaled.stderr
     assert without_order(scaled.stdout) == without_order(whole.stdout)
+
+
+def test_what_workers_warn_of_is_said_as_ever(files: SampleFiles, tmp_path: Path) -> None:
+    output = files.output("eager")
+    lines = output.read_text("utf-8").splitlines()
+    output.write_text("\n".join(["", *lines[1:]]) + "\n", encoding="utf-8")
+    run = ("scale", "run", "--run", tmp_path / "run", "--gold", files.gold, output, "-m", "m2")
+    said = errata(*run).stderr
+    assert f"warning: {output}:1: the line is empty" in said
+    assert "DataWarning" not in said
+
+
+def test_more_damage_than_rounds(files: SampleFiles, tmp_path: Path) -> None:
+    """Each damaged shard is counted again, however many there are."""
+    run = ("--run", tmp_path / "run")
+    cut = ["-m", "m2", "--shard-sentences", "12", "--resamples", "50"]
+    calm = errata("scale", "run", *run, *named(files), *cut, "--engine", "loop")
+    result = (tmp_path / "run" / "result.json").read_bytes()
+    for path in (tmp_path / "run" / "counts").rglob("*.cnt"):
+        data = bytearray(path.read_bytes())
+        data[-1] ^= 1
+        path.write_bytes(data)
+    again = errata("scale", "run", *run, "--engine", "loop")
+    assert "12 of 12 tasks counted now, 0 before; 12 of them again" in again.stderr
+    assert again.stdout == calm.stdout
+    assert (tmp_path / "run" / "result.json").read_bytes() == result
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals interrupt otherwise there")
+@pytest.mark.parametrize("engine", ["local", "dask"])
+def test_an_interrupt_is_one_line_and_leaves_nobody(tmp_path: Path, engine: str) -> None:
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    files = tiled_sample(tmp_path / "in", 30, ("eager", "noisy"))
+    run = ["scale", "run", "--run", str(tmp_path / "run"), *named(files), "-m", "m2", "-m", "edits"]
+    run += ["--shard-sentences", "20", "--engine", engine]
+    with subprocess.Popen(
+        [sys.executable, "-m", "errata", *run],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        records = tmp_path / "run" / "records"
+        while process.poll() is None and not (records.exists() and any(records.iterdir())):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everybody
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert said.strip() == "errata: interrupted"
+    done = errata("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
+    assert ", 0 before" not in done.stderr
