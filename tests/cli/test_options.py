@@ -34,6 +34,7 @@ OWN_HELP = {
     "--quota",  # whose
     "--ranker",  # the default, and what the scores are for
     "--resamples",  # of what
+    "--scores",  # instead of what
     "--unit",  # the default, and why
     "--workers",  # what the processes do
 }
