@@ -70,6 +70,25 @@ WITHOUT_TRACE = {
         for option in ("--quota", "--rankings", "--hours", "--money", "--instructions")
         + ("--consent", "--format")
     },
+    "--storage": "concerns object stores; tests/cli/test_scale.py",
+    "scale plan --run": "where the plan is written to, which is named in every line",
+    "scale run --run": "where the run is, which is named in every line; tests/cli/test_scale.py",
+    **{
+        f"scale {name} --parquet": "needs pyarrow; tests/cli/test_scale.py"
+        for name in ("plan", "run")
+    },
+    **{
+        f"scale run {option}": "the numbers are the same; tests/cluster, tests/cli/test_scale.py"
+        for option in ("--engine", "--workers", "--scheduler", "--certificates", "--life")
+        + ("--allow-failed", "--shard-size", "--shard-sentences")
+    },
+    **{
+        f"scale {option}": "changes what is in the folder; tests/cli/test_scale.py"
+        for option in ("task --run", "task --index", "task --of", "clean --run", "clean --all")
+        + ("task --format", "clean --format")
+    },
+    "logs --parquet": "needs pyarrow; tests/cli/test_logs.py",
+    "logs --system": "needs pyarrow; tests/cli/test_logs.py",
     "collect serve --workers": "needs PostgreSQL; tests/web/test_workers.py",
     "collect close --forget": "deletes what is kept; tests/cli/test_collect.py",
     "collect import --earlier": "for adaptive pairs; tests/cli/test_collect_design.py",
@@ -234,6 +253,7 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--confidence": case(f"--sample {FAST}", "--confidence 0.5"),
         "--seed": case(f"--sample {FAST}", "--seed 1", "eager_metrics", "eager_kinds"),
         "--trials": case(f"--sample {FAST}", "--trials 31"),
+        "--scores": case("--old nothing", "--scores counted/result.json"),
         "--fail-if": case(f"--sample {FAST}", "--fail-if gleu>0.9"),
         "--bound": case(f"--sample {FAST} --fail-if gleu>0.19", "--bound point"),
         "--junit": case(f"--sample {FAST} --fail-if gleu>0.9", "--junit new.xml"),
@@ -592,9 +612,53 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
         "--format": case(GLEU, "--format tsv", text=True),
     },
 }
+LOGGED = "--source source.txt eager.txt"
+CASES["logs"] = {
+    "--source": case("eager.txt", "--source source.txt"),
+    "--marks": case(LOGGED, "--marks marks.tsv"),
+    "--by": case(f"{LOGGED} --marks marks.tsv", "--by locale"),
+    "--extract": case(f"{LOGGED} --extract aligned", "--extract unknown"),
+    "--confidence": case(f"{LOGGED} --marks marks.tsv", "--confidence 0.5"),
+    "--format": case(LOGGED, "--format tsv", text=True),
+}
+# A plan is seen in its file, a run in its tables.
+NEW_RUN = f"--run new --gold gold.m2 eager.txt noisy.txt {GLEU}"
+for _name, _engine in (("plan", ""), ("run", " --engine loop")):
+    CASES[f"scale {_name}"] = {
+        "--sets": case(f"--run new {GLEU}{_engine}", "--sets judged"),
+        "--format": case(NEW_RUN + _engine, "--format tsv", text=True),
+        **{
+            option: case(NEW_RUN + _engine, added, *(("gleu",) if _engine else ()))
+            for option, added in {
+                "--resamples": "--resamples 31",
+                "--bootstrap": "--bootstrap poisson",
+                "--seed": "--seed 1",
+            }.items()
+        },
+        "--metric": case(NEW_RUN + _engine, "-m bleu"),
+    }
+    MORE[f"scale {_name}"] = tuple(
+        f"{outputs} --run new {GLEU}{_engine}" for outputs in ("eager.txt noisy.txt", "odd.txt")
+    )
+CASES["scale plan"] |= {
+    option: case(NEW_RUN, f"{option} {size}")
+    for option, size in (("--shard-size", "1k"), ("--shard-sentences", "5"))
+}
+CASES["scale run"]["--confidence"] = case(f"{NEW_RUN} --engine loop", "--confidence 0.5", "gleu")
+CASES["scale status"] = {
+    "--run": case("--run counted", "--run planned"),
+    "--format": case("--run counted", "--format tsv", text=True),
+}
+CASES["scale reduce"] = {
+    "--run": case("--run counted", "--run planned"),
+    "--confidence": case("--run counted", "--confidence 0.5", "gleu"),
+    "--format": case("--run counted", "--format tsv", text=True),
+}
 CORPUS_OF_ALL = {"--refs", "--missing"}  # difficulty takes the first annotator unless told
 for _name, (_more, _odd) in MORE.items():
     for _option, _case in CORPUS.items():
+        if _name.startswith("scale ") and _option == "--skip-sentences":
+            continue  # what a run scores are whole files
         _all = " --annotator all" if _name == "difficulty" and _option in CORPUS_OF_ALL else ""
         CASES[_name][_option] = _case._replace(base=_case.base.format(more=_more, odd=_odd) + _all)
 # Beside texts of other sentences a score is another one.
@@ -718,6 +782,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory, chat_server: object) -> Pat
     submit(made / "board", "oddly", "\n".join(["", *eager[1:]]))
     rows = "".join(f"{'AB'[i % 2]}\tC\n" for i in range(72))
     (made / "levels.tsv").write_text(f"level\tdomain\n{rows}")
+    marks = "".join(f"{('', 'yes', 'no')[i % 3]}\t{i % 2}\t{'AB'[i % 2]}\n" for i in range(72))
+    (made / "marks.tsv").write_text(f"accepted\tclean\tlocale\n{marks}")
+    several = ("--gold", "gold.m2", "eager.txt", "nothing.txt", *GLEU.split())
+    errata("scale", "plan", "--run", "planned", *several, cwd=made)
+    errata("scale", "run", "--run", "counted", *several, "--engine", "loop", cwd=made)
     stored = {"errata run": 1, "system": "eager", "when": "2026-01-01T00:00:00Z", "errata": "1"}
     stored |= {"remark": "", "sentences": 1, "corpus": {}, "figures": [], "changed": {}}
     (made / "runs").mkdir()
@@ -802,7 +871,8 @@ def run(folder: Path, name: str, line: str, text: bool) -> Outcome:
     for path in folder.iterdir():
         if path.name not in before and path.name != "cache":
             if path.is_dir():
-                files[path.name] = b"a folder"
+                plan = path / "manifest.json"
+                files[path.name] = plan.read_bytes() if name == "scale plan" else b"a folder"
                 shutil.rmtree(path)
                 continue
             files[path.name] = path.read_bytes()

@@ -39,6 +39,14 @@ RUNS: dict[str, tuple[object, ...]] = {
     "plan, little": ("plan", "--sample", "--systems", "fluent", "noisy", "--simulations", 50),
     "refs": ("refs", "--sample", "--resamples", 40),
     "corpora": ("corpora", "--sample", "--against", "m2", "-m", "gleu", "--resamples", 40),
+    "scale": (
+        *("scale", "run", "--run", "new", "--gold", SAMPLE / "gold.m2", SAMPLE / "eager.txt"),
+        *(SAMPLE / "noisy.txt", "-m", "gleu", "-m", "m2", "--resamples", 40, "--engine", "loop"),
+    ),
+    "scale plan": (
+        *("scale", "plan", "--run", "new", "--gold", SAMPLE / "gold.m2", SAMPLE / "eager.txt"),
+    ),
+    "logs": ("logs", "--source", SAMPLE / "source.txt", SAMPLE / "eager.txt"),
     "align": ("align", "--sample"),
     "stress": ("stress", "gleu", "--resamples", 40),
     "difficulty": ("difficulty", "--sample", "--system", "eager", "--resamples", 40),

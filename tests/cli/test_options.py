@@ -22,6 +22,7 @@ with sample_file("gold.m2") as path:
 # The same thing to ask for, whose help says what is particular to a command: its default or what
 # it draws. Names, values and whether they repeat are the same.
 OWN_HELP = {
+    "--all",  # of what
     "--consent",  # what is asked again
     "--dry-run",  # what would be done
     "--extract",  # the default; with an M2 file convert finds its edits anew
@@ -29,10 +30,13 @@ OWN_HELP = {
     "--metric",  # the default
     "--old",  # the default
     "--output",  # which names several files get
+    "--parquet",  # which columns
     "--quota",  # whose
     "--ranker",  # the default, and what the scores are for
     "--resamples",  # of what
+    "--scores",  # instead of what
     "--unit",  # the default, and why
+    "--workers",  # what the processes do
 }
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from command import errata
 from run_folders import SampleFiles, tiled_sample
+
+SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 
 
 @pytest.fixture
@@ -128,3 +135,124 @@ def test_many_sets_make_one_result_that_others_read(tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     errata("report", "--scores", result, "-o", report)
     assert "exams m2" in report.read_text(encoding="utf-8")
+
+
+def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) -> None:
+    """What a plan decides is refused where there is a plan already; levels of intervals are not."""
+    run = ("--run", tmp_path / "run")
+    drawn = ["-m", "gleu", "--bootstrap", "poisson", "--resamples", "200"]
+    done = errata("scale", "run", *run, *named(files), *drawn, "--engine", "loop", "--json")
+    signature = json.loads(done.stdout)["tables"][0]["signature"]
+    assert "bootstrap:poisson" in signature
+    scored = errata("score", *named(files), *drawn, "--json")
+    assert without_order(done.stdout) == without_order(scored.stdout)
+    for idle in (["-m", "bleu"], ["--resamples", "9"], ["--seed", "3"], ["--shard-size", "1k"]):
+        refused = errata("scale", "run", *run, *idle, code=2)
+        assert "goes with inputs: this run is planned already" in refused.stderr
+    narrow = errata("scale", "reduce", *run, "--confidence", "0.5", "--json")
+    assert narrow.stdout == errata("scale", "run", *run, "--confidence", "0.5", "--json").stdout
+    assert narrow.stdout != done.stdout
+
+
+@pytest.mark.parametrize("idle", ["--workers", "--life", "--allow-failed"])
+def test_a_loop_has_no_workers(tmp_path: Path, idle: str) -> None:
+    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
+    assert f"{idle} goes with workers" in errata(*run, idle, "2", code=2).stderr
+
+
+def test_clean_takes_the_whole_run_where_asked(files: SampleFiles, tmp_path: Path) -> None:
+    run = ("--run", tmp_path / "run")
+    errata("scale", "run", *run, *named(files), "-m", "m2", "--engine", "loop")
+    gone = json.loads(errata("scale", "clean", *run, "--all", "--json").stdout)["tables"][0]["rows"]
+    assert {row["what"] for row in gone} == {"counts", "records", "manifest.json", "result.json"}
+    assert "there is no run" in errata("scale", "status", *run, code=2).stderr
+
+
+@pytest.mark.parametrize("engine", ["local", "loop"])
+def test_the_order_of_files_is_as_they_were_given(tmp_path: Path, engine: str) -> None:
+    """Not that of their names: outputs stand before sources there, and refs:10 before refs:2."""
+    files = tiled_sample(tmp_path / "in", 1, ("noisy", "eager"))
+    names = ("source.txt", "reference0.txt", "reference1.txt")
+    plain, *references = [(SAMPLE / name).read_text("utf-8").splitlines() for name in names]
+    several = []
+    for k in range(11):
+        mixed = [references[(i + k) % len(references)][i] for i in range(len(plain))]
+        mixed[k] = f"{mixed[k]} {k}"
+        several.append(tmp_path / f"reference-{k}.txt")
+        several[-1].write_text("".join(f"{line}\n" for line in mixed), encoding="utf-8")
+    what = ["--source", str(SAMPLE / "source.txt"), *(f"--refs={path}" for path in several)]
+    what += [f"{s}={files.output(s)}" for s in files.systems]
+    what += ["-m", "gleu(references=official)", "-m", "m2", "-m", "imeasure", "--resamples", "50"]
+    run = ("scale", "run", "--run", tmp_path / "run")
+    scaled = errata(*run, *what, "--shard-sentences", "30", "--engine", engine, "--json")
+    assert without_order(scaled.stdout) == without_order(errata("score", *what, "--json").stdout)
+
+
+def test_empty_files_among_others(files: SampleFiles, tmp_path: Path) -> None:
+    """A shard without sentences leaves those before it as they are."""
+    paragraphs = files.gold.read_text("utf-8").strip("\n").split("\n\n")
+    lines = files.output("eager").read_text("utf-8").splitlines()
+    for k, (start, stop) in enumerate([(0, 50), (50, 50), (50, 144)]):
+        gold = "".join(f"{text}\n\n" for text in paragraphs[start:stop])
+        (tmp_path / f"gold-{k}.m2").write_text(gold, encoding="utf-8")
+        output = "".join(f"{line}\n" for line in lines[start:stop])
+        (tmp_path / f"eager-{k}.txt").write_text(output, encoding="utf-8")
+    metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
+    whole = errata("score", "--gold", files.gold, f"eager={files.output('eager')}", *metrics)
+    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
+    parts = ["--gold", str(tmp_path / "gold-*.m2"), f"eager={tmp_path / 'eager-*.txt'}"]
+    scaled = errata(*run, *parts, *metrics)
+    assert "3 of 3 tasks" in scaled.stderr
+    assert without_order(scaled.stdout) == without_order(whole.stdout)
+
+
+def test_what_workers_warn_of_is_said_as_ever(files: SampleFiles, tmp_path: Path) -> None:
+    output = files.output("eager")
+    lines = output.read_text("utf-8").splitlines()
+    output.write_text("\n".join(["", *lines[1:]]) + "\n", encoding="utf-8")
+    run = ("scale", "run", "--run", tmp_path / "run", "--gold", files.gold, output, "-m", "m2")
+    said = errata(*run).stderr
+    assert f"warning: {output}:1: the line is empty" in said
+    assert "DataWarning" not in said
+
+
+def test_more_damage_than_rounds(files: SampleFiles, tmp_path: Path) -> None:
+    """Each damaged shard is counted again, however many there are."""
+    run = ("--run", tmp_path / "run")
+    cut = ["-m", "m2", "--shard-sentences", "12", "--resamples", "50"]
+    calm = errata("scale", "run", *run, *named(files), *cut, "--engine", "loop")
+    result = (tmp_path / "run" / "result.json").read_bytes()
+    for path in (tmp_path / "run" / "counts").rglob("*.cnt"):
+        data = bytearray(path.read_bytes())
+        data[-1] ^= 1
+        path.write_bytes(data)
+    again = errata("scale", "run", *run, "--engine", "loop")
+    assert "12 of 12 tasks counted now, 0 before; 12 of them again" in again.stderr
+    assert again.stdout == calm.stdout
+    assert (tmp_path / "run" / "result.json").read_bytes() == result
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals interrupt otherwise there")
+@pytest.mark.parametrize("engine", ["local", "dask"])
+def test_an_interrupt_is_one_line_and_leaves_nobody(tmp_path: Path, engine: str) -> None:
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    files = tiled_sample(tmp_path / "in", 30, ("eager", "noisy"))
+    run = ["scale", "run", "--run", str(tmp_path / "run"), *named(files), "-m", "m2", "-m", "edits"]
+    run += ["--shard-sentences", "20", "--engine", engine]
+    with subprocess.Popen(
+        [sys.executable, "-m", "errata", *run],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        records = tmp_path / "run" / "records"
+        while process.poll() is None and not (records.exists() and any(records.iterdir())):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everybody
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert said.strip() == "errata: interrupted"
+    done = errata("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
+    assert ", 0 before" not in done.stderr

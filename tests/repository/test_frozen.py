@@ -7,8 +7,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "errata"
 # What is filled while a file is read or written, and given to nobody; what a server remembers of
-# its callers and of its health.
-GATHERING = {"FileSet", "Limiter", "Reading", "Served", "_Items"}
+# its callers and of its health; what a run knows of a worker process, and up to where it has read.
+GATHERING = {"FileSet", "Limiter", "Reading", "Served", "_Cursor", "_Items", "_Worker"}
 
 
 def test_every_dataclass_is_frozen() -> None:

@@ -106,7 +106,7 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
 @address_options
 @click.option(
     "--workers",
-    type=int,
+    type=click.IntRange(1),
     default=1,
     show_default=True,
     metavar="N",

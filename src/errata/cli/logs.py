@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.options import confidence_option, extract_option, refuse_unless
-from errata.cli.output import emit, format_option
+from errata.cli.output import ProgressBar, emit, format_option
 from errata.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["command"]
     "--by locale",
 )
 @click.argument("output", required=False, metavar="[OUTPUT]")
-@click.option("--source", metavar="PATTERN", help="The sentences as written, one a line.")
+@click.option("--source", metavar="FILE", help="The uncorrected sentences, one a line.")
 @click.option(
     "--parquet",
     metavar="PATTERN",
@@ -79,9 +79,11 @@ def command(
                 remedy="name sources and outputs (--source IN OUT), or Parquet files (--parquet)",
             )
         parts = _text_parts(source, output, marks, slices, extractor)
-    counts = next(parts)
-    for part in parts:
-        counts += part
+    with ProgressBar("sentences") as progress:
+        counts = next(parts)
+        for part in parts:
+            counts += part
+            progress(counts.part().sentences)
     signature = signed("logs", f"extractor:{extractor}", f"confidence:{confidence:g}")
     emit(log_tables(counts, confidence=confidence, signature=signature), form)
 

@@ -165,7 +165,7 @@ def _bounded(ctx: click.Context, _: click.Parameter, resamples: int) -> int:
 
 
 def _bootstrap(
-    resamples: int, confidence: float, seed: int, kind: BootstrapKind = "auto"
+    resamples: int, seed: int, confidence: float = 0.95, kind: BootstrapKind = "auto"
 ) -> Bootstrap:
     refuse_unless(resamples > 0, "confidence", DRAWN)
     refuse_unless(resamples > 0 or kind == "auto", "kind", DRAWN)
@@ -183,10 +183,13 @@ def _bootstrap(
     return Bootstrap(resamples, confidence, seed, kind)
 
 
-def bootstrap_options(of: str = "the sentences", *, kinds: bool = False) -> Decorator:
+def bootstrap_options(
+    of: str = "the sentences", *, kinds: bool = False, shown: bool = True
+) -> Decorator:
     """Add ``--resamples``, ``--confidence`` and ``--seed``; the command receives ``bootstrap``.
 
-    With ``kinds`` also ``--bootstrap``, what is drawn.
+    With ``kinds`` also ``--bootstrap``, what is drawn; without ``--confidence`` where no interval
+    is ``shown``.
     """
     options: dict[str, Decorator] = {
         "resamples": click.option(
@@ -198,7 +201,7 @@ def bootstrap_options(of: str = "the sentences", *, kinds: bool = False) -> Deco
             help=f"Bootstrap resamples of {of}; 0 leaves intervals out. "
             f"At most {MOST_RESAMPLES:,}.",
         ),
-        "confidence": confidence_option,
+        **({"confidence": confidence_option} if shown else {}),
         "seed": seed_option,
     }
     if kinds:

@@ -252,7 +252,8 @@ def _encodable(text: str, form: Form, encoding: str) -> str:
 class ProgressBar:
     """A bar on standard error that shows itself only if the work takes over two seconds.
 
-    Call it with (done, total); it may be called from several threads.
+    Call it with (done, total), or without a total where nobody knows it; it may be called from
+    several threads.
     """
 
     def __init__(self, label: str, *, after: float = 2.0) -> None:
@@ -264,7 +265,7 @@ class ProgressBar:
         self._start = time.monotonic()
         return self
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int | None = None) -> None:
         if self._bar is None:
             late = time.monotonic() - self._start >= self.after
             if not late or loudness.get() < 0 or sys.stderr is None or not sys.stderr.isatty():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.options import confidence_option
+from errata.cli.output import ProgressBar, emit, format_option, shown_digits
 from errata.cli.running import note
 from errata.cli.scale_options import (
     RunInputs,
@@ -46,7 +48,7 @@ def command() -> None:
 
 @command.command("plan", epilog="Example:  " + EXAMPLE.replace("scale run", "scale plan"))
 @run_option
-@run_inputs_options
+@partial(run_inputs_options, shown=False)
 @storage_option
 @format_option
 def plan_shards_of(place: str, given: RunInputs, storage: dict[str, Any], form: Form) -> None:
@@ -89,7 +91,9 @@ def run_tasks(
     """
     folder = opened_run(place, storage)
     manifest = _planned(folder, given, storage)
-    _finished(folder, manifest, replace(settings, storage=storage), form, given)
+    _finished(
+        folder, manifest, replace(settings, storage=storage), form, given.bootstrap.confidence
+    )
 
 
 def _finished(
@@ -97,7 +101,7 @@ def _finished(
     manifest: Manifest,
     settings: EngineSettings,
     form: Form,
-    given: RunInputs | None = None,
+    confidence: float,
     *,
     counting: bool = True,
 ) -> None:
@@ -115,8 +119,8 @@ def _finished(
             said=note,
         )
     _say(outcome, folder)
-    confidence = 0.95 if given is None else given.bootstrap.confidence
-    emit(run_tables(outcome.sets, form=form, confidence=confidence), form)
+    shown = run_tables(outcome.sets, form=form, confidence=confidence, digits=shown_digits())
+    emit(shown, form)
 
 
 def _say(outcome: RunOutcome, folder: Folder) -> None:
@@ -200,15 +204,16 @@ def show_progress(place: str, storage: dict[str, Any], form: Form) -> None:
 
 @command.command("reduce", epilog="Example:  errata scale reduce --run big")
 @run_option
+@confidence_option
 @storage_option
 @format_option
-def reduce_counts(place: str, storage: dict[str, Any], form: Form) -> None:
+def reduce_counts(place: str, confidence: float, storage: dict[str, Any], form: Form) -> None:
     """Make the result of a run all of whose tasks were counted, and print it."""
     from errata.cluster.driving import planned_run
     from errata.cluster.engines import EngineSettings
 
     folder = opened_run(place, storage)
-    _finished(folder, planned_run(folder), EngineSettings(), form, counting=False)
+    _finished(folder, planned_run(folder), EngineSettings(), form, confidence, counting=False)
 
 
 @command.command("clean", epilog="Example:  errata scale clean --run big")

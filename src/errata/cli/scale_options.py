@@ -20,6 +20,7 @@ from errata.cli.options import (
     bootstrap_options,
     gathered,
     metric_option,
+    refuse_unless,
 )
 from errata.cli.words import choice_of
 from errata.cluster.engines import Engine
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RunInputs", "engine_options", "run_inputs_options", "run_option", "storage_option"]
 
+# What a plan decides, as commands receive it.
+PLANNED = (
+    "metrics shard_bytes shard_sentences missing compatible annotators tokens no_guard resamples "
+    "seed kind"
+)
 _SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgG]?)")
 
 run_option = click.option(
@@ -94,8 +100,10 @@ class RunInputs:
 
     @property
     def given(self) -> bool:
-        """Whether anything was named that is to be scored."""
-        return bool(self.outputs or self.inputs.named or self.parquet or self.places)
+        """Whether anything was named that is to be scored; else what is in the plan counts."""
+        named = bool(self.outputs or self.inputs.named or self.parquet or self.places)
+        refuse_unless(named, PLANNED, "inputs: this run is planned already")
+        return named
 
     @property
     def wanted(self) -> Wanted:
@@ -196,8 +204,11 @@ def _called(path: str) -> str:
     return re.sub(r"[-_.]*[*?\[].*", "", system_name(path.rstrip("/"))) or "corpus"
 
 
-def run_inputs_options(command: Any) -> Any:
-    """Add what a run is made of; the command receives ``given``."""
+def run_inputs_options(command: Any, *, shown: bool = True) -> Any:
+    """Add what a run is made of; the command receives ``given``.
+
+    With ``--confidence`` where intervals are ``shown``: a plan holds resamples, and no level.
+    """
     options: dict[str, Decorator] = {
         "outputs": click.argument("outputs", nargs=-1, metavar="[[NAME=]PATTERN...]"),
         "parquet": click.option(
@@ -229,6 +240,7 @@ def run_inputs_options(command: Any) -> Any:
         ),
     }
     gather = gathered("more", dict, options)
+    drawn = bootstrap_options(kinds=True, shown=shown)
 
     def decorate(inner: Any) -> Any:
         def run(*, more: dict[str, Any], inputs: Inputs, bootstrap: Bootstrap, **rest: Any) -> Any:
@@ -236,7 +248,7 @@ def run_inputs_options(command: Any) -> Any:
 
         run.__doc__, run.__name__ = inner.__doc__, inner.__name__
         run.__click_params__ = getattr(inner, "__click_params__", [])  # type: ignore[attr-defined]
-        return gather(corpus_options("sample", "skipped")(bootstrap_options()(run)))
+        return gather(corpus_options("sample", "skipped")(drawn(run)))
 
     return decorate(command)
 
@@ -288,12 +300,13 @@ def engine_options(command: Any) -> Any:
 
 
 def _settings(certificates: tuple[str, str, str] | None, **given: Any) -> EngineSettings:
-    from errata.cli.options import refuse_unless
     from errata.cluster.engines import EngineSettings
 
     dask = given["engine"] == "dask"
     refuse_unless(dask, "scheduler certificates", "--engine dask")
+    refuse_unless(given["scheduler"] is not None, "certificates", "--scheduler tls://...")
     refuse_unless(not dask or given["scheduler"] is None, "workers", "workers of our own")
+    refuse_unless(given["engine"] != "loop", "workers life allow_failed", "workers, not a loop")
     return EngineSettings(**given, certificates=certificates)
 
 

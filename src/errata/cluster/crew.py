@@ -17,7 +17,7 @@ from typing import Any
 
 from errata.cluster.counting import ShardRecord
 from errata.cluster.manifest import Manifest
-from errata.cluster.worker import WorkOrder, do_orders
+from errata.cluster.worker import WorkOrder, deaf_to_interrupts, do_orders, warn_again
 from errata.errors import InputError
 
 __all__ = ["DEATHS", "LIFE_SECONDS", "Crew", "WorkerLostError", "places_that_kill", "run_processes"]
@@ -108,7 +108,8 @@ class Crew:
         process = context.Process(
             target=do_orders, args=(theirs, self._place, self._storage), daemon=True
         )
-        process.start()
+        with deaf_to_interrupts():
+            process.start()
         theirs.close()
         worker = _Worker(process, ours)
         self._workers.append(worker)
@@ -134,7 +135,9 @@ class Crew:
             yield from self._lost(worker, f"ended (exit code {code})")
             return
         worker.heard = time.monotonic()
-        if word != "alive":
+        if word == "warned":
+            warn_again(content)
+        elif word != "alive":
             asked, worker.asked = worker.asked, None
             assert asked is not None
             yield asked, content

@@ -15,6 +15,7 @@ from typing import Any
 from errata import __version__
 from errata.cluster.counting import ShardRecord, run_task
 from errata.cluster.manifest import Manifest, read_manifest
+from errata.cluster.worker import Warned, warn_again, with_warnings
 from errata.errors import ErrataError, InputError, MissingExtraError
 from errata.io.folders import open_folder
 
@@ -24,6 +25,8 @@ LOOPBACK = "127.0.0.1"
 IN_FLIGHT = 4  # tasks for each worker at a time: the scheduler knows of no more
 RETRIES = 3
 LOOK_SECONDS = 5.0  # between two looks whether the scheduler is there
+# Run by each worker of ours: an interrupt from the terminal is told of once, by who started them.
+DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
 SETTINGS = {
     "distributed.scheduler.allowed-failures": RETRIES,
     "distributed.scheduler.worker-ttl": "60s",  # five minutes by default
@@ -36,8 +39,13 @@ SETTINGS = {
 _plans: dict[str, Manifest] = {}
 
 
-def dask_task(place: str, digest: str, number: int, storage: Mapping[str, Any]) -> dict[str, Any]:
-    """What a worker of Dask runs: one task of the run in this folder, whose plan it reads once."""
+def dask_task(
+    place: str, digest: str, number: int, storage: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Warned]]:
+    """What a worker of Dask runs: one task of the run in this folder, whose plan it reads once.
+
+    Gives the record and the warnings, which nobody would read where the worker is.
+    """
     folder = open_folder(place, storage)
     if digest not in _plans:
         found = read_manifest(folder)
@@ -49,7 +57,9 @@ def dask_task(place: str, digest: str, number: int, storage: Mapping[str, Any]) 
             )
         _plans.clear()
         _plans[digest] = found
-    return run_task(folder, _plans[digest], number, storage=storage).to_json()
+    manifest = _plans[digest]
+    record, warned = with_warnings(lambda: run_task(folder, manifest, number, storage=storage))
+    return record.to_json(), warned
 
 
 @contextmanager
@@ -89,6 +99,7 @@ def dask_client(
             host=LOOPBACK,
             dashboard_address=None,
             silence_logs=50,
+            preload=[DEAF],
         )
         with cluster, Client(cluster, set_as_default=False) as client:
             yield client
@@ -159,7 +170,10 @@ def run_dask(
         promise = _next(ready, client)
         number, _ = asked.pop(promise.key)
         try:
-            yield ShardRecord.from_json(promise.result())
+            record, warned = promise.result()
+            for each in warned:
+                warn_again(Warned(*each))
+            yield ShardRecord.from_json(record)
         except KilledWorker:
             if lost is not None:
                 lost(number)

@@ -6,6 +6,7 @@ was written is found when it is read, and its shard is counted again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ from errata.reduction import check_parts
 __all__ = ["RunOutcome", "clean_run", "count_tasks", "finish_run", "plan_run", "planned_run"]
 
 SHARD_BYTES = 64 * 2**20
-ROUNDS = 5  # of counting again what turned out to be damaged, before that is said
+ROUNDS = 5  # of counting a task again whose files turned out to be damaged, before that is said
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,8 @@ def finish_run(
         if said is not None:
             said(error.problem)
 
-    for _ in range(ROUNDS):
+    again: Counter[int] = Counter()
+    while not again or max(again.values()) < ROUNDS:
         missing = status.missing
         if missing and not counting:
             raise InputError(
@@ -186,13 +188,14 @@ def finish_run(
             if said is not None:
                 said(f"{error.path}: {error.problem}; its shard is counted again")
             damaged.add(error.task)
+            again[error.task] += 1
             folder.remove(record_name(error.task))
             status = run_status(folder, manifest)
             continue
         left_out = run_status(folder, manifest).left_out
         return RunOutcome(sets, len(manifest.tasks), counted, len(damaged), len(losses), left_out)
     raise InputError(
-        f"result files are damaged again and again, of tasks {sorted(damaged)[:5]}",
+        f"the result files of task {max(again, key=again.__getitem__)} are damaged again and again",
         path=folder.place,
         remedy="look at the disk or the store",
     )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from errata.cluster.counting import ShardRecord, run_task
 from errata.cluster.crew import LIFE_SECONDS, Crew, WorkerLostError, run_processes
 from errata.cluster.manifest import Manifest
-from errata.io.folders import Folder
+from errata.io.folders import Folder, LocalFolder
 
 __all__ = ["Engine", "EngineSettings", "engine_records"]
 
@@ -68,8 +68,11 @@ def engine_records(
             killers: list[int] = []
 
             def both() -> Iterator[ShardRecord]:
+                # Workers of a cluster that is there were started anywhere.
+                local = isinstance(folder, LocalFolder)
+                place = os.path.abspath(folder.place) if local else folder.place
                 yield from run_dask(
-                    opened, folder.place, manifest, tasks, storage=storage, lost=killers.append
+                    opened, place, manifest, tasks, storage=storage, lost=killers.append
                 )
                 for task in killers:
                     lost(WorkerLostError(task, "died again and again"))

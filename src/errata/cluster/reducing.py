@@ -38,7 +38,7 @@ CURSORS = "reduce"
 CURSOR_SECONDS = 2.0  # between two cursors: what a kill costs at the most
 
 
-@dataclass
+@dataclass(frozen=True)
 class _SetCounts:
     """The result files of one test set in the order of its shards; of records it keeps the last."""
 
@@ -66,8 +66,9 @@ class _SetCounts:
         """What signatures need to know of all shards; of damaged records the first is raised."""
         found: PartFacts | None = None
         for task in self.tasks:
-            own = self.record(task).facts
-            found = own if found is None or own is None else found + own
+            own = self.record(task).facts  # None where the shard is empty
+            if own is not None:
+                found = own if found is None else found + own
         if found is None:
             raise InputError(f"{self.set.name} is empty", remedy="give at least one sentence")
         return found

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import threading
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from errata.cluster.counting import count_range, run_task
 from errata.cluster.manifest import Manifest, read_manifest
-from errata.errors import ErrataError
+from errata.errors import DataWarning, ErrataError
 from errata.io.folders import open_folder
 
-__all__ = ["WorkOrder", "do_orders"]
+__all__ = ["Warned", "WorkOrder", "deaf_to_interrupts", "do_orders", "warn_again", "with_warnings"]
 
 ALIVE_SECONDS = 1.0
 
@@ -26,10 +31,51 @@ class WorkOrder(NamedTuple):
     stretch: tuple[int, int] | None = None
 
 
+class Warned(NamedTuple):
+    """A warning that was given elsewhere."""
+
+    text: str
+    of_numbers: bool  # and not of data
+
+
+def with_warnings(run: Callable[[], Any]) -> tuple[Any, list[Warned]]:
+    """What a call gives, and the warnings it gave, for whoever asked to repeat."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = run()
+    ours = [each for each in caught if issubclass(each.category, DataWarning | RuntimeWarning)]
+    return result, [
+        Warned(str(each.message), issubclass(each.category, RuntimeWarning)) for each in ours
+    ]
+
+
+def warn_again(warned: Warned) -> None:
+    """Give a warning of a worker here."""
+    category = RuntimeWarning if warned.of_numbers else DataWarning
+    warnings.warn(warned.text, category, stacklevel=2)
+
+
+@contextmanager
+def deaf_to_interrupts() -> Iterator[None]:
+    """Processes started within are not interrupted from the terminal: who started them ends them.
+
+    So an interrupt is told of once, by us, and not by every worker.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> None:
     """Do what comes through the channel until it is closed.
 
-    Sent back are ``("alive", None)`` now and then, ``("done", record)`` and ``("failed", error)``.
+    Sent back are ``("alive", None)`` now and then, ``("warned", warning)``, ``("done", record)``
+    and ``("failed", error)``.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     turn = threading.Lock()
@@ -48,7 +94,10 @@ def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> No
         except (EOFError, OSError):  # whoever asked is gone
             return
         try:
-            send("done", _done(place, manifest, asked, storage))
+            record, warned = with_warnings(partial(_done, place, manifest, asked, storage))
+            for each in warned if asked.stretch is None else ():
+                send("warned", each)
+            send("done", record)
         except (ErrataError, OSError, MemoryError) as error:
             send("failed", error)
 

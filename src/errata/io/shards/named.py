@@ -150,6 +150,10 @@ class Shard:
     sentences: int
     pieces: Mapping[str, tuple[Piece, ...]]
 
+    def pieces_of(self, inputs: ShardedInputs) -> dict[str, Piece]:
+        """The piece of each role in the order of the inputs, whatever order a manifest has."""
+        return {role: self.pieces[role][0] for role in inputs.roles}
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, for a manifest."""
         return {

@@ -262,7 +262,7 @@ def parquet_rows(
     ``slices`` are the columns, or Hive partitions, to give beside the texts.
     """
     if shard is not None:
-        pieces = {role: several[0] for role, several in shard.pieces.items()}
+        pieces = shard.pieces_of(inputs)
         for piece in pieces.values():
             check_unchanged(piece, inputs.storage)
         if shard.sentences:

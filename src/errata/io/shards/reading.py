@@ -41,8 +41,7 @@ def read_shard(shard: Shard, inputs: ShardedInputs, *, batch: int = BATCH) -> It
         from errata.io.shards.parquet import parquet_batches as batches
     else:
         batches = _batches
-    pieces = {role: several[0] for role, several in shard.pieces.items()}
-    yield from batches(pieces, reading, batch, shard.first)
+    yield from batches(shard.pieces_of(inputs), reading, batch, shard.first)
     reading.finish(everything=False)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from errata.cluster.manifest import Manifest
 from errata.cluster.status import RunStatus
 from errata.io.scores.run_results import RunScores
+from errata.numbers import plural
 from errata.report.table import Cell, Form, Table
 from errata.report.tables.corpora import across_table, stability_table
 from errata.report.tables.scores import shown_scores, told_apart
@@ -31,13 +32,13 @@ def planned_table(manifest: Manifest) -> Table:
                 max(sizes, default=0),
             )
         )
-    wanted = manifest.wanted
+    wanted, tasks = manifest.wanted, len(manifest.tasks)
     return Table(
         ("set", "sentences", "systems", "shards", "smallest", "largest"),
         tuple(rows),
         title="Plan",
-        name="plan of a run",
-        caption=f"{len(manifest.tasks)} tasks; metrics: {', '.join(wanted.metrics)}",
+        name="run_plan",
+        caption=f"{tasks} {plural('task', tasks)}; metrics: {', '.join(wanted.metrics)}",
         signature=f"manifest sha256-{manifest.digest[:16]}",
     )
 

@@ -48,7 +48,7 @@ def score_change_table(
         ("metric", "old", "new", "old score", "new score", "change", level, "p"),
         tuple(rows),
         title="What changed",
-        name="score changes",
+        name="score_changes",
         formats={**dict.fromkeys(("old score", "new score"), ".4f"), "change": "+.4f", "p": ".3g"},
         signature=joined_signatures([scores.signature for scores in results]),
     )
