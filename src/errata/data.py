@@ -214,14 +214,20 @@ def utf8(sentences: Iterable[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]
     >>> utf8(["a", "é"])[1].tolist()
     [0, 1, 3]
     """
-    sentences = list(sentences)
+    every = sentences if isinstance(sentences, list | tuple) else list(sentences)
+    whole = "".join(every)
+    at = np.zeros(len(every) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, every), np.int64, len(every)), out=at[1:])
     try:
-        encoded = [sentence.encode() for sentence in sentences]
+        encoded = np.frombuffer(bytearray(whole, "utf-8"), np.uint8)
     except UnicodeEncodeError:  # half a character, which no file has
-        encoded = [sentence.encode(errors="surrogatepass") for sentence in sentences]
-    at = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([*map(len, encoded)], out=at[1:])
-    return np.frombuffer(bytearray().join(encoded), np.uint8), at
+        encoded = np.frombuffer(bytearray(whole, "utf-8", "surrogatepass"), np.uint8)
+    if len(encoded) == len(whole):
+        return encoded, at
+    # Bytes 0x80 to 0xBF, which are below -64 if read with a sign, go on with a character.
+    more = np.flatnonzero(encoded.view(np.int8) < -64)
+    more -= np.arange(1, len(more) + 1)  # now the numbers of the characters
+    return encoded, at + np.searchsorted(more, at)
 
 
 class Vocabulary:

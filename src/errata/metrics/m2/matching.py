@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from errata.numbers import Ints
 
 __all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "proposals", "shrink"]
 
-Whole = TypeVar("Whole", np.intc, np.int64)
 IRREGULAR = re.compile(r"  |[^\S ]")  # white space that is not one plain space
 LIMIT = 2_000_000  # phrase edits of one pair that are listed; 100 MB, and hours for m2scorer
 LARGEST = 200_000_000  # bytes of tables for one pair: 5,700 tokens against 5,700
@@ -86,32 +85,61 @@ def gold_edits(corpus: Corpus, duplicates: str) -> Gold:
     return corpus.derived(("m2 gold", duplicates), lambda: _gold(corpus, duplicates))
 
 
+class _Flat(NamedTuple):
+    """The edits of all references one behind the other, how many each has, and their places."""
+
+    edits: list[Edit]
+    sizes: NDArray[np.int64]
+    start: NDArray[np.intc]
+    end: NDArray[np.intc]
+
+    @classmethod
+    def of(cls, edits: Sequence[Sequence[Edit]]) -> _Flat:
+        flat = list(itertools.chain.from_iterable(edits))
+        sizes = np.fromiter(map(len, edits), np.int64, len(edits))
+        return cls(flat, sizes, _each(flat, "start"), _each(flat, "end"))
+
+
 def _gold(corpus: Corpus, duplicates: str) -> Gold:
-    references = tuple(r for refs in with_edits(corpus).references for r in refs)
-    edits = tuple(reference.edits or () for reference in references)
+    by_sentence = with_edits(corpus).references
+    references = tuple(itertools.chain.from_iterable(by_sentence))
+    edits = tuple([reference.edits or () for reference in references])
+    flat = _Flat.of(edits)
     if duplicates == "once":
         kept = list(edits)
-        for r in _with_a_place_twice(edits):
+        for r in _with_a_place_twice(flat):
             kept[r] = _without_repeats(edits[r])
-        edits = tuple(kept)
-    first = np.cumsum([0, *map(len, corpus.references)], dtype=np.int64)
-    return Gold(first, references, edits, _pack(corpus, edits))
+        if sum(map(len, kept)) < len(flat.edits):
+            edits = tuple(kept)
+            flat = _Flat.of(edits)
+    first = _offsets(np.fromiter(map(len, by_sentence), np.int64, len(by_sentence)))
+    return Gold(first, references, edits, _pack(corpus, flat))
 
 
-def _with_a_place_twice(edits: Sequence[Sequence[Edit]]) -> list[int]:
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where parts of these sizes begin, and where the last ends."""
+    at = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=at[1:])
+    return at
+
+
+def _with_a_place_twice(flat: _Flat) -> list[int]:
     """The references that have two edits of the same tokens; few have."""
-    flat = [edit for reference in edits for edit in reference]
-    owner = np.repeat(np.arange(len(edits)), [len(reference) for reference in edits])
-    places = np.column_stack([_each(flat, "end", np.int64), _each(flat, "start", np.int64), owner])
+    owner = np.repeat(np.arange(len(flat.sizes)), flat.sizes)
+    size = int(flat.end.max(initial=0)) + 1
+    places = (owner * size + flat.start) * size + flat.end
+    if (places[1:] > places[:-1]).all():  # in order, as in most files
+        return []
     # In order, the same places stand side by side.
-    ordered = places[np.lexsort(places.T)]
-    twice: Ints = np.unique(ordered[1:, 2][(ordered[1:] == ordered[:-1]).all(axis=1)])
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    twice: Ints = np.unique(owner[order[1:][ordered[1:] == ordered[:-1]]])
     return [int(reference) for reference in twice]
 
 
-def _each(edits: Sequence[Edit], name: str, kind: type[Whole]) -> NDArray[Whole]:
+def _each(edits: Sequence[Edit], name: str) -> NDArray[np.intc]:
     """One number of every edit."""
-    return np.fromiter(map(attrgetter(name), edits), kind, len(edits))
+    return np.fromiter(map(attrgetter(name), edits), np.intc, len(edits))
 
 
 def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
@@ -126,15 +154,14 @@ def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     return tuple(kept)
 
 
-def _pack(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> GoldEdits:
+def _pack(corpus: Corpus, flat: _Flat) -> GoldEdits:
     """Edits as arrays; a correction with irregular spaces matches nothing and is left out."""
-    flat = [edit for reference in edits for edit in reference]
-    texts, ends = _corrections(flat)
+    texts, ends = _corrections(flat.edits)
     tokens = corpus.vocabulary.intern(texts)
     return GoldEdits(
-        np.cumsum([0, *map(len, edits)], dtype=np.int64),
-        _each(flat, "start", np.intc),
-        _each(flat, "end", np.intc),
+        _offsets(flat.sizes),
+        flat.start,
+        flat.end,
         np.asarray(ends, np.int64),
         tokens.offsets,
         tokens.ids.astype(np.intc, copy=False),
@@ -144,7 +171,9 @@ def _pack(corpus: Corpus, edits: Sequence[Sequence[Edit]]) -> GoldEdits:
 def _corrections(edits: Sequence[Edit]) -> tuple[list[str], Sequence[int]]:
     """The corrections of all edits that outputs can have, and where those of each edit begin."""
     texts = [edit.replacement for edit in edits]
-    plain = IRREGULAR.search("\0".join(texts)) is None
+    whole = ".".join(texts)
+    # A plain space is the only white space that can be printed.
+    plain = "  " not in whole and (whole.isprintable() or IRREGULAR.search(whole) is None)
     if plain and not any(map(attrgetter("alternatives"), edits)):  # as in most files
         return texts, range(len(texts) + 1)
     texts, ends = [], [0]
