@@ -23,7 +23,7 @@ from errata.collect.design import Design, design_of
 from errata.collect.policies import SystemStrengths
 from errata.collect.tasks import Shown, task_of
 from errata.errors import ErrataError
-from errata.web.answering import Receipt, SentAnswer, insert_answer, last_revision, stored_answer
+from errata.web.answering import Receipt, SentAnswer, insert_answer, stored_answer
 from errata.web.claims import SqlReader
 from errata.web.clock import SteadyClock, wall_ms
 from errata.web.database import Database
@@ -48,7 +48,8 @@ _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update
 _SEEN = update(judges).where(judges.c.id == bindparam("judge_seen")).values(seen=bindparam("now"))
 _LINK = select(judges.c.generation, judges.c.state).where(judges.c.id == bindparam("judge"))
 _FIRST = select(items.c.id).order_by(items.c.id).limit(1)
-_OWN = select(assignments).where(
+_LAST = select(func.max(judgments.c.revision)).where(judgments.c.assignment == assignments.c.id)
+_OWN = select(assignments, _LAST.scalar_subquery().label("last")).where(
     assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
 )
 
@@ -76,6 +77,7 @@ class Campaign:
     systems: tuple[str, ...]
     texts: Mapping[str, Any]
     languages: tuple[str, ...] = ("en",)
+    budget: int | None = None  # of main judgments
 
 
 class TakenTask(NamedTuple):
@@ -148,7 +150,7 @@ class Store:
         row = connection.execute(_CAMPAIGN).one()
         design, systems = _parsed(row.design), _names(row.systems)
         texts, languages = json.loads(row.texts), _names(row.languages)
-        return Campaign(row.id, row.name, row.state, design, systems, texts, languages)
+        return Campaign(row.id, row.name, row.state, design, systems, texts, languages, row.budget)
 
     def claim(self, judge: int, *, known: Sequence[int] = (), ahead: int = 1) -> Decision:
         """The next task of a judge, given to him: `Holding` its assignment, or `Nothing`.
@@ -184,7 +186,9 @@ class Store:
             if view is None:
                 expire_leases(connection, now)
             connection.execute(_SEEN, {"judge_seen": judge, "now": now})
-        reader = SqlReader(connection, design, campaign.systems, campaign.state, row.name)
+        reader = SqlReader(
+            connection, design, campaign.systems, campaign.state, row.name, campaign.budget
+        )
         view = view_of(connection, design, row) if view is None else view
         found = assign(
             reader, design, view, self.rng, standing=self.strengths, known=known, ahead=ahead
@@ -224,7 +228,7 @@ class Store:
         """What is read of `task` within a transaction; the rest waits for its end."""
         row = self._own(connection, judge, assignment)
         shown = self._shown_by(connection, design, row)
-        return HeldTask(assignment, last_revision(connection, assignment), row.expires, shown)
+        return HeldTask(assignment, row.last or 0, row.expires, shown)
 
     def _shown_by(self, connection: Connection, design: Design, row: Row[Any]) -> Shown:
         """The texts of an assignment, which never change: those taken last are remembered."""
