@@ -14,7 +14,7 @@ from campaigns import material
 from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.web import answering
-from errata.web.answering import SentAnswer, last_revision
+from errata.web.answering import SentAnswer
 from errata.web.database import Database
 from errata.web.schema import assignments, judgments
 from kept_promises import at_work, broken_promises
@@ -116,12 +116,13 @@ def nobody_waits(patch: pytest.MonkeyPatch, many: int) -> None:
     patch.setattr(store_module, "_SEEN", nobody)
     together = Barrier(many, timeout=60)
 
-    def last(connection: Connection, assignment: int) -> int:
-        found = last_revision(connection, assignment)
-        together.wait()
-        return found
+    values = answering._values
 
-    patch.setattr(answering, "last_revision", last)
+    def when_all_have_read(*given: Any) -> dict[str, Any]:
+        together.wait()
+        return values(*given)
+
+    patch.setattr(answering, "_values", when_all_have_read)
 
 
 def copied(database: Database, table: Any) -> None:

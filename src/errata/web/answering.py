@@ -17,21 +17,12 @@ from errata.web.giving import free_leases_of
 from errata.web.schema import assignments, items, judges, judgments
 from errata.web.showing import shown_by
 
-__all__ = [
-    "Receipt",
-    "SentAnswer",
-    "controls_of",
-    "insert_answer",
-    "last_revision",
-    "stored_answer",
-    "usual_scores",
-]
+__all__ = ["Receipt", "SentAnswer", "controls_of", "insert_answer", "stored_answer", "usual_scores"]
 
 SKIPS_TO_PARK = 3
 LONGEST_TIME = 40  # characters of what a page calls the time
 USUAL = 200  # answers of a judge by which his usual scores are known
 ASSIGNMENT: BindParameter[int] = bindparam("of_assignment")
-_LAST = select(func.max(judgments.c.revision)).where(judgments.c.assignment == ASSIGNMENT)
 _REVISIONS = (
     select(judgments).where(judgments.c.assignment == ASSIGNMENT).order_by(judgments.c.revision)
 )
@@ -62,11 +53,6 @@ class Receipt(NamedTuple):
 
     status: Literal[200, 201, 409]
     stored: dict[str, Any]
-
-
-def last_revision(connection: Connection, assignment: int) -> int:
-    """The number of the last revision stored of an assignment; 0 for none."""
-    return int(connection.execute(_LAST, {"of_assignment": assignment}).scalar_one() or 0)
 
 
 def stored_answer(row: Row[Any]) -> dict[str, Any]:

@@ -33,7 +33,6 @@ from errata.web.schema import (
     FRESH,
     TUTORIAL,
     assignments,
-    campaigns,
     item_outputs,
     items,
     outputs,
@@ -51,7 +50,6 @@ _WAITING: dict[str, TextClause] = {
     "tutorial": TUTORIAL,
 }
 _ORDER: dict[str, Any] = {"freed": items.c.freed, "control": items.c.given}
-_BUDGET = select(campaigns.c.budget)
 _GIVEN = select(func.coalesce(func.sum(items.c.given), 0)).where(items.c.purpose == "main")
 _OUTPUTS = select(func.count()).where(item_outputs.c.item == bindparam("item"))
 _SYSTEMS = (
@@ -180,9 +178,16 @@ class SqlReader:
     """Reads what `assign` asks for within one transaction."""
 
     def __init__(
-        self, connection: Connection, design: Design, systems: Sequence[str], state: str, judge: str
+        self,
+        connection: Connection,
+        design: Design,
+        systems: Sequence[str],
+        state: str,
+        judge: str,
+        budget: int | None = None,
     ) -> None:
         self.connection, self.design, self.state = connection, design, state
+        self.budget = budget
         # As the name stands among the systems of an output, for LIKE.
         name = json.dumps(judge, ensure_ascii=False)
         for special in "/%_":
@@ -194,10 +199,9 @@ class SqlReader:
         return self.state
 
     def judgments_left(self) -> int | None:
-        budget = self.connection.execute(_BUDGET).scalar_one()
-        if budget is None:
+        if self.budget is None:
             return None
-        return int(budget) - int(self.connection.execute(_GIVEN).scalar_one())
+        return self.budget - int(self.connection.execute(_GIVEN).scalar_one())
 
     def held(self, judge: int) -> Sequence[int]:
         """Open assignments; then own expired ones that are still wanted, nobody else having them.
@@ -235,7 +239,7 @@ class SqlReader:
 
     def read_all(self, judge: int) -> None:
         """Ask for everything once, so that every statement is built."""
-        self.judgments_left()
+        self.connection.execute(_GIVEN)
         for source in get_args(CandidateSource):
             self.candidates(judge, source, 1)
         self.control(judge)

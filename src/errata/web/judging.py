@@ -16,19 +16,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from errata.collect.answers import AnswerError
-from errata.collect.assigning import Holding
+from errata.collect.assigning import Holding, JudgeView
 from errata.web.answering import Receipt, SentAnswer
 from errata.web.calls import ApiError, Served, body_of, reply, worded
 from errata.web.events import record
+from errata.web.giving import expire_leases
 from errata.web.languages import all_consents, choose_language, text_in
 from errata.web.learning import feedback_on
-from errata.web.participants import finish_of, join_panel, release_early
+from errata.web.participants import finish_of, join_panel, panel_in, release_early
 from errata.web.people import set_state_of_judge
 from errata.web.progress import may_come_back
 from errata.web.prose import read_prose
 from errata.web.schema import judges
 from errata.web.standing import JudgeStanding, consent_version, judge_standing
-from errata.web.store import Campaign, Store
+from errata.web.store import Campaign, HeldTask, Store
 from errata.web.tokens import campaign_mark, join_key, token_for
 from errata.web.wording import direction_of, wording
 
@@ -146,18 +147,21 @@ async def tasks(served: Served, request: Request) -> Response:
     if type(ahead) is not int or not 1 <= ahead <= MOST_AHEAD:
         raise ApiError(422, "invalid", "ahead is 1 or 2", "send one of them", "ahead")
 
-    def claim_in(connection: Connection) -> tuple[Campaign, JudgeStanding, list[Any], str]:
+    def claim_in(connection: Connection) -> tuple[Campaign, JudgeStanding, list[HeldTask], str]:
         """All of it in one transaction: whose link it is, what is due, and the tasks."""
         store = served.store
         row = store.locked_judge(connection, judge, link.generation)
+        expire_leases(connection, store.steady())
         campaign, standing = judge_standing(store, connection, judge, row=row)
+        view: JudgeView | None = standing.view
         known: list[int] = []
         why = ""
         if standing.state in ("working", "tutorial"):
             for _ in range(1 if standing.state == "tutorial" else ahead):
                 found = store.claim_in(
-                    connection, campaign, judge, known=known, ahead=ahead, row=row
+                    connection, campaign, judge, known=known, ahead=ahead, row=row, view=view
                 )
+                view = None  # it holds one more
                 if not isinstance(found, Holding):
                     why = found.reason  # type: ignore[union-attr]
                     break
@@ -173,7 +177,7 @@ async def tasks(served: Served, request: Request) -> Response:
         if standing.state not in ("working", "tutorial"):
             finish = _finish(store, campaign, judge, standing.state)
             return {"tasks": [], "state": standing.state, "progress": standing.progress, **finish}
-        taken = [_sent(campaign, task) for task in found]
+        taken = [_sent(campaign, task.taken(campaign.design)) for task in found]
         state = standing.state if taken else _after(why)
         if (
             why in ("nothing", "all", "budget")
@@ -247,8 +251,8 @@ async def judgment(served: Served, request: Request) -> Response:
             row: Row[Any] | None = store.locked_judge(connection, judge, link.generation)
             campaign = store.campaign(connection)
             receipt = store.submit_in(connection, campaign, judge, assignment, submission)
-            if campaign.design.block_rule is not None:
-                row = None  # which may have been changed by it
+            if campaign.design.block_rule is not None or panel_in(campaign.texts) is not None:
+                row = None  # the rule may block, and whoever answers keeps a place
             return receipt, *judge_standing(store, connection, judge, campaign, row)
 
         receipt, campaign, standing = store.retried(store_in)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, select
 
+from errata.collect.assigning import JudgeView
 from errata.web.giving import tasks_of, view_of
 from errata.web.languages import all_consents
 from errata.web.learning import learning_of, lessons_had, lessons_in
@@ -28,6 +29,7 @@ class JudgeStanding(NamedTuple):
     language: str
     done: int
     quota: int
+    view: JudgeView  # what a claim knows of the judge
     learns: bool = False  # whether any example of a tutorial was answered
 
     @property
@@ -79,9 +81,9 @@ def judge_standing(
         had = lessons_had(connection, judge)
         ready = learning_of(connection, campaign.design, had).done
         lessons = lessons_in(connection, campaign.design)
-        return campaign, JudgeStanding(state, row.name, row.language, ready, lessons, learns)
+        return campaign, JudgeStanding(state, row.name, row.language, ready, lessons, view, learns)
     ready = done[False]
-    return campaign, JudgeStanding(state, row.name, row.language, ready, quota, learns)
+    return campaign, JudgeStanding(state, row.name, row.language, ready, quota, view, learns)
 
 
 def _state(campaign: Campaign, row: Any, view: Any, learning: bool, done: int) -> str:

@@ -18,12 +18,12 @@ import numpy as np
 from sqlalchemy import Connection, Row, bindparam, func, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from errata.collect.assigning import Decision, Holding, Nothing, assign
+from errata.collect.assigning import Decision, Holding, JudgeView, Nothing, assign
 from errata.collect.design import Design, design_of
 from errata.collect.policies import SystemStrengths
 from errata.collect.tasks import Shown, task_of
 from errata.errors import ErrataError
-from errata.web.answering import Receipt, SentAnswer, insert_answer, last_revision, stored_answer
+from errata.web.answering import Receipt, SentAnswer, insert_answer, stored_answer
 from errata.web.claims import SqlReader
 from errata.web.clock import SteadyClock, wall_ms
 from errata.web.database import Database
@@ -38,7 +38,7 @@ from errata.web.giving import (
 from errata.web.schema import assignments, campaigns, items, judges, judgments
 from errata.web.showing import shown_by
 
-__all__ = ["Campaign", "ForbiddenError", "Store", "TakenTask"]
+__all__ = ["Campaign", "ForbiddenError", "HeldTask", "Store", "TakenTask"]
 
 RETRIES = 3
 REMEMBERED = 1000  # tasks whose texts are kept, for the answers that come soon
@@ -48,7 +48,8 @@ _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update
 _SEEN = update(judges).where(judges.c.id == bindparam("judge_seen")).values(seen=bindparam("now"))
 _LINK = select(judges.c.generation, judges.c.state).where(judges.c.id == bindparam("judge"))
 _FIRST = select(items.c.id).order_by(items.c.id).limit(1)
-_OWN = select(assignments).where(
+_LAST = select(func.max(judgments.c.revision)).where(judgments.c.assignment == assignments.c.id)
+_OWN = select(assignments, _LAST.scalar_subquery().label("last")).where(
     assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
 )
 
@@ -76,6 +77,7 @@ class Campaign:
     systems: tuple[str, ...]
     texts: Mapping[str, Any]
     languages: tuple[str, ...] = ("en",)
+    budget: int | None = None  # of main judgments
 
 
 class TakenTask(NamedTuple):
@@ -85,6 +87,19 @@ class TakenTask(NamedTuple):
     revision: int
     expires: int
     body: dict[str, Any]
+
+
+class HeldTask(NamedTuple):
+    """A task as it is stored, with the last revision of its answer; 0 for none."""
+
+    id: int
+    last: int
+    expires: int
+    shown: Shown
+
+    def taken(self, design: Design) -> TakenTask:
+        """As the page gets it: changes are marked here, when no other writer waits for it."""
+        return TakenTask(self.id, self.last + 1, self.expires, task_of(design, self.shown))
 
 
 @lru_cache(64)
@@ -135,7 +150,7 @@ class Store:
         row = connection.execute(_CAMPAIGN).one()
         design, systems = _parsed(row.design), _names(row.systems)
         texts, languages = json.loads(row.texts), _names(row.languages)
-        return Campaign(row.id, row.name, row.state, design, systems, texts, languages)
+        return Campaign(row.id, row.name, row.state, design, systems, texts, languages, row.budget)
 
     def claim(self, judge: int, *, known: Sequence[int] = (), ahead: int = 1) -> Decision:
         """The next task of a judge, given to him: `Holding` its assignment, or `Nothing`.
@@ -158,16 +173,23 @@ class Store:
         known: Sequence[int] = (),
         ahead: int = 1,
         row: Row[Any] | None = None,
+        view: JudgeView | None = None,
     ) -> Decision:
-        """`claim` within a transaction; ``row`` is the judge's, where it is locked already."""
+        """`claim` within a transaction; ``row`` is the judge's, where it is locked already.
+
+        ``view`` is of the judge as he stands now, with leases ended that are over.
+        """
         now = self.steady()
         design = campaign.design
         row = self.locked_judge(connection, judge) if row is None else row
         if not known:  # of several claims in one transaction the first
-            expire_leases(connection, now)
+            if view is None:
+                expire_leases(connection, now)
             connection.execute(_SEEN, {"judge_seen": judge, "now": now})
-        reader = SqlReader(connection, design, campaign.systems, campaign.state, row.name)
-        view = view_of(connection, design, row)
+        reader = SqlReader(
+            connection, design, campaign.systems, campaign.state, row.name, campaign.budget
+        )
+        view = view_of(connection, design, row) if view is None else view
         found = assign(
             reader, design, view, self.rng, standing=self.strengths, known=known, ahead=ahead
         )
@@ -196,16 +218,17 @@ class Store:
     def task(self, judge: int, assignment: int) -> TakenTask:
         """A task of a judge as the page gets it."""
         with self.database.reading() as connection:
-            return self.task_in(connection, self.campaign(connection).design, judge, assignment)
+            design = self.campaign(connection).design
+            held = self.task_in(connection, design, judge, assignment)
+        return held.taken(design)
 
     def task_in(
         self, connection: Connection, design: Design, judge: int, assignment: int
-    ) -> TakenTask:
-        """`task` within a transaction."""
+    ) -> HeldTask:
+        """What is read of `task` within a transaction; the rest waits for its end."""
         row = self._own(connection, judge, assignment)
         shown = self._shown_by(connection, design, row)
-        last = last_revision(connection, assignment)
-        return TakenTask(assignment, last + 1, row.expires, task_of(design, shown))
+        return HeldTask(assignment, row.last or 0, row.expires, shown)
 
     def _shown_by(self, connection: Connection, design: Design, row: Row[Any]) -> Shown:
         """The texts of an assignment, which never change: those taken last are remembered."""
