@@ -88,7 +88,7 @@ WITHOUT_TRACE = {
         + ("task --format", "clean --format")
     },
     "logs --parquet": "needs pyarrow; tests/cli/test_logs.py",
-    "logs --system": "needs pyarrow; tests/cli/test_logs.py",
+    "logs --for": "needs pyarrow; tests/cli/test_logs.py",
     "collect serve --workers": "needs PostgreSQL; tests/web/test_workers.py",
     "collect close --forget": "deletes what is kept; tests/cli/test_collect.py",
     "collect import --earlier": "for adaptive pairs; tests/cli/test_collect_design.py",

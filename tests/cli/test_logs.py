@@ -73,7 +73,7 @@ def test_parquet_says_the_same(folder: Path) -> None:
     texts = logs(
         "--source", "in-*.txt.gz", "out-*.txt", "--marks", "marks.tsv", "--by", "locale", cwd=folder
     )
-    found = logs("--parquet", "logs.parquet", "--system", "ours", "--by", "locale", cwd=folder)
+    found = logs("--parquet", "logs.parquet", "--for", "ours", "--by", "locale", cwd=folder)
     assert found == texts
     done = errata("logs", "--parquet", "logs.parquet", cwd=folder, code=2)
     assert "logs.parquet: which of the systems?; --system is one of: ours, theirs" in done.stderr
@@ -87,7 +87,7 @@ def test_parquet_says_the_same(folder: Path) -> None:
         (["--source", "in-9.txt.gz", "out-10.txt"], "out-10.txt: 1 line, but in-9.txt.gz"),
         (["--source", "in-9.txt.gz", "out-9.txt", "--by", "x"], "--by needs columns"),
         (["--parquet", "x", "--source", "y"], "--source"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--system", "x"], "--system"),
+        (["--source", "in-9.txt.gz", "out-9.txt", "--for", "x"], "--for"),
         (["--source", "in-9.txt.gz", "out-9.txt", "--marks", "marks.tsv"],
          "marks.tsv: more rows than the 3 sentences"),
         (["--source", "in-9.txt.gz", "out-9.txt", "--marks", "marks.tsv", "--by", "local"],

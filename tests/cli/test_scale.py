@@ -256,3 +256,12 @@ def test_an_interrupt_is_one_line_and_leaves_nobody(tmp_path: Path, engine: str)
     assert said.strip() == "errata: interrupted"
     done = errata("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
     assert ", 0 before" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
+def test_a_name_that_is_no_text_is_refused(files: SampleFiles, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"odd\xff.txt")
+    odd.write_bytes(files.output("eager").read_bytes())
+    run = ("scale", "plan", "--run", tmp_path / "run", "--gold", files.gold, "-m", "m2")
+    refused = errata(*run, f"odd={odd}", code=2)
+    assert "the name is not UTF-8, and a plan is; rename the file" in refused.stderr

@@ -30,7 +30,9 @@ __all__ = ["command"]
     metavar="PATTERN",
     help="A folder or pattern of Parquet files with source and hypothesis, instead of texts.",
 )
-@click.option("--system", metavar="NAME", help="Which of several systems in Parquet (hyp:NAME).")
+@click.option(
+    "--for", "system", metavar="NAME", help="Which of several systems in Parquet (hyp:NAME)."
+)
 @click.option(
     "--marks",
     metavar="FILE",
@@ -123,7 +125,7 @@ def _parquet_parts(
             raise InputError(
                 "which of the systems?" if system is None else f"there is no system {system!r}",
                 path=rows.path,
-                remedy=f"--system is one of: {', '.join(known) or 'none'}",
+                remedy=f"--for is one of: {', '.join(known) or 'none'}",
             )
         none = False
         yield count_logs(
