@@ -615,10 +615,10 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
 LOGGED = "--source source.txt eager.txt"
 CASES["logs"] = {
     "--source": case("eager.txt", "--source source.txt"),
-    "--marks": case(LOGGED, "--marks marks.tsv"),
-    "--by": case(f"{LOGGED} --marks marks.tsv", "--by locale"),
+    "--marked": case(LOGGED, "--marked marks.tsv"),
+    "--by": case(f"{LOGGED} --marked marks.tsv", "--by locale"),
     "--extract": case(f"{LOGGED} --extract aligned", "--extract unknown"),
-    "--confidence": case(f"{LOGGED} --marks marks.tsv", "--confidence 0.5"),
+    "--confidence": case(f"{LOGGED} --marked marks.tsv", "--confidence 0.5"),
     "--format": case(LOGGED, "--format tsv", text=True),
 }
 # A plan is seen in its file, a run in its tables.

@@ -20,7 +20,7 @@ __all__ = ["command"]
 
 @click.command(
     "logs",
-    epilog="Example:  errata logs --source 'in-*.txt.gz' 'out-*.txt.gz' --marks marks.tsv "
+    epilog="Example:  errata logs --source 'in-*.txt.gz' 'out-*.txt.gz' --marked marks.tsv "
     "--by locale",
 )
 @click.argument("output", required=False, metavar="[OUTPUT]")
@@ -34,7 +34,8 @@ __all__ = ["command"]
     "--for", "system", metavar="NAME", help="Which of several systems in Parquet (hyp:NAME)."
 )
 @click.option(
-    "--marks",
+    "--marked",
+    "marks",
     metavar="FILE",
     help="For texts, a table with a row per sentence: accepted, clean (yes, no or nothing), and "
     "columns for --by; apart by tabs.",
@@ -99,7 +100,7 @@ def _text_parts(
 
     if slices and marks is None:
         raise InputError(
-            "--by needs columns, and texts have none", remedy="give a table of them (--marks)"
+            "--by needs columns, and texts have none", remedy="give a table of them (--marked)"
         )
     known = None if marks is None else LogMarks(marks, slices)
     inputs = ShardedInputs(source=source, outputs=(("output", output),))
