@@ -70,7 +70,7 @@ WITHOUT_TRACE = {
         for option in ("--quota", "--rankings", "--hours", "--money", "--instructions")
         + ("--consent", "--format")
     },
-    "--storage": "concerns object stores; tests/cli/test_scale.py",
+    "--storage": "concerns object stores; tests/io/shards/test_stores.py",
     "scale plan --run": "where the plan is written to, which is named in every line",
     "scale run --run": "where the run is, which is named in every line; tests/cli/test_scale.py",
     **{
