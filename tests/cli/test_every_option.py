@@ -70,7 +70,7 @@ WITHOUT_TRACE = {
         for option in ("--quota", "--rankings", "--hours", "--money", "--instructions")
         + ("--consent", "--format")
     },
-    "--storage": "concerns object stores; tests/cli/test_scale.py",
+    "--storage": "concerns object stores; tests/io/shards/test_stores.py",
     "scale plan --run": "where the plan is written to, which is named in every line",
     "scale run --run": "where the run is, which is named in every line; tests/cli/test_scale.py",
     **{
@@ -88,7 +88,7 @@ WITHOUT_TRACE = {
         + ("task --format", "clean --format")
     },
     "logs --parquet": "needs pyarrow; tests/cli/test_logs.py",
-    "logs --system": "needs pyarrow; tests/cli/test_logs.py",
+    "logs --for": "needs pyarrow; tests/cli/test_logs.py",
     "collect serve --workers": "needs PostgreSQL; tests/web/test_workers.py",
     "collect close --forget": "deletes what is kept; tests/cli/test_collect.py",
     "collect import --earlier": "for adaptive pairs; tests/cli/test_collect_design.py",
@@ -615,10 +615,10 @@ CASES: dict[str, dict[str, Case | list[Case]]] = {
 LOGGED = "--source source.txt eager.txt"
 CASES["logs"] = {
     "--source": case("eager.txt", "--source source.txt"),
-    "--marks": case(LOGGED, "--marks marks.tsv"),
-    "--by": case(f"{LOGGED} --marks marks.tsv", "--by locale"),
+    "--marked": case(LOGGED, "--marked marks.tsv"),
+    "--by": case(f"{LOGGED} --marked marks.tsv", "--by locale"),
     "--extract": case(f"{LOGGED} --extract aligned", "--extract unknown"),
-    "--confidence": case(f"{LOGGED} --marks marks.tsv", "--confidence 0.5"),
+    "--confidence": case(f"{LOGGED} --marked marks.tsv", "--confidence 0.5"),
     "--format": case(LOGGED, "--format tsv", text=True),
 }
 # A plan is seen in its file, a run in its tables.

@@ -32,7 +32,14 @@ def logs(*arguments: object, cwd: Path, code: int = 0) -> dict:
 
 def test_texts_with_marks(folder: Path) -> None:
     found = logs(
-        "--source", "in-*.txt.gz", "out-*.txt", "--marks", "marks.tsv", "--by", "locale", cwd=folder
+        "--source",
+        "in-*.txt.gz",
+        "out-*.txt",
+        "--marked",
+        "marks.tsv",
+        "--by",
+        "locale",
+        cwd=folder,
     )
     values = {row["figure"]: row["value"] for row in found["logs"]}
     assert values == {
@@ -71,12 +78,19 @@ def test_parquet_says_the_same(folder: Path) -> None:
     }
     write_table(pa.table(columns), folder / "logs.parquet", row_group_size=3)
     texts = logs(
-        "--source", "in-*.txt.gz", "out-*.txt", "--marks", "marks.tsv", "--by", "locale", cwd=folder
+        "--source",
+        "in-*.txt.gz",
+        "out-*.txt",
+        "--marked",
+        "marks.tsv",
+        "--by",
+        "locale",
+        cwd=folder,
     )
-    found = logs("--parquet", "logs.parquet", "--system", "ours", "--by", "locale", cwd=folder)
+    found = logs("--parquet", "logs.parquet", "--for", "ours", "--by", "locale", cwd=folder)
     assert found == texts
     done = errata("logs", "--parquet", "logs.parquet", cwd=folder, code=2)
-    assert "logs.parquet: which of the systems?; --system is one of: ours, theirs" in done.stderr
+    assert "logs.parquet: which of the systems?; --for is one of: ours, theirs" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -87,18 +101,18 @@ def test_parquet_says_the_same(folder: Path) -> None:
         (["--source", "in-9.txt.gz", "out-10.txt"], "out-10.txt: 1 line, but in-9.txt.gz"),
         (["--source", "in-9.txt.gz", "out-9.txt", "--by", "x"], "--by needs columns"),
         (["--parquet", "x", "--source", "y"], "--source"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--system", "x"], "--system"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marks", "marks.tsv"],
+        (["--source", "in-9.txt.gz", "out-9.txt", "--for", "x"], "--for"),
+        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "marks.tsv"],
          "marks.tsv: more rows than the 3 sentences"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marks", "marks.tsv", "--by", "local"],
+        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "marks.tsv", "--by", "local"],
          "marks.tsv:1: there is no column 'local' to slice by; did you mean 'locale'"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marks", "few.tsv"],
+        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "few.tsv"],
          "few.tsv: 1 rows below the names of columns, and more sentences"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marks", "odd.tsv"],
+        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "odd.tsv"],
          "odd.tsv:3: clean is 'maybe', neither yes nor no"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marks", "wide.tsv"],
+        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "wide.tsv"],
          "wide.tsv:2: 2 cells below 1 names of columns"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marks", "same.tsv"],
+        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "same.tsv"],
          "same.tsv:1: a column has no name, or the name of another"),
     ],
 )  # fmt: skip

@@ -27,6 +27,7 @@ OWN_HELP = {
     "--dry-run",  # what would be done
     "--extract",  # the default; with an M2 file convert finds its edits anew
     "--figure",  # the kinds a command draws
+    "--for",  # what is asked of the system
     "--metric",  # the default
     "--old",  # the default
     "--output",  # which names several files get

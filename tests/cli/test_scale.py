@@ -256,3 +256,33 @@ def test_an_interrupt_is_one_line_and_leaves_nobody(tmp_path: Path, engine: str)
     assert said.strip() == "errata: interrupted"
     done = errata("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
     assert ", 0 before" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
+def test_a_name_that_is_no_text_is_refused(files: SampleFiles, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"odd\xff.txt")
+    odd.write_bytes(files.output("eager").read_bytes())
+    run = ("scale", "plan", "--run", tmp_path / "run", "--gold", files.gold, "-m", "m2")
+    refused = errata(*run, f"odd={odd}", code=2)
+    assert "the name is not UTF-8, and a plan is; rename the file" in refused.stderr
+
+
+def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> None:
+    """Systems in the order of their columns, which is not that of their names."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    paragraphs = files.gold.read_text("utf-8").strip("\n").split("\n\n")
+    outputs = {s: files.output(s).read_text("utf-8").splitlines() for s in ("noisy", "eager")}
+    columns = {
+        "source": [text.split("\n")[0].removeprefix("S ") for text in paragraphs],
+        "m2": ["\n".join(text.split("\n")[1:]) for text in paragraphs],
+        **{f"hyp:{system}": lines for system, lines in outputs.items()},
+    }
+    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet", row_group_size=40)
+    metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
+    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
+    scaled = errata(*run, "--parquet", tmp_path / "t.parquet", "--shard-sentences", "40", *metrics)
+    texts = [f"{system}={files.output(system)}" for system in outputs]
+    whole = errata("score", "--gold", files.gold, *texts, *metrics)
+    assert "4 of 4 tasks" in scaled.stderr
+    assert without_order(scaled.stdout) == without_order(whole.stdout)

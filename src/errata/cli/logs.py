@@ -20,7 +20,7 @@ __all__ = ["command"]
 
 @click.command(
     "logs",
-    epilog="Example:  errata logs --source 'in-*.txt.gz' 'out-*.txt.gz' --marks marks.tsv "
+    epilog="Example:  errata logs --source 'in-*.txt.gz' 'out-*.txt.gz' --marked marks.tsv "
     "--by locale",
 )
 @click.argument("output", required=False, metavar="[OUTPUT]")
@@ -30,9 +30,12 @@ __all__ = ["command"]
     metavar="PATTERN",
     help="A folder or pattern of Parquet files with source and hypothesis, instead of texts.",
 )
-@click.option("--system", metavar="NAME", help="Which of several systems in Parquet (hyp:NAME).")
 @click.option(
-    "--marks",
+    "--for", "system", metavar="NAME", help="Which of several systems in Parquet (hyp:NAME)."
+)
+@click.option(
+    "--marked",
+    "marks",
     metavar="FILE",
     help="For texts, a table with a row per sentence: accepted, clean (yes, no or nothing), and "
     "columns for --by; apart by tabs.",
@@ -97,7 +100,7 @@ def _text_parts(
 
     if slices and marks is None:
         raise InputError(
-            "--by needs columns, and texts have none", remedy="give a table of them (--marks)"
+            "--by needs columns, and texts have none", remedy="give a table of them (--marked)"
         )
     known = None if marks is None else LogMarks(marks, slices)
     inputs = ShardedInputs(source=source, outputs=(("output", output),))
@@ -123,7 +126,7 @@ def _parquet_parts(
             raise InputError(
                 "which of the systems?" if system is None else f"there is no system {system!r}",
                 path=rows.path,
-                remedy=f"--system is one of: {', '.join(known) or 'none'}",
+                remedy=f"--for is one of: {', '.join(known) or 'none'}",
             )
         none = False
         yield count_logs(

@@ -75,6 +75,7 @@ def plan_run(
         )
         planned.append(PlannedSet(name, inputs, _systems(inputs, shards), shards))
     made = Manifest(wanted, tuple(planned))
+    _check_names(made)
     there = read_manifest(folder)
     if there is None:
         write_manifest(folder, made)
@@ -85,6 +86,19 @@ def plan_run(
             remedy="name another folder, or remove this run (errata scale clean --all)",
         )
     return made
+
+
+def _check_names(manifest: Manifest) -> None:
+    """Refuse names that no plan can hold, being no text."""
+    for each in manifest.sets:
+        files = (piece.uri for shard in each.shards for [piece] in shard.pieces.values())
+        for name in (each.name, *each.systems, *files):
+            try:
+                name.encode("utf-8")
+            except UnicodeEncodeError:
+                raise InputError(
+                    "the name is not UTF-8, and a plan is", path=name, remedy="rename the file"
+                ) from None
 
 
 def _systems(inputs: ShardedInputs, shards: Sequence[Shard]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from command import errata, errata_process
 from errata.errors import InputError, MissingExtraError
 from errata.io import read_text
 from errata.io.shards import ShardedInputs, plan_shards, read_shard, stream_batches
@@ -129,3 +130,26 @@ def test_a_real_object_store(bucket) -> None:
     shards = plan_shards(inputs, shard_bytes=1)
     assert [shard.sentences for shard in shards] == [15, 15, 15, 5]
     assert [len(c) for shard in shards for c, _ in read_shard(shard, inputs)] == [15, 15, 15, 5]
+
+
+@pytest.mark.slow
+def test_a_run_whose_folder_and_inputs_are_in_a_store(bucket, tmp_path: Path) -> None:
+    """Worker processes read and write there; what opens the store is not written."""
+    store, storage = bucket
+    text = "".join(f"{s.replace('be', 'is')}\n" for s in SOURCES)
+    for name, content in (("g.m2", GOLD), ("o.txt", text)):
+        store.pipe(f"errata-logs/whole/{name}", content.encode())
+        (tmp_path / name).write_text(content)
+    given = [part for key, value in storage.items() for part in ("--storage", f"{key}={value}")]
+    run = ("--run", "s3://errata-logs/run")
+    what = ["--gold", "s3://errata-logs/whole/g.m2", "ours=s3://errata-logs/whole/o.txt"]
+    done = errata_process("scale", "run", *run, *what, "-m", "m2", *given, "--format", "tsv")
+    assert done.returncode == 0, done.stderr
+    whole = errata(
+        "score", "--gold", "g.m2", "ours=o.txt", "-m", "m2", "--format", "tsv", cwd=tmp_path
+    )
+    assert done.stdout.split("\t")[:15] == whole.stdout.split("\t")[:15]
+    assert b"secret" not in store.cat("errata-logs/run/manifest.json")
+    errata_process("scale", "clean", *run, *given, "--all")
+    store.invalidate_cache()
+    assert store.find("errata-logs/run") == []
