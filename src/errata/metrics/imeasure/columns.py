@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -208,9 +209,9 @@ def _mixed_rows(
 
 def align_all(jobs: dict[Triple, None]) -> dict[Triple, tuple[int, ...]]:
     """The columns of each triple of token sequences."""
-    sentences = [sentence for job in jobs for sentence in job]
+    sentences = list(itertools.chain.from_iterable(jobs))
     offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
-    ids = np.array([token for sentence in sentences for token in sentence], np.int32)
+    ids = np.fromiter(itertools.chain.from_iterable(sentences), np.int32, int(offsets[-1]))
     triples = np.arange(len(sentences)).reshape(-1, 3)
     found = threeway.count_columns(ids, offsets, triples)[0][:, KINDS].tolist()
     return dict(zip(jobs, map(tuple, found), strict=True))

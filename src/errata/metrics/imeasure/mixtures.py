@@ -23,6 +23,7 @@ What lies between nodes is enumerated; `errata.metrics.imeasure.best_mixture` fi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise, product
 from math import prod
@@ -200,8 +201,10 @@ class NumberedChain(NamedTuple):
 
     def between(self, left: int, right: int) -> list[Ids]:
         """All texts of the elements from ``left`` to before ``right``, each once."""
-        texts = dict.fromkeys(sum(chosen, ()) for chosen in product(*self.texts[left:right]))
-        return list(texts)
+        if right == left + 1:
+            return list(dict.fromkeys(self.texts[left]))
+        chosen = product(*self.texts[left:right])
+        return list(dict.fromkeys(map(tuple, map(itertools.chain.from_iterable, chosen))))
 
     def size(self, left: int, right: int) -> int:
         """How many combinations `between` would go through."""
@@ -235,7 +238,8 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
             len(b) - xj[::-1],
             *_flat([[text[::-1] for text in part] for part in parts[::-1]]),
         )
-        excess = ahead + back[::-1, ::-1]
+        excess = ahead
+        excess += back[::-1, ::-1]
         rows, cells = np.arange(len(points)), at[xi] + xj - low[xi]
         own = excess[rows, cells]
         excess[rows, cells] = np.iinfo(np.int32).max
@@ -290,7 +294,8 @@ def _flat(parts: list[list[Ids]]) -> tuple[Costs, Costs, Costs]:
     stages = np.cumsum([0, *map(len, parts)]).astype(np.int64)
     texts = [text for part in parts for text in sorted(part)]
     options = np.cumsum([0, *map(len, texts)]).astype(np.int64)
-    return stages, options, np.array([token for text in texts for token in text], np.int32)
+    tokens = np.fromiter(itertools.chain.from_iterable(texts), np.int32, int(options[-1]))
+    return stages, options, tokens
 
 
 def numbered(
