@@ -129,4 +129,4 @@ def test_the_help_names_every_form_of_judgments(command: str) -> None:
 
 def test_the_help_names_every_compression() -> None:
     said = " ".join(errata("score", "--help").stdout.split())
-    assert "files may be compressed (gzip, bzip2, xz), and - is standard input" in said
+    assert "files may be compressed (gzip, bzip2, xz, zstd), and - is standard input" in said

@@ -57,7 +57,7 @@ def test_intervals_from_few_resamples_are_marked(command: str) -> None:
 def test_how_many_resamples_are_few(resamples: int, confidence: float, said: str) -> None:
     with click.Context(click.Command("any")), warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        options._bootstrap(resamples, confidence, 7)
+        options._bootstrap(resamples, 7, confidence)
     assert [said in str(each.message) for each in found] == ([True] if said else [])
 
 

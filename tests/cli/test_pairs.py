@@ -21,6 +21,7 @@ from errata.io import write_judgments, write_scores
 from errata.io.scores import read_score_file
 
 FEW = ("--resamples", 20)
+OUTPUTS = ("cautious.txt", "eager.txt", "fluent.txt", "noisy.txt", "nothing.txt")
 SCORES, SENTENCES, RANKING = "scores", "sentence scores", "ranking"
 JUDGMENTS, WEIGHTS, GOLD, TEXT = "judgments", "weights", "gold", "text"
 NOTHING = "no input of any command"
@@ -59,6 +60,11 @@ PRINTED: dict[str, tuple[str, tuple[object, ...]]] = {
     "verify.json": (NOTHING, ("verify", "m2=0.8165", "--sample", "--for", "eager", "--json")),
     "board.json": (NOTHING, ("board", "board", "--json")),
     "report.json": (NOTHING, ("report", "--sample", "-m", "gleu", *FEW, "--json", "--force")),
+    "scale.json": (
+        SCORES,
+        ("scale", "run", "--run", "run", "--gold", "gold.m2", *OUTPUTS, "-m", "gleu", "--json"),
+    ),
+    "logs.json": (NOTHING, ("logs", "--source", "source.txt", "eager.txt", "--json")),
     "check.json": (NOTHING, ("check", "--gold", "gold.m2", "eager.txt", "--json")),
     "reproduce.json": (NOTHING, ("reproduce", "--json")),
 }
@@ -84,6 +90,7 @@ STORED = {
     "judgments.jsonl": JUDGMENTS,
     "judgments.xml": JUDGMENTS,
     "judgments.csv": JUDGMENTS,
+    "run/result.json": SCORES,
 }
 KINDS = {**{name: kind for name, (kind, _) in {**PRINTED, **WRITTEN}.items()}, **STORED}
 # What commands read: the command's name and what it is -> the kinds taken, and the arguments.
@@ -153,14 +160,19 @@ READ: dict[str, tuple[set[str], ARGUMENTS]] = {
         {TEXT},
         lambda f: ("score", "--source", "source.txt", "--refs", f, "eager.txt", "-m", "gleu", *FEW),
     ),
+    "scale plan": (
+        {TEXT, GOLD},
+        lambda f: ("scale", "plan", "--run", f"of {f}", *OF_TEXTS, f, "eager.txt", "-m", "gleu"),
+    ),
+    "logs": ({TEXT, GOLD}, lambda f: ("logs", "--source", "source.txt", f)),
     "score --source": (
         {TEXT},
         lambda f: ("score", "--source", f, "--refs", "reference1.txt", "eager.txt", "-m", "gleu"),
     ),
     **{
         f"{command} output": (
-            # Gold of one annotator is the edits of a system, too.
-            {TEXT, GOLD},
+            # Gold of one annotator is the edits of a system, too; judgments are checked as such.
+            {TEXT, GOLD, JUDGMENTS} if command == "check" else {TEXT, GOLD},
             lambda f, command=command: (  # type: ignore[misc]
                 command, *OF_TEXTS, f, "eager.txt",
                 *(("-m", "gleu") if command in ("score", "compare") else ()),

@@ -136,13 +136,23 @@ class LocalFolder(Folder):
         """A folder beside the files, on the same disk."""
         path = Path(self.place, WAITING, secrets.token_hex(8))
         with _our_words("write", str(path)):
-            path.mkdir(parents=True)
+            _make(path)
         try:
             yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):  # others are writing
                 path.parent.rmdir()
+
+
+def _make(path: Path) -> None:
+    """Make a folder in one that others make too, and take away when they find it empty."""
+    for _ in range(1000):
+        with contextlib.suppress(FileNotFoundError, FileExistsError):  # taken away meanwhile
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir()
+            return
+    path.mkdir(parents=True)
 
 
 def _flush(path: Path) -> None:

@@ -270,6 +270,7 @@ def _fill_planes(
             lo = (p if p > q else q) - slack
             if 2 * lo < p + q - slack:
                 lo = (p + q - slack + 1) // 2 if p + q > slack else 0
+            lo -= 1  # the first row of a plane is reached from the one above it, a token before
             lo = lo if lo > 0 else 0
             rows[done, 0] = lo if lo < n1 else n1
             p = reach[m, 1] + done

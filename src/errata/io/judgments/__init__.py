@@ -131,9 +131,9 @@ def read_judgments(
 
 
 def holds_judgments(path: PathLike) -> bool:
-    """Whether a file holds judgments by the look of it: our JSON lines, or Appraise's XML.
+    """Whether a file holds judgments by the look of it: JSON lines, Appraise's XML, pairwise CSV.
 
-    Tables may be anything; a pipe can be read only once, and is not looked at.
+    Other tables may be anything; a pipe can be read only once, and is not looked at.
     """
     if not os.path.isfile(path):
         return False
@@ -142,6 +142,8 @@ def holds_judgments(path: PathLike) -> bool:
     if start.startswith(b"<"):
         return b"<appraise-results" in start
     first = start.split(b"\n")[0]
+    if b"system1Id" in first and b"system2Id" in first and b"judgeID" in first:
+        return True
     return start.startswith(b"{") and b'"judge"' in first and b'"sentence"' in first
 
 
