@@ -98,8 +98,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if WHOLE_DATA.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
-    if "fuzz" not in config.option.markexpr:  # hours are spent there only when asked for
-        items[:] = [item for item in items if "fuzz" not in item.keywords]
+    for mark in ("fuzz", "nightly"):  # hours are spent there only when asked for
+        if mark not in config.option.markexpr:
+            items[:] = [item for item in items if mark not in item.keywords]
     for item in items if "not slow" in config.option.markexpr else ():
         test = getattr(item, "obj", None)
         # Hypothesis has no other way to change what a test asks for; its own plug-in reads this.

@@ -50,6 +50,11 @@ class SampleFiles:
     def output(self, system: str) -> Path:
         return self.folder / f"{system}.txt"
 
+    @property
+    def arguments(self) -> list[str]:
+        """As a command takes them."""
+        return ["--gold", str(self.gold), *(f"{s}={self.output(s)}" for s in self.systems)]
+
     def inputs(self, **more: Any) -> ShardedInputs:
         outputs = tuple((name, str(self.output(name))) for name in self.systems)
         return ShardedInputs(gold=str(self.gold), outputs=outputs, **more)

@@ -403,11 +403,12 @@ class Corpus:
 
     @property
     def batches(self) -> tuple[Corpus, ...]:
-        """The corpus in parts of at most 1,024 sentences: what threads work on."""
+        """The corpus in parts of at most 1,024 sentences, or 4,096 of many: what threads work on."""
         if len(self) <= BATCH:
             return (self,)
+        step = BATCH if len(self) <= 16 * BATCH else 4 * BATCH
         return self.derived(
-            "batches", lambda: tuple(self[i : i + BATCH] for i in range(0, len(self), BATCH))
+            "batches", lambda: tuple(self[i : i + step] for i in range(0, len(self), step))
         )
 
     @property

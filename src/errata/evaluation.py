@@ -67,7 +67,7 @@ def evaluate(
     progress: Progress | None = None,
     limits: BootstrapLimits = LIMITS,
 ) -> Scores:
-    """ScoreOfTotals one or more systems with one metric: overall, per sentence, and in resamples.
+    """Score one or more systems with one metric: overall, per sentence, and in resamples.
 
     ``metric`` may be its signature (``"m2(beta=1)"``). ``systems`` may be plain sentences, of a
     system then called ``hypotheses``, or a mapping from names to sentences. ``rng`` seeds the

@@ -23,10 +23,6 @@ def files(tmp_path: Path) -> SampleFiles:
     return tiled_sample(tmp_path / "in", 2, ("eager", "noisy"))
 
 
-def named(files: SampleFiles) -> list[str]:
-    return ["--gold", str(files.gold), *(f"{s}={files.output(s)}" for s in files.systems)]
-
-
 def without_order(printed: str) -> object:
     """JSON without what a run adds to signatures."""
 
@@ -46,7 +42,7 @@ def without_order(printed: str) -> object:
 
 
 def test_a_run_prints_what_score_prints(files: SampleFiles, tmp_path: Path) -> None:
-    what = [*named(files), "-m", "m2", "-m", "gleu", "--resamples", "200", "--json"]
+    what = [*files.arguments, "-m", "m2", "-m", "gleu", "--resamples", "200", "--json"]
     cut = ["--shard-sentences", "25", "--engine", "loop"]
     scaled = errata("scale", "run", "--run", tmp_path / "run", *what, *cut)
     scored = errata("score", *what)
@@ -56,7 +52,7 @@ def test_a_run_prints_what_score_prints(files: SampleFiles, tmp_path: Path) -> N
 
 def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> None:
     run = ("--run", tmp_path / "run")
-    planned = errata("scale", "plan", *run, *named(files), "-m", "m2", "--shard-sentences", "50")
+    planned = errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
     assert "3 tasks" in planned.stdout
     errata("scale", "task", *run, "--index", "1")
     status = json.loads(errata("scale", "status", *run, "--json").stdout)
@@ -87,7 +83,7 @@ def test_tasks_that_are_not_there(
     files: SampleFiles, tmp_path: Path, more: list[str], said: str
 ) -> None:
     run = ("--run", tmp_path / "run")
-    errata("scale", "plan", *run, *named(files), "-m", "m2", "--shard-sentences", "50")
+    errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
     assert said in errata("scale", "task", *run, *more, code=2).stderr
 
 
@@ -141,10 +137,10 @@ def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) ->
     """What a plan decides is refused where there is a plan already; levels of intervals are not."""
     run = ("--run", tmp_path / "run")
     drawn = ["-m", "gleu", "--bootstrap", "poisson", "--resamples", "200"]
-    done = errata("scale", "run", *run, *named(files), *drawn, "--engine", "loop", "--json")
+    done = errata("scale", "run", *run, *files.arguments, *drawn, "--engine", "loop", "--json")
     signature = json.loads(done.stdout)["tables"][0]["signature"]
     assert "bootstrap:poisson" in signature
-    scored = errata("score", *named(files), *drawn, "--json")
+    scored = errata("score", *files.arguments, *drawn, "--json")
     assert without_order(done.stdout) == without_order(scored.stdout)
     for idle in (["-m", "bleu"], ["--resamples", "9"], ["--seed", "3"], ["--shard-size", "1k"]):
         refused = errata("scale", "run", *run, *idle, code=2)
@@ -162,7 +158,7 @@ def test_a_loop_has_no_workers(tmp_path: Path, idle: str) -> None:
 
 def test_clean_takes_the_whole_run_where_asked(files: SampleFiles, tmp_path: Path) -> None:
     run = ("--run", tmp_path / "run")
-    errata("scale", "run", *run, *named(files), "-m", "m2", "--engine", "loop")
+    errata("scale", "run", *run, *files.arguments, "-m", "m2", "--engine", "loop")
     gone = json.loads(errata("scale", "clean", *run, "--all", "--json").stdout)["tables"][0]["rows"]
     assert {row["what"] for row in gone} == {"counts", "records", "manifest.json", "result.json"}
     assert "there is no run" in errata("scale", "status", *run, code=2).stderr
@@ -220,7 +216,7 @@ def test_more_damage_than_rounds(files: SampleFiles, tmp_path: Path) -> None:
     """Each damaged shard is counted again, however many there are."""
     run = ("--run", tmp_path / "run")
     cut = ["-m", "m2", "--shard-sentences", "12", "--resamples", "50"]
-    calm = errata("scale", "run", *run, *named(files), *cut, "--engine", "loop")
+    calm = errata("scale", "run", *run, *files.arguments, *cut, "--engine", "loop")
     result = (tmp_path / "run" / "result.json").read_bytes()
     for path in (tmp_path / "run" / "counts").rglob("*.cnt"):
         data = bytearray(path.read_bytes())
@@ -238,8 +234,9 @@ def test_an_interrupt_is_one_line_and_leaves_nobody(tmp_path: Path, engine: str)
     if engine == "dask":
         pytest.importorskip("distributed")
     files = tiled_sample(tmp_path / "in", 30, ("eager", "noisy"))
-    run = ["scale", "run", "--run", str(tmp_path / "run"), *named(files), "-m", "m2", "-m", "edits"]
-    run += ["--shard-sentences", "5", "--engine", engine]  # so many that it cannot end before
+    run = ["scale", "run", "--run", str(tmp_path / "run"), *files.arguments]
+    run += ["-m", "m2", "-m", "edits", "--engine", engine]
+    run += ["--shard-sentences", "5"]  # so many that it cannot end before
     with subprocess.Popen(
         [sys.executable, "-m", "errata", *run],
         stdout=subprocess.PIPE,

@@ -67,7 +67,7 @@ def lattice() -> Any:
 
 def planes() -> tuple[Any, ...]:
     a, b = np.array([0, 1, 2], I32), np.array([0, 3, 2], I32)
-    low, high, at, _, _ = threeway.band(a, b)
+    low, high, at, *_ = threeway.band(a, b)
     nodes = np.array([0, 3], I32), np.array([0, 3], I32)
     stages, options = np.array([0, 2], I64), np.array([0, 2, 3], I64)
     return (a, b, low, high, at, *nodes, stages, options, np.array([1, 2, 4], I32))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import tracemalloc
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, product
 from pathlib import Path
 from types import ModuleType
 
@@ -189,13 +189,10 @@ def test_planes_of_one_reference_are_the_table() -> None:
         b, c = changed(rng, a, 4, 2), changed(rng, a, 4, 2)
         k = len(c) // 2
         arrays = np.array(a, np.int32), np.array(b, np.int32)
-        low, high, at, first, _ = threeway.band(*arrays)
+        low, high, at, first, _, least = threeway.band(*arrays)
         x = (2, int(first[2]))
         xi, xj = np.array([0, 2, len(a)], np.int32), np.array([0, x[1], len(b)], np.int32)
         stages = np.array([0, 1, 2])
-        ahead = cuts.planes(
-            *arrays, low, high, at, xi, xj, stages, np.array([0, k, len(c)]), np.array(c, np.int32)
-        )
         turned = (len(b) - high[::-1]).copy(), (len(b) - low[::-1]).copy()
         turned_at = np.array([0, *np.cumsum(turned[1] - turned[0] + 1)])
         back = cuts.planes(
@@ -207,7 +204,13 @@ def test_planes_of_one_reference_are_the_table() -> None:
             stages,
             np.array([0, len(c) - k, len(c)]),
             np.array(c[::-1], np.int32),
-        )
+            least,
+        )[::-1, ::-1].copy()
+        texts = stages, np.array([0, k, len(c)]), np.array(c, np.int32)
+        ahead = [
+            cuts.planes(*arrays, low, high, at, xi, xj, *texts, *known)
+            for known in ((), (least,), (least, back))
+        ]
         before, after = costs(a, b, c), costs(a[::-1], b[::-1], c[::-1])
         through = {
             (i, j): before[i, j, k] + after[len(a) - i, len(b) - j, len(c) - k]
@@ -216,10 +219,9 @@ def test_planes_of_one_reference_are_the_table() -> None:
         }
         optimum = full_table(a, b, c)[5]
         assert min(through.values()) == optimum
-        excess = (ahead + back[::-1, ::-1])[1]
-        for (i, j), cost in through.items():
+        for each, ((i, j), cost) in product(ahead, through.items()):
             if low[i] <= j <= high[i]:
-                found = int(excess[at[i] + j - low[i]]) + through[x]
+                found = int((each + back)[1, at[i] + j - low[i]]) + through[x]
                 assert found >= cost
                 assert found == cost or cost > optimum
             else:
@@ -236,7 +238,7 @@ def test_uncompiled_planes_are_the_same() -> None:
         bands = threeway.band(*arrays), load_pure("threeway").band(*arrays)
         for ours, theirs in zip(*bands, strict=True):
             np.testing.assert_array_equal(ours, theirs)
-        low, high, at, first, _ = bands[0]
+        low, high, at, first, _, least = bands[0]
         middle = len(a) // 2
         xi = np.array([0, middle, len(a)], np.int32)
         xj = np.array([0, first[middle], len(b)], np.int32)
@@ -248,8 +250,8 @@ def test_uncompiled_planes_are_the_same() -> None:
         ]
         options = np.array([0, *accumulate(map(len, texts))], np.int64)
         tokens = np.array([token for text in texts for token in text], np.int32)
-        ours, theirs = (
-            module.planes(*arrays, low, high, at, xi, xj, np.array([0, 2, 4]), options, tokens)
-            for module in (cuts, pure)
-        )
-        np.testing.assert_array_equal(ours, theirs)
+        given = *arrays, low, high, at, xi, xj, np.array([0, 2, 4]), options, tokens
+        beyond = np.zeros((3, int(at[-1])), np.int32)
+        for known in ((), (least,), (least, beyond)):
+            ours, theirs = (module.planes(*given, *known) for module in (cuts, pure))
+            np.testing.assert_array_equal(ours, theirs)

@@ -9,11 +9,13 @@ before. The stages are taken one after the other, so that the work grows with th
 options and not with their product. See `errata.metrics.imeasure.mixtures` for what follows from it.
 
 Only points that lie in a band of the source-hypothesis table are looked at, and of its rows only
-those near enough: a token of the source that no token of a reference stands beside costs `LONE`,
-and so does one of the reference. A partial alignment that has used up ``i`` source tokens and ``t``
-of the reference therefore costs at least ``LONE * |i - t|``, and what is left likewise. Where both
-together are more than the dearest path through all X, a full alignment costs more than that of its
-own reference through X, and cannot be what denies a node: its points count as out of reach.
+those near enough. What three columns cost is what their three pairs cost, a token beside nothing
+`GAP` in each: source and hypothesis cost ``least`` or more, however they are aligned, and where
+``i`` tokens of the source and ``j`` of the hypothesis are used up beside ``t`` of the reference,
+these cost at least ``GAP * (|i - t| + |j - t|)``, and what is left likewise. Where all that is more
+than the dearest path through all X, a full alignment costs more than that of its own reference
+through X, and cannot be what denies a node: its points count as out of reach. So do, where what
+points cost from the end is known (``beyond``), those that together with it cost more than X.
 """
 
 import cython
@@ -23,6 +25,7 @@ from errata.kernels._doors import LARGEST, offsets, refuse, same_size, shaped, w
 
 # What a column costs, as in `errata.kernels.threeway`.
 MISMATCH = cython.declare(cython.const_int, 3)
+GAP = cython.declare(cython.const_int, 2)
 LONE = cython.declare(cython.const_int, 4)
 FAR = cython.declare(cython.const_int, 1 << 28)
 LARGEST_WORK = cython.declare(cython.const_longlong, 1 << 24)  # cells kept to be shared, 64 MB
@@ -37,6 +40,55 @@ class _Band:
     low: cython.int[::1]
     high: cython.int[::1]
     at: cython.longlong[::1]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _relax_inner(
+    row: cython.Py_ssize_t,
+    row_above: cython.Py_ssize_t,
+    first: cython.Py_ssize_t,
+    last: cython.Py_ssize_t,
+    s: cython.int,
+    r: cython.int,
+    b: cython.int[::1],
+    old: cython.int[::1],
+    new: cython.int[::1],
+) -> cython.void:
+    """Cells that have all their neighbours, of which nothing is asked.
+
+    What comes from the left is added last: all else compilers do for several cells at once.
+    """
+    j: cython.Py_ssize_t
+    h: cython.int
+    ac: cython.int = 0 if s == r else MISMATCH
+    ab: cython.int
+    bc: cython.int
+    best: cython.int
+    cost: cython.int
+    left: cython.int
+    for j in range(first, last + 1):
+        h = b[j - 1]
+        ab = 0 if s == h else MISMATCH
+        bc = 0 if h == r else MISMATCH
+        best = old[row + j]
+        cost = new[row_above + j]
+        best = cost if cost < best else best
+        cost = old[row_above + j] + ac
+        best = cost if cost < best else best
+        cost = new[row_above + j - 1] + ab
+        best = cost if cost < best else best
+        cost = old[row + j - 1] + bc
+        best = (cost if cost < best else best) + LONE
+        cost = old[row_above + j - 1] + ab + ac + bc
+        best = cost if cost < best else best
+        new[row + j] = best if best < FAR else FAR
+    left = new[row + first - 1]
+    for j in range(first, last + 1):
+        best = new[row + j]
+        left = left + LONE if left + LONE < best else best
+        new[row + j] = left
 
 
 @cython.cfunc
@@ -72,7 +124,6 @@ def _relax(
     inner_last: cython.int
     best: cython.int
     cost: cython.int
-    left: cython.int
     s: cython.int
     h: cython.int
     ab: cython.int
@@ -93,25 +144,7 @@ def _relax(
         j = first
         while j <= last:
             if inner_first <= j <= inner_last:
-                left = new[row + j - 1]
-                for j in range(inner_first, inner_last + 1):
-                    here = row + j
-                    above = row_above + j
-                    h = b[j - 1]
-                    ab = 0 if s == h else MISMATCH
-                    bc = 0 if h == r else MISMATCH
-                    best = old[here] if old[here] < new[above] else new[above]
-                    cost = old[above] + ac
-                    best = cost if cost < best else best
-                    cost = new[above - 1] + ab
-                    best = cost if cost < best else best
-                    cost = old[here - 1] + bc
-                    best = (cost if cost < best else best) + LONE
-                    cost = old[above - 1] + ab + ac + bc
-                    best = cost if cost < best else best
-                    best = best if best < FAR else FAR
-                    left = left + LONE if left + LONE < best else best
-                    new[here] = left
+                _relax_inner(row, row_above, inner_first, inner_last, s, r, b, old, new)
                 j = inner_last + 1
                 continue
             here = row + j
@@ -185,6 +218,75 @@ def _measure(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def _apart(
+    low: cython.longlong,
+    high: cython.longlong,
+    p: cython.longlong,
+    q: cython.longlong,
+    r: cython.longlong,
+    s: cython.longlong,
+) -> cython.longlong:
+    """The least distance of a number in ``low..high`` from p..q and from r..s together."""
+    x: cython.longlong = p if p > r else r
+    y: cython.longlong = q if q < s else s
+    z: cython.longlong
+    if x > y:
+        z = x
+        x = y
+        y = z
+    z = x if high < x else high  # any number from x to y is as near as can be
+    z = y if z > y else z
+    z = high if z > high else z
+    z = low if z < low else z
+    x = p - z if z < p else (z - q if z > q else 0)
+    y = r - z if z < r else (z - s if z > s else 0)
+    return x + y
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _near(
+    band: _Band,
+    i: cython.longlong,
+    p: cython.longlong,
+    q: cython.longlong,
+    r: cython.longlong,
+    s: cython.longlong,
+    slack: cython.longlong,
+) -> cython.bint:
+    """Whether row i can matter where references have p to q tokens before, and r to s after."""
+    n1: cython.longlong = band.a.shape[0]
+    n2: cython.longlong = band.b.shape[0]
+    apart: cython.longlong = _apart(i, i, p, q, n1 - s, n1 - r)
+    apart += _apart(band.low[i], band.high[i], p, q, n2 - s, n2 - r)
+    return GAP * apart <= slack
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _bound(
+    band: _Band, beyond: cython.int[::1], plane: cython.int[::1], ends: cython.longlong[::1]
+) -> cython.void:
+    """Put out of reach what costs more than X, and find the first and last row left."""
+    i: cython.Py_ssize_t
+    x: cython.Py_ssize_t
+    ends[0] = band.a.shape[0]
+    ends[1] = 0
+    for i in range(band.a.shape[0] + 1):
+        for x in range(band.at[i], band.at[i + 1]):
+            if plane[x] + beyond[x] > 0:
+                plane[x] = FAR
+            else:
+                ends[1] = i
+                if i < ends[0]:
+                    ends[0] = i
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def _fill_planes(
     band: _Band,
     xi: cython.int[::1],
@@ -196,13 +298,17 @@ def _fill_planes(
     rows: cython.longlong[:, ::1],
     work: cython.int[:, ::1],
     through: cython.int[::1],
+    least: cython.longlong,
+    beyond: cython.int[:, ::1],
+    ends: cython.longlong[::1],
     found: cython.int[:, ::1],
 ) -> cython.void:
     """Fill ``found[m, cell]`` for every node m.
 
     ``reach[m]`` are the least and most tokens that references have before node m, and after it;
     ``rows`` is room for those in reach after so many tokens of a stage, ``through`` for what each
-    option costs; ``work`` has a plane for as many tokens as ``rows``, or two.
+    option costs; ``work`` has a plane for as many tokens as ``rows``, or two; ``ends`` has room for
+    two rows. ``beyond`` is empty where nothing is known of what follows.
     """
     n1: cython.longlong = band.a.shape[0]
     n2: cython.int = cython.cast(cython.int, band.b.shape[0])
@@ -222,7 +328,9 @@ def _fill_planes(
     shared: cython.bint = work.shape[0] >= rows.shape[0]
     p: cython.longlong
     q: cython.longlong
-    slack: cython.longlong = 0
+    r: cython.longlong
+    s: cython.longlong
+    slack: cython.longlong = -least
     dearest: cython.longlong
     i0: cython.int
     i1: cython.int
@@ -250,36 +358,38 @@ def _fill_planes(
             if through[o] > dearest:
                 dearest = through[o]
         slack += dearest
-    slack = slack // LONE
     # Any other, less that.
     for m in range(xi.shape[0] - 1):
         for x in range(cells):
             found[m + 1, x] = FAR
-            work[0, x] = found[m, x]
         longest = 0
         shortest = -1
         for o in range(stages[m], stages[m + 1]):
             rest = options[o + 1] - options[o]
             longest = rest if rest > longest else longest
             shortest = rest if shortest < 0 or rest < shortest else shortest
-        rows[0, 0] = 0
-        rows[0, 1] = n1
+        ends[0] = 0
+        ends[1] = n1
+        if beyond.shape[0]:
+            _bound(band, beyond[m], found[m], ends)
+        for x in range(cells):
+            work[0, x] = found[m, x]
+        rows[0, 0] = ends[0]
+        rows[0, 1] = ends[1]
+        lo = ends[0]
         for done in range(1, longest + 1):
             p = reach[m, 0] + done
-            q = n1 - reach[m + 1, 3] - (longest - done)
-            lo = (p if p > q else q) - slack
-            if 2 * lo < p + q - slack:
-                lo = (p + q - slack + 1) // 2 if p + q > slack else 0
-            lo -= 1  # the first row of a plane is reached from the one above it, a token before
-            lo = lo if lo > 0 else 0
-            rows[done, 0] = lo if lo < n1 else n1
-            p = reach[m, 1] + done
-            q = n1 - reach[m + 1, 2] - (shortest - done if shortest > done else 0)
-            hi = (p if p < q else q) + slack
-            if 2 * hi > p + q + slack:
-                hi = (p + q + slack) // 2 if p + q + slack > 0 else 0
-            hi = hi if hi < n1 else n1
-            rows[done, 1] = hi if hi > rows[done, 0] else rows[done, 0]
+            q = reach[m, 1] + done
+            r = reach[m + 1, 2] + (shortest - done if shortest > done else 0)
+            s = reach[m + 1, 3] + longest - done
+            while lo < n1 and not _near(band, lo, p, q, r, s, slack):
+                lo += 1
+            hi = n1
+            while hi > lo and not _near(band, hi, p, q, r, s, slack):
+                hi -= 1
+            # The first row of a plane is reached from the one above it, a token before.
+            rows[done, 0] = lo - 1 if lo > ends[0] else ends[0]
+            rows[done, 1] = hi
         for o in range(stages[m], stages[m + 1]):
             # What the option has in common with the one before it is there already.
             done = 0
@@ -335,11 +445,14 @@ def planes(
     stages: cython.longlong[::1],
     options: cython.longlong[::1],
     tokens: cython.int[::1],
+    least: cython.longlong = 0,
+    beyond: cython.int[:, ::1] = None,
 ):
     """The planes of all nodes, ``[node, cell]``; cell (i, j) is ``at[i] + j - low[i]``.
 
-    ``a`` and ``b`` are source and hypothesis; stage m has the options ``stages[m]`` to
-    ``stages[m + 1]``, option o the tokens ``options[o]`` to ``options[o + 1]``.
+    ``a`` and ``b`` are source and hypothesis, and ``least`` is what any alignment of the two
+    costs; stage m has the options ``stages[m]`` to ``stages[m + 1]``, option o the tokens
+    ``options[o]`` to ``options[o + 1]``. ``beyond`` are the planes found from the end, turned round.
     """
     same_size(low=low, high=high)
     shaped("low", low, len(a) + 1)
@@ -359,6 +472,7 @@ def planes(
     offsets("stages", stages, max(0, len(options) - 1))
     offsets("options", options, len(tokens))
     within("tokens", tokens, LARGEST)
+    within("least", least, LARGEST)
     band: _Band = _Band()
     band.a, band.b = a, b
     band.low, band.high, band.at = low, high, at
@@ -371,9 +485,26 @@ def planes(
     within_reach: cython.longlong[:, ::1] = np.zeros((longest, 2), np.int64)
     through: cython.int[::1] = np.zeros(max(1, len(options)), np.int32)
     reach: cython.longlong[:, ::1] = np.zeros((len(xi), 4), np.int64)
+    ends: cython.longlong[::1] = np.zeros(2, np.int64)
+    known: cython.int[:, ::1] = np.zeros((0, 1), np.int32) if beyond is None else beyond
+    if beyond is not None:
+        shaped("beyond", beyond, len(xi), cells)
     with cython.nogil:
         _measure(stages, options, reach)
         _fill_planes(
-            band, xi, xj, stages, options, tokens, reach, within_reach, work, through, found
+            band,
+            xi,
+            xj,
+            stages,
+            options,
+            tokens,
+            reach,
+            within_reach,
+            work,
+            through,
+            least,
+            known,
+            ends,
+            found,
         )
     return planes_array

@@ -647,8 +647,8 @@ def band(a: cython.int[::1], b: cython.int[::1]):
 
     An optimal three-way alignment costs at most twice the pairwise optimum above the sum of the
     three pairwise optima, so that no point further above the optimum than that lies on one.
-    Returns ``low``, ``high``, ``at`` (columns and cells of each row), and for each i the first
-    and the last j of one optimal pairwise alignment.
+    Returns ``low``, ``high``, ``at`` (columns and cells of each row), for each i the first and
+    the last j of one optimal pairwise alignment, and what that costs.
     """
     m: cython.Py_ssize_t = len(a)
     n: cython.Py_ssize_t = len(b)
@@ -671,7 +671,7 @@ def band(a: cython.int[::1], b: cython.int[::1]):
     low = inside.argmax(axis=1).astype(np.int32)
     high = (n - inside[:, ::-1].argmax(axis=1)).astype(np.int32)
     at = np.concatenate([[0], np.cumsum(high - low + 1)]).astype(np.int64)
-    return low, high, at, first, last
+    return low, high, at, first, last, optimum
 
 
 @cython.cfunc

@@ -28,14 +28,19 @@ def best_mixture(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vect
     A vector holds unchanged, missed, needless, right and wrong columns, then unchanged and
     missed ones of the source.
     """
-    left = [list(dict.fromkeys(stage)) for stage in stages]
+    every = [list(dict.fromkeys(stage)) for stage in stages]
+    # Stages without a choice, as most are, count as one.
+    alone = [stage[0] for stage in every if len(stage) == 1]
+    left = [[tuple(map(sum, zip(*alone, strict=True)))]] if alone else []
+    left += [stage for stage in every if len(stage) > 1]
     for wacc_over_under, acc_over_under in _quotients(weight):
-        if all(len(stage) == 1 for stage in left):  # as in most sentences: nothing to choose
+        if all(len(stage) == 1 for stage in left):  # nothing to choose
             break
         left, wacc = _maximal(left, *wacc_over_under)
         left = _most_improved(left, wacc)
         left, _ = _maximal(left, *acc_over_under)
-    return [max(stage) for stage in left]
+    chosen = map(max, left[1:] if alone else left)
+    return [stage[0] if len(stage) == 1 else next(chosen) for stage in every]
 
 
 @lru_cache(maxsize=8)

@@ -202,7 +202,7 @@ class NumberedChain(NamedTuple):
     def between(self, left: int, right: int) -> list[Ids]:
         """All texts of the elements from ``left`` to before ``right``, each once."""
         if right == left + 1:
-            return list(dict.fromkeys(self.texts[left]))
+            return list(self.texts[left])
         chosen = product(*self.texts[left:right])
         return list(dict.fromkeys(map(tuple, map(itertools.chain.from_iterable, chosen))))
 
@@ -217,10 +217,10 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
     The second value is False if a limit was hit and not all nodes are proven to be such.
     """
     a, b = np.array(chain.source, np.int32), np.array(hypothesis, np.int32)
-    low, high, at, first, last = threeway.band(a, b)
+    low, high, at, first, last, least = threeway.band(a, b)
     positions = chain.positions()
     points = _points(chain, [(int(first[i]), int(last[i])) for i in positions], int(at[-1]))
-    mirrored = _mirror(low, high, len(b))
+    turned = a[::-1].copy(), b[::-1].copy(), *_mirror(low, high, len(b))
     spent = 0
     while len(points) > 2:
         xi = np.array([positions[node] for node, _ in points], np.int32)
@@ -229,17 +229,15 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
         spent += int(at[-1]) * sum(len(text) + 1 for part in parts for text in part)
         if spent > chain.limits.steps:
             return points, False
-        ahead = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts))
         back = cuts.planes(
-            a[::-1].copy(),
-            b[::-1].copy(),
-            *mirrored,
+            *turned,
             len(a) - xi[::-1],
             len(b) - xj[::-1],
             *_flat([[text[::-1] for text in part] for part in parts[::-1]]),
-        )
-        excess = ahead
-        excess += back[::-1, ::-1]
+            least,
+        )[::-1, ::-1].copy()
+        excess = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts), least, back)
+        excess += back
         rows, cells = np.arange(len(points)), at[xi] + xj - low[xi]
         own = excess[rows, cells]
         excess[rows, cells] = np.iinfo(np.int32).max

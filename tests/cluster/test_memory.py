@@ -1,0 +1,65 @@
+"""What workers and driver of a run hold in memory does not grow with the number of sentences."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from run_folders import tiled_sample
+
+MB = 2**20
+WORKER, DRIVER = 250 * MB, 200 * MB
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the system says it elsewhere")
+# The driver by itself: what a parent is told of its children counts their workers in, and what a
+# process is told of itself counts its parent in, which it was a copy of at first.
+DRIVEN = """
+import sys
+from pathlib import Path
+from errata.cli import main
+try:
+    main()
+finally:
+    said = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()
+    print(int(said[0]) * 1024, file=sys.stderr)
+"""
+
+
+class Peaks(NamedTuple):
+    """The most memory that the driver held, and any of its workers."""
+
+    driver: int
+    worker: int
+
+
+def peaks_of(folder: Path, copies: int, *more: str) -> Peaks:
+    files = tiled_sample(folder / "in", copies, ("eager",))
+    run = ["scale", "run", "--run", str(folder / "run"), *files.arguments, "-m", "m2", "-q"]
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVEN, *run, "--workers", "2", *more],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    records = [json.loads(p.read_text())["record"] for p in (folder / "run" / "records").iterdir()]
+    assert sum(record["sentences"] for record in records) == 72 * copies
+    return Peaks(int(done.stderr.split()[-1]), max(record["peak_bytes"] for record in records))
+
+
+@pytest.mark.slow
+def test_four_times_the_sentences_take_no_more_memory(tmp_path: Path) -> None:
+    few, many = (peaks_of(tmp_path / str(n), n, "--shard-size", "1M") for n in (300, 1200))
+    assert many.driver < min(DRIVER, few.driver + 10 * MB)
+    assert many.worker < min(WORKER, few.worker + 10 * MB)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("millions", [1, 10])
+def test_millions_of_sentences(tmp_path: Path, millions: int) -> None:
+    peaks = peaks_of(tmp_path, -(-millions * 1_000_000 // 72))
+    assert peaks.driver < DRIVER
+    assert peaks.worker < WORKER
