@@ -403,7 +403,7 @@ class Corpus:
 
     @property
     def batches(self) -> tuple[Corpus, ...]:
-        """The corpus in parts of at most 1,024 sentences, or 4,096 of many: what threads work on."""
+        """The corpus in parts of 1,024 sentences, or 4,096 of many: what threads work on."""
         if len(self) <= BATCH:
             return (self,)
         step = BATCH if len(self) <= 16 * BATCH else 4 * BATCH

@@ -452,7 +452,8 @@ def planes(
 
     ``a`` and ``b`` are source and hypothesis, and ``least`` is what any alignment of the two
     costs; stage m has the options ``stages[m]`` to ``stages[m + 1]``, option o the tokens
-    ``options[o]`` to ``options[o + 1]``. ``beyond`` are the planes found from the end, turned round.
+    ``options[o]`` to ``options[o + 1]``. ``beyond`` are the planes found from the end, turned
+    round.
     """
     same_size(low=low, high=high)
     shaped("low", low, len(a) + 1)
