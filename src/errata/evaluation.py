@@ -103,12 +103,18 @@ def checked_counts(
     guard: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
+    part: bool = False,
 ) -> list[Floats]:
-    """The counts ``[sentence, reference, k]`` of every system, checked; for `scores_of`."""
+    """The counts ``[sentence, reference, k]`` of every system, checked; for `scores_of`.
+
+    Of a ``part`` of a corpus they are unsettled where only the whole settles them.
+    """
     check_inputs(metric, corpus, systems)
     for hypotheses in systems if guard else ():
         check_once(corpus, hypotheses)
     with blamed(metric):
+        if part and metric.unsettled is not None:
+            return metric.unsettled.count_all(corpus, systems, threads=threads, progress=progress)
         counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
         _check_counts(metric, corpus, systems, counts, fault)
     return [summable(each) for each in counts]

@@ -166,7 +166,8 @@ def _between(
 ) -> tuple[Corpus, Sequence[Hypotheses]]:
     if (start, stop) == (0, len(corpus)):
         return corpus, systems
-    return corpus[start:stop], [each[start:stop] for each in systems]
+    part = replace(corpus[start:stop], first=corpus.first + start)
+    return part, [each[start:stop] for each in systems]
 
 
 def run_task(

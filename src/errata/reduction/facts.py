@@ -231,7 +231,7 @@ def count_part(
         nothing = [[np.zeros((0, 1, len(m.statistics))) for _ in systems] for m in metrics]
         return nothing, PartFacts.of(metrics, corpus, systems)
     counts = [
-        checked_counts(metric, corpus, systems, guard=guard and not at, threads=threads)
+        checked_counts(metric, corpus, systems, guard=guard and not at, threads=threads, part=True)
         for at, metric in enumerate(metrics)
     ]
     return counts, PartFacts.of(metrics, corpus, systems)

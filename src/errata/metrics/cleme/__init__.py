@@ -12,12 +12,12 @@ from typing import Literal, Self
 
 import numpy as np
 
+from errata.data import Corpus, Hypotheses
 from errata.edits import GoldEditing, split_extractor
 from errata.edits.origins import OutputEditing
 from errata.errors import InputError
 from errata.metrics.base import (
     Before,
-    WholeCountsError,
     by_name,
     check_beta,
     f_beta,
@@ -28,18 +28,15 @@ from errata.metrics.base import (
     whole,
 )
 from errata.metrics.choice import best_references
-from errata.metrics.cleme.fates import FN, FP, FPNE, KINDS, TN, TP, ComparedChunks, WeighChunk
-from errata.metrics.cleme.merged import MergedChunk
+from errata.metrics.cleme.fates import FN, FP, FPNE, KINDS, TN, TP
+from errata.metrics.cleme.lengths import BITS, ChunkLengths
 from errata.metrics.cleme.merging import Merging, Mode
-from errata.numbers import Floats, Ints, ratio
+from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
 __all__ = ["CLEME", "CLEME2"]
 
 TIES = ((TP, 1), (FP, -1), (FN, -1), (TN, 1))
-# The length weights of the released program: other values that its papers name never take effect.
-SHARPNESS, LIGHTEST, HEAVIEST = 2.0, 0.75, 1.25
-BITS = 40  # behind the point of weights: the sum of a corpus keeps the program's six digits
 DIGITS = 4  # to which the program rounds P, R, F and accuracy
 NOISE = 12  # digits beyond which two scores differ by rounding only
 
@@ -112,37 +109,26 @@ class CLEME(Merging):
     def _own_score(self, counts: Floats) -> Floats:
         return self._figures(counts)[2].round(DIGITS)
 
-    def _weights(self, sentences: Sequence[ComparedChunks]) -> WeighChunk:
-        if self.weights == "none":
-            return super()._weights(sentences)
-        sizes = [
-            max(chunk.length, len(words))
-            for each in sentences
-            for chunk in each.chunks
-            for words, changed in zip(chunk.words[1:], chunk.changed[1:], strict=True)
-            if changed
-        ]
-        mean = sum(sizes) / len(sizes) if sizes else 0.0
-        middle = mean if self.middle is None else self.middle
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """As the others, or with weights by length."""
+        if self.unsettled is not None:
+            return self.unsettled.settle_all(corpus, systems, threads=threads, progress=progress)
+        return super().count_all(corpus, systems, threads=threads, progress=progress)
 
-        def weight(fate: int, _: ComparedChunks, chunk: MergedChunk, __: Sequence[int]) -> float:
-            if fate == TN:
-                return 1.0
-            away = chunk.size - middle if fate == FP else middle - chunk.size
-            # Far from the middle the exponential is beyond what is clipped anyway.
-            steep = float(np.exp(np.clip(away, -50, 50)))
-            value = SHARPNESS / (1 + (SHARPNESS - 1) * steep)
-            return float(fixed_point(np.clip(value, LIGHTEST, HEAVIEST), BITS))
-
-        return weight
+    @property
+    def unsettled(self) -> ChunkLengths | None:
+        """Chunks by their lengths, where these decide what they weigh."""
+        return ChunkLengths(self) if self.weights == "length" else None
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
-        if before is not None and self.weights == "length" and self.middle is None:
-            raise WholeCountsError(
-                "cleme: the mean length of chunks in the whole corpus decides their weights",
-                remedy="give it, as cleme(middle=1.5), or take weights=none",
-            )
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
         score = self._alone if alone else self._so_far
         return best_references(

@@ -9,13 +9,12 @@ from typing import Literal, Self
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.edits import GoldEditing, split_extractor, with_edits
+from errata.edits import GoldEditing, split_extractor
 from errata.edits.origins import OutputEditing, origins
 from errata.errors import InputError
 from errata.metrics.base import (
     Before,
     Metric,
-    WholeCountsError,
     by_name,
     check_beta,
     f_beta,
@@ -24,8 +23,9 @@ from errata.metrics.base import (
     whole,
 )
 from errata.metrics.choice import best_references
-from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching, chunk_references
-from errata.metrics.difficulty.map import map_difficulty, read_tally, weight
+from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching
+from errata.metrics.difficulty.map import map_difficulty, read_weight_file, weight
+from errata.metrics.difficulty.placed import PlacedChunks
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
@@ -126,11 +126,6 @@ class Difficulty(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score of the sentences so far, or of the sentence alone."""
-        if before is not None and self.weights not in ("none", "systems"):
-            raise WholeCountsError(
-                "difficulty: a file of weights is one of the whole corpus",
-                remedy="take weights=systems, which come from the outputs themselves",
-            )
         return best_references(
             counts,
             self._value,
@@ -139,6 +134,11 @@ class Difficulty(Metric):
             monotone=self.measure == "F" and not bool((counts < 0).any()),
             before=before,
         )
+
+    @property
+    def unsettled(self) -> PlacedChunks | None:
+        """Chunks with their places, which a file of weights goes by."""
+        return None if self.weights in ("none", "systems") else PlacedChunks(self)
 
     @property
     def single(self) -> Self:
@@ -208,9 +208,8 @@ class Difficulty(Metric):
         """How many systems the weights come from, and the file they stand in."""
         if self.weights == "systems":
             return len(systems), ""
-        gold = with_edits(corpus, self.gold, self.extractor)
-        tally = read_tally(self.weights, gold, chunk_references(gold, self.ignore))
-        return tally.systems, tally.origin
+        file, origin = read_weight_file(self.weights, corpus)
+        return file.systems, origin
 
     def _value(self, totals: Sequence[float]) -> float:
         tp, fp, fn, tn, wrong = totals
