@@ -82,7 +82,8 @@ def test_running_f_is_that_of_exact_sums(case: tuple[Floats, list[int]]) -> None
             if not math.isnan(row[0]):
                 after = [t + Fraction(x) for t, x in zip(totals, row, strict=True)]
                 ties = (sign * row[k] for k, sign in TIES)
-                options.append((edits._rounded_f(after), *ties, -r))  # type: ignore[attr-defined]
+                f = round(edits._official_f(after), 4)  # type: ignore[attr-defined]
+                options.append((f, *ties, -r))
         best = -max(options)[-1]
         wanted.append(best)
         totals = [t + Fraction(x) for t, x in zip(totals, rows[best], strict=True)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from fractions import Fraction
 from typing import Literal, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ from errata.metrics.base import (
     precision_recall,
     whole,
 )
-from errata.metrics.choice import best_references
+from errata.metrics.choice import RunningRule, Share, best_alone, best_references, f_share, rounded
 from errata.metrics.cleme.fates import FN, FP, FPNE, KINDS, TN, TP
 from errata.metrics.cleme.lengths import BITS, ChunkLengths
 from errata.metrics.cleme.merging import Merging, Mode
@@ -130,10 +131,14 @@ class CLEME(Merging):
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
-        score = self._alone if alone else self._so_far
-        return best_references(
-            counts, score, alone=alone, ties=TIES, monotone=not alone, before=before
-        )
+        if alone:
+            return best_alone(counts, self._alone, TIES)
+        share = f_share(self.beta, len(self.statistics), empty=1)
+
+        def ranked(totals: Sequence[Fraction]) -> int:
+            return rounded(share.of(totals), DIGITS, lambda: self._so_far(totals))
+
+        return best_references(counts, RunningRule(ranked, (share,), DIGITS, TIES), before=before)
 
     @property
     def single(self) -> Self:
@@ -162,8 +167,8 @@ class CLEME(Merging):
     def _rounded(self, totals: Sequence[float]) -> list[float]:
         return [round(float(each), DIGITS) for each in self._figures(np.array(totals, np.float64))]
 
-    def _so_far(self, totals: Sequence[float]) -> float:
-        return self._rounded(totals)[2]
+    def _so_far(self, totals: Sequence[Fraction]) -> float:
+        return float(self._figures(np.array(totals, np.float64))[2])
 
     def _alone(self, totals: Sequence[float]) -> tuple[float, ...]:
         p, r, f, accuracy = self._rounded(totals)
@@ -255,18 +260,37 @@ class CLEME2(Merging):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
-        alone = self.choice == "isolated" or self.total == "mean"
         factors = self.sentence_factors if self.total == "mean" else self.factors
 
-        def so_far(totals: Sequence[float]) -> float:
-            return round(float(self._weighed(np.array(totals, np.float64), factors)), NOISE)
-
         def by_itself(totals: Sequence[float]) -> tuple[float, float]:
-            return so_far(totals), round(float(_shares(np.array(totals, np.float64))[3]), NOISE)
+            own = np.array(totals, np.float64)
+            score, over = self._weighed(own, factors), _shares(own)[3]
+            return round(float(score), NOISE), round(float(over), NOISE)
 
-        if alone:
-            return best_references(counts, by_itself, alone=True, ties=())
-        return best_references(counts, so_far, alone=False, ties=TIES, before=before)
+        if self.choice == "isolated" or self.total == "mean":
+            return best_alone(counts, by_itself)
+        shares = self._exact_shares()
+
+        def ranked(totals: Sequence[Fraction]) -> Fraction:
+            return sum((share.of(totals) for share in shares), Fraction(0))
+
+        rule = RunningRule(ranked, shares, ties=TIES)
+        return best_references(counts, rule, before=before)
+
+    def _exact_shares(self) -> tuple[Share, Share]:
+        """The score as two quotients, but for what is the same for all."""
+        hit, wrong, under, over = (Fraction(repr(float(factor))) for factor in self.factors)
+        none, one = Fraction(0), Fraction(1)
+
+        def share(above: dict[int, Fraction], below: tuple[int, ...]) -> Share:
+            every = range(len(self.statistics))
+            return Share(
+                tuple(above.get(k, none) for k in every),
+                tuple(one if k in below else none for k in every),
+            )
+
+        needed = share({TP: hit, FPNE: -wrong, FN: -under}, (TP, FPNE, FN))
+        return needed, share({FP: -over, FPNE: over}, (TP, FP))
 
     @property
     def single(self) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from fractions import Fraction
 from typing import Literal, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from errata.metrics.base import (
     precision_recall,
     whole,
 )
-from errata.metrics.choice import best_references
+from errata.metrics.choice import RunningRule, Share, best_references, f_share
 from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching
 from errata.metrics.difficulty.map import map_difficulty, read_weight_file, weight
 from errata.metrics.difficulty.placed import PlacedChunks
@@ -126,14 +127,8 @@ class Difficulty(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score of the sentences so far, or of the sentence alone."""
-        return best_references(
-            counts,
-            self._value,
-            alone=self.choice == "isolated",
-            # Weights below 0, which a, b and c can make, are no more the better the more they are.
-            monotone=self.measure == "F" and not bool((counts < 0).any()),
-            before=before,
-        )
+        rule = RunningRule(self._value, (self._share,))
+        return best_references(counts, rule, alone=self.choice == "isolated", before=before)
 
     @property
     def unsettled(self) -> PlacedChunks | None:
@@ -211,11 +206,20 @@ class Difficulty(Metric):
         file, origin = read_weight_file(self.weights, corpus)
         return file.systems, origin
 
-    def _value(self, totals: Sequence[float]) -> float:
-        tp, fp, fn, tn, wrong = totals
+    @property
+    def _share(self) -> Share:
+        """The score as a quotient of sums, where no weight is negative."""
+        if self.measure == "F":
+            return f_share(self.beta, len(self.statistics), empty=0)
+        one, none = Fraction(1), Fraction(0)
+        return Share((one, none, none, one, none), (one, none, none, one, one))
+
+    def _value(self, totals: Sequence[Fraction]) -> Fraction:
+        """The score of exact sums; weights below 0, which a, b and c can make, are no shares."""
         if self.measure == "A":
-            return (tp + tn) / (tp + tn + wrong) if tp + tn + wrong else 0.0
-        p = tp / (tp + fp) if tp + fp else 0.0
-        r = tp / (tp + fn) if tp + fn else 0.0
-        square = self.beta * self.beta
-        return (1 + square) * p * r / (square * p + r) if p + r else 0.0
+            return self._share.of(totals)
+        tp, fp, fn = totals[:3]
+        p, r = (tp / (tp + x) if tp + x else Fraction(0) for x in (fp, fn))
+        square = Fraction(repr(float(self.beta))) ** 2
+        below = square * p + r
+        return (1 + square) * p * r / below if below else Fraction(0)
