@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.cluster.counting import record_name, run_task
+from errata.cluster.counting import ShardRecord, record_name, run_task
+from errata.cluster.crew import WorkerLostError, run_processes
 from errata.cluster.driving import clean_run, count_tasks, finish_run, plan_run, planned_run
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted, read_manifest
 from errata.cluster.status import run_status
+from errata.cluster.worker import WorkOrder
 from errata.data import Scores
 from errata.errors import InputError, MissingExtraError
 from errata.evaluation import evaluate
@@ -25,6 +30,8 @@ from errata.io.weights import write_weights
 from errata.metrics import parse
 from errata.metrics.difficulty.map import map_difficulty
 from errata.parameters import name_in
+from errata.reduction import scores_of_parts
+from errata.resampling import BootstrapLimits
 from run_folders import planned, result_of, run_of, tiled_sample
 from variants import VARIANTS
 
@@ -273,6 +280,83 @@ def test_a_kill_while_reading_goes_on_at_the_cursor(
     assert min(read[: 7 * len(files.systems)]) == 4  # then all of it, being small
     assert result_of(tmp_path / "run") == result_of(tmp_path / "whole")
     assert not (tmp_path / "run" / "reduce").exists()
+
+
+def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shard that was read, then damaged, and counted again with another sentence left out."""
+    from errata.cluster import reducing
+
+    files = tiled_sample(tmp_path / "in", 3)
+    places = []
+    for name, left_out in (("once", [7]), ("twice", [2])):
+        folder, manifest = planned(tmp_path / name, files, "m2", shard_sentences=20)
+        count_tasks(folder, manifest, range(len(manifest.tasks)))
+        run_task(folder, manifest, 1, left_out=left_out)
+        places.append(folder)
+    monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
+
+    def stop(done: int, total: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reducing.reduce_run(places[1], manifest, progress=stop)
+    run_task(places[1], manifest, 1, left_out=[7])
+    held = BootstrapLimits(held=10)  # otherwise all is read again, being small
+    monkeypatch.setattr(reducing, "scores_of_parts", partial(scores_of_parts, limits=held))
+    monkeypatch.setattr(reducing.Standing, "start", partial(reducing.Standing.start, limits=held))
+    for folder in places:
+        finish_run(folder, manifest, counting=False)
+    assert result_of(tmp_path / "twice") == result_of(tmp_path / "once")
+
+
+class FakeCrew:
+    """Workers that die of sentence 3, and, once that is left out, of sentence 7."""
+
+    def __init__(self) -> None:
+        self.orders: list[WorkOrder] = []
+        self.free = 1
+
+    @property
+    def busy(self) -> int:
+        return len(self.orders)
+
+    def __enter__(self) -> FakeCrew:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def alone(self) -> FakeCrew:
+        return FakeCrew()
+
+    def ask(self, order: WorkOrder) -> None:
+        self.orders.append(order)
+
+    def answers(self, _: float) -> Iterator[tuple[WorkOrder, object]]:
+        order = self.orders.pop()
+        deadly = 7 if 3 in order.left_out else 3
+        start, stop = order.stretch or (0, 20)
+        if start <= deadly < stop and deadly not in order.left_out:
+            yield order, WorkerLostError(order.task, "died")
+        elif order.stretch is not None:
+            yield order, None
+        else:
+            record = ShardRecord("", order.task, 18, {}, left_out=order.left_out)
+            yield order, record.to_json()
+
+
+def test_a_task_that_is_looked_into_twice_counts_its_sentences_once(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    _, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    crew: Any = FakeCrew()
+    (record,) = run_processes(crew, manifest, [0], allow_failed=2)
+    assert record.left_out == (3, 7)
+    with pytest.raises(InputError, match=r"sentence 8 \(from 1\).*--allow-failed 2"):
+        list(run_processes(crew, manifest, [0], allow_failed=1))
+    with pytest.raises(InputError, match=r"sentence 4 \(from 1\).*--allow-failed 3"):
+        list(run_processes(crew, manifest, [0], allow_failed=2, left_out=2))
 
 
 def test_cleaning_leaves_the_result(tmp_path: Path) -> None:

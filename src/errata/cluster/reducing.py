@@ -6,11 +6,13 @@ is killed here goes on where it was.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from errata.cluster.counting import (
     DamagedFileError,
@@ -73,6 +75,12 @@ class _SetCounts:
             raise InputError(f"{self.set.name} is empty", remedy="give at least one sentence")
         return found
 
+    def digests(self, task: Task, metric: int) -> bytes:
+        """What tells the files of a metric from others, of one shard."""
+        files = self.record(task).files
+        names = (count_file(task, metric, s, self.manifest) for s in range(len(self.set.systems)))
+        return "".join(files[name].sha256 for name in names if name in files).encode("ascii")
+
     def left_out(self) -> list[int]:
         """The numbers, from 1, of sentences that ended whoever counted them."""
         return [place + 1 for task in self.tasks for place in self.record(task).left_out]
@@ -124,7 +132,7 @@ def reduce_run(
         for m, text in enumerate(manifest.wanted.metrics):
             metric = parse(text)
             with blamed(metric):
-                cursor = _Cursor(folder, manifest, f"{CURSORS}/{number:04d}-{m:04d}.json")
+                cursor = _Cursor(counts, m, f"{CURSORS}/{number:04d}-{m:04d}.json")
                 standing = _read(counts, metric, m, cursor, one_more)
                 scores.append(_scores(counts, metric, m, facts, standing, failed))
         sets.append(RunScores(each.name, tuple(scores)))
@@ -171,31 +179,50 @@ def _read(
             several = [counts.of_task(task, m, s) for s in systems]
             for part in zip(*several, strict=True):
                 standing = standing.take(part)
-            cursor.write(k + 1, standing)
+            cursor.write(k + 1, task, standing)
         one_more()
     return standing
 
 
 @dataclass
 class _Cursor:
-    """Up to which shard a metric was read, in a file; written now and then."""
+    """Up to which shard a metric was read, in a file; written now and then.
 
-    folder: Folder
-    manifest: Manifest
+    It names the files that were read: where one was counted again meanwhile, and is another, what
+    was read does not count.
+    """
+
+    counts: _SetCounts
+    metric: int
     name: str
     written: float = field(default_factory=time.monotonic)
+    files: Any = field(default_factory=hashlib.sha256)  # those that were read
 
     def read(self, metric: Metric) -> tuple[int, Standing] | None:
         """The next shard and the sums so far; None where there is no cursor that can be read."""
         with suppress(FileNotFoundError, KeyError, TypeError, ValueError, InputError):
-            data = decode_json(self.folder.read(self.name).decode("utf-8"))
-            if data["manifest"] == self.manifest.digest:
-                return int(data["next"]), Standing.from_state(metric, data["state"])
+            data = decode_json(self.counts.folder.read(self.name).decode("utf-8"))
+            shard, files = int(data["next"]), hashlib.sha256()
+            if data["manifest"] != self.counts.manifest.digest or shard < 0:
+                return None
+            for task in self.counts.tasks[:shard]:
+                files.update(self.counts.digests(task, self.metric))
+            if data["files"] == files.hexdigest():
+                standing = Standing.from_state(metric, data["state"])
+                self.files = files
+                return shard, standing
         return None
 
-    def write(self, shard: int, standing: Standing) -> None:
+    def write(self, shard: int, task: Task, standing: Standing) -> None:
+        """So many shards were read, the last of them in this task."""
+        self.files.update(self.counts.digests(task, self.metric))
         if time.monotonic() - self.written < CURSOR_SECONDS:
             return
-        state = {"manifest": self.manifest.digest, "next": shard, "state": standing.state()}
-        self.folder.write(json.dumps(state).encode("utf-8"), self.name, lasting=False)
+        state = {
+            "manifest": self.counts.manifest.digest,
+            "next": shard,
+            "files": self.files.hexdigest(),
+            "state": standing.state(),
+        }
+        self.counts.folder.write(json.dumps(state).encode("utf-8"), self.name, lasting=False)
         self.written = time.monotonic()
