@@ -296,6 +296,14 @@ def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
         run_task(folder, manifest, 1, left_out=left_out)
         places.append(folder)
     monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
+    held = BootstrapLimits(held=10)  # otherwise all is read again, being small
+    start = reducing.Standing.start
+    monkeypatch.setattr(reducing, "scores_of_parts", partial(scores_of_parts, limits=held))
+    monkeypatch.setattr(
+        reducing.Standing,
+        "start",
+        lambda metric, systems, limits=held: start(metric, systems, limits),
+    )
 
     def stop(done: int, total: int) -> None:
         if done == 4:
@@ -304,9 +312,6 @@ def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
     with pytest.raises(KeyboardInterrupt):
         reducing.reduce_run(places[1], manifest, progress=stop)
     run_task(places[1], manifest, 1, left_out=[7])
-    held = BootstrapLimits(held=10)  # otherwise all is read again, being small
-    monkeypatch.setattr(reducing, "scores_of_parts", partial(scores_of_parts, limits=held))
-    monkeypatch.setattr(reducing.Standing, "start", partial(reducing.Standing.start, limits=held))
     for folder in places:
         finish_run(folder, manifest, counting=False)
     assert result_of(tmp_path / "twice") == result_of(tmp_path / "once")
