@@ -31,6 +31,7 @@ from errata.resampling import (
     GrowingHistogram,
     Histogram,
     bootstrap_kind,
+    document_blocks,
     resample,
 )
 from errata.sums import Sums, summable
@@ -222,13 +223,14 @@ def _scores_of(
             resamples=resamples,
             rng=rng,
             weights=lambda: resample_weights(corpus, resamples, rng),
+            blocks=[document_blocks(corpus.documents)] if corpus.documents else None,
         )
     return assembled(
         metric,
         [each.system for each in systems],
         totals,
         resampled,
-        drawn_facts(resamples, rng, kind),
+        drawn_facts(resamples, rng, kind, documents=bool(corpus.documents)),
         SaidOfScores(
             (*metric.context(corpus, systems), *corpus_facts(corpus)),
             metric.notes(corpus, systems),
@@ -247,11 +249,18 @@ def vectors(
     return GrowingHistogram(stacked.shape[1], limits).added(Histogram.of(stacked)).histogram
 
 
-def drawn_facts(resamples: int, rng: Seed, kind: DrawnKind | None) -> tuple[str, ...]:
-    """What a signature says of resamples."""
+def drawn_facts(
+    resamples: int, rng: Seed, kind: DrawnKind | None, *, documents: bool = False
+) -> tuple[str, ...]:
+    """What a signature says of resamples; ``documents``: blocks are of these.
+
+    >>> drawn_facts(9, 0, "blocks", documents=True)
+    ('resamples:9', 'seed:0', 'bootstrap:blocks of documents')
+    """
     if not resamples:
         return ()
-    return (f"resamples:{resamples}", f"seed:{seed_name(rng)}", f"bootstrap:{kind}")
+    of = " of documents" if kind == "blocks" and documents else ""
+    return (f"resamples:{resamples}", f"seed:{seed_name(rng)}", f"bootstrap:{kind}{of}")
 
 
 def assembled(

@@ -21,11 +21,12 @@ from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted, read_manifest
 from errata.cluster.status import run_status
 from errata.cluster.worker import WorkOrder
-from errata.data import Scores
+from errata.data import Corpus, Reference, Scores
 from errata.errors import InputError, MissingExtraError
 from errata.evaluation import evaluate
 from errata.io.folders import LocalFolder
 from errata.io.scores import read_score_file
+from errata.io.shards import ShardedInputs
 from errata.io.weights import write_weights
 from errata.metrics import parse
 from errata.metrics.difficulty.map import map_difficulty
@@ -94,6 +95,45 @@ def test_a_file_of_weights_goes_by_the_places_of_sentences(tmp_path: Path) -> No
         inputs = [("gold", files.inputs(annotators=(0,)))]
         manifest = plan_run(folder, Wanted((metric,), resamples=100), inputs, shard_sentences=size)
         same(finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0], wanted)
+
+
+def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
+    """A column of documents; a sentence without one is a document of its own."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    files = tiled_sample(tmp_path / "in", 2)
+    corpus, systems = files.read()
+    names = [None if i % 10 == 9 else f"essay {i // 10}" for i in range(144)]
+    texts = [
+        [r.corrected(s) for r in refs]
+        for s, refs in zip(corpus.sources, corpus.references, strict=True)
+    ]
+    for size, group in ((1000, 1000), (25, 30)):
+        table = {
+            "source": corpus.sources,
+            "references": texts,
+            "document": names,
+            **{f"hyp:{each.system}": each.sentences for each in systems},
+        }
+        path = tmp_path / f"{size}.parquet"
+        write_table(pyarrow.table(table), path, row_group_size=group)
+        folder = LocalFolder(str(tmp_path / f"run {size}"))
+        wanted = Wanted(("m2()",), resamples=50, bootstrap="blocks")
+        inputs = [("logs", ShardedInputs(parquet=str(path), guard=False))]
+        manifest = plan_run(folder, wanted, inputs, shard_sentences=size)
+        (scores,) = finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores
+        plain = Corpus(
+            corpus.sources,
+            tuple(tuple(Reference(k, text=t) for k, t in enumerate(several)) for several in texts),
+            documents=tuple(
+                f"row {i + 1}" if name is None else f"document {name}"
+                for i, name in enumerate(names)
+            ),
+        )
+        drawn = evaluate("m2", plain, systems, resamples=50, bootstrap="blocks", guard=False)
+        same(scores, drawn)
+        assert "bootstrap:blocks of documents" in scores.context
 
 
 @settings(max_examples=5)

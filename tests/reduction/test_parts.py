@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -257,6 +257,38 @@ def test_a_kind_that_is_asked_for(text: str, kind: str) -> None:
         bootstrap=kind,  # type: ignore[arg-type]
     )
     assert_same(found, wanted)
+
+
+@pytest.mark.parametrize("text", ["m2", "gleu"])
+@settings(max_examples=10, deadline=None)
+@given(cuts=st.lists(st.integers(0, 66), max_size=5), limits=st.sampled_from([LIMITS, MANY]))
+def test_blocks_of_documents_are_those_of_the_whole(
+    text: str, cuts: list[int], limits: BootstrapLimits
+) -> None:
+    corpus, systems = tiled(TILES)
+    documented = replace(corpus, documents=tuple(f"essay {i // 7}" for i in range(66)))
+    ends = itertools.pairwise((0, *sorted(cuts), 66))
+    batches = ((documented[a:b], [h[a:b] for h in systems]) for a, b in ends)
+    drawn: dict[str, Any] = {"resamples": 20, "bootstrap": "blocks", "guard": False}
+    with enumerating(limits):
+        (found,) = evaluate_batches([parse(text)], batches, limits=limits, **drawn)
+        wanted = evaluate(text, documented, systems, limits=limits, **drawn)
+        other = evaluate(text, corpus, systems, limits=limits, **drawn)
+    assert_same(found, wanted)
+    assert "bootstrap:blocks of documents" in found.context
+    assert "bootstrap:blocks" in other.context
+    assert not np.array_equal(found.resampled, other.resampled)
+
+
+def test_documents_of_some_sentences_are_refused() -> None:
+    corpus, systems = tiled(1)
+    documented = replace(corpus, documents=("essay",) * 6)
+    batches = [(documented[:3], [h[:3] for h in systems]), (corpus[3:], [h[3:] for h in systems])]
+    with pytest.raises(InputError, match="only some sentences have a document"):
+        evaluate_batches([parse("m2")], batches, bootstrap="blocks", guard=False)
+    with pytest.raises(InputError, match="documents of 2 sentences, but there are 6"):
+        replace(corpus, documents=("essay",) * 2)
+    assert documented.without_sentences(1).documents == ("essay",) * 5
 
 
 @pytest.mark.parametrize("text", IN_PARTS)

@@ -17,6 +17,7 @@ from typing import Any
 from errata.cluster.counting import (
     DamagedFileError,
     ShardRecord,
+    block_file,
     count_file,
     read_count_file,
     read_record,
@@ -32,7 +33,7 @@ from errata.io.strict_json import decode_json
 from errata.metrics import Metric, parse
 from errata.numbers import Floats, Progress
 from errata.plugins import blamed
-from errata.reduction import PartFacts, Standing, scores_of_parts
+from errata.reduction import FlatParts, PartFacts, Standing, scores_of_parts
 
 __all__ = ["CURSORS", "reduce_run"]
 
@@ -81,6 +82,21 @@ class _SetCounts:
         names = (count_file(task, metric, s, self.manifest) for s in range(len(self.set.systems)))
         return "".join(files[name].sha256 for name in names if name in files).encode("ascii")
 
+    def blocks(self) -> FlatParts | None:
+        """The blocks of all sentences by their documents; None where these are not known."""
+        if self.manifest.wanted.bootstrap != "blocks":
+            return None
+        filled = [task for task in self.tasks if self.record(task).facts is not None]
+        known = [
+            task for task in filled if block_file(task, self.manifest) in self.record(task).files
+        ]
+        if known and len(known) != len(filled):
+            raise InputError(
+                f"{self.set.name}: only some sentences have a document",
+                remedy="give every file a column of documents, or none",
+            )
+        return FlatParts(_BlockParts(self, known)) if known else None
+
     def left_out(self) -> list[int]:
         """The numbers, from 1, of sentences that ended whoever counted them."""
         return [place + 1 for task in self.tasks for place in self.record(task).left_out]
@@ -93,6 +109,20 @@ class _SetCounts:
             place = f"{self.folder.place}/{record_name(task.number)}"
             raise DamagedFileError(f"the record knows no {name}", place, task.number)
         return read_count_file(self.folder, name, known, task.number)
+
+
+@dataclass(frozen=True)
+class _BlockParts:
+    """The blocks of sentences over these shards, as often as they are asked for."""
+
+    counts: _SetCounts
+    tasks: list[Task]
+
+    def __iter__(self) -> Iterator[Floats]:
+        for task in self.tasks:
+            name = block_file(task, self.counts.manifest)
+            known = self.counts.record(task).files[name]
+            yield from read_count_file(self.counts.folder, name, known, task.number)
 
 
 @dataclass(frozen=True)
@@ -161,6 +191,7 @@ def _scores(
         rng=wanted.seed,
         bootstrap=wanted.bootstrap,
         standing=standing,
+        blocks=counts.blocks(),
         context=(
             f"order:manifest sha256-{counts.set.order[:16]}",
             *((f"failed:{numbers}",) if failed else ()),

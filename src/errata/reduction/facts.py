@@ -317,6 +317,7 @@ def _turns(
             corpus,
             sources=tuple(corpus.sources[i] for i in sentences),
             references=tuple(corpus.references[i] for i in sentences),
+            documents=(),
             skipped=(),
             whole=None,
         )

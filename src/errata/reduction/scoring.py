@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,6 +51,7 @@ def scores_of_parts(
     bootstrap: BootstrapKind = "auto",
     standing: Standing | None = None,
     context: tuple[str, ...] = (),
+    blocks: Iterable[Floats] | None = None,
     sentences: bool = False,
     limits: BootstrapLimits = LIMITS,
 ) -> Scores:
@@ -60,9 +61,10 @@ def scores_of_parts(
     gone through several times: once where a histogram of them is enough (not at all if
     ``standing`` has read them all), again for Poisson weights, a choice made in rounds, or weights
     that the whole corpus decides.
-    ``context`` is what else belongs in the signature; ``sentences`` adds the scores of single
-    sentences, which take memory of their own. Corpora of at most ``limits.held`` sentences are put
-    together, system by system.
+    ``context`` is what else belongs in the signature; ``blocks`` are those of the sentences where
+    their documents are known (`errata.resampling.document_blocks`); ``sentences`` adds the scores
+    of single sentences, which take memory of their own. Corpora of at most ``limits.held``
+    sentences are put together, system by system.
 
     >>> from errata import Corpus, Hypotheses, evaluate
     >>> from errata.metrics import parse
@@ -105,9 +107,10 @@ def scores_of_parts(
                 histogram=histogram,
                 resamples=resamples,
                 rng=rng,
+                blocks=blocks,
             )
         alone = [_alone(metric, each, facts) for each in parts] if sentences else []
-        drawn = (*drawn_facts(resamples, rng, kind), *context)
+        drawn = (*drawn_facts(resamples, rng, kind, documents=blocks is not None), *context)
         return assembled(metric, systems, found.totals, resampled, drawn, told, alone)
 
 
