@@ -97,6 +97,7 @@ def test_a_file_of_weights_goes_by_the_places_of_sentences(tmp_path: Path) -> No
         same(finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0], wanted)
 
 
+@pytest.mark.filterwarnings("ignore:.*are source and output swapped")
 def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
     """A column of documents; a sentence without one is a document of its own."""
     pyarrow = pytest.importorskip("pyarrow")
