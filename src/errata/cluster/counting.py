@@ -323,7 +323,16 @@ def read_count_file(folder: Folder, name: str, known: CountFile, task: int) -> I
             if (size, digest.hexdigest()) != known:
                 raise DamagedFileError("the result file is not what was written", place, task)
             file.seek(0)
+            left = size
             while head := file.read(LENGTH):
-                yield unpack_counts(file.read(int.from_bytes(head, "little")))
+                length = int.from_bytes(head, "little")
+                left -= len(head) + length
+                if left < 0:
+                    raise DamagedFileError("the result file ends too early", place, task)
+                try:
+                    counts = unpack_counts(file.read(length))
+                except InputError as error:
+                    raise DamagedFileError(error.problem, place, task) from None
+                yield counts
     except FileNotFoundError:
         raise DamagedFileError("the result file is gone", place, task) from None
