@@ -115,7 +115,7 @@ class Share(NamedTuple):
         Fraction(15, 19)
         """
         above, below = (
-            sum((w * t for w, t in zip(weights, totals, strict=False) if w), Fraction(0))
+            sum((w * t for w, t in zip(weights, totals, strict=True) if w), Fraction(0))
             for weights in self[:2]
         )
         return above / below if below else Fraction(self.empty)

@@ -410,20 +410,20 @@ def _generators(draws: int, skipped: int) -> list[np.random.RandomState]:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSoFar:
     """Where Python 3's generators are after some sentences, which ``history`` tells from others."""
 
     history: bytes = b""
     states: tuple[tuple[Any, ...], ...] = field(default=(), compare=False, repr=False)
 
 
-NOT_DRAWN = Drawn()
+NOT_DRAWN = DrawnSoFar()
 
 
 @lru_cache(maxsize=2)
 def python3_draws(
-    numbers: tuple[int, ...], draws: int, before: Drawn = NOT_DRAWN
-) -> tuple[Ints, Drawn]:
+    numbers: tuple[int, ...], draws: int, before: DrawnSoFar = NOT_DRAWN
+) -> tuple[Ints, DrawnSoFar]:
     """What the script draws when Python 3 runs it: ``randint`` takes bits and rejects.
 
     ``before`` is where the generators are after the sentences before these, and what comes with
@@ -447,4 +447,4 @@ def python3_draws(
     result.setflags(write=False)
     choice: NDArray[np.int64] = result
     history = hashlib.sha256(before.history + repr(numbers).encode()).digest()
-    return choice, Drawn(history, tuple(states))
+    return choice, DrawnSoFar(history, tuple(states))

@@ -42,7 +42,7 @@ __all__ = [
     "map_difficulty",
     "outcomes",
     "read_weight_file",
-    "refuse_several",
+    "refuse_annotators",
     "weigh_units",
     "weight",
 ]
@@ -215,7 +215,7 @@ def map_difficulty(
 def read_tally(path: str, gold: Corpus, chunks: Chunks) -> Tally:
     """The counts of a weight file, which must have been made for these chunks."""
     file, origin = read_weight_file(path, gold)
-    refuse_several(path, gold)
+    refuse_annotators(path, gold)
     numbers = np.arange(len(gold))
     solved = check_weights(path, file, numbers, np.diff(chunks.bounds), len(gold), gold.number)
     return Tally(solved, file.systems, origin)
@@ -231,7 +231,7 @@ def read_weight_file(path: str, gold: Corpus) -> tuple[WeightFile, str]:
     return WeightFile(file.systems, counts), f"{Path(path).name}@{digest[:8]}"
 
 
-def refuse_several(path: str, corpus: Corpus) -> None:
+def refuse_annotators(path: str, corpus: Corpus) -> None:
     """Refuse a weight file for several annotators."""
     if corpus.most_references > 1:
         raise InputError(

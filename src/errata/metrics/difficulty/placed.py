@@ -18,7 +18,7 @@ from errata.metrics.difficulty.map import (
     check_weights,
     map_difficulty,
     outcomes,
-    refuse_several,
+    refuse_annotators,
     weigh_units,
     weight,
 )
@@ -53,7 +53,7 @@ class PlacedChunks(Unsettled):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """``[sentence, 1, number and chunks]``; 0 is no chunk."""
-        refuse_several(self.metric.weights, corpus)
+        refuse_annotators(self.metric.weights, corpus)
         plain = replace(self.metric, weights="none")
         found = map_difficulty(corpus, systems, plain, threads=threads, progress=progress)
         bounds = found.chunks.bounds
