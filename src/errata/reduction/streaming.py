@@ -13,7 +13,8 @@ from errata.metrics.base import Metric
 from errata.numbers import Floats, Seed
 from errata.plugins import blamed
 from errata.reduction.cursor import CountParts, Standing
-from errata.reduction.facts import PartFacts, check_parts, count_part
+from errata.reduction.facts import PartFacts
+from errata.reduction.parts import check_parts, count_part
 from errata.reduction.scoring import scores_of_parts
 from errata.resampling import LIMITS, BootstrapKind, BootstrapLimits, document_blocks
 from errata.workers import circles_left
