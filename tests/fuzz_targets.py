@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import fuzz_runs
+
 __all__ = ["SAMPLE", "TARGETS", "Target", "first_sentences", "head"]
 
 XLSX = find_spec("openpyxl") is not None  # spreadsheets need the extra
@@ -420,4 +422,14 @@ TARGETS = (
         else ()
     ),
     *([Target("spreadsheet", _spreadsheets, _spreadsheet, ".xlsx")] if XLSX else ()),
+    Target("counts", fuzz_runs.packed_counts, fuzz_runs.unpacked, ".cnt"),
+    Target("count file", fuzz_runs.count_files, fuzz_runs.count_in, ".cnt"),
+    Target("plan of a run", fuzz_runs.manifests, fuzz_runs.plan_in, ".json"),
+    Target("record", fuzz_runs.records, fuzz_runs.record_in, ".json", refuses=False),
+    Target("shards", lambda: [head(_sample("gold.m2")[0], 40)], fuzz_runs.read_shards, ".m2"),
+    *(
+        [Target("parquet", fuzz_runs.parquets, fuzz_runs.parquet_in, ".parquet")]
+        if find_spec("pyarrow")
+        else ()
+    ),
 )  # fmt: skip

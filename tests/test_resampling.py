@@ -25,6 +25,7 @@ from errata.resampling import (
     _poisson_weights,
     aligned,
     bootstrap_kind,
+    document_blocks,
     resample,
 )
 
@@ -189,3 +190,29 @@ def test_blocks_of_rows_are_where_they_were(sizes: list[int]) -> None:
     found = list(aligned(parts, 4))
     assert [len(each) for each in found[:-1]] == [4] * (len(found) - 1)
     assert [row for each in found for row in each[:, 0].tolist()] == rows[:, 0].tolist()
+
+
+def test_documents_are_drawn_as_blocks() -> None:
+    """Sentences of a document that are alike say no more than one: intervals are wider by √10."""
+    rng = np.random.default_rng(3)
+    rows = np.repeat(rng.random((100, 1)), 10, axis=0)
+    order = rng.permutation(1000)  # and not beside each other
+    documents = [f"essay {i // 10}" for i in order]
+    blocks = [document_blocks(documents)]
+
+    def spread(blocks: list[Floats] | None) -> float:
+        found = resample(
+            lambda totals: totals[..., 0] / totals[..., 1],
+            [np.concatenate([rows[order], np.ones((1000, 1))], axis=1)],
+            1,
+            "blocks",
+            sentences=1000,
+            histogram=None,
+            resamples=2000,
+            rng=0,
+            blocks=blocks,
+        )
+        return float(found.std())
+
+    ratio = spread(blocks) / (rows.std() * 10**0.5 / 1000**0.5)
+    assert 0.9 < ratio < 1.1

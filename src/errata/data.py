@@ -290,8 +290,9 @@ class Corpus:
     made through one corpus share its vocabulary. ``kept`` names the annotators where the
     references of others were left out; ``skipped`` are the sentences left out of the ``whole``, by
     their place there; ``tokens`` is what cut its texts into tokens; ``first`` is how many
-    sentences stand before it, where it is read as a part of a larger one. What follows from a
-    corpus is kept with it (`derived`).
+    sentences stand before it, where it is read as a part of a larger one; ``documents`` name what
+    each sentence belongs to, where that is known. What follows from a corpus is kept with it
+    (`derived`).
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     >>> len(corpus), corpus.most_references
@@ -309,6 +310,7 @@ class Corpus:
     tokens: str = field(default="as_is", kw_only=True)
     whole: Corpus | None = field(default=None, kw_only=True, repr=False, compare=False)
     first: int = field(default=0, kw_only=True, repr=False, compare=False)
+    documents: tuple[str, ...] = field(default=(), kw_only=True, repr=False, compare=False)
     _derived: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -324,6 +326,11 @@ class Corpus:
             raise InputError(
                 f"{len(self.sources)} sources but {len(self.references)} sets of references",
                 remedy="give one tuple of references per source",
+            )
+        if self.documents and len(self.documents) != len(self.sources):
+            raise InputError(
+                f"documents of {len(self.documents)} sentences, but there are {len(self.sources)}",
+                remedy="name the document of every sentence, or of none",
             )
         ordered = tuple(_in_order(references) for references in self.references)
         object.__setattr__(self, "references", ordered)
@@ -373,6 +380,7 @@ class Corpus:
         for name, value in (
             ("sources", self.sources[which]),
             ("references", self.references[which]),
+            ("documents", self.documents[which]),
             ("skipped", ()),
             ("whole", None),
             ("first", 0),
@@ -469,6 +477,7 @@ class Corpus:
             self,
             sources=tuple(self.sources[i] for i in stay),
             references=tuple(self.references[i] for i in stay),
+            documents=tuple(self.documents[i] for i in stay) if self.documents else (),
             skipped=tuple(i for i in range(len(before)) if i not in left),
             whole=before,
         )

@@ -9,12 +9,13 @@ over the distinct vectors of counts. This is the sentence bootstrap, at the cost
 ``poisson``: every sentence counts Poisson(1) times, from a generator keyed by the seed and by the
 sentence's number, so that nothing has to be held; totals are brought back to the number of
 sentences.
-``blocks``: neighbouring sentences are put into blocks together, and blocks are drawn, with
-replacement: for sentences of one document, which are not independent.
+``blocks``: sentences of one document, or neighbours where documents are not known, are put into
+blocks together, and blocks are drawn, with replacement: such sentences are not independent.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,6 +38,7 @@ __all__ = [
     "Histogram",
     "bootstrap",
     "bootstrap_kind",
+    "document_blocks",
     "resample",
 ]
 
@@ -194,11 +196,13 @@ def resample(
     resamples: int,
     rng: Seed,
     weights: Callable[[], Iterable[Floats]] | None = None,
+    blocks: Iterable[Floats] | None = None,
 ) -> Floats:
     """Scores ``[resample, system]``; ``parts`` are the counts taken, ``[sentence, system * k]``.
 
     Parts may be gone through several times. ``weights`` are those of the sentences where they are
-    known already.
+    known already; ``blocks`` are those of the sentences where their documents are known, in the
+    same parts or others (`document_blocks`).
     """
     if kind == "histogram":
         assert histogram is not None
@@ -209,7 +213,7 @@ def resample(
         known = weights() if weights else bootstrap_weights(sentences, resamples, rng)
         return _scored(score, known, rows, systems)
     if kind == "blocks":
-        sums = _block_sums(parts)
+        sums = _block_sums(parts, blocks)
         return _scored(score, bootstrap_weights(len(sums), resamples, rng), sums, systems)
     return _poisson(score, parts, systems, sentences, resamples, rng)
 
@@ -306,14 +310,31 @@ def _poisson(
     return np.concatenate(found)
 
 
-def _block_sums(parts: Iterable[Floats]) -> Floats:
+def document_blocks(documents: Sequence[str]) -> Floats:
+    """The block of each sentence by its document, ``[sentence, 1]``: the same wherever it stands.
+
+    >>> document_blocks(["essay 1", "essay 1", "essay 2"]).ravel().tolist()
+    [4059.0, 4059.0, 1457.0]
+    """
+    known: dict[str, float] = {}
+    for name in documents:
+        if name not in known:
+            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+            known[name] = float(int.from_bytes(digest[:8], "little") % BLOCKS)
+    return np.array([[known[name]] for name in documents], np.float64).reshape(-1, 1)
+
+
+def _block_sums(parts: Iterable[Floats], blocks: Iterable[Floats] | None) -> Floats:
     """The sums of each block that has sentences, in the order of the blocks."""
     sums: dict[int, Floats] = {}
+    documents = None if blocks is None else aligned(blocks)
     for number, rows in enumerate(aligned(parts)):
         runs = np.arange(number * KEYED, number * KEYED + len(rows)) // RUN
-        blocks = _mixed(runs.astype(np.uint64)) % np.uint64(BLOCKS)
+        place = _mixed(runs.astype(np.uint64)) % np.uint64(BLOCKS)
+        if documents is not None:
+            place = next(documents)[:, 0].astype(np.uint64)
         for block, several in itertools.groupby(
-            zip(blocks.tolist(), rows, strict=True), key=lambda pair: pair[0]
+            zip(place.tolist(), rows, strict=True), key=lambda pair: pair[0]
         ):
             own = np.sum([row for _, row in several], axis=0)
             sums[block] = sums[block] + own if block in sums else own

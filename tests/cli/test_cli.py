@@ -63,6 +63,24 @@ def test_scoring_does_not_import_scipy() -> None:
     assert "scipy" not in found
 
 
+SCALE = ("dask", "distributed", "pyarrow", "fsspec", "zstandard")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import errata",
+        RUN.format(["--help"]),
+        RUN.format(["score", "--sample"]),
+        RUN.format(["score", "--help"]),
+        RUN.format(["scale", "--help"]),
+    ],
+)
+def test_the_extras_of_scale_are_imported_where_they_are_used(code: str) -> None:
+    """Who scores a file does not pay for clusters, tables and object stores."""
+    assert loaded(code) & set(SCALE) == set()
+
+
 def test_help_lists_every_command() -> None:
     text = errata("--help").stdout
     for name in COMMANDS:

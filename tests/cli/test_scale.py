@@ -94,6 +94,10 @@ def test_tasks_that_are_not_there(
         (["--shard-size", "many"], "'many' is not a size; write it as 64M"),
         (["--storage", "key"], "is not KEY=VALUE"),
         (["--scheduler", "tcp://127.0.0.1:1"], "--scheduler goes with --engine dask"),
+        (
+            ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--life", "9"],
+            "--life goes with workers of our own",
+        ),
     ],
 )
 def test_what_is_refused(tmp_path: Path, given: list[str], said: str) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from errata.cluster.crew import Crew, run_processes
+from errata.cluster.dask_engine import dask_client
 from errata.cluster.driving import finish_run
 from errata.cluster.engines import EngineSettings
 from errata.errors import InputError
@@ -210,6 +211,10 @@ class TestDask:
         ) as process:
             finished(process)
         assert result_of(tmp_path / "run") == wanted
+
+    def test_its_workers_have_the_life_that_is_asked_for(self) -> None:
+        with dask_client(workers=1, life=33) as client:
+            assert client.cluster.scheduler.worker_ttl == 33
 
     def test_a_killed_worker_costs_its_task(
         self, files: SampleFiles, wanted: bytes, tmp_path: Path

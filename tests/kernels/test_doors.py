@@ -29,6 +29,7 @@ from errata.kernels import (
     maxmatch_long,
     ngrams,
     normal,
+    running,
     ter,
     threeway,
     trueskill,
@@ -110,6 +111,13 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
             "choose",
             (np.ones((2, 2, 3), I64), np.array([5, 4, 1]), np.array([3, 4, 5]), False),
         ),
+        "decide": (
+            running,
+            "decide",
+            (np.ones((2, 2, 3)), np.ones((1, 3)), np.ones((1, 3)), np.ones(1))
+            + (np.array([[0, 1], [2, -1]], I64), np.zeros((3, 2)), 0.0, True, False, 0)
+            + (np.zeros(2, I64),),
+        ),
         "propose": (
             maxmatch,
             "propose",
@@ -180,7 +188,7 @@ def function(key: str, compiled: bool) -> Callable[..., Any]:
 
 def test_every_public_entry_is_here() -> None:
     modules: set[ModuleType] = {module for module, _, _ in ENTRIES.values()}
-    assert len(modules) == 13
+    assert len(modules) == 14
     for module in modules:
         pure = load_pure(module.__name__.split(".")[-1])
         own = {

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
@@ -391,7 +392,8 @@ def test_annotators_are_equal_whose_f_is_equal_in_four_digits() -> None:
     """As ERRANT rounds: what differs in the fifth digit is decided by the counts."""
     before = [(8000, 4000, 4000), (np.nan,) * 3]
     close = [(1, 0, 0), (2, 1, 1)]
-    scores = [Edits()._rounded_f([8000 + a, 4000 + b, 4000 + c]) for a, b, c in close]
+    totals = [[Fraction(8000 + a), Fraction(4000 + b), Fraction(4000 + c)] for a, b, c in close]
+    scores = [round(Edits()._official_f(each), 4) for each in totals]
     assert scores[0] == scores[1]
     exact = [(8000 + a) / (12000 + a + b) for a, b, _ in close]
     assert exact[0] > exact[1]

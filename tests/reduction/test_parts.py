@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,11 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.errors import InputError
+from errata.edits import with_edits
+from errata.errors import InputError, MissingExtraError
 from errata.evaluation import evaluate
-from errata.metrics import gleu, parse
-from errata.metrics.base import Metric, WholeCorpusError, WholeCountsError, join_counts
+from errata.io.weights import write_weights
+from errata.metrics import METRICS, gleu, parse
+from errata.metrics.base import Metric, WholeCountsError, join_counts
+from errata.metrics.difficulty.chunks import chunk_references
 from errata.numbers import Floats
+from errata.parameters import name_in
 from errata.reduction import (
     PartFacts,
     Standing,
@@ -30,13 +37,17 @@ from errata.reduction import (
 )
 from errata.resampling import LIMITS, BootstrapLimits
 from errata.testing import example_corpus, example_systems
-from variants import VARIANTS
+from tiny_encoder import LEARNED
+from variants import ENCODED, VARIANTS
 
 # A corpus that is put together, one that is read part by part, and one without a histogram.
 READ, MANY = BootstrapLimits(held=5, share=1), BootstrapLimits(held=5, distinct=2)
 # One sentence alone is too little to know the language of.
 pytestmark = pytest.mark.filterwarnings("ignore:the language model trigram")
-WHOLE = ("judge", "judge(mode=edit, criterion=impact, group=1, repeats=1, schema=False)")
+# What no part can be scored by, with the reason that the documentation gives (docs/scale.md).
+REFUSED = {
+    "judge": "it shows the sentences around one, and what it says of its answers is of all of them"
+}
 TILES = 11
 
 
@@ -45,6 +56,20 @@ def tiled(tiles: int) -> tuple[Corpus, list[Hypotheses]]:
     one = example_corpus()
     corpus = Corpus(one.sources * tiles, one.references * tiles, name="example")
     return corpus, [Hypotheses(h.system, h.sentences * tiles) for h in example_systems()]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A file of weights, where the tests run: five systems, of whom some got each chunk right."""
+    place = tmp_path_factory.mktemp("weights")
+    corpus = tiled(TILES)[0].keep_annotators(0)
+    gold = with_edits(corpus, "as_is", "aligned")
+    sizes = np.diff(chunk_references(gold).bounds).tolist()
+    write_weights(
+        5, [[(i + c) % 6 for c in range(n)] for i, n in enumerate(sizes)], place / "weights.txt"
+    )
+    with contextlib.chdir(place):
+        yield
 
 
 class Counted(NamedTuple):
@@ -58,12 +83,22 @@ class Counted(NamedTuple):
 @cache
 def counted(text: str) -> Counted:
     metric = parse(text)
-    corpus, systems = tiled(TILES)
-    found = [
-        count_part([metric], corpus[i : i + 1], [h[i : i + 1] for h in systems], guard=False)
-        for i in range(len(corpus))
-    ]
-    return Counted(metric, [counts[0] for counts, _ in found], [facts for _, facts in found])
+    found = [part_of(metric, i, i + 1) for i in range(6 * TILES)]
+    return Counted(metric, [counts for counts, _ in found], [facts for _, facts in found])
+
+
+def part_of(metric: Metric, start: int, stop: int) -> tuple[list[Floats], PartFacts]:
+    """The counts of all systems in a part of the corpus, and its facts."""
+    corpus, systems = corpus_for(metric)
+    part = replace(corpus[start:stop], first=start)
+    counts, facts = count_part([metric], part, [h[start:stop] for h in systems], guard=False)
+    return counts[0], facts
+
+
+def corpus_for(metric: Metric, tiles: int = TILES) -> tuple[Corpus, list[Hypotheses]]:
+    """The corpus; a file of weights is one of one annotator."""
+    corpus, systems = tiled(tiles)
+    return (corpus.keep_annotators(0) if "weights.txt" in repr(metric) else corpus), systems
 
 
 @contextmanager
@@ -80,17 +115,22 @@ def enumerating(limits: BootstrapLimits) -> Iterator[None]:
 @cache
 def of_the_whole(text: str, limits: BootstrapLimits) -> Scores:
     with enumerating(limits):
-        return evaluate(parse(text), *tiled(TILES), resamples=20, guard=False, limits=limits)
+        metric = parse(text)
+        return evaluate(metric, *corpus_for(metric), resamples=20, guard=False, limits=limits)
 
 
 def of_parts(text: str, cuts: Sequence[int], limits: BootstrapLimits) -> Scores:
     metric, counts, facts = counted(text)
     ends = list(itertools.pairwise((0, *cuts, len(counts))))
-    nothing = np.zeros((0, 1, len(metric.statistics)))
-    parts = [
-        [join_counts([nothing, *(each[s] for each in counts[a:b])]) for a, b in ends]
-        for s in range(3)
-    ]
+    if metric.unsettled is not None:  # sentences of one part are not those of several
+        several = [part_of(metric, a, b)[0] for a, b in ends]
+        parts = [[each[s] for each in several] for s in range(3)]
+    else:
+        nothing = np.zeros((0, 1, len(metric.statistics)))
+        parts = [
+            [join_counts([nothing, *(each[s] for each in counts[a:b])]) for a, b in ends]
+            for s in range(3)
+        ]
     together = facts[0]
     for each in facts[1:]:
         together = together + each
@@ -119,7 +159,19 @@ def assert_same_sentences(found: Scores, wanted: Scores) -> None:
         np.testing.assert_array_equal(part, wanted.sentence_parts[name])
 
 
-IN_PARTS = [text for text in VARIANTS if text not in WHOLE]
+# What the whole corpus settles: mean lengths, and places in a file of weights.
+SETTLED = [
+    "cleme",
+    "cleme(total=mean, mode=independent)",
+    "cleme(choice=isolated, beta=1)",
+    "difficulty(weights='weights.txt')",
+    "difficulty(weights='weights.txt', measure=A, a=2, b=1, c=3)",
+    "interpolate(first=cleme, second=m2, weight=0.5)",
+    "interpolate(first=m2, second='cleme(mode=independent)', weight=0.25)",
+    "interpolate(first='difficulty(weights=\"weights.txt\")', second=cleme, weight=0.5)",
+]
+IN_PARTS = [text for text in (*VARIANTS, *SETTLED) if name_in(text) not in REFUSED]
+MODELLED = [*LEARNED, *ENCODED]
 CUTS = [(), (31,), range(9, 63, 9), range(1, 64), (0, 0, 1, 1, 65, 66, 66)]
 
 
@@ -128,16 +180,41 @@ CUTS = [(), (31,), range(9, 63, 9), range(1, 64), (0, 0, 1, 1, 65, 66, 66)]
 def test_parts_score_as_the_whole(text: str, limits: BootstrapLimits) -> None:
     """1, 2, 7 and 64 parts, and parts with no sentence or one."""
     for cuts in CUTS:
-        if "python3" in text and limits.held < 66:
-            with pytest.raises(WholeCorpusError, match="references=expected"):
-                of_parts(text, tuple(cuts), limits)
-            return
         found = of_parts(text, tuple(cuts), limits)
         assert_same(found, of_the_whole(text, limits))
         assert_same_sentences(found, of_the_whole(text, limits))
 
 
-@pytest.mark.parametrize("text", ["m2", "m2(choice=optimal)", "gleu", "edits", "imeasure"])
+@pytest.mark.parametrize("name", METRICS.builtin)
+def test_every_metric_is_scored_in_parts_or_refused(name: str) -> None:
+    """All that `errata metrics` lists; what is left out is refused, and has a reason."""
+    if name in REFUSED:
+        with pytest.raises(WholeCountsError):
+            check_parts(parse(name))
+        return
+    assert any(name_in(text) == name for text in (*IN_PARTS, *MODELLED))
+    for text in (*IN_PARTS, *MODELLED):
+        check_parts(parse(text))
+
+
+@pytest.mark.lm
+@pytest.mark.parametrize("text", MODELLED)
+def test_models_score_parts_as_the_whole(
+    text: str, tiny_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every text goes through a model once: what it says is kept."""
+    monkeypatch.chdir(tiny_models)
+    try:
+        for limits in (LIMITS, MANY):
+            for cuts in ((31,), (0, 0, 1, 1, 65, 66, 66)):
+                assert_same(of_parts(text, cuts, limits), of_the_whole(text, limits))
+    except MissingExtraError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize(
+    "text", ["m2", "m2(choice=optimal)", "gleu", "edits", "imeasure", "cleme", SETTLED[3]]
+)
 @settings(max_examples=15, deadline=None)
 @given(cuts=st.lists(st.integers(0, 6 * TILES), max_size=9), limits=st.sampled_from([READ, MANY]))
 def test_any_cuts_do(text: str, cuts: list[int], limits: BootstrapLimits) -> None:
@@ -182,12 +259,44 @@ def test_a_kind_that_is_asked_for(text: str, kind: str) -> None:
     assert_same(found, wanted)
 
 
+@pytest.mark.parametrize("text", ["m2", "gleu"])
+@settings(max_examples=10, deadline=None)
+@given(cuts=st.lists(st.integers(0, 66), max_size=5), limits=st.sampled_from([LIMITS, MANY]))
+def test_blocks_of_documents_are_those_of_the_whole(
+    text: str, cuts: list[int], limits: BootstrapLimits
+) -> None:
+    corpus, systems = tiled(TILES)
+    documented = replace(corpus, documents=tuple(f"essay {i // 7}" for i in range(66)))
+    ends = itertools.pairwise((0, *sorted(cuts), 66))
+    batches = ((documented[a:b], [h[a:b] for h in systems]) for a, b in ends)
+    drawn: dict[str, Any] = {"resamples": 20, "bootstrap": "blocks", "guard": False}
+    with enumerating(limits):
+        (found,) = evaluate_batches([parse(text)], batches, limits=limits, **drawn)
+        wanted = evaluate(text, documented, systems, limits=limits, **drawn)
+        other = evaluate(text, corpus, systems, limits=limits, **drawn)
+    assert_same(found, wanted)
+    assert "bootstrap:blocks of documents" in found.context
+    assert "bootstrap:blocks" in other.context
+    assert not np.array_equal(found.resampled, other.resampled)
+
+
+def test_documents_of_some_sentences_are_refused() -> None:
+    corpus, systems = tiled(1)
+    documented = replace(corpus, documents=("essay",) * 6)
+    batches = [(documented[:3], [h[:3] for h in systems]), (corpus[3:], [h[3:] for h in systems])]
+    with pytest.raises(InputError, match="only some sentences have a document"):
+        evaluate_batches([parse("m2")], batches, bootstrap="blocks", guard=False)
+    with pytest.raises(InputError, match="documents of 2 sentences, but there are 6"):
+        replace(corpus, documents=("essay",) * 2)
+    assert documented.without_sentences(1).documents == ("essay",) * 5
+
+
 @pytest.mark.parametrize("text", IN_PARTS)
 def test_batches_score_as_the_whole(text: str) -> None:
-    corpus, systems = tiled(3)
     metrics = [parse(text), parse("m2(beta=2)")]
-    ends = itertools.pairwise((0, 2, 2, 9, 18))
-    batches = ((corpus[a:b], [h[a:b] for h in systems]) for a, b in ends)
+    corpus, systems = corpus_for(metrics[0], TILES)
+    ends = itertools.pairwise((0, 2, 2, 9, 18, 66))
+    batches = ((replace(corpus[a:b], first=a), [h[a:b] for h in systems]) for a, b in ends)
     found = evaluate_batches(metrics, batches, resamples=20, guard=False)
     for metric, scores in zip(metrics, found, strict=True):
         assert_same(scores, evaluate(metric, corpus, systems, resamples=20, guard=False))
@@ -304,31 +413,38 @@ def test_parts_must_fit() -> None:
 
 
 def test_what_only_the_whole_counts_is_refused() -> None:
-    corpus, systems = tiled(1)
     for text, remedy in (
-        ("cleme", "cleme(middle=1.5)"),
         ("judge", "fewer sentences"),
-        ("difficulty(weights='weights.json')", "weights=systems"),
-        ("interpolate(first=cleme, second=m2, weight=0.5)", "cleme(middle=1.5)"),
+        ("interpolate(first=judge, second=m2, weight=0.5)", "fewer sentences"),
     ):
         with pytest.raises(WholeCountsError) as error:
             check_parts(parse(text))
         assert remedy in str(error.value)
-    cleme = parse("cleme")
+
+
+def test_places_must_be_said() -> None:
+    metric = parse("difficulty(weights='weights.txt')")
+    corpus, systems = corpus_for(metric, 1)
     parts = [
-        count_part([cleme], corpus[a:b], [h[a:b] for h in systems]) for a, b in ((0, 3), (3, 6))
+        count_part([metric], corpus[a:b], [h[a:b] for h in systems], guard=False)
+        for a, b in ((0, 3), (3, 6))
     ]
-    one, two = ([[counts[0][s]] for s in range(3)] for counts, _ in parts)
-    with pytest.raises(WholeCountsError):
-        scores_of_parts(
-            cleme,
-            parts[0][1].systems,
-            parts[0][1] + parts[1][1],
-            [a + b for a, b in zip(one, two, strict=True)],
-        )
-    counts, facts = count_part([cleme], corpus, systems, guard=False)
-    found = scores_of_parts(cleme, facts.systems, facts, [[each] for each in counts[0]])
-    assert_same(found, evaluate(cleme, corpus, systems, guard=False))
+    counts = [[part[0][s] for part, _ in parts] for s in range(3)]
+    facts = parts[0][1] + parts[1][1]
+    with pytest.raises(InputError, match="where they stand"):
+        scores_of_parts(metric, facts.systems, facts, counts)
+
+
+def test_weights_of_another_corpus_are_refused() -> None:
+    metric = parse("difficulty(weights='weights.txt')")
+    corpus, systems = corpus_for(metric, 1)
+    counts, facts = count_part([metric], corpus, systems, guard=False)
+    with pytest.raises(InputError, match="weights of 66 sentences, but the corpus has 6"):
+        scores_of_parts(metric, facts.systems, facts, [[each] for each in counts[0]])
+    shifted = replace(corpus_for(metric)[0][1:], first=0)
+    counts, facts = count_part([metric], shifted, [h[1:] for h in corpus_for(metric)[1]])
+    with pytest.raises(InputError, match=r"weights.txt.*(66 sentences|chunks)"):
+        scores_of_parts(metric, facts.systems, facts, [[each] for each in counts[0]])
 
 
 @settings(max_examples=30, deadline=None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from errata.metrics import parse
-from errata.metrics.base import Before, WholeCorpusError
+from errata.metrics.base import Before, InOrderError, WholeCorpusError
 from errata.metrics.choice import TIES
 from errata.numbers import Floats
 from errata.reduction import Reduction, reduce_parts
@@ -82,7 +82,8 @@ def test_running_f_is_that_of_exact_sums(case: tuple[Floats, list[int]]) -> None
             if not math.isnan(row[0]):
                 after = [t + Fraction(x) for t, x in zip(totals, row, strict=True)]
                 ties = (sign * row[k] for k, sign in TIES)
-                options.append((edits._rounded_f(after), *ties, -r))  # type: ignore[attr-defined]
+                f = round(edits._official_f(after), 4)  # type: ignore[attr-defined]
+                options.append((f, *ties, -r))
         best = -max(options)[-1]
         wanted.append(best)
         totals = [t + Fraction(x) for t, x in zip(totals, rows[best], strict=True)]
@@ -139,12 +140,18 @@ def test_what_only_the_whole_decides() -> None:
     counts = np.ones((2, 2, 3))
     with pytest.raises(WholeCorpusError, match="optimal"):
         reduce_parts(parse("m2(choice=optimal)"), [counts])
-    with pytest.raises(WholeCorpusError, match="python3"):
-        reduce_parts(parse("gleu(references=python3, n=1)"), [np.ones((2, 2, 4))])
+    python3 = parse("gleu(references=python3, n=1)")
+    with pytest.raises(InOrderError, match="from the first sentence on"):
+        python3.choose(np.ones((2, 2, 4)), Before(0, (Fraction(0),) * 4))
+    with pytest.raises(InOrderError, match="drawn for 0 sentences, and 2 are before"):
+        python3.choose(np.ones((2, 2, 4)), Before(2, (Fraction(0),) * 4, memory={}))
+    with pytest.raises(WholeCorpusError, match="at most 10,000,000"):
+        python3.choose(np.ones((2, 2, 4)), Before(9_999_999, (Fraction(0),) * 4, memory={}))
 
 
-def test_draws_go_on_where_they_stopped() -> None:
-    gleu = parse("gleu(references=official, n=1, draws=5)")
+@pytest.mark.parametrize("references", ["official", "python3"])
+def test_draws_go_on_where_they_stopped(references: str) -> None:
+    gleu = parse(f"gleu(references={references}, n=1, draws=5)")
     counts = np.arange(48.0).reshape(6, 2, 4)
     whole = gleu.choose(counts)
     first, at = Reduction(gleu).taken(counts[:4])

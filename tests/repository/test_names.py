@@ -40,6 +40,7 @@ FLOORS = {
     "rankings": "tables and figures of what people say",
     "ratings": "rated outputs in files, metrics against ratings, their table, their figure",
     "reference_sets": "the study, and its tables",
+    "running": "references chosen by running totals: the kernel, and how it goes on part by part",
     "several_sets": "the study, its tables, its figures",
     "scores": "score files, and score tables",
     "stress": "the study, its table, its figure",

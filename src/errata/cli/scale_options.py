@@ -284,7 +284,7 @@ def engine_options(command: Any) -> Any:
             default=60.0,
             show_default=True,
             metavar="SECONDS",
-            help="A local worker without a sign of life for so long is replaced.",
+            help="A worker of ours without a sign of life for so long is replaced.",
         ),
         "allow_failed": click.option(
             "--allow-failed",
@@ -305,7 +305,7 @@ def _settings(certificates: tuple[str, str, str] | None, **given: Any) -> Engine
     dask = given["engine"] == "dask"
     refuse_unless(dask, "scheduler certificates", "--engine dask")
     refuse_unless(given["scheduler"] is not None, "certificates", "--scheduler tls://...")
-    refuse_unless(not dask or given["scheduler"] is None, "workers", "workers of our own")
+    refuse_unless(not dask or given["scheduler"] is None, "workers life", "workers of our own")
     refuse_unless(given["engine"] != "loop", "workers life allow_failed", "workers, not a loop")
     return EngineSettings(**given, certificates=certificates)
 

@@ -26,13 +26,16 @@ from errata.io.strict_json import decode_json
 from errata.metrics import parse
 from errata.numbers import Floats
 from errata.reduction import PartFacts, count_part
+from errata.resampling import document_blocks
 
 __all__ = [
     "COUNTS",
     "RECORDS",
     "CountFile",
+    "CountedPart",
     "DamagedFileError",
     "ShardRecord",
+    "block_file",
     "count_file",
     "count_range",
     "read_count_file",
@@ -52,6 +55,14 @@ class CountFile(NamedTuple):
 
     bytes: int
     sha256: str
+
+
+class CountedPart(NamedTuple):
+    """Counts ``[metric][system]`` of a part, its facts, and the blocks of its documents, if any."""
+
+    counts: list[list[Floats]]
+    facts: PartFacts
+    blocks: Floats | None
 
 
 class DamagedFileError(InputError):
@@ -120,6 +131,13 @@ def count_file(task: Task, metric: int, system: int, manifest: Manifest) -> str:
     return "/".join([COUNTS, *parts, f"{task.shard.index:08d}.cnt"])
 
 
+def block_file(task: Task, manifest: Manifest) -> str:
+    """Where it stands which blocks the sentences of a shard are in, by their documents."""
+    number = manifest.sets.index(task.set)
+    name = f"{number:04d}-{_plain_letters(task.set.name)}"
+    return f"{COUNTS}/{name}/blocks/{task.shard.index:08d}.cnt"
+
+
 def _plain_letters(name: str) -> str:
     return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)[:60]
 
@@ -132,8 +150,8 @@ def count_range(
     stop: int | None = None,
     left_out: Sequence[int] = (),
     storage: Mapping[str, Any] | None = None,
-) -> Iterator[tuple[list[list[Floats]], PartFacts]]:
-    """Counts ``[metric][system]`` of each batch, of the sentences ``start:stop`` of a shard.
+) -> Iterator[CountedPart]:
+    """What is counted of each batch, of the sentences ``start:stop`` of a shard.
 
     ``left_out`` are places in the shard of sentences that are not counted.
     """
@@ -145,7 +163,9 @@ def count_range(
         a, b = max(start, first), at if stop is None else min(stop, at)
         for low, high in _stretches(a, b, gone):
             part, outputs = _between(corpus, systems, low - first, high - first)
-            yield count_part(metrics, part, outputs, guard=inputs.guard, threads=1)
+            counts, facts = count_part(metrics, part, outputs, guard=inputs.guard, threads=1)
+            blocks = document_blocks(part.documents)[:, None] if part.documents else None
+            yield CountedPart(counts, facts, blocks)
 
 
 def _batch(manifest: Manifest, task: Task) -> int:
@@ -166,7 +186,8 @@ def _between(
 ) -> tuple[Corpus, Sequence[Hypotheses]]:
     if (start, stop) == (0, len(corpus)):
         return corpus, systems
-    return corpus[start:stop], [each[start:stop] for each in systems]
+    part = replace(corpus[start:stop], first=corpus.first + start)
+    return part, [each[start:stop] for each in systems]
 
 
 def run_task(
@@ -187,8 +208,11 @@ def run_task(
             [_CountWriter(beside / f"{m}-{s}") for s in range(systems)] for m in range(metrics)
         ]
         batches = count_range(manifest, task, left_out=left_out, storage=storage)
-        for counts, own in batches:
+        documents = _CountWriter(beside / "blocks")
+        for counts, own, blocks in batches:
             facts = own if facts is None else facts + own
+            if blocks is not None and manifest.wanted.bootstrap == "blocks":
+                documents.add(blocks)
             for row, several in zip(writers, counts, strict=True):
                 for writer, each in zip(row, several, strict=True):
                     writer.add(each)
@@ -202,6 +226,10 @@ def run_task(
                 name = count_file(task, m, s, manifest)
                 files[name] = writer.close()
                 folder.put(writer.path, name)
+        if documents.held:
+            name = block_file(task, manifest)
+            files[name] = documents.close()
+            folder.put(documents.path, name)
     record = ShardRecord(
         manifest=manifest.digest,
         task=number,
@@ -295,7 +323,16 @@ def read_count_file(folder: Folder, name: str, known: CountFile, task: int) -> I
             if (size, digest.hexdigest()) != known:
                 raise DamagedFileError("the result file is not what was written", place, task)
             file.seek(0)
+            left = size
             while head := file.read(LENGTH):
-                yield unpack_counts(file.read(int.from_bytes(head, "little")))
+                length = int.from_bytes(head, "little")
+                left -= len(head) + length
+                if left < 0:
+                    raise DamagedFileError("the result file ends too early", place, task)
+                try:
+                    counts = unpack_counts(file.read(length))
+                except InputError as error:
+                    raise DamagedFileError(error.problem, place, task) from None
+                yield counts
     except FileNotFoundError:
         raise DamagedFileError("the result file is gone", place, task) from None

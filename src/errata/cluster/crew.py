@@ -155,16 +155,17 @@ def run_processes(
     tasks: Sequence[int],
     *,
     allow_failed: int = 0,
+    left_out: int = 0,
     lost: Callable[[WorkerLostError], None] | None = None,
 ) -> Iterator[ShardRecord]:
     """The records of these tasks as they come; ``lost`` is told of every worker that died.
 
     Raised is what a task refuses, and a sentence that ends its workers, unless ``allow_failed``
-    such sentences may be left out.
+    such sentences may be left out, of which ``left_out`` are already.
     """
     waiting = deque(WorkOrder(task) for task in tasks)
     deaths: Counter[int] = Counter()
-    gone = 0
+    gone = left_out
     while waiting or crew.busy:
         while waiting and crew.free:
             crew.ask(waiting.popleft())
@@ -175,8 +176,9 @@ def run_processes(
                 deaths[asked.task] += 1
                 if deaths[asked.task] >= DEATHS:
                     deaths[asked.task] = 0
-                    asked = _without_killers(crew, manifest, asked, allow_failed - gone)
-                    gone += len(asked.left_out)
+                    before = len(asked.left_out)
+                    asked = _without_killers(crew, manifest, asked, gone, allow_failed)
+                    gone += len(asked.left_out) - before
                 waiting.appendleft(asked)
             elif isinstance(answer, BaseException):
                 raise answer
@@ -184,30 +186,35 @@ def run_processes(
                 yield ShardRecord.from_json(answer)  # type: ignore[arg-type]
 
 
-def _without_killers(crew: Crew, manifest: Manifest, asked: WorkOrder, allowed: int) -> WorkOrder:
-    """The same task without the sentences that end workers, if so many may be left out."""
+def _without_killers(
+    crew: Crew, manifest: Manifest, asked: WorkOrder, gone: int, allowed: int
+) -> WorkOrder:
+    """The same task without the sentences that end workers, if so many may be left out.
+
+    Those that are left out already are not looked at again; ``gone`` are those of all tasks.
+    """
     task = manifest.tasks[asked.task]
     with crew.alone() as alone:
         found = places_that_kill(
             task.shard.sentences,
-            lambda start, stop: _survives(alone, asked.task, start, stop),
-            most=max(1, allowed + 1),
+            lambda start, stop: _survives(alone, asked, start, stop),
+            most=max(1, allowed - gone + 1),
         )
     if not found:
         return asked  # it was not the sentences: memory that others held, or somebody's kill
     numbers = ", ".join(f"{task.shard.first + place + 1:,}" for place in found)
-    if len(found) > allowed:
+    if gone + len(found) > allowed:
         raise InputError(
             f"{task.set.name}: whoever counts sentence {numbers} (from 1) is ended by it",
             remedy="look at the sentence and at the metrics, or leave it out with --allow-failed "
-            f"{len(found)}",
+            f"{gone + len(found)}",
         )
     return asked._replace(left_out=tuple(sorted({*asked.left_out, *found})))
 
 
-def _survives(crew: Crew, task: int, start: int, stop: int) -> bool:
-    """Whether a worker that counts a stretch of a shard lives."""
-    crew.ask(WorkOrder(task, stretch=(start, stop)))
+def _survives(crew: Crew, asked: WorkOrder, start: int, stop: int) -> bool:
+    """Whether a worker that counts a stretch of a shard, without what is left out, lives."""
+    crew.ask(asked._replace(stretch=(start, stop)))
     while True:
         for _, answer in crew.answers(1.0):
             if isinstance(answer, WorkerLostError):

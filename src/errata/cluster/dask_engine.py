@@ -14,6 +14,7 @@ from typing import Any
 
 from errata import __version__
 from errata.cluster.counting import ShardRecord, run_task
+from errata.cluster.crew import LIFE_SECONDS
 from errata.cluster.manifest import Manifest, read_manifest
 from errata.cluster.worker import Warned, warn_again, with_warnings
 from errata.errors import ErrataError, InputError, MissingExtraError
@@ -29,7 +30,6 @@ LOOK_SECONDS = 5.0  # between two looks whether the scheduler is there
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
 SETTINGS = {
     "distributed.scheduler.allowed-failures": RETRIES,
-    "distributed.scheduler.worker-ttl": "60s",  # five minutes by default
     "distributed.comm.timeouts.connect": "30s",
     "distributed.comm.timeouts.tcp": "30s",
     "distributed.admin.log-length": 100,
@@ -68,15 +68,21 @@ def dask_client(
     scheduler: str | None = None,
     workers: int | None = None,
     certificates: tuple[str, str, str] | None = None,
+    life: float = LIFE_SECONDS,
 ) -> Iterator[Any]:
-    """A client of the scheduler at an address, or of an embedded cluster of processes."""
+    """A client of the scheduler at an address, or of an embedded cluster of processes.
+
+    Of the latter a worker without a sign of life for ``life`` seconds is given up; a scheduler that
+    runs already has its own patience.
+    """
     try:
         import dask
         from distributed import Client, LocalCluster
     except ImportError:
         raise MissingExtraError("Dask distributed", "pip install 'errata[scale]'") from None
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # which workers inherit
-    with dask.config.set(SETTINGS):
+    patience = {"distributed.scheduler.worker-ttl": f"{life:g}s"}  # five minutes by default
+    with dask.config.set({**SETTINGS, **patience}):
         if scheduler is not None:
             try:
                 client = Client(

@@ -191,7 +191,8 @@ def finish_run(
                 remedy="count them: errata scale run --run FOLDER",
             )
         there = len(manifest.tasks) - len(missing)
-        with engine_records(folder, manifest, missing, settings, lost) as records:
+        gone = len(status.left_out)
+        with engine_records(folder, manifest, missing, settings, lost, left_out=gone) as records:
             for done, _record in enumerate(records, there + 1):
                 counted += 1
                 if progress is not None:

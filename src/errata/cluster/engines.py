@@ -23,7 +23,7 @@ Lost = Callable[[WorkerLostError], None]
 class EngineSettings:
     """Who counts, and how patient we are with workers and sentences.
 
-    ``life`` is how many seconds a local worker may give no sign of life; ``certificates`` are the
+    ``life`` is how many seconds a worker of ours may give no sign of life; ``certificates`` are the
     files of authority, certificate and key for a scheduler of Dask behind ``tls://``.
     """
 
@@ -38,9 +38,18 @@ class EngineSettings:
 
 @contextmanager
 def engine_records(
-    folder: Folder, manifest: Manifest, tasks: Sequence[int], settings: EngineSettings, lost: Lost
+    folder: Folder,
+    manifest: Manifest,
+    tasks: Sequence[int],
+    settings: EngineSettings,
+    lost: Lost,
+    *,
+    left_out: int = 0,
 ) -> Iterator[Iterable[ShardRecord]]:
-    """The records of tasks as they are counted; ``lost`` is told of workers that died."""
+    """The records of tasks as they are counted; ``lost`` is told of workers that died.
+
+    ``left_out`` are the sentences that were left out of other tasks.
+    """
     storage = settings.storage
     if not tasks:
         yield ()
@@ -53,7 +62,12 @@ def engine_records(
 
         def here(left: Sequence[int]) -> Iterator[ShardRecord]:
             return run_processes(
-                crew, manifest, left, allow_failed=settings.allow_failed, lost=lost
+                crew,
+                manifest,
+                left,
+                allow_failed=settings.allow_failed,
+                left_out=left_out,
+                lost=lost,
             )
 
         if settings.engine == "local":
@@ -62,7 +76,10 @@ def engine_records(
         from errata.cluster.dask_engine import dask_client, run_dask
 
         client = dask_client(
-            scheduler=settings.scheduler, workers=workers, certificates=settings.certificates
+            scheduler=settings.scheduler,
+            workers=workers,
+            certificates=settings.certificates,
+            life=settings.life,
         )
         with client as opened:
             killers: list[int] = []

@@ -6,15 +6,18 @@ is killed here goes on where it was.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from errata.cluster.counting import (
     DamagedFileError,
     ShardRecord,
+    block_file,
     count_file,
     read_count_file,
     read_record,
@@ -30,7 +33,7 @@ from errata.io.strict_json import decode_json
 from errata.metrics import Metric, parse
 from errata.numbers import Floats, Progress
 from errata.plugins import blamed
-from errata.reduction import PartFacts, Standing, scores_of_parts
+from errata.reduction import FlatParts, PartFacts, Standing, scores_of_parts
 
 __all__ = ["CURSORS", "reduce_run"]
 
@@ -73,6 +76,27 @@ class _SetCounts:
             raise InputError(f"{self.set.name} is empty", remedy="give at least one sentence")
         return found
 
+    def digests(self, task: Task, metric: int) -> bytes:
+        """What tells the files of a metric from others, of one shard."""
+        files = self.record(task).files
+        names = (count_file(task, metric, s, self.manifest) for s in range(len(self.set.systems)))
+        return "".join(files[name].sha256 for name in names if name in files).encode("ascii")
+
+    def blocks(self) -> FlatParts | None:
+        """The blocks of all sentences by their documents; None where these are not known."""
+        if self.manifest.wanted.bootstrap != "blocks":
+            return None
+        filled = [task for task in self.tasks if self.record(task).facts is not None]
+        known = [
+            task for task in filled if block_file(task, self.manifest) in self.record(task).files
+        ]
+        if known and len(known) != len(filled):
+            raise InputError(
+                f"{self.set.name}: only some sentences have a document",
+                remedy="give every file a column of documents, or none",
+            )
+        return FlatParts(_BlockParts(self, known)) if known else None
+
     def left_out(self) -> list[int]:
         """The numbers, from 1, of sentences that ended whoever counted them."""
         return [place + 1 for task in self.tasks for place in self.record(task).left_out]
@@ -85,6 +109,20 @@ class _SetCounts:
             place = f"{self.folder.place}/{record_name(task.number)}"
             raise DamagedFileError(f"the record knows no {name}", place, task.number)
         return read_count_file(self.folder, name, known, task.number)
+
+
+@dataclass(frozen=True)
+class _BlockParts:
+    """The blocks of sentences over these shards, as often as they are asked for."""
+
+    counts: _SetCounts
+    tasks: list[Task]
+
+    def __iter__(self) -> Iterator[Floats]:
+        for task in self.tasks:
+            name = block_file(task, self.counts.manifest)
+            known = self.counts.record(task).files[name]
+            yield from read_count_file(self.counts.folder, name, known, task.number)
 
 
 @dataclass(frozen=True)
@@ -124,7 +162,7 @@ def reduce_run(
         for m, text in enumerate(manifest.wanted.metrics):
             metric = parse(text)
             with blamed(metric):
-                cursor = _Cursor(folder, manifest, f"{CURSORS}/{number:04d}-{m:04d}.json")
+                cursor = _Cursor(counts, m, f"{CURSORS}/{number:04d}-{m:04d}.json")
                 standing = _read(counts, metric, m, cursor, one_more)
                 scores.append(_scores(counts, metric, m, facts, standing, failed))
         sets.append(RunScores(each.name, tuple(scores)))
@@ -153,6 +191,7 @@ def _scores(
         rng=wanted.seed,
         bootstrap=wanted.bootstrap,
         standing=standing,
+        blocks=counts.blocks(),
         context=(
             f"order:manifest sha256-{counts.set.order[:16]}",
             *((f"failed:{numbers}",) if failed else ()),
@@ -171,31 +210,50 @@ def _read(
             several = [counts.of_task(task, m, s) for s in systems]
             for part in zip(*several, strict=True):
                 standing = standing.take(part)
-            cursor.write(k + 1, standing)
+            cursor.write(k + 1, task, standing)
         one_more()
     return standing
 
 
 @dataclass
 class _Cursor:
-    """Up to which shard a metric was read, in a file; written now and then."""
+    """Up to which shard a metric was read, in a file; written now and then.
 
-    folder: Folder
-    manifest: Manifest
+    It names the files that were read: where one was counted again meanwhile, and is another, what
+    was read does not count.
+    """
+
+    counts: _SetCounts
+    metric: int
     name: str
     written: float = field(default_factory=time.monotonic)
+    files: Any = field(default_factory=hashlib.sha256)  # those that were read
 
     def read(self, metric: Metric) -> tuple[int, Standing] | None:
         """The next shard and the sums so far; None where there is no cursor that can be read."""
         with suppress(FileNotFoundError, KeyError, TypeError, ValueError, InputError):
-            data = decode_json(self.folder.read(self.name).decode("utf-8"))
-            if data["manifest"] == self.manifest.digest:
-                return int(data["next"]), Standing.from_state(metric, data["state"])
+            data = decode_json(self.counts.folder.read(self.name).decode("utf-8"))
+            shard, files = int(data["next"]), hashlib.sha256()
+            if data["manifest"] != self.counts.manifest.digest or shard < 0:
+                return None
+            for task in self.counts.tasks[:shard]:
+                files.update(self.counts.digests(task, self.metric))
+            if data["files"] == files.hexdigest():
+                standing = Standing.from_state(metric, data["state"])
+                self.files = files
+                return shard, standing
         return None
 
-    def write(self, shard: int, standing: Standing) -> None:
+    def write(self, shard: int, task: Task, standing: Standing) -> None:
+        """So many shards were read, the last of them in this task."""
+        self.files.update(self.counts.digests(task, self.metric))
         if time.monotonic() - self.written < CURSOR_SECONDS:
             return
-        state = {"manifest": self.manifest.digest, "next": shard, "state": standing.state()}
-        self.folder.write(json.dumps(state).encode("utf-8"), self.name, lasting=False)
+        state = {
+            "manifest": self.counts.manifest.digest,
+            "next": shard,
+            "files": self.files.hexdigest(),
+            "state": standing.state(),
+        }
+        self.counts.folder.write(json.dumps(state).encode("utf-8"), self.name, lasting=False)
         self.written = time.monotonic()

@@ -24,7 +24,7 @@ ALIVE_SECONDS = 1.0
 
 
 class WorkOrder(NamedTuple):
-    """What a worker is to do: a task, without some of its places; or only to count a stretch."""
+    """What a worker is to do: a task without some of its places, or only to count a stretch."""
 
     task: int
     left_out: tuple[int, ...] = ()
@@ -119,6 +119,7 @@ def _done(place: str, manifest: Manifest, asked: WorkOrder, storage: Mapping[str
         return record.to_json()
     start, stop = asked.stretch
     task = manifest.tasks[asked.task]
-    for _ in count_range(manifest, task, start=start, stop=stop, storage=storage):
+    gone = asked.left_out
+    for _ in count_range(manifest, task, start=start, stop=stop, left_out=gone, storage=storage):
         pass
     return None

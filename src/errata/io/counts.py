@@ -84,9 +84,9 @@ def unpack_counts(data: bytes) -> Floats:
     found = zlib.crc32(body, zlib.crc32(data[: HEADER.size]))
     if (found,) != CHECKSUM.unpack_from(data, HEADER.size) or kind >= len(KINDS):
         raise InputError("these counts are damaged", remedy=REMEDY)
-    numbers = np.frombuffer(body, KINDS[kind])
-    if len(numbers) != rows * references * k:
+    if len(body) != rows * references * k * np.dtype(KINDS[kind]).itemsize:
         raise InputError("these counts are damaged", remedy=REMEDY)
+    numbers = np.frombuffer(body, KINDS[kind])
     counts = numbers.astype(np.float64).reshape(rows, references, k)
     raw = numbers.view(f"<u{numbers.itemsize}").reshape(counts.shape)
     counts[raw == 2 ** (8 * numbers.itemsize) - 1] = np.nan

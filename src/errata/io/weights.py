@@ -8,6 +8,7 @@ still be chosen).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,17 @@ from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.whole_numbers import whole_number
 from errata.io.writing import write_lines
 
-__all__ = ["read_weights", "write_weights"]
+__all__ = ["WeightFile", "read_weights", "write_weights"]
 
 
-def read_weights(path: PathLike) -> tuple[int, list[NDArray[np.intc]]]:
+class WeightFile(NamedTuple):
+    """How many systems there were, and how many of them got each chunk of a sentence right."""
+
+    systems: int
+    counts: list[NDArray[np.intc]]
+
+
+def read_weights(path: PathLike) -> WeightFile:
     """The number of systems, and the counts of each sentence."""
     lines, findings = read_lines(path)
     raise_or_warn(findings)
@@ -53,7 +61,7 @@ def read_weights(path: PathLike) -> tuple[int, list[NDArray[np.intc]]]:
                 remedy="give one count per gold chunk",
             )
         counts.append(np.array(row, np.intc))
-    return systems, counts
+    return WeightFile(systems, counts)
 
 
 def write_weights(

@@ -6,7 +6,7 @@ summed statistics. Corpus scores, sentence scores, bootstrap intervals and distr
 read the same counts (see `errata.evaluation`).
 
 A metric is a frozen dataclass: its fields are its parameters, and its repr is its signature and
-what `errata.parse` reads. It says four things (`name`, `statistics`, `count`, `score`), and eight
+what `errata.parse` reads. It says four things (`name`, `statistics`, `count`, `score`), and nine
 more where it differs from what most metrics do; there is nothing else to override.
 """
 
@@ -15,13 +15,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
+from errata.metrics.unsettled import Unsettled
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import Parameterised
 from errata.parameters import parameterised as metric
@@ -31,6 +32,7 @@ __all__ = [
     "Before",
     "Columns",
     "Counted",
+    "InOrderError",
     "Metric",
     "RoundsError",
     "WholeCorpusError",
@@ -60,12 +62,14 @@ class Before(NamedTuple):
 
     Sums are exact, so that what is decided does not depend on how a corpus was cut. ``whole`` are
     the sums over all sentences, those after these among them, that an earlier round came to, where
-    a choice is made in rounds.
+    a choice is made in rounds. ``memory`` is where a choice may leave what the next part needs, if
+    all are decided in one go.
     """
 
     sentences: int
     totals: tuple[Fraction, ...]
     whole: tuple[Fraction, ...] | None = None
+    memory: dict[str, Any] | None = None
 
 
 class WholeCorpusError(InputError):
@@ -78,6 +82,10 @@ class RoundsError(WholeCorpusError):
     The first round starts from sums of 0. Rounds are over when sums are those of the round before,
     or 0; or where sums of 1 and 0 (all that is there is good) lead to sums of 0, which score more.
     """
+
+
+class InOrderError(WholeCorpusError):
+    """Raised by a choice that goes on from the first sentence only, where it has no memory."""
 
 
 class WholeCountsError(WholeCorpusError):
@@ -188,6 +196,11 @@ class Metric(Parameterised, ABC):
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """What of these data decided the numbers and belongs in the signature."""
         return ()
+
+    @property
+    def unsettled(self) -> Unsettled | None:
+        """How parts of a corpus are counted, where only the whole settles their counts."""
+        return None
 
     def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """What a reader of the scores should know (a limit that was hit, say)."""

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from errata.kernels import m2_counts
+from errata.kernels import m2_counts, running
 from errata.metrics.base import Before
-from errata.numbers import Bools, Floats, Ints
-from errata.sums import UNIT
+from errata.numbers import Floats, Ints
+from errata.sums import Sums
 
-__all__ = ["best_references", "f_weights", "running_choice"]
+__all__ = [
+    "RunningRule",
+    "Share",
+    "best_alone",
+    "best_references",
+    "f_share",
+    "f_weights",
+    "rounded",
+    "running_choice",
+]
 
-Score = Callable[[Sequence[float]], float | tuple[float, ...]]
+Exact = Sequence[Fraction]
 # Statistics that start with TP, FP, FN: more of the first and fewer of the others is better.
 TIES = ((0, 1), (1, -1), (2, -1))
 
@@ -89,82 +101,162 @@ def _unbounded_choice(
     return chosen, tuple(totals)
 
 
+class Share(NamedTuple):
+    """A quotient of summed statistics, ``empty`` where nothing is there."""
+
+    numerator: tuple[Fraction, ...]
+    denominator: tuple[Fraction, ...]
+    empty: int = 0
+
+    def of(self, totals: Exact) -> Fraction:
+        """Its value, exactly.
+
+        >>> f_share(0.5, 3, empty=1).of([Fraction(3), Fraction(1), Fraction(0)])
+        Fraction(15, 19)
+        """
+        above, below = (
+            sum((w * t for w, t in zip(weights, totals, strict=True) if w), Fraction(0))
+            for weights in self[:2]
+        )
+        return above / below if below else Fraction(self.empty)
+
+
+def f_share(beta: float, statistics: int, *, empty: int) -> Share:
+    """F of TP, FP and FN, the first of so many statistics, as one quotient."""
+    w0, w1, w2 = f_weights(beta)
+    rest = (0,) * (statistics - 3)
+    return Share(_fractions(w0, 0, 0, *rest), _fractions(w0, w1, w2, *rest), empty)
+
+
+def _fractions(*numbers: int) -> tuple[Fraction, ...]:
+    return tuple(map(Fraction, numbers))
+
+
+def rounded(value: Fraction, digits: int, at_half: Callable[[], float]) -> int:
+    """A score rounded to so many digits, as a whole number.
+
+    Exactly at a half a program that rounds doubles goes either way, by what its quotients lost:
+    ``at_half`` is what it comes to.
+
+    >>> rounded(Fraction(1, 3), 4, lambda: 0.0), rounded(Fraction(5, 10), 0, lambda: 0.0)
+    (3333, 0)
+    """
+    unit = int(10**digits)
+    twice = 2 * value * unit
+    if twice.denominator == 1 and twice.numerator % 2:
+        return round(round(at_half(), digits) * unit)
+    return math.floor((twice + 1) / 2)
+
+
+@dataclass(frozen=True)
+class RunningRule:
+    """What references are taken for, sentence by sentence.
+
+    ``key`` ranks exact totals: the higher, the better. Where all options are far apart, the sum of
+    ``shares``, rounded to ``digits`` where that is given, ranks them alike, in doubles. Among
+    equals those statistics of the sentence decide that ``ties`` names, with a sign that says which
+    way: by default the higher TP, then the lower FP, then the lower FN, as in ERRANT; then the
+    earlier reference. ``all_is_said``: of equal shares keys are equal.
+    """
+
+    key: Callable[[Exact], Any]
+    shares: tuple[Share, ...]
+    digits: int | None = None
+    ties: tuple[tuple[int, int], ...] = TIES
+    all_is_said: bool = True
+
+
 def best_references(
-    counts: Floats,
-    score: Score,
-    *,
-    alone: bool,
-    ties: Sequence[tuple[int, int]] = TIES,
-    monotone: bool = False,
-    before: Before | None = None,
+    counts: Floats, rule: RunningRule, *, alone: bool = False, before: Before | None = None
 ) -> Ints:
     """Sentence by sentence, the reference with the best score of all sentences so far.
 
-    ``alone`` forgets the sentences before. Of equal scores those statistics of the sentence decide
-    that ``ties`` names, with a sign that says which way: by default the higher TP, then the lower
-    FP, then the lower FN, as in ERRANT; then the earlier reference.
+    ``alone`` forgets the sentences before. What doubles tell apart, whatever they lose, a kernel
+    decides; the others are decided in exact fractions, one in thousands.
 
-    Sums are kept in whole numbers, of a small unit where counts have fractions, so ``score`` must
-    be one of shares, which knows no unit. With ``monotone`` it gets no worse with more TP, fewer
-    FP or fewer FN (the statistics that `TIES` names); then a reference that is as good as every
-    other in all three is taken without asking, which leaves one sentence in ten.
+    >>> rule = RunningRule(f_share(0.5, 3, empty=1).of, (f_share(0.5, 3, empty=1),))
+    >>> best_references(np.array([[[0, 1, 1], [1, 0, 1.0]], [[0, 0, 1], [0, 0, 0.0]]]), rule)
+    array([[1, 1]])
     """
     if counts.shape[1] == 1:
         return np.zeros((1, len(counts)), np.int64)
-    missing = np.isnan(counts[..., 0])
-    known = np.where(missing[..., None], 0.0, counts)
-    sums = before.totals if before is not None and not alone else ()
-    broken = bool((known % 1).any()) or any(total.denominator != 1 for total in sums)
-    unit = UNIT if broken else 1
-    carry = [int(total * unit) for total in sums] or [0] * counts.shape[2]
-    chosen = _dominant(known, missing, ties) if monotone else np.full(len(counts), -1, np.int64)
-    scaled = np.rint(known * unit)
-    whole = _as_integers(scaled) if broken else scaled.astype(np.int64)
-    sure = whole[np.arange(len(counts)), chosen]
-    sure[chosen < 0] = 0
-    sure = sure.cumsum(axis=0)
-    for i in np.flatnonzero(chosen < 0).tolist():
-        so_far = [0] * len(carry) if alone else _added(carry, sure[i].tolist())
-        there = np.flatnonzero(~missing[i]).tolist()
-        chosen[i] = best = _best({r: whole[i, r].tolist() for r in there}, so_far, score, ties)
-        carry = _added(carry, whole[i, best].tolist())
+    chosen = np.full(len(counts), -1, np.int64)
+    totals = [Fraction(0)] * counts.shape[2]
+    if before is not None and not alone:
+        totals = [*before.totals]
+    at, done = 0, 0
+    sieve = None if bool((counts < 0).any()) else _sieve(counts, rule, alone)
+    while True:
+        if sieve is not None:
+            at = sieve(totals, at, chosen)
+        if at == len(counts):
+            return chosen[None]
+        if not alone:
+            taken = Sums.of(counts[done:at], chosen[None, done:at]).exactly()
+            totals = [a + b for a, b in zip(totals, taken, strict=True)]
+        chosen[at] = _best(counts[at], totals, rule)
+        done, at = at, at + 1
+        if sieve is not None and not alone:  # which goes on after it
+            taken = Sums.of(counts[done:at], chosen[None, done:at]).exactly()
+            totals, done = [a + b for a, b in zip(totals, taken, strict=True)], at
+
+
+def _sieve(counts: Floats, rule: RunningRule, alone: bool) -> Callable[[Exact, int, Ints], int]:
+    """The kernel: decides from a sentence on, and gives the first that it leaves."""
+    rows = np.ascontiguousarray(counts)
+    above = np.array([[float(w) for w in share.numerator] for share in rule.shares])
+    below = np.array([[float(w) for w in share.denominator] for share in rule.shares])
+    empty = np.array([float(share.empty) for share in rule.shares])
+    ties = np.array(rule.ties, np.int64).reshape(-1, 2)
+    scale = 0.0 if rule.digits is None else 10.0**rule.digits
+
+    def sieve(totals: Exact, start: int, chosen: Ints) -> int:
+        so_far, said = _in_doubles(totals), rule.all_is_said
+        at: int = running.decide(
+            rows, above, below, empty, ties, so_far, scale, said, alone, start, chosen
+        )
+        return at
+
+    return sieve
+
+
+def _in_doubles(totals: Exact) -> Floats:
+    """Totals as two doubles each: the nearest one, and the rest."""
+    nearest = [float(total) for total in totals]
+    rests = [float(total - Fraction(near)) for total, near in zip(totals, nearest, strict=True)]
+    return np.ascontiguousarray(np.array([nearest, rests]).T)
+
+
+def _best(options: Floats, totals: Exact, rule: RunningRule) -> int:
+    """The reference of one sentence, in exact fractions."""
+    best, chosen = None, -1
+    for r, own in enumerate(options.tolist()):
+        if math.isnan(own[0]):
+            continue
+        key = rule.key([a + Fraction(x) for a, x in zip(totals, own, strict=True)])
+        rank = (key, *(sign * own[k] for k, sign in rule.ties))
+        if best is None or rank > best:
+            best, chosen = rank, r
+    return chosen
+
+
+def best_alone(
+    counts: Floats,
+    score: Callable[[Sequence[float]], tuple[float, ...]],
+    ties: Sequence[tuple[int, int]] = (),
+) -> Ints:
+    """The reference with the best score of each sentence by itself; ties as in `RunningRule`."""
+    chosen = np.zeros(len(counts), np.int64)
+    if counts.shape[1] == 1:
+        return chosen[None]
+    for i, options in enumerate(counts.tolist()):
+        there = [r for r, own in enumerate(options) if not math.isnan(own[0])]
+        if len(there) == 1:
+            chosen[i] = there[0]
+            continue
+        ranks = {
+            r: (score(own), *(s * own[k] for k, s in ties))
+            for r, own in ((r, options[r]) for r in there)
+        }
+        chosen[i] = max(there, key=ranks.__getitem__)
     return chosen[None]
-
-
-_as_integers = np.frompyfunc(int, 1, 1)  # beyond 64 bits
-
-
-def _added(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _dominant(counts: Floats, missing: Bools, ties: Sequence[tuple[int, int]]) -> Ints:
-    """The reference that no other one betters in any of TP, FP and FN; -1 where none is such."""
-    rows = np.arange(len(counts))
-    best = np.argmin(missing, axis=1)  # the first that is there
-    for r in range(counts.shape[1]):
-        better, equal = np.zeros(len(counts), bool), ~missing[:, r]
-        for k, sign in ties:
-            gain = sign * (counts[:, r, k] - counts[rows, best, k])
-            better |= equal & (gain > 0)
-            equal &= gain == 0
-        best = np.where(better, r, best)
-    worst = np.zeros(len(counts), bool)
-    for k, sign in TIES:
-        gain = sign * (counts[..., k] - counts[rows, best, k][:, None])
-        worst |= ((gain > 0) & ~missing).any(axis=1)
-    return np.where(worst, -1, best)
-
-
-def _best(
-    rows: Mapping[int, Sequence[int]],
-    totals: Sequence[int],
-    score: Score,
-    ties: Sequence[tuple[int, int]],
-) -> int:
-    if len(rows) == 1:
-        return next(iter(rows))
-    return max(
-        rows,
-        key=lambda r: (score(_added(totals, rows[r])), *(sign * rows[r][k] for k, sign in ties)),
-    )

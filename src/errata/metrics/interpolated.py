@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
@@ -22,10 +22,11 @@ from errata.metrics.base import (
     scored_alone,
     stacked,
 )
+from errata.metrics.unsettled import Unsettled
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
-__all__ = ["Interpolate"]
+__all__ = ["Interpolate", "UnsettledPair"]
 
 
 @metric
@@ -119,13 +120,20 @@ class Interpolate(Metric):
             [scored_alone(each, counts) for counts in each.count_all(corpus, systems, **options)]
             for each in self.metrics
         ]
-        return [self._counts(*pair) for pair in zip(*scored, strict=True)]
+        return [self.paired(*pair) for pair in zip(*scored, strict=True)]
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, (first, second, 1)]``."""
         return self.count_all(corpus, [hypotheses])[0]
 
-    def _counts(self, first: Floats, second: Floats) -> Floats:
+    @property
+    def unsettled(self) -> UnsettledPair | None:
+        """What the two count of parts, where one of them is settled by the whole."""
+        if all(each.unsettled is None for each in self.metrics):
+            return None
+        return UnsettledPair(self)
+
+    def paired(self, first: Floats, second: Floats) -> Floats:
         there = ~np.isnan(first + second)
         columns = {
             name: np.where(there, fixed_point(values), 0.0)
@@ -162,3 +170,77 @@ class Interpolate(Metric):
     def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """Those of the two."""
         return tuple(note for each in self.metrics for note in each.notes(corpus, systems))
+
+
+class UnsettledPair(Unsettled):
+    """The unsettled counts of two metrics, or their scores where they need none, side by side.
+
+    Before them stands how many numbers the first has.
+    """
+
+    def __init__(self, metric: Interpolate) -> None:
+        self.metric = metric
+        self.both = [each.unsettled for each in metric.metrics]
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """What both count of every system."""
+        options: dict[str, Any] = {"threads": threads, "progress": progress}
+        sides = []
+        for each, unsettled in zip(self.metric.metrics, self.both, strict=True):
+            if unsettled is not None:
+                sides.append(unsettled.count_all(corpus, systems, **options))
+                continue
+            counts = each.count_all(corpus, systems, **options)
+            sides.append([scored_alone(each, own)[:, None, None] for own in counts])
+        return [_beside(*pair) for pair in zip(*sides, strict=True)]
+
+    def whole(self, parts: Iterable[Floats]) -> tuple[int, ...]:
+        """What both say of the whole, after how much the first says."""
+        first, second = (
+            () if each is None else each.whole(_Side(parts, s)) for s, each in enumerate(self.both)
+        )
+        return (len(first), *first, *second)
+
+    def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
+        """The scores of both."""
+        said = whole[1 : 1 + whole[0]], whole[1 + whole[0] :]
+        first, second = (
+            _side(part, s)[:, 0, 0]
+            if unsettled is None
+            else scored_alone(each, unsettled.settled(_side(part, s), said[s]))
+            for s, (each, unsettled) in enumerate(zip(self.metric.metrics, self.both, strict=True))
+        )
+        return self.metric.paired(first, second)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """What one of the two counted of all parts."""
+
+    parts: Iterable[Floats]
+    side: int
+
+    def __iter__(self) -> Iterator[Floats]:
+        return (_side(part, self.side) for part in self.parts)
+
+
+def _beside(first: Floats, second: Floats) -> Floats:
+    references = max(first.shape[1], second.shape[1])
+    sides = [
+        np.pad(each, ((0, 0), (0, references - each.shape[1]), (0, 0)), constant_values=np.nan)
+        for each in (first, second)
+    ]
+    width = np.full((len(first), references, 1), float(first.shape[2]))
+    return np.concatenate([width, *sides], axis=2)
+
+
+def _side(part: Floats, side: int) -> Floats:
+    width = int(part[0, 0, 0]) if len(part) else 0
+    return part[..., 1 : 1 + width] if side == 0 else part[..., 1 + width :]

@@ -9,13 +9,15 @@ from.
 """
 
 from errata.reduction.cursor import CountParts, Standing
-from errata.reduction.facts import PartFacts, check_parts, count_part
+from errata.reduction.facts import PartFacts
+from errata.reduction.parts import check_parts, count_part
 from errata.reduction.running import Reduction, reduce_parts
 from errata.reduction.scoring import scores_of_parts
-from errata.reduction.streaming import evaluate_batches
+from errata.reduction.streaming import FlatParts, evaluate_batches
 
 __all__ = [
     "CountParts",
+    "FlatParts",
     "PartFacts",
     "Reduction",
     "Standing",

@@ -53,7 +53,7 @@ class Standing:
         return cls(
             (Reduction(metric),) * systems,
             GrowingHistogram(systems * len(metric.statistics), limits),
-            undecided=decides(metric) is not None,
+            undecided=decides(metric) is not None or metric.unsettled is not None,
         )
 
     def take(self, counts: Sequence[Floats]) -> Standing:

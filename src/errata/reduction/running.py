@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +15,15 @@ from errata.metrics.base import Before, Metric, RoundsError, WholeCorpusError
 from errata.numbers import Floats, Ints
 from errata.sums import Sums
 
-__all__ = ["Reduction", "chosen_parts", "decides", "reduce_parts", "settled_rounds"]
+__all__ = ["Reduction", "chosen_parts", "decides", "in_one_go", "reduce_parts"]
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
     """How far a system was read: so many sentences, and the sums ``[draw, k]`` of what they took.
 
-    ``whole`` is what an earlier round came to, where a choice is made in rounds.
+    ``whole`` is what an earlier round came to, where a choice is made in rounds; ``memory`` is what
+    a choice left behind that goes on in order.
 
     >>> from errata.metrics import parse
     >>> counts = np.array([[[1, 1, 2], [0, 0, 1.0]], [[0, 1, 1], [0, 0, 0.0]]])
@@ -36,11 +38,12 @@ class Reduction:
     sentences: int = 0
     sums: Sums | None = None
     whole: tuple[Fraction, ...] | None = None
+    memory: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def before(self) -> Before:
         """What a choice by running totals needs to know of the sentences so far."""
-        return Before(self.sentences, self.exactly, self.whole)
+        return Before(self.sentences, self.exactly, self.whole, self.memory)
 
     @property
     def exactly(self) -> tuple[Fraction, ...]:
@@ -111,6 +114,8 @@ def settled_rounds(metric: Metric, parts: Iterable[Floats]) -> Reduction:
     return free if free.exactly == nothing and best > good else found
 
 
-def in_rounds(metric: Metric) -> bool:
-    """Whether a metric chooses in rounds."""
-    return isinstance(decides(metric), RoundsError)
+def in_one_go(metric: Metric, parts: Iterable[Floats]) -> Reduction:
+    """What parts come to that are decided in one go: in rounds, or from the first one on."""
+    if isinstance(decides(metric), RoundsError):
+        return settled_rounds(metric, parts)
+    return reduce_parts(metric, parts)

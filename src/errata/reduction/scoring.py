@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,12 +20,13 @@ from errata.evaluation import (
     sentence_scores,
     vectors,
 )
-from errata.metrics.base import Metric, RoundsError, WholeCountsError, join_counts
+from errata.metrics.base import InOrderError, Metric, RoundsError, WholeCountsError, join_counts
 from errata.numbers import Floats, Ints, Seed
 from errata.plugins import blamed
 from errata.reduction.cursor import CountParts, Standing
 from errata.reduction.facts import PartFacts
-from errata.reduction.running import Reduction, chosen_parts, decides, settled_rounds
+from errata.reduction.running import Reduction, chosen_parts, decides, in_one_go
+from errata.reduction.settling import settled_parts
 from errata.resampling import (
     LIMITS,
     BootstrapKind,
@@ -50,6 +51,7 @@ def scores_of_parts(
     bootstrap: BootstrapKind = "auto",
     standing: Standing | None = None,
     context: tuple[str, ...] = (),
+    blocks: Iterable[Floats] | None = None,
     sentences: bool = False,
     limits: BootstrapLimits = LIMITS,
 ) -> Scores:
@@ -57,10 +59,12 @@ def scores_of_parts(
 
     ``facts`` are those of all parts added up, ``parts`` the counts of every system, which may be
     gone through several times: once where a histogram of them is enough (not at all if
-    ``standing`` has read them all), again for Poisson weights or a choice made in rounds.
-    ``context`` is what else belongs in the signature; ``sentences`` adds the scores of single
-    sentences, which take memory of their own. Corpora of at most ``limits.held`` sentences are put
-    together, system by system.
+    ``standing`` has read them all), again for Poisson weights, a choice made in rounds, or weights
+    that the whole corpus decides.
+    ``context`` is what else belongs in the signature; ``blocks`` are those of the sentences where
+    their documents are known (`errata.resampling.document_blocks`); ``sentences`` adds the scores
+    of single sentences, which take memory of their own. Corpora of at most ``limits.held``
+    sentences are put together, system by system.
 
     >>> from errata import Corpus, Hypotheses, evaluate
     >>> from errata.metrics import parse
@@ -84,6 +88,7 @@ def scores_of_parts(
     told = SaidOfScores((*said, *facts.corpus_facts), notes, facts.skipped)
     with blamed(metric):
         _check_decidable(metric, facts, limits)
+        parts = settled_parts(metric, [*parts])
         found = (
             _held(metric, facts, parts)
             if facts.sentences <= limits.held
@@ -102,9 +107,10 @@ def scores_of_parts(
                 histogram=histogram,
                 resamples=resamples,
                 rng=rng,
+                blocks=blocks,
             )
         alone = [_alone(metric, each, facts) for each in parts] if sentences else []
-        drawn = (*drawn_facts(resamples, rng, kind), *context)
+        drawn = (*drawn_facts(resamples, rng, kind, documents=blocks is not None), *context)
         return assembled(metric, systems, found.totals, resampled, drawn, told, alone)
 
 
@@ -115,7 +121,7 @@ def _check_decidable(metric: Metric, facts: PartFacts, limits: BootstrapLimits) 
         if facts.parts > 1:
             raise error
         return
-    whole = facts.sentences <= limits.held or isinstance(error, RoundsError)
+    whole = facts.sentences <= limits.held or isinstance(error, RoundsError | InOrderError)
     if error is not None and not whole:
         raise error
 
@@ -200,14 +206,14 @@ def _read(
     limits: BootstrapLimits,
 ) -> _Read:
     start = Reduction(metric)
-    if decides(metric) is not None:  # in rounds
-        ends = tuple(settled_rounds(metric, each) for each in parts)
+    if decides(metric) is not None:
+        ends = tuple(in_one_go(metric, each) for each in parts)
         for system, end in zip(facts.systems, ends, strict=True):
             _check_sentences(system, end.sentences, facts)
         starts = tuple(Reduction(metric, whole=end.whole) for end in ends)
         return _Read(starts, ends, parts, None)
-    if standing is None or standing.tallies.limits != limits:
-        standing = Standing.start(metric, len(parts), limits)
+    if standing is None or standing.undecided or standing.tallies.limits != limits:
+        standing = replace(Standing.start(metric, len(parts), limits), undecided=False)
         for counts in zip(*parts, strict=True):
             standing = standing.take(counts)
     _check_sentences("the standing", standing.sentences, facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from errata.data import Corpus, Hypotheses, Scores
 from errata.errors import InputError
@@ -11,13 +12,14 @@ from errata.io.counts import CountSpool, SpooledParts
 from errata.metrics.base import Metric
 from errata.numbers import Floats, Seed
 from errata.plugins import blamed
-from errata.reduction.cursor import Standing
-from errata.reduction.facts import PartFacts, check_parts, count_part
+from errata.reduction.cursor import CountParts, Standing
+from errata.reduction.facts import PartFacts
+from errata.reduction.parts import check_parts, count_part
 from errata.reduction.scoring import scores_of_parts
-from errata.resampling import LIMITS, BootstrapKind, BootstrapLimits
+from errata.resampling import LIMITS, BootstrapKind, BootstrapLimits, document_blocks
 from errata.workers import circles_left
 
-__all__ = ["evaluate_batches"]
+__all__ = ["FlatParts", "evaluate_batches"]
 
 SWEEP = 8  # batches after which is looked for what they left behind
 
@@ -56,6 +58,8 @@ def evaluate_batches(
             counted, found = count_part(metrics, corpus, systems, guard=guard, threads=threads)
             facts = found if facts is None else facts + found
             rows.add(counted, facts.sentences)
+            if bootstrap == "blocks":
+                rows.add_documents(corpus)
             if read is not None:
                 read(facts.sentences)
         if facts is None:
@@ -70,6 +74,7 @@ def evaluate_batches(
                 rng=rng,
                 bootstrap=bootstrap,
                 standing=rows.standings[m] if rows.standings else None,
+                blocks=rows.blocks,
                 limits=limits,
             )
             for m, metric in enumerate(metrics)
@@ -87,6 +92,16 @@ def _swept(
                 gc.collect()
 
 
+@dataclass(frozen=True, eq=False)
+class FlatParts:
+    """Parts of one reference each, ``[sentence, k]``, as often as they are asked for."""
+
+    parts: CountParts
+
+    def __iter__(self) -> Iterator[Floats]:
+        return (part[:, 0] for part in self.parts)
+
+
 class _Rows:
     """The counts of all metrics and systems, put aside, and how they stand where they are many."""
 
@@ -95,6 +110,7 @@ class _Rows:
     ) -> None:
         self.metrics, self.spool, self.limits = metrics, spool, limits
         self.standings: list[Standing] = []
+        self.documented: bool | None = None
 
     def parts(self, m: int, systems: int) -> list[SpooledParts]:
         """The counts of each system by one metric."""
@@ -115,6 +131,24 @@ class _Rows:
             self.standings.append(Standing.start(metric, systems, self.limits))
             for counts in zip(*self.parts(m, systems), strict=True):
                 self.standings[m] = self._taken(m, counts)
+
+    def add_documents(self, corpus: Corpus) -> None:
+        """Put aside which blocks the sentences of a part are in, where documents are known."""
+        if not len(corpus):
+            return
+        if self.documented not in (None, bool(corpus.documents)):
+            raise InputError(
+                "only some sentences have a document",
+                remedy="name the document of every sentence, or of none",
+            )
+        self.documented = bool(corpus.documents)
+        if corpus.documents:
+            self.spool.add("blocks", document_blocks(corpus.documents)[:, None])
+
+    @property
+    def blocks(self) -> FlatParts | None:
+        """The blocks of all sentences, where documents are known."""
+        return FlatParts(self.spool.parts("blocks")) if self.documented else None
 
     def _taken(self, m: int, counts: Sequence[Floats]) -> Standing:
         with blamed(self.metrics[m]):

@@ -222,6 +222,7 @@ def _part(
 ) -> Corpus:
     return replace(
         corpus,
+        documents=tuple(corpus.documents[i] for i in keep) if corpus.documents else (),
         sources=tuple(corpus.sources[i] for i in keep),
         references=tuple(references(corpus.references[i]) for i in keep),
     )

@@ -167,7 +167,7 @@ def parquet_batches(
     for rows in _rows(pieces, reading.inputs, batch, first):
         guard = reading.inputs.guard and (rows.start or 2 * len(rows.sources) >= batch)
         maker = BatchMaker(reading, len(rows.sources), rows.before, rows.first, bool(guard))
-        corpus = _corpus(rows, maker)
+        corpus = _documented(_corpus(rows, maker), rows)
         yield (
             corpus,
             [
@@ -175,6 +175,17 @@ def parquet_batches(
                 for name, lines in rows.outputs.items()
             ],
         )
+
+
+def _documented(corpus: Corpus, rows: ParquetRows) -> Corpus:
+    """The corpus with its documents; a sentence that has none is one by itself."""
+    if rows.document is None:
+        return corpus
+    named = (
+        f"row {rows.first + row + 1}" if name is None else f"document {name}"
+        for row, name in enumerate(rows.document)
+    )
+    return replace(corpus, documents=tuple(named))
 
 
 def _corpus(rows: ParquetRows, maker: BatchMaker) -> Corpus:

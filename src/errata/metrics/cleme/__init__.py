@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from fractions import Fraction
 from typing import Literal, Self
 
 import numpy as np
 
+from errata.data import Corpus, Hypotheses
 from errata.edits import GoldEditing, split_extractor
 from errata.edits.origins import OutputEditing
 from errata.errors import InputError
 from errata.metrics.base import (
     Before,
-    WholeCountsError,
     by_name,
     check_beta,
     f_beta,
@@ -27,19 +28,16 @@ from errata.metrics.base import (
     precision_recall,
     whole,
 )
-from errata.metrics.choice import best_references
-from errata.metrics.cleme.fates import FN, FP, FPNE, KINDS, TN, TP, ComparedChunks, WeighChunk
-from errata.metrics.cleme.merged import MergedChunk
+from errata.metrics.choice import RunningRule, Share, best_alone, best_references, f_share, rounded
+from errata.metrics.cleme.fates import FN, FP, FPNE, KINDS, TN, TP
+from errata.metrics.cleme.lengths import BITS, ChunkLengths
 from errata.metrics.cleme.merging import Merging, Mode
-from errata.numbers import Floats, Ints, ratio
+from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
 __all__ = ["CLEME", "CLEME2"]
 
 TIES = ((TP, 1), (FP, -1), (FN, -1), (TN, 1))
-# The length weights of the released program: other values that its papers name never take effect.
-SHARPNESS, LIGHTEST, HEAVIEST = 2.0, 0.75, 1.25
-BITS = 40  # behind the point of weights: the sum of a corpus keeps the program's six digits
 DIGITS = 4  # to which the program rounds P, R, F and accuracy
 NOISE = 12  # digits beyond which two scores differ by rounding only
 
@@ -112,42 +110,35 @@ class CLEME(Merging):
     def _own_score(self, counts: Floats) -> Floats:
         return self._figures(counts)[2].round(DIGITS)
 
-    def _weights(self, sentences: Sequence[ComparedChunks]) -> WeighChunk:
-        if self.weights == "none":
-            return super()._weights(sentences)
-        sizes = [
-            max(chunk.length, len(words))
-            for each in sentences
-            for chunk in each.chunks
-            for words, changed in zip(chunk.words[1:], chunk.changed[1:], strict=True)
-            if changed
-        ]
-        mean = sum(sizes) / len(sizes) if sizes else 0.0
-        middle = mean if self.middle is None else self.middle
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """As the others, or with weights by length."""
+        if self.unsettled is not None:
+            return self.unsettled.settle_all(corpus, systems, threads=threads, progress=progress)
+        return super().count_all(corpus, systems, threads=threads, progress=progress)
 
-        def weight(fate: int, _: ComparedChunks, chunk: MergedChunk, __: Sequence[int]) -> float:
-            if fate == TN:
-                return 1.0
-            away = chunk.size - middle if fate == FP else middle - chunk.size
-            # Far from the middle the exponential is beyond what is clipped anyway.
-            steep = float(np.exp(np.clip(away, -50, 50)))
-            value = SHARPNESS / (1 + (SHARPNESS - 1) * steep)
-            return float(fixed_point(np.clip(value, LIGHTEST, HEAVIEST), BITS))
-
-        return weight
+    @property
+    def unsettled(self) -> ChunkLengths | None:
+        """Chunks by their lengths, where these decide what they weigh."""
+        return ChunkLengths(self) if self.weights == "length" else None
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
-        if before is not None and self.weights == "length" and self.middle is None:
-            raise WholeCountsError(
-                "cleme: the mean length of chunks in the whole corpus decides their weights",
-                remedy="give it, as cleme(middle=1.5), or take weights=none",
-            )
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
-        score = self._alone if alone else self._so_far
-        return best_references(
-            counts, score, alone=alone, ties=TIES, monotone=not alone, before=before
-        )
+        if alone:
+            return best_alone(counts, self._alone, TIES)
+        share = f_share(self.beta, len(self.statistics), empty=1)
+
+        def ranked(totals: Sequence[Fraction]) -> int:
+            return rounded(share.of(totals), DIGITS, lambda: self._so_far(totals))
+
+        return best_references(counts, RunningRule(ranked, (share,), DIGITS, TIES), before=before)
 
     @property
     def single(self) -> Self:
@@ -176,8 +167,8 @@ class CLEME(Merging):
     def _rounded(self, totals: Sequence[float]) -> list[float]:
         return [round(float(each), DIGITS) for each in self._figures(np.array(totals, np.float64))]
 
-    def _so_far(self, totals: Sequence[float]) -> float:
-        return self._rounded(totals)[2]
+    def _so_far(self, totals: Sequence[Fraction]) -> float:
+        return float(self._figures(np.array(totals, np.float64))[2])
 
     def _alone(self, totals: Sequence[float]) -> tuple[float, ...]:
         p, r, f, accuracy = self._rounded(totals)
@@ -269,18 +260,37 @@ class CLEME2(Merging):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
-        alone = self.choice == "isolated" or self.total == "mean"
         factors = self.sentence_factors if self.total == "mean" else self.factors
 
-        def so_far(totals: Sequence[float]) -> float:
-            return round(float(self._weighed(np.array(totals, np.float64), factors)), NOISE)
-
         def by_itself(totals: Sequence[float]) -> tuple[float, float]:
-            return so_far(totals), round(float(_shares(np.array(totals, np.float64))[3]), NOISE)
+            own = np.array(totals, np.float64)
+            score, over = self._weighed(own, factors), _shares(own)[3]
+            return round(float(score), NOISE), round(float(over), NOISE)
 
-        if alone:
-            return best_references(counts, by_itself, alone=True, ties=())
-        return best_references(counts, so_far, alone=False, ties=TIES, before=before)
+        if self.choice == "isolated" or self.total == "mean":
+            return best_alone(counts, by_itself)
+        shares = self._exact_shares()
+
+        def ranked(totals: Sequence[Fraction]) -> Fraction:
+            return sum((share.of(totals) for share in shares), Fraction(0))
+
+        rule = RunningRule(ranked, shares, ties=TIES)
+        return best_references(counts, rule, before=before)
+
+    def _exact_shares(self) -> tuple[Share, Share]:
+        """The score as two quotients, but for what is the same for all."""
+        hit, wrong, under, over = (Fraction(repr(float(factor))) for factor in self.factors)
+        none, one = Fraction(0), Fraction(1)
+
+        def share(above: dict[int, Fraction], below: tuple[int, ...]) -> Share:
+            every = range(len(self.statistics))
+            return Share(
+                tuple(above.get(k, none) for k in every),
+                tuple(one if k in below else none for k in every),
+            )
+
+        needed = share({TP: hit, FPNE: -wrong, FN: -under}, (TP, FPNE, FN))
+        return needed, share({FP: -over, FPNE: over}, (TP, FP))
 
     @property
     def single(self) -> Self:

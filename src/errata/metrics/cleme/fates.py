@@ -17,12 +17,14 @@ from errata.numbers import Floats
 __all__ = [
     "KINDS",
     "ComparedChunks",
+    "FateOf",
     "WeighChunk",
     "asked",
     "by_likeness",
     "changes",
     "compared_chunks",
     "counted_chunks",
+    "fates_of",
 ]
 
 KINDS = ("TP", "FP", "FN", "TN", "FPne")
@@ -77,12 +79,18 @@ def counted_chunks(
     columns = 1 if at_once else max((each.columns for each in sentences), default=1)
     counts = np.full((len(sentences), columns, len(KINDS)), np.nan)
     for row, each in zip(counts, sentences, strict=True):
-        if at_once:
-            row[0] = _fates(each, weigh, range(1, len(each.references) + 1), _of_all)
-            continue
-        for k, reference in enumerate(each.references, 1):
-            row[reference] = _fates(each, weigh, (k,), _of_one)
+        for column, which, fate_of in fates_of(each, at_once=at_once):
+            row[column] = _fates(each, weigh, which, fate_of)
     return counts
+
+
+def fates_of(each: ComparedChunks, *, at_once: bool) -> Iterator[tuple[int, Sequence[int], FateOf]]:
+    """The columns of a sentence: for each its place, the texts it looks at, and how it judges."""
+    if at_once:
+        yield 0, range(1, len(each.references) + 1), _of_all
+        return
+    for k, reference in enumerate(each.references, 1):
+        yield reference, (k,), _of_one
 
 
 def _of_one(chunk: MergedChunk, which: Sequence[int]) -> tuple[int, bool]:

@@ -13,15 +13,7 @@ from errata.data import Corpus, Hypotheses
 from errata.edits import GoldEditing, with_edits
 from errata.edits.origins import OutputEditing, edits_of, origins
 from errata.metrics.base import Columns, Metric, join_counts, with_own_score
-from errata.metrics.cleme.fates import (
-    TP,
-    ComparedChunks,
-    WeighChunk,
-    asked,
-    by_likeness,
-    compared_chunks,
-    counted_chunks,
-)
+from errata.metrics.cleme.fates import TP, asked, by_likeness, compared_chunks, counted_chunks
 from errata.metrics.similarity import cut_note, text_windows, weigh
 from errata.models import Memo, Options
 from errata.numbers import Floats, Progress
@@ -107,9 +99,10 @@ class Merging(Metric):
         return corpus.derived(("cut", self), dict)
 
     def _counted(self, gold: Corpus, output: Hypotheses) -> Floats:
-        sentences = compared_chunks(gold, output)
-        weigh = self._weights(sentences)
-        return self._completed(counted_chunks(sentences, weigh, at_once=self.mode == "independent"))
+        """The counts with every chunk of one weight."""
+        at_once = self.mode == "independent"
+        counts = counted_chunks(compared_chunks(gold, output), lambda *_: 1.0, at_once=at_once)
+        return self.completed(counts)
 
     def _likened(
         self,
@@ -130,13 +123,9 @@ class Merging(Metric):
             if progress is not None:
                 progress(done, len(gold))
         joined = [join_counts(each) for each in zip(*result, strict=True)]
-        return [self._completed(each) for each in joined], cut
+        return [self.completed(each) for each in joined], cut
 
-    def _weights(self, sentences: Sequence[ComparedChunks]) -> WeighChunk:
-        """The weight of a chunk by its fate and its size."""
-        return lambda *_: 1.0
-
-    def _completed(self, counts: Floats) -> Floats:
+    def completed(self, counts: Floats) -> Floats:
         """Counts with what ``total="mean"`` needs, where it is asked for."""
         if self.total == "sum":
             return counts

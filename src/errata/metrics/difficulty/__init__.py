@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from fractions import Fraction
 from typing import Literal, Self
 
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
-from errata.edits import GoldEditing, split_extractor, with_edits
+from errata.edits import GoldEditing, split_extractor
 from errata.edits.origins import OutputEditing, origins
 from errata.errors import InputError
 from errata.metrics.base import (
     Before,
     Metric,
-    WholeCountsError,
     by_name,
     check_beta,
     f_beta,
@@ -23,9 +23,10 @@ from errata.metrics.base import (
     precision_recall,
     whole,
 )
-from errata.metrics.choice import best_references
-from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching, chunk_references
-from errata.metrics.difficulty.map import map_difficulty, read_tally, weight
+from errata.metrics.choice import RunningRule, Share, best_references, f_share
+from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching
+from errata.metrics.difficulty.map import map_difficulty, read_weight_file, weight
+from errata.metrics.difficulty.placed import PlacedChunks
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
@@ -126,19 +127,13 @@ class Difficulty(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score of the sentences so far, or of the sentence alone."""
-        if before is not None and self.weights not in ("none", "systems"):
-            raise WholeCountsError(
-                "difficulty: a file of weights is one of the whole corpus",
-                remedy="take weights=systems, which come from the outputs themselves",
-            )
-        return best_references(
-            counts,
-            self._value,
-            alone=self.choice == "isolated",
-            # Weights below 0, which a, b and c can make, are no more the better the more they are.
-            monotone=self.measure == "F" and not bool((counts < 0).any()),
-            before=before,
-        )
+        rule = RunningRule(self._value, (self._share,))
+        return best_references(counts, rule, alone=self.choice == "isolated", before=before)
+
+    @property
+    def unsettled(self) -> PlacedChunks | None:
+        """Chunks with their places, which a file of weights goes by."""
+        return None if self.weights in ("none", "systems") else PlacedChunks(self)
 
     @property
     def single(self) -> Self:
@@ -208,15 +203,23 @@ class Difficulty(Metric):
         """How many systems the weights come from, and the file they stand in."""
         if self.weights == "systems":
             return len(systems), ""
-        gold = with_edits(corpus, self.gold, self.extractor)
-        tally = read_tally(self.weights, gold, chunk_references(gold, self.ignore))
-        return tally.systems, tally.origin
+        file, origin = read_weight_file(self.weights, corpus)
+        return file.systems, origin
 
-    def _value(self, totals: Sequence[float]) -> float:
-        tp, fp, fn, tn, wrong = totals
+    @property
+    def _share(self) -> Share:
+        """The score as a quotient of sums, where no weight is negative."""
+        if self.measure == "F":
+            return f_share(self.beta, len(self.statistics), empty=0)
+        one, none = Fraction(1), Fraction(0)
+        return Share((one, none, none, one, none), (one, none, none, one, one))
+
+    def _value(self, totals: Sequence[Fraction]) -> Fraction:
+        """The score of exact sums; weights below 0, which a, b and c can make, are no shares."""
         if self.measure == "A":
-            return (tp + tn) / (tp + tn + wrong) if tp + tn + wrong else 0.0
-        p = tp / (tp + fp) if tp + fp else 0.0
-        r = tp / (tp + fn) if tp + fn else 0.0
-        square = self.beta * self.beta
-        return (1 + square) * p * r / (square * p + r) if p + r else 0.0
+            return self._share.of(totals)
+        tp, fp, fn = totals[:3]
+        p, r = (tp / (tp + x) if tp + x else Fraction(0) for x in (fp, fn))
+        square = Fraction(repr(float(self.beta))) ** 2
+        below = square * p + r
+        return (1 + square) * p * r / below if below else Fraction(0)

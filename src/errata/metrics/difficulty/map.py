@@ -7,7 +7,7 @@ each system is compared with the gold chunks once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import with_edits
 from errata.edits.origins import edits_of
 from errata.errors import InputError
-from errata.io.weights import read_weights
+from errata.io.weights import WeightFile, read_weights
 from errata.metrics.difficulty.chunks import (
     CORRECT,
     MODIFIED,
@@ -29,13 +29,23 @@ from errata.metrics.difficulty.chunks import (
     chunk_references,
     compare_chunks,
 )
-from errata.numbers import Bools, Floats, Progress
+from errata.numbers import Bools, Floats, Ints, Progress
 from errata.workers import in_order
 
 if TYPE_CHECKING:
     from errata.metrics.difficulty import Difficulty
 
-__all__ = ["DifficultyMap", "Tally", "map_difficulty", "outcomes", "read_tally", "weight"]
+__all__ = [
+    "DifficultyMap",
+    "Tally",
+    "check_weights",
+    "map_difficulty",
+    "outcomes",
+    "read_weight_file",
+    "refuse_annotators",
+    "weigh_units",
+    "weight",
+]
 
 
 class Tally(NamedTuple):
@@ -81,6 +91,15 @@ def outcomes(flags: Flags, erroneous: Bools) -> Floats:
         ~correct,
     )
     return np.stack(kinds, axis=1).astype(np.float64)
+
+
+def weigh_units(columns: Floats, weights: Floats, bounds: Ints) -> Floats:
+    """What chunks ``[chunk, k]`` weigh together, unit by unit: ``[unit, k]``."""
+    if not len(weights):
+        return np.zeros((len(bounds) - 1, columns.shape[1]))
+    # Every unit has chunks (at least a dummy), so reduceat never sees an empty stretch.
+    summed: Floats = np.add.reduceat(columns * weights[:, None], bounds[:-1], axis=0)
+    return summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +154,8 @@ class DifficultyMap:
         columns = outcomes(self.flags[system], self.chunks.erroneous)
         shape = (len(self.corpus), max(1, self.corpus.most_references), columns.shape[1])
         counts = np.full(shape, np.nan)
-        # Every unit has chunks (at least a dummy), so reduceat never sees an empty stretch.
-        counts[self.chunks.sentences, self.chunks.references] = (
-            np.add.reduceat(columns * weights[:, None], self.chunks.bounds[:-1], axis=0)
-            if len(weights)
-            else 0.0
-        )
+        own = weigh_units(columns, weights, self.chunks.bounds)
+        counts[self.chunks.sentences, self.chunks.references] = own
         return counts
 
 
@@ -199,30 +214,60 @@ def map_difficulty(
 
 def read_tally(path: str, gold: Corpus, chunks: Chunks) -> Tally:
     """The counts of a weight file, which must have been made for these chunks."""
-    systems, counts = read_weights(path)
+    file, origin = read_weight_file(path, gold)
+    refuse_annotators(path, gold)
+    numbers = np.arange(len(gold))
+    solved = check_weights(path, file, numbers, np.diff(chunks.bounds), len(gold), gold.number)
+    return Tally(solved, file.systems, origin)
+
+
+def read_weight_file(path: str, gold: Corpus) -> tuple[WeightFile, str]:
+    """A weight file without the sentences that the corpus leaves out, and what to call it."""
+    file = read_weights(path)
+    counts = file.counts
     if gold.whole is not None and len(counts) == len(gold.whole):
         counts = [n for i, n in enumerate(counts) if i not in gold.skipped]
-    if len(counts) != len(gold):
+    digest = hashlib.sha256(b" ".join(n.astype("<i4").tobytes() for n in counts)).hexdigest()
+    return WeightFile(file.systems, counts), f"{Path(path).name}@{digest[:8]}"
+
+
+def refuse_annotators(path: str, corpus: Corpus) -> None:
+    """Refuse a weight file for several annotators."""
+    if corpus.most_references > 1:
         raise InputError(
-            f"weights of {len(counts)} sentences, but the corpus has {len(gold)}",
-            path=path,
-            remedy="weights belong to one gold file; use that one",
-        )
-    if gold.most_references > 1:
-        raise InputError(
-            f"the weights are those of one annotator, but the corpus has {gold.most_references}",
+            f"the weights are those of one annotator, but the corpus has {corpus.most_references}",
             path=path,
             remedy="choose the annotator they were made for (--annotator 0)",
         )
-    for i, (n, size) in enumerate(zip(counts, np.diff(chunks.bounds), strict=True)):
+
+
+def check_weights(
+    path: str,
+    file: WeightFile,
+    sentences: Ints,
+    sizes: Ints,
+    whole: int,
+    number: Callable[[int], int] | None = None,
+) -> Floats:
+    """The counts of these sentences, which have so many chunks each, one after the other.
+
+    ``whole`` is how many sentences there are; ``number`` is what they are called, from 1.
+    """
+    if len(file.counts) != whole:
+        raise InputError(
+            f"weights of {len(file.counts)} sentences, but the corpus has {whole}",
+            path=path,
+            remedy="weights belong to one gold file; use that one",
+        )
+    counts = [file.counts[i] for i in sentences.tolist()]
+    for i, n, size in zip(sentences.tolist(), counts, sizes.tolist(), strict=True):
         if len(n) != size:
+            called = i + 1 if number is None else number(i)
             raise InputError(
-                f"{len(n)} weights, but sentence {gold.number(i)} of the corpus has {size} chunks",
+                f"{len(n)} weights, but sentence {called} of the corpus has {size} chunks",
                 path=path,
                 line=i + 2,
                 remedy="weights belong to one gold file, annotator and extractor; use those they "
                 "were made with",
             )
-    digest = hashlib.sha256(b" ".join(n.astype("<i4").tobytes() for n in counts)).hexdigest()
-    solved = np.concatenate([*counts, np.zeros(0)]).astype(np.float64)
-    return Tally(solved, systems, f"{Path(path).name}@{digest[:8]}")
+    return np.concatenate([*counts, np.zeros(0)]).astype(np.float64)

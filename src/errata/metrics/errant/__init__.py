@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Literal, Self
 
 from errata.data import Corpus, Edit, Hypotheses
@@ -23,12 +24,14 @@ from errata.metrics.base import (
     whole,
     with_own_score,
 )
-from errata.metrics.choice import best_references
+from errata.metrics.choice import RunningRule, best_references, f_share, rounded
 from errata.metrics.errant.tally import FN, FP, TP, Keyed, Tables, is_kind, keys_of, summed, tally
 from errata.numbers import Floats, Ints, Progress
 from errata.parameters import About
 
 __all__ = ["Edits", "Errant"]
+
+DIGITS = 4  # to which ERRANT rounds F before it compares annotators
 
 INSTALL = "pip install 'errata[errant]' && python -m spacy download en_core_web_sm"
 
@@ -142,7 +145,13 @@ class Edits(Metric):
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The annotator with the best F, rounded as ERRANT does, of the sentences so far."""
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
-        return best_references(counts, self._rounded_f, alone=alone, monotone=True, before=before)
+        share = f_share(self.beta, len(self.statistics), empty=1)
+
+        def ranked(totals: Sequence[Fraction]) -> int:
+            return rounded(share.of(totals), DIGITS, lambda: self._official_f(totals))
+
+        rule = RunningRule(ranked, (share,), DIGITS)
+        return best_references(counts, rule, alone=alone, before=before)
 
     @property
     def single(self) -> Self:
@@ -222,13 +231,13 @@ class Edits(Metric):
                 remedy="gold='reextracted' finds and names the gold edits alike",
             )
 
-    def _rounded_f(self, totals: Sequence[float]) -> float:
-        # ERRANT compares F rounded to four digits, of unrounded P and R.
-        tp, fp, fn = totals[:3]
+    def _official_f(self, totals: Sequence[Fraction]) -> float:
+        """F as ERRANT computes it, of unrounded P and R, before it rounds it to four digits."""
+        tp, fp, fn = map(float, totals[:3])
         p = tp / (tp + fp) if fp else 1.0
         r = tp / (tp + fn) if fn else 1.0
         square = self.beta**2
-        return round(float((1 + square) * p * r) / (square * p + r), 4) if p + r else 0.0
+        return float((1 + square) * p * r) / (square * p + r) if p + r else 0.0
 
     def compare(self, gold: Corpus, hypotheses: Hypotheses) -> Tables:
         """[TP, FP, FN] by kind, for every sentence and reference; edits must be there."""

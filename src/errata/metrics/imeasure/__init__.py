@@ -26,6 +26,7 @@ from errata.metrics.base import (
     precision_recall,
     whole,
 )
+from errata.metrics.choice import best_references
 from errata.metrics.imeasure.columns import (
     BASE,
     KINDS,
@@ -39,6 +40,7 @@ from errata.metrics.imeasure.columns import (
     prepare_mix,
     prepare_nomix,
 )
+from errata.metrics.imeasure.exact import running_rule
 from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.metrics.ngrams import Spaces
 from errata.numbers import Floats, Ints, Progress, ratio
@@ -182,7 +184,7 @@ class IMeasure(Metric):
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best (WAcc, I, Acc), correction before detection; the first."""
         if self.choice == "corpus":
-            return self._choose_running(counts, before)
+            return best_references(counts, running_rule(self.weight), before=before)
         best = np.zeros(len(counts), np.int64)
         if counts.shape[1] > 1:
             ranks = self._ranks(counts)
@@ -191,17 +193,6 @@ class IMeasure(Metric):
                 better = beats(ranks[:, r], here)
                 best[better] = r
                 here = np.where(better[:, None], ranks[:, r], here)
-        return best[None]
-
-    def _choose_running(self, counts: Floats, before: Before | None) -> Ints:
-        best = np.zeros(len(counts), np.int64)
-        total = np.array(before.totals if before else [0] * counts.shape[2], np.float64)
-        for i, options in enumerate(counts):
-            left = np.arange(len(options))
-            for column in self._ranks(total + options).T:
-                left = left[column[left] == column[left].max()]
-            best[i] = left[0]
-            total += options[best[i]]
         return best[None]
 
     def _ranks(self, counts: Floats) -> Floats:

@@ -1,0 +1,188 @@
+"""From counts to scores, the same way for every metric.
+
+The only caller of `Metric.count_all`, `choose` and `score`: the corpus score is the score of the
+chosen counts summed over sentences (mean over draws), sentence scores are the scores of the
+chosen counts with the metric set for single sentences, and the bootstrap weighs them
+(`errata.resampling`). Corpora that come in parts go through `errata.reduction`, to the same scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from errata.data import Corpus, Hypotheses, Scores
+from errata.evaluation.assembling import (
+    SaidOfScores,
+    assembled,
+    corpus_facts,
+    different_draws,
+    drawn_facts,
+    facts_said,
+)
+from errata.evaluation.contract import check_given, checked_choice, checked_counts
+from errata.evaluation.given import check_inputs, systems_in
+from errata.evaluation.picked import chosen_counts, draw_totals, sentence_scores
+from errata.metrics import METRICS, parse
+from errata.metrics.base import Metric
+from errata.numbers import BLOCK, Floats, Progress, Seed, bootstrap_weights
+from errata.plugins import blamed
+from errata.resampling import (
+    LIMITS,
+    BootstrapKind,
+    BootstrapLimits,
+    GrowingHistogram,
+    Histogram,
+    bootstrap_kind,
+    document_blocks,
+    resample,
+)
+
+__all__ = [
+    "SaidOfScores",
+    "assembled",
+    "check_inputs",
+    "checked_choice",
+    "checked_counts",
+    "chosen_counts",
+    "corpus_facts",
+    "different_draws",
+    "draw_totals",
+    "drawn_facts",
+    "evaluate",
+    "facts_said",
+    "resample_weights",
+    "scores_of",
+    "sentence_scores",
+    "systems_in",
+    "vectors",
+]
+
+
+def evaluate(
+    metric: Metric | str,
+    corpus: Corpus,
+    systems: Hypotheses | Sequence[Hypotheses] | Sequence[str] | Mapping[str, Sequence[str]],
+    *,
+    resamples: int = 1000,
+    rng: Seed = 0,
+    bootstrap: BootstrapKind = "auto",
+    guard: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    limits: BootstrapLimits = LIMITS,
+) -> Scores:
+    """Score one or more systems with one metric: overall, per sentence, and in resamples.
+
+    ``metric`` may be its signature (``"m2(beta=1)"``). ``systems`` may be plain sentences, of a
+    system then called ``hypotheses``, or a mapping from names to sentences. ``rng`` seeds the
+    bootstrap, whose kind the data decide (see `errata.resampling`); with ``bootstrap="sentences"``
+    and the same seed every metric sees the same resamples. Unless ``guard=False``,
+    outputs that do not fit the corpus line by line are refused or warned of, once (see
+    `errata.io.check_alignment`). ``threads`` defaults to the number of cores. ``progress`` is
+    called with (done, total).
+
+    >>> from errata import Corpus, Hypotheses
+    >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
+    >>> scores = evaluate("m2", corpus, Hypotheses("A", ("He goes home .",)))
+    >>> scores["A"]
+    1.0
+    >>> evaluate("m2", corpus, {"B": ["He go home ."]})["B"]
+    0.0
+    """
+    if isinstance(metric, str):
+        metric = parse(metric)
+    systems = systems_in(systems)
+    counts = checked_counts(
+        metric, corpus, systems, guard=guard, threads=threads, progress=progress
+    )
+    with blamed(metric):
+        return _scores_of(metric, corpus, systems, counts, resamples, rng, bootstrap, limits)
+
+
+def scores_of(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    counts: Sequence[Floats],
+    *,
+    resamples: int = 1000,
+    rng: Seed = 0,
+    bootstrap: BootstrapKind = "auto",
+    limits: BootstrapLimits = LIMITS,
+) -> Scores:
+    """The scores that follow from counts ``[sentence, reference, k]``, one array per system.
+
+    This is the entry for counts made elsewhere: on other machines, in a cache, or by a study
+    that needs them itself.
+    """
+    check_given(metric, corpus, systems, counts)
+    return _scores_of(metric, corpus, systems, counts, resamples, rng, bootstrap, limits)
+
+
+def _scores_of(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    counts: Sequence[Floats],
+    resamples: int,
+    rng: Seed,
+    bootstrap: BootstrapKind,
+    limits: BootstrapLimits,
+) -> Scores:
+    METRICS.refuse_disguise(metric)
+    totals, picked = [], []
+    for each in counts:
+        choice = checked_choice(metric, each, metric.choose(each))
+        totals.append(different_draws(draw_totals(each, choice)))
+        if resamples:
+            picked.append(chosen_counts(each, choice))
+    resampled, kind = None, None
+    if resamples:
+        stacked = np.concatenate(picked, axis=1)
+        histogram = vectors(stacked, bootstrap, limits)
+        kind = bootstrap_kind(bootstrap, len(corpus), histogram, limits)
+        resampled = resample(
+            metric.score,
+            [stacked],
+            len(systems),
+            kind,
+            sentences=len(corpus),
+            histogram=histogram,
+            resamples=resamples,
+            rng=rng,
+            weights=lambda: resample_weights(corpus, resamples, rng),
+            blocks=[document_blocks(corpus.documents)] if corpus.documents else None,
+        )
+    return assembled(
+        metric,
+        [each.system for each in systems],
+        totals,
+        resampled,
+        drawn_facts(resamples, rng, kind, documents=bool(corpus.documents)),
+        SaidOfScores(
+            (*metric.context(corpus, systems), *corpus_facts(corpus)),
+            metric.notes(corpus, systems),
+            corpus.skipped,
+        ),
+        [sentence_scores(metric, each, corpus) for each in counts],
+    )
+
+
+def vectors(
+    stacked: Floats, bootstrap: BootstrapKind = "auto", limits: BootstrapLimits = LIMITS
+) -> Histogram | None:
+    """The histogram of what sentences took, where the kind of bootstrap may ask for it."""
+    if bootstrap not in ("auto", "histogram"):
+        return None
+    return GrowingHistogram(stacked.shape[1], limits).added(Histogram.of(stacked)).histogram
+
+
+def resample_weights(corpus: Corpus, resamples: int, rng: Seed) -> Iterable[Floats]:
+    """Bootstrap weights of the sentences; every metric with one seed sees the same, drawn once."""
+    n = len(corpus)
+    if not isinstance(rng, int) or n * resamples > BLOCK:
+        return bootstrap_weights(n, resamples, rng)
+    key = ("bootstrap weights", resamples, rng)
+    return corpus.derived(key, lambda: list(bootstrap_weights(n, resamples, rng)))

@@ -1,0 +1,138 @@
+"""The sentences of a part that show what there is: metrics say of them what they say of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.metrics.base import Metric, WholeCountsError
+from errata.reduction.running import decides
+from errata.reduction.said import Said, uncounted
+
+__all__ = ["Witness", "find_witnesses", "first_to_show", "hypotheses_of"]
+
+TURNS = 64  # sentences that may have to be found for what one metric says of one part
+
+
+class Witness(NamedTuple):
+    """A sentence that shows something first, with what all systems made of it."""
+
+    source: str
+    references: tuple[Reference, ...]
+    outputs: tuple[tuple[str, tuple[Edit, ...] | None], ...]
+    shows: tuple[str, ...]
+
+
+def find_witnesses(
+    metrics: Sequence[Metric], corpus: Corpus, systems: Sequence[Hypotheses], said: Sequence[Said]
+) -> tuple[Witness, ...]:
+    """The first sentences to show each thing there is, and what turns what metrics say."""
+    shown: dict[int, list[str]] = {}
+    known: set[str] = set()
+    for i, shows in _showing(corpus, systems):
+        new = [each for each in shows if each not in known]
+        if new:
+            known.update(new)
+            shown.setdefault(i, []).extend(shows)
+    for metric, wanted in zip(metrics, said, strict=True):
+        for i in _turns(metric, corpus, systems, sorted(shown), wanted):
+            shown.setdefault(i, [])
+    # The first part of which something is said keeps all its witnesses, of which it is said.
+    for each in said:
+        text = f"{each.metric}:{each.context}{uncounted(each.notes)}"
+        for place, i in enumerate(sorted(shown)):
+            shown[i].append(f"{text}{place}")
+    return tuple(
+        Witness(
+            corpus.sources[i],
+            corpus.references[i],
+            tuple((h.sentences[i], None if h.edits is None else h.edits[i]) for h in systems),
+            tuple(dict.fromkeys(shown[i])),
+        )
+        for i in sorted(shown)
+    )
+
+
+def _showing(corpus: Corpus, systems: Sequence[Hypotheses]) -> Iterator[tuple[int, list[str]]]:
+    """What each sentence shows, of those that show something new."""
+    shapes: set[tuple[tuple[bool, bool, bool], ...]] = set()
+    kinds: set[tuple[str, str]] = set()
+    given = [(f"kind of {s}:", h.edits) for s, h in enumerate(systems) if h.edits is not None]
+    for i, references in enumerate(corpus.references):
+        shape = tuple([(r.edits is None, r.text is None, r.implied) for r in references])
+        known = len(shapes) + len(kinds)
+        shapes.add(shape)
+        found = [("kind:", e.kind) for r in references for e in r.edits or ()]
+        found += [(whose, e.kind) for whose, edits in given for e in edits[i]]
+        kinds.update(found)
+        if len(shapes) + len(kinds) > known:
+            shows = [f"references:{len(references)}", *map(str, shape)]
+            yield i, list(dict.fromkeys([*shows, *(f"{whose}{kind}" for whose, kind in found)]))
+
+
+def _turns(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    witnesses: Sequence[int],
+    wanted: Said,
+) -> list[int]:
+    """Sentences that make witnesses say of a metric's data what the whole part says.
+
+    Of the part's beginnings the shortest that says it ends in one of them: as what is said tells
+    what there is, longer ones say it too.
+    """
+
+    def same(sentences: Sequence[int]) -> bool:
+        here = replace(
+            corpus,
+            sources=tuple(corpus.sources[i] for i in sentences),
+            references=tuple(corpus.references[i] for i in sentences),
+            documents=(),
+            skipped=(),
+            whole=None,
+        )
+        outputs = [
+            hypotheses_of(
+                h.system,
+                [(h.sentences[i], None if h.edits is None else h.edits[i]) for i in sentences],
+            )
+            for h in systems
+        ]
+        return metric.context(here, outputs) == wanted.context and uncounted(
+            metric.notes(here, outputs)
+        ) == uncounted(wanted.notes)
+
+    if isinstance(decides(metric), WholeCountsError):
+        return []  # it will be asked about the whole only
+    every = range(len(corpus))
+    found = list(witnesses)
+    turns: list[int] = []
+    while not same(sorted(found)) and len(turns) < TURNS:
+        low, high = 0, len(corpus)
+        while high - low > 1:
+            middle = (low + high) // 2
+            enough = same(sorted({*found, *every[:middle]}))
+            low, high = (low, middle) if enough else (middle, high)
+        found.append(high - 1)
+        turns.append(high - 1)
+    return turns
+
+
+def hypotheses_of(
+    system: str, outputs: Sequence[tuple[str, tuple[Edit, ...] | None]]
+) -> Hypotheses:
+    given = [edits for _, edits in outputs if edits is not None]
+    return Hypotheses(system, tuple(text for text, _ in outputs), tuple(given) if given else None)
+
+
+def first_to_show(witnesses: Sequence[Witness]) -> tuple[Witness, ...]:
+    known: set[str] = set()
+    found = []
+    for witness in witnesses:
+        if not known.issuperset(witness.shows):
+            found.append(witness)
+            known.update(witness.shows)
+    return tuple(found)

@@ -1,0 +1,188 @@
+"""The readers of runs, shards and tables, with files that they read well."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+__all__ = [
+    "count_files",
+    "count_in",
+    "manifests",
+    "packed_counts",
+    "parquet_in",
+    "parquets",
+    "plan_in",
+    "read_shards",
+    "record_in",
+    "records",
+    "unpacked",
+]
+
+
+def packed_counts() -> list[bytes]:
+    """Counts of whole numbers, of fractions, with references that are missing, and of nothing."""
+    import numpy as np
+
+    from errata.io.counts import pack_counts
+
+    some = np.arange(24.0).reshape(4, 2, 3)
+    missing = some.copy()
+    missing[1, 1] = np.nan
+    return [pack_counts(each) for each in (some, missing, some / 7, some * 1000, some[:0])]
+
+
+def unpacked(path: Path) -> object:
+    """Bytes as counts: as they are, or, where that is all that is wrong, with a new checksum."""
+    from errata.errors import InputError
+    from errata.io.counts import CHECKSUM, HEADER, unpack_counts
+
+    data = path.read_bytes()
+    try:
+        return unpack_counts(data)
+    except InputError:
+        start, body = data[: HEADER.size], data[HEADER.size + CHECKSUM.size :]
+        return unpack_counts(start + CHECKSUM.pack(zlib.crc32(body, zlib.crc32(start))) + body)
+
+
+def count_files() -> list[bytes]:
+    """Batches of counts one after the other, each with its length before it."""
+    packed = packed_counts()
+    parts = [len(each).to_bytes(8, "little") + each for each in packed]
+    return [b"".join(parts), b"".join(parts[:2]), b""]
+
+
+def count_in(path: Path) -> object:
+    """All batches of a file that a record names by its true digest."""
+    from errata.cluster.counting import CountFile, read_count_file
+    from errata.io.folders import LocalFolder
+
+    data = path.read_bytes()
+    known = CountFile(len(data), hashlib.sha256(data).hexdigest())
+    return [*read_count_file(LocalFolder(str(path.parent)), path.name, known, 0)]
+
+
+def _run(folder: Path) -> Path:
+    from errata.cluster.counting import run_task
+    from errata.cluster.driving import plan_run
+    from errata.cluster.manifest import Wanted
+    from errata.io.folders import LocalFolder
+    from errata.io.shards import ShardedInputs
+
+    os.utime(folder)  # plans name when files were changed, and seeds are to stay the same
+    gold, out = folder / "gold.m2", folder / "A.txt"
+    gold.write_text("S a b\nA 0 1|||R|||c|||REQUIRED|||-NONE-|||0\n\nS d e\n\n")
+    out.write_text("c b\nd e\n")
+    for each in (gold, out):
+        os.utime(each, (0, 0))
+    inputs = ShardedInputs(gold=str(gold), outputs=(("A", str(out)),))
+    place = LocalFolder(str(folder / "run"))
+    manifest = plan_run(place, Wanted(("m2()",)), [("gold", inputs)], shard_sentences=1)
+    run_task(place, manifest, 0)
+    return folder / "run"
+
+
+def manifests() -> list[bytes]:
+    """The plan of a small run."""
+    with TemporaryDirectory() as name:
+        return [(_run(Path(name)) / "manifest.json").read_bytes()]
+
+
+def plan_in(path: Path) -> object:
+    """The plan, once as it is and once with a digest that fits."""
+    from errata.cluster.manifest import Manifest, read_manifest
+    from errata.errors import InputError
+    from errata.io.folders import LocalFolder
+
+    folder = LocalFolder(str(path.parent))
+    plan = path.parent / "manifest.json"
+    plan.write_bytes(path.read_bytes())
+    try:
+        return read_manifest(folder)
+    except InputError as error:
+        if "its digest is another" not in str(error):
+            raise
+        digest = Manifest.digest
+        Manifest.digest = property(lambda _: json.loads(plan.read_bytes())["digest"])  # type: ignore[assignment,method-assign]
+        try:
+            found = read_manifest(folder)
+        finally:
+            Manifest.digest = digest  # type: ignore[method-assign]
+        return found and [*found.lines()]
+
+
+def records() -> list[bytes]:
+    """What a task says of itself."""
+    with TemporaryDirectory() as name:
+        return [(_run(Path(name)) / "records" / "00000000.json").read_bytes()]
+
+
+def record_in(path: Path) -> object:
+    """A record, sealed anew where it is JSON; none where it cannot be read."""
+    from types import SimpleNamespace
+    from typing import Any
+
+    from errata.cluster.counting import _sealed, read_record, record_name
+    from errata.io.folders import LocalFolder
+    from errata.io.strict_json import decode_json
+
+    data = path.read_bytes()
+    plan: Any = SimpleNamespace(digest="")
+    try:
+        inner = decode_json(data.decode("utf-8"))["record"]
+        plan.digest = inner["manifest"]
+        data = _sealed(inner)
+    except (ValueError, KeyError, TypeError, UnicodeError):
+        pass
+    target = path.parent / record_name(0)
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(data)
+    found = read_record(LocalFolder(str(path.parent)), plan, 0)
+    return None if found is None else found.to_json()
+
+
+def parquets() -> list[bytes]:
+    """Tables with references, edits and documents, in several row groups."""
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    edit = {"annotator": 0, "start": 0, "end": 1, "replacement": "c", "kind": "R"}
+    tables = [
+        {"source": ["a b", "d"], "hypothesis": ["c b", ""], "references": [["c b"], None]},
+        {"source": ["a b", "d"], "hyp:A": ["c b", "d"], "edits": [[edit], []], "id": [1, 2]},
+        {"source": ["a b"], "hyp:A": ["c"], "m2": ["A 0 1|||R|||c|||REQUIRED|||-NONE-|||0"],
+         "document": ["x"]},
+    ]  # fmt: skip
+    found = []
+    for columns in tables:
+        buffer = BytesIO()
+        write_table(pyarrow.table(columns), buffer, row_group_size=1, compression="none")
+        found.append(buffer.getvalue())
+    return found
+
+
+def parquet_in(path: Path) -> object:
+    """All batches of a table."""
+    from errata.io.shards import ShardedInputs, stream_batches
+
+    return [*stream_batches(ShardedInputs(parquet=str(path), guard=False), batch=1)]
+
+
+def read_shards(path: Path) -> object:
+    """M2 as gold, cut into small shards and as one stream: the same sentences."""
+    from errata.io.shards import ShardedInputs, plan_shards, read_shard, stream_batches
+
+    inputs = ShardedInputs(gold=str(path), guard=False)
+    whole = [source for corpus, _ in stream_batches(inputs, batch=2) for source in corpus.sources]
+    shards = plan_shards(inputs, shard_bytes=150)
+    parts = [
+        source for shard in shards for corpus, _ in read_shard(shard, inputs, batch=3)
+        for source in corpus.sources
+    ]  # fmt: skip
+    assert parts == whole
+    return parts
