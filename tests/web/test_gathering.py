@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
+import pytest
 
 from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.human import compare
 from errata.human.ranking_columns import RankingColumns, ranking_columns
+from errata.web import gathering, packing
 from errata.web.answering import SentAnswer
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.exports import judgments_in
 from errata.web.gathering import GatheredJudgments
 from errata.web.people import forget_judge, set_state_of_judge
-from stored_campaigns import Made, made
+from stored_campaigns import Made, Make
 
 
 def written_out(found: RankingColumns) -> list[object]:
@@ -43,14 +44,22 @@ def answer(campaign: Made, rng: np.random.Generator, judge: int, *, again: bool)
     task = store.task(who, held.assignment)
     many = [output["key"] for output in task.body["outputs"]]
     for revision in (1, 2) if again else (1,):
-        ranks = {key: int(rng.integers(1, 4)) for key in many}
+        ranks = {key: int(rng.integers(1, len(many) + 1)) for key in many}
         skip = rng.random() < 0.1
-        sent = SentAnswer(revision, None if skip else ranks, "undecided" if skip else None)
+        active = None if rng.random() < 0.2 else int(rng.integers(1, 4000))
+        said = (None, "undecided") if skip else (ranks, None)
+        sent = SentAnswer(revision, *said, active_ms=active)
         store.submit(who, held.assignment, sent)
 
 
-def test_it_holds_what_is_stored_whatever_happens(tmp_path: Path) -> None:
-    campaign = made(str(tmp_path / "x.db"), Design(judges=5, overlap=0.5, repeats=0.2, distance=1))
+@pytest.mark.parametrize("few", [gathering.FEW_ITEMS, 0])
+def test_it_holds_what_is_stored_whatever_happens(
+    make: Make, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether items are asked for by number or all are read, some rows at a time."""
+    monkeypatch.setattr(gathering, "FEW_ITEMS", few)
+    monkeypatch.setattr(packing, "AT_ONCE", 7)
+    campaign = make(Design(judges=5, overlap=0.5, repeats=0.2, distance=1))
     gathered, dashboard = GatheredJudgments(campaign.database), Dashboard(campaign.store)
     rng = np.random.default_rng(2)
     happens = {
@@ -78,4 +87,3 @@ def test_it_holds_what_is_stored_whatever_happens(tmp_path: Path) -> None:
             assert json.loads(dashboard.part(part)[1]) == json.loads(fresh.part(part)[1]), part
     assert len(found) > 40
     assert len({*gathered.work()}) >= 3
-    campaign.database.close()
