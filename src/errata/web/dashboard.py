@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Integer, cast, func, select
 
 from errata import human
 from errata.collect.budget import seconds_per_task
-from errata.collect.design import COMPARING
+from errata.collect.design import COMPARING, WRITING
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
@@ -50,6 +50,12 @@ SHARES = ("checks passed", "95 % interval", "ties", "first is best", "by chance"
 HOUR = 3_600_000  # milliseconds
 WORRYING = 0.9  # a judge whose share of passed checks lies below it is marked
 MOST_COLUMNS = 15  # of a table that is still read on a page
+TIMES = "Seconds are the median of active time"
+HABITS = (
+    f"{TIMES}; checks passed have Wilson's 95 % interval; first is best: how often the output "
+    "shown first was ranked best alone."
+)
+PASTED = f"{TIMES}; pasted: the share of answers with pasted text."
 LOOKED = (
     "Ranges that are looked at again and again are not corrected for looking; a stop rule with "
     "looks fixed beforehand is."
@@ -205,9 +211,7 @@ class Dashboard:
             tuple(rows),
             title="Judges",
             formats={"seconds": ".1f"} | dict.fromkeys(SHARES, ".2f"),
-            caption="Seconds are the median of active time; checks passed have Wilson's 95 % "
-            "interval; first is best: how often the output shown first was ranked best alone; "
-            "pasted: the share of answers with pasted text.",
+            caption=PASTED if campaign.design.kind in WRITING else HABITS,
         )
         tables = [_laid_out(without_empty_columns(table), keys)]
         if len(found):
