@@ -92,7 +92,8 @@ def test_every_part_is_shown(browser: Any, watched: ServedCampaign) -> None:
     screenshot(browser, "organiser", whole=True)
     with narrow(browser, 1280, 900):  # what can be done with a judge is seen beside the figures
         hidden = browser.execute_script(
-            "return [...document.querySelectorAll('.scroll')].map(s => s.scrollWidth - s.clientWidth)"
+            "const places = [...document.querySelectorAll('.scroll')];"
+            "return places.map(place => place.scrollWidth - place.clientWidth)"
         )
         assert set(hidden) == {0}
     with narrow(browser):
