@@ -11,7 +11,7 @@ from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.human import compare
 from errata.human.ranking_columns import RankingColumns, ranking_columns
-from errata.web import gathering, packing
+from errata.web import dashboard, gathering, packing
 from errata.web.answering import SentAnswer
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.exports import judgments_in
@@ -60,7 +60,7 @@ def test_it_holds_what_is_stored_whatever_happens(
     monkeypatch.setattr(gathering, "FEW_ITEMS", few)
     monkeypatch.setattr(packing, "AT_ONCE", 7)
     campaign = make(Design(judges=5, overlap=0.5, repeats=0.2, distance=1))
-    gathered, dashboard = GatheredJudgments(campaign.database), Dashboard(campaign.store)
+    gathered, page = GatheredJudgments(campaign.database), Dashboard(campaign.store)
     rng = np.random.default_rng(2)
     happens = {
         3: lambda: set_state_of_judge(campaign.database, "j1", "blocked", now=1),
@@ -80,10 +80,36 @@ def test_it_holds_what_is_stored_whatever_happens(
         assert (bit_by_bit.systems, bit_by_bit.facts) == (whole.systems, whole.facts)
         for one, other in zip(bit_by_bit.counts(), whole.counts(), strict=True):
             np.testing.assert_array_equal(one, other)
-        dashboard.refresh()
+        page.refresh()
         fresh = Dashboard(campaign.store)
         fresh.refresh()
         for part in PARTS:
-            assert json.loads(dashboard.part(part)[1]) == json.loads(fresh.part(part)[1]), part
+            assert json.loads(page.part(part)[1]) == json.loads(fresh.part(part)[1]), part
     assert len(found) > 40
     assert len({*gathered.work()}) >= 3
+
+
+def test_figures_that_nobody_looks_at_rest(
+    make_sqlite: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign, now = make_sqlite(Design(judges=1)), [1000.0]
+    monkeypatch.setattr(dashboard, "monotonic", lambda: now[0])
+    page = Dashboard(campaign.store)
+    assert page.due  # the first time
+    page.refresh()
+    assert not page.due
+    now[0] += 20
+    assert not page.due
+    page.part("status")  # somebody looks
+    assert page.due
+    assert page.asked.is_set()  # and is not kept waiting
+    page.asked.clear()
+    now[0] += 5
+    page.refresh()
+    page.part("status")
+    assert page.due
+    assert not page.asked.is_set()
+    now[0] += 31
+    assert not page.due
+    now[0] += 30
+    assert page.due  # so that who comes does not see what is old
