@@ -25,6 +25,7 @@ __all__ = [
     "Seed",
     "bootstrap_weights",
     "counted",
+    "distinct",
     "near_one",
     "percentiles",
     "plural",
@@ -32,6 +33,7 @@ __all__ = [
     "resampling_generator",
     "seed_name",
     "settled",
+    "stable_order",
     "wilson",
 ]
 
@@ -70,6 +72,36 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike, empty: float = np.nan) -
     below = np.asarray(denominator, np.float64)
     nothing = below == 0
     return np.where(nothing, empty, np.asarray(numerator) / np.where(nothing, 1.0, below))
+
+
+def stable_order(numbers: NDArray[np.integer]) -> Ints:
+    """`np.argsort` with ``kind="stable"`` of whole numbers from 0, several times as fast.
+
+    Number and place are sorted as one number, if both fit into 63 bits.
+
+    >>> stable_order(np.array([2, 0, 2, 1])).tolist()
+    [1, 3, 0, 2]
+    """
+    bits = len(numbers).bit_length()
+    if int(numbers.max(initial=0)) >> (63 - bits):
+        return np.argsort(numbers, kind="stable")
+    both = (numbers.astype(np.int64) << bits) | np.arange(len(numbers))
+    both.sort()
+    return both & ((1 << bits) - 1)
+
+
+def distinct(numbers: NDArray[np.integer]) -> tuple[Ints, Ints]:
+    """Distinct whole numbers from 0, sorted, and which of them stands at each place.
+
+    >>> [each.tolist() for each in distinct(np.array([7, 0, 7, 1]))]
+    [[0, 1, 7], [2, 0, 2, 1]]
+    """
+    order = stable_order(numbers)
+    ordered = numbers[order].astype(np.int64)
+    new = np.diff(ordered, prepend=-1) > 0
+    place = np.empty(len(order), np.int64)
+    place[order] = np.cumsum(new) - 1
+    return ordered[new], place
 
 
 def counted(values: ArrayLike) -> Floats | Ints:

@@ -228,3 +228,18 @@ def test_the_unit_starts_what_there_is(folder: Path) -> None:
     collect(folder, "new", "study.db", "--sample", "--url", url)
     with running(folder, "serve", "study.db", "--behind-proxy", "127.0.0.1") as (server, said):
         assert server.call("GET", "me", token=said["judge1"])[0] == 200
+
+
+def test_every_test_that_the_page_names_is_there() -> None:
+    """What is promised, and which tests hold it: a test that is renamed or gone is noticed."""
+    tests = Path(__file__).resolve().parents[1]
+    _, _, part = PAGE.partition("## What is promised")
+    rows = [line for line in part.splitlines() if "`test_" in line]
+    assert len(rows) > 15
+    for row in rows:
+        written = ""
+        for word in re.findall("`([^`]+)`", row):
+            if word.endswith(".py"):
+                written = (tests / word).read_text("utf-8")
+            elif word.startswith("test_"):
+                assert f"def {word}(" in written, word

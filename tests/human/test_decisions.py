@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 import pytest
 
 from errata.data import Judgment
-from errata.human import agreement, decisions
+from errata.human import agreement, bootstrap, compare, decisions, parse_ranker, rank
 from errata.human.agreement import ChanceModel, KappaWeights, judge_agreement, judge_tallies
 from errata.human.decisions import Orientation, OutputPairs, output_pairs
 
@@ -33,6 +34,7 @@ def random_judgments(rng: np.random.Generator, many: int, *, timed: bool) -> lis
 def few_at_a_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """How many rankings are looked at together decides nothing."""
     monkeypatch.setattr(decisions, "BATCH", request.param)
+    monkeypatch.setattr(agreement, "PAIRS", request.param)
 
 
 def pairs_one_by_one(judgments: list[Judgment], orientation: Orientation) -> OutputPairs:
@@ -136,3 +138,28 @@ def test_kappa_has_the_digits_of_the_loop(
             got = [found.kappa[a, b], found.counts[a, b], found.errors[a, b]]
             np.testing.assert_array_equal(got, [value, count, error])
             assert (found.counts == found.counts.T).all()
+
+
+def test_seconds_that_nobody_noted_are_not_nought() -> None:
+    noted = [Judgment("ann", k, (("A",), ("B",)), (1, 2), seconds=s) for k, s in enumerate((4, 8))]
+    silent = [Judgment("bo", 0, (("A",), ("B",)), (1, 2)), replace(noted[0], judge="cy")]
+    found = judge_agreement([*noted, *silent, replace(silent[0], judge="cy")])
+    np.testing.assert_array_equal(found.seconds, [6.0, np.nan, 4.0])
+
+
+@pytest.mark.parametrize("ranker", ["net_wins", "bradley_terry", "expected_wins"])
+def test_full_tables_are_drawn_with_the_digits_of_sparse_ones(
+    ranker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    systems = "ABCDEFGHIJKLMNO"  # of fewer, sums come to the same in any order
+    rng = np.random.default_rng(3)
+    groups = tuple((name,) for name in systems)
+    given = [
+        Judgment("ann", k % 30, groups, tuple(rng.integers(1, 4, 15).tolist())) for k in range(200)
+    ]
+    found = []
+    for full in (0.0, 2.0):
+        monkeypatch.setattr(bootstrap, "FULL", full)
+        scores = rank(parse_ranker(ranker), compare(given, keep="sentences"), resamples=200)
+        found.append(scores.resampled)
+    np.testing.assert_array_equal(*found)

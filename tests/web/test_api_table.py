@@ -5,51 +5,24 @@ What it says of joining is in `test_panels`, of answers in `test_app`.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import httpx
 import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
+from called import Client
 from errata.collect.design import Design
 from errata.web import app as web
-from errata.web.address import Address
-from errata.web.calls import Served
-from errata.web.serving import application_of
-from errata.web.tokens import token_for
 from stored_campaigns import LESSONS, Made, Make
-
-KEY = b"k" * 32
 
 
 @pytest.fixture
 def campaign(make_sqlite: Make) -> Made:
     return make_sqlite(Design(judges=2, quota=12, repeats=0, controls=0))
-
-
-class Client:
-    """Calls of the application within this process, one at a time."""
-
-    def __init__(self, campaign: Made) -> None:
-        self.served = Served(campaign.store, KEY)
-        self.app, self.dashboard = application_of(self.served, Address())
-
-    def __call__(self, method: str, path: str, body: Any = None, *, who: int = 1) -> httpx.Response:
-        role: Any = "judge" if who else "admin"
-        headers = {"authorization": f"Bearer {token_for(KEY, role, who)}"}
-
-        async def call() -> httpx.Response:
-            self.served.threads = None  # belongs to one loop
-            transport = httpx.ASGITransport(app=self.app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://x/api/v1/") as made:
-                return await made.request(method, path, json=body, headers=headers)
-
-        return asyncio.run(call())
 
 
 def test_tasks_are_given_one_or_two_ahead(campaign: Made) -> None:

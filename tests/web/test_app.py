@@ -8,6 +8,7 @@ from typing import Any
 
 from campaigns import material
 from errata.collect.design import Design
+from errata.web.changing import change_budget
 from errata.web.people import change_state, set_state_of_judge
 from served import Server, served
 from stored_campaigns import Made, Make
@@ -234,6 +235,19 @@ def test_who_has_nothing_left_is_thanked_and_who_may_get_more_waits(make_sqlite:
         path = f"tasks/{task['id']}/judgment"
         assert server.call("PUT", path, _ranks(task), token=other)[0] == 201
         for token in (one, other):
+            _, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
+            assert (body["tasks"], body["state"]) == ([], "finished")
+
+
+def test_a_budget_that_is_used_up_is_the_end(make_sqlite: Make) -> None:
+    design = Design(judges=2, rankings=1, repeats=0, controls=0, overlap=0)
+    made = make_sqlite(design, wanted=3)
+    change_budget(made.database, "rankings", 1, now=1)
+    with served(str(made.database.path)) as server:
+        task = _first(server)
+        path, own = f"tasks/{task['id']}/judgment", server.token(1)
+        assert server.call("PUT", path, _ranks(task), token=own)[0] == 201
+        for token in (own, server.token(2)):
             _, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
             assert (body["tasks"], body["state"]) == ([], "finished")
 

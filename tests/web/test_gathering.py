@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
+import pytest
 
 from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.human import compare
 from errata.human.ranking_columns import RankingColumns, ranking_columns
+from errata.web import dashboard, gathering, packing
 from errata.web.answering import SentAnswer
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.exports import judgments_in
 from errata.web.gathering import GatheredJudgments
 from errata.web.people import forget_judge, set_state_of_judge
-from stored_campaigns import Made, made
+from stored_campaigns import Made, Make
 
 
 def written_out(found: RankingColumns) -> list[object]:
@@ -43,15 +44,23 @@ def answer(campaign: Made, rng: np.random.Generator, judge: int, *, again: bool)
     task = store.task(who, held.assignment)
     many = [output["key"] for output in task.body["outputs"]]
     for revision in (1, 2) if again else (1,):
-        ranks = {key: int(rng.integers(1, 4)) for key in many}
+        ranks = {key: int(rng.integers(1, len(many) + 1)) for key in many}
         skip = rng.random() < 0.1
-        sent = SentAnswer(revision, None if skip else ranks, "undecided" if skip else None)
+        active = None if rng.random() < 0.2 else int(rng.integers(1, 4000))
+        said = (None, "undecided") if skip else (ranks, None)
+        sent = SentAnswer(revision, *said, active_ms=active)
         store.submit(who, held.assignment, sent)
 
 
-def test_it_holds_what_is_stored_whatever_happens(tmp_path: Path) -> None:
-    campaign = made(str(tmp_path / "x.db"), Design(judges=5, overlap=0.5, repeats=0.2, distance=1))
-    gathered, dashboard = GatheredJudgments(campaign.database), Dashboard(campaign.store)
+@pytest.mark.parametrize("few", [gathering.FEW_ITEMS, 0])
+def test_it_holds_what_is_stored_whatever_happens(
+    make: Make, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether items are asked for by number or all are read, some rows at a time."""
+    monkeypatch.setattr(gathering, "FEW_ITEMS", few)
+    monkeypatch.setattr(packing, "AT_ONCE", 7)
+    campaign = make(Design(judges=5, overlap=0.5, repeats=0.2, distance=1))
+    gathered, page = GatheredJudgments(campaign.database), Dashboard(campaign.store)
     rng = np.random.default_rng(2)
     happens = {
         3: lambda: set_state_of_judge(campaign.database, "j1", "blocked", now=1),
@@ -71,11 +80,36 @@ def test_it_holds_what_is_stored_whatever_happens(tmp_path: Path) -> None:
         assert (bit_by_bit.systems, bit_by_bit.facts) == (whole.systems, whole.facts)
         for one, other in zip(bit_by_bit.counts(), whole.counts(), strict=True):
             np.testing.assert_array_equal(one, other)
-        dashboard.refresh()
+        page.refresh()
         fresh = Dashboard(campaign.store)
         fresh.refresh()
         for part in PARTS:
-            assert json.loads(dashboard.part(part)[1]) == json.loads(fresh.part(part)[1]), part
+            assert json.loads(page.part(part)[1]) == json.loads(fresh.part(part)[1]), part
     assert len(found) > 40
     assert len({*gathered.work()}) >= 3
-    campaign.database.close()
+
+
+def test_figures_that_nobody_looks_at_rest(
+    make_sqlite: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign, now = make_sqlite(Design(judges=1)), [1000.0]
+    monkeypatch.setattr(dashboard, "monotonic", lambda: now[0])
+    page = Dashboard(campaign.store)
+    assert page.due  # the first time
+    page.refresh()
+    assert not page.due
+    now[0] += 20
+    assert not page.due
+    page.part("status")  # somebody looks
+    assert page.due
+    assert page.asked.is_set()  # and is not kept waiting
+    page.asked.clear()
+    now[0] += 5
+    page.refresh()
+    page.part("status")
+    assert page.due
+    assert not page.asked.is_set()
+    now[0] += 31
+    assert not page.due
+    now[0] += 30
+    assert page.due  # so that who comes does not see what is old

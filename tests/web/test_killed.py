@@ -17,7 +17,7 @@ DATABASE_KILLS = 5
 
 def campaign(place: str, judges: int = JUDGES) -> None:
     design = Design(judges=judges, judges_per_item=2, overlap=0.5)
-    made(place, design, material(2000, 5)).database.close()
+    made(place, design, material(4000, 5)).database.close()  # more than anybody gets through
 
 
 @pytest.mark.slow

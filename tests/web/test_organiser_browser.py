@@ -90,6 +90,12 @@ def test_every_part_is_shown(browser: Any, watched: ServedCampaign) -> None:
     forms = [each.text for each in css(browser, "#export button") if each.is_displayed()]
     assert forms == ["jsonl", "appraise", "pairwise", "details", "people"]
     screenshot(browser, "organiser", whole=True)
+    with narrow(browser, 1280, 900):  # what can be done with a judge is seen beside the figures
+        hidden = browser.execute_script(
+            "const places = [...document.querySelectorAll('.scroll')];"
+            "return places.map(place => place.scrollWidth - place.clientWidth)"
+        )
+        assert set(hidden) == {0}
     with narrow(browser):
         assert_fits(browser)
         assert_accessible(browser)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from called import Client
 from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.collect.panel import Panel, panel_of
@@ -95,6 +96,28 @@ def test_a_place_without_a_sign_of_life_is_free_again(make: Make) -> None:
     assert refused(made, "p-one") == (409, "full")  # who comes back finds it taken
     made.clock.now += 61 * MINUTE
     assert came(made, "p-one")[0] == idle
+
+
+def test_who_answers_after_a_rest_has_a_place_again(make_sqlite: Make) -> None:
+    """An answer is a sign of life: what the page is told afterwards must know of it."""
+    made = panelled(make_sqlite)
+    slow, _ = came(made, "p-one")
+    held = made.store.claim(slow)
+    assert isinstance(held, Holding)
+    came(made, "p-two")
+    made.clock.now += 61 * MINUTE
+    came(made, "p-three")
+    came(made, "p-four")
+    call = Client(made)
+
+    def state(method: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, str]:
+        answer = call(method, path, body, who=slow)
+        return answer.status_code, answer.json()["state"]
+
+    assert state("GET", "me") == (200, "full")
+    answer = {"revision": 1, "skip": "undecided"}
+    assert state("PUT", f"tasks/{held.assignment}/judgment", answer) == (201, "working")
+    assert state("POST", "tasks", {"ahead": 1}) == (200, "working")
 
 
 def test_who_finished_keeps_the_place_and_who_withdrew_does_not(make: Make) -> None:

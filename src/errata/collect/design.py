@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
 from errata.errors import InputError
-from errata.parameters import nearest, require
+from errata.parameters import require, unknown_key
 
 __all__ = [
     "Design",
@@ -272,10 +272,7 @@ def design_of(settings: Mapping[str, Any]) -> Design:
     given: dict[str, Any] = {}
     for name, value in settings.items():
         if name not in known:
-            raise InputError(
-                f"there is no setting {name!r}",
-                remedy=f"{nearest(name, known)}settings are: {', '.join(known)}",
-            )
+            raise unknown_key("a campaign", name, known)
         given[name] = _read(name, value, hints[name])
     return Design(**given)
 
@@ -308,11 +305,10 @@ def _tuple(kinds: Any) -> tuple[type, ...]:
 def _scale(given: Any) -> Scale:
     if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
         raise InputError(f"scale {given!r} has no name", remedy="write name = 'fluency'")
-    unknown = given.keys() - {"name", "low", "high", "labels"}
-    if unknown:
-        raise InputError(
-            f"a scale has no {sorted(unknown)[0]!r}", remedy="it has name, low, high and labels"
-        )
+    known = [f.name for f in fields(Scale)]
+    for name in given:
+        if name not in known:
+            raise unknown_key("a scale", name, known)
     labels = given.get("labels", ())
     if not isinstance(labels, list | tuple) or not all(isinstance(each, str) for each in labels):
         raise InputError(f"the labels of scale {given['name']} should be a list of words")

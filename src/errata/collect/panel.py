@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from errata.errors import InputError
-from errata.parameters import nearest
+from errata.parameters import unknown_key
 
 __all__ = ["PROVIDERS", "Panel", "panel_of"]
 
@@ -98,10 +98,7 @@ def panel_of(settings: Mapping[str, Any]) -> Panel:
     shown = ["return" if name == "back" else name for name in known]
     for name, value in given.items():
         if name not in known:
-            raise InputError(
-                f"a panel has no {name!r}",
-                remedy=f"{nearest(name, shown)}it has: {', '.join(shown)}",
-            )
+            raise unknown_key("a panel", name, shown)
         if type(value) is not known[name]:
             said = "return" if name == "back" else name
             raise InputError(f"{said}={value!r} should be {known[name].__name__}")

@@ -34,7 +34,7 @@ __all__ = [
 ChanceModel = Literal["pooled", "cohen", "symmetric"]
 KappaWeights = Literal["none", "linear", "quadratic"]
 AlphaLevel = Literal["nominal", "ordinal", "interval"]
-KEYS = 50_000  # pairs of outputs looked at together, for the memory
+PAIRS = 500_000  # of decisions looked at together, for the memory
 LEVELS: dict[KappaWeights, AlphaLevel] = {
     "none": "nominal",
     "linear": "ordinal",
@@ -239,44 +239,59 @@ def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slic
     """For some judges at a time, and all others: tables ``[a, b, 3, 3]``, outcomes ``[a, b, 3]``.
 
     The table has the pairs of decisions on the same outputs, one of a and one of b, the outcomes
-    are those of both on the outputs that they share.
+    are those of both on the outputs that they share; neither is filled in where b < a.
     """
-    from scipy.sparse import csr_array
-
     n = len(order)
-    judge = np.argsort(order).astype(np.int32)[pairs.judge]
-    place = judge * 3 + pairs.outcome + 1
+    decided = pairs.key.astype(np.int64) * n + np.argsort(order)[pairs.judge]
+    # What a judge said of the same outputs several times stands once, with how often it was said.
+    distinct, often = np.unique(decided * 3 + pairs.outcome + 1, return_counts=True)
+    decided, outcome = np.divmod(distinct, 3)
+    key, judge = np.divmod(decided, max(1, n))
+    new = np.diff(decided, prepend=-1) > 0
+    who = np.cumsum(new) - 1
+    several = (np.bincount(who, often) > 1)[who]
+    # A decision counts once on the outputs it shares with a judge, however often that one decided.
+    more = new - often
+    uneven = np.zeros(len(pairs.codes), bool)
+    uneven[key[more != 0]] = True
     step = max(1, BLOCK // max(1, 9 * n))
     for start in range(0, n, step):
-        stop = min(n, start + step)
-        some = stop - start
-        here, there = np.arange(some), np.arange(start, stop)
-        met, alone = np.zeros((3 * some, 3 * n)), np.zeros(3 * some)
-        mine, theirs = np.zeros((3 * some, n)), np.zeros((3 * n, some))
-        again = np.zeros((some, 3))
-        for first in range(0, len(pairs.codes), KEYS):  # what they sum to are whole numbers
-            rows = np.flatnonzero((pairs.key >= first) & (pairs.key < first + KEYS))
-            key, ones = pairs.key[rows] - first, np.ones(len(rows))
-            said = csr_array((ones, (key, place[rows])), shape=(KEYS, 3 * n))
-            decided = csr_array((ones, (key, judge[rows])), shape=(KEYS, n))
-            own = said[:, 3 * start : 3 * stop]
-            often = decided[:, start:stop]
-            often.data = (often.data > 1).astype(np.float64)
-            decided.data[:] = 1
-            met += (own.T @ said).toarray()
-            mine += (own.T @ decided).toarray()
-            if some < n:
-                theirs += (said.T @ decided[:, start:stop]).toarray()
-            alone += own.sum(0)
-            again += (own.T @ often).toarray().reshape(some, 3, some)[here, :, here]
-        tables = met.reshape(some, 3, n, 3).transpose(0, 2, 1, 3).copy()
-        theirs = mine if some == n else theirs
-        pooled = mine.reshape(some, 3, n).swapaxes(1, 2).copy()
-        pooled += theirs.reshape(n, 3, some).transpose(2, 0, 1)
-        tables[here, there] -= alone.reshape(some, 3)[:, :, None] * np.eye(3)
-        tables[here, there] /= 2
-        pooled[here, there] = again
-        yield slice(start, stop), tables, pooled
+        some = min(n - start, step)
+        here, own = np.arange(some), (judge >= start) & (judge < start + some)
+        met, besides = np.zeros(9 * some * n), np.zeros(3 * some * n)
+        left, right = (judge - start) * 9 * n + outcome * 3, judge * 9 + outcome
+        for a, b in _later(key, np.flatnonzero(own)):
+            times = often[a] * often[b] if uneven.any() else None
+            met += np.bincount(left[a] + right[b], times, len(met))
+        for a, b in _later(key, np.flatnonzero(own & uneven[key])):
+            cell = ((judge[a] - start) * n + judge[b]) * 3
+            besides += np.bincount(cell + outcome[a], often[a] * more[b], len(besides))
+            besides += np.bincount(cell + outcome[b], often[b] * more[a], len(besides))
+        tables = met.reshape(some, n, 3, 3)
+        pooled = tables.sum(-1) + tables.sum(-2) + besides.reshape(some, n, 3)
+        with_self = tables[here, start + here]
+        place = (judge[own] - start) * 3 + outcome[own]
+        alike = np.bincount(place, (often * (often - 1))[own], 3 * some).reshape(some, 3, 1)
+        tables[here, start + here] = (with_self + with_self.swapaxes(1, 2) + alike * np.eye(3)) / 2
+        place = np.bincount(place, (often * several)[own], 3 * some)
+        pooled[here, start + here] = place.reshape(some, 3)
+        yield slice(start, start + some), tables, pooled
+
+
+def _later(
+    key: NDArray[np.int64], rows: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """These rows with each later one of the same key, about `PAIRS` of them at a time.
+
+    >>> [(a.tolist(), b.tolist()) for a, b in _later(np.array([0, 0, 0, 2]), np.array([0, 1, 3]))]
+    [([0, 0, 1], [1, 2, 2])]
+    """
+    many = np.searchsorted(key, key[rows], "right") - rows - 1
+    part = np.cumsum(many) // PAIRS
+    for number in np.unique(part):
+        some, size = rows[part == number], many[part == number]
+        begin = some + 1 - (np.cumsum(size) - size)
+        yield np.repeat(some, size), np.repeat(begin, size) + np.arange(size.sum())
 
 
 def judge_tallies(pairs: OutputPairs, judge: int) -> Tallies:

@@ -25,7 +25,7 @@ from errata.human.counts import Counts
 from errata.human.decisions import pairs_in_blocks
 from errata.human.ranking_columns import Column, RankingColumns
 from errata.human.selection import unknown_system
-from errata.numbers import Floats, Seed
+from errata.numbers import Floats, Seed, distinct
 from errata.parameters import require
 
 __all__ = ["Comparisons", "Keep", "Outcome", "Unit", "compare", "compare_columns"]
@@ -149,17 +149,18 @@ class Comparisons(Rows):
         require("unit", unit, Unit)
         if unit == "pairs":
             return np.arange(len(self)), len(self)
-        distinct, number = np.unique(self._column(unit), return_inverse=True)
-        number = number.astype(np.int64)
+        column = self._column(unit).astype(np.int64)
+        low = int(column.min(initial=0))
+        kinds, number = distinct(column - low)
         if unit == "judges":
-            names = np.array([self.judges[judge] for judge in distinct])
+            names = np.array([self.judges[judge + low] for judge in kinds])
             number = np.argsort(np.argsort(names))[number]
         elif unit == "rankings":
             rows = self.turned()
             pair = rows.first.astype(np.int64) * len(self.systems) + rows.second
             whose = [self.units(u)[0] for u in SAID_OF if getattr(self, COLUMNS[u]) is not None]
             number = by_content(number, pair * 3 + rows.outcome + 1, self.weight, *whose)
-        return number, len(distinct)
+        return number, len(kinds)
 
     def without(self, *systems: str) -> Comparisons:
         """The comparisons among the other systems, for what is ranked without these."""
@@ -428,14 +429,14 @@ def _merged(rows: Rows, unit: str) -> Rows:
     n = int(rows.second.max()) + 1
     low = int(column.min())
     key = (((column - low) * n + rows.first) * n + rows.second) * 3 + rows.outcome + 1
-    distinct, row = np.unique(key, return_inverse=True)
-    rest, sign = np.divmod(distinct, 3)
+    kinds, row = distinct(key)
+    rest, sign = np.divmod(kinds, 3)
     rest, higher = np.divmod(rest, n)
     number, lower = np.divmod(rest, n)
     return Rows(
         first=lower.astype(np.int32),
         second=higher.astype(np.int32),
         outcome=(sign - 1).astype(np.int8),
-        weight=np.bincount(row, rows.weight, minlength=len(distinct)).astype(np.float64),
+        weight=np.bincount(row, rows.weight, minlength=len(kinds)).astype(np.float64),
         **({} if name is None else {name: (number + low).astype(np.int32)}),
     )

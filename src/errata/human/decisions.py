@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from errata.data import Judgment
 from errata.human.ranking_columns import RankingColumns, ranking_columns
-from errata.numbers import Floats
+from errata.numbers import Floats, stable_order
 from errata.parameters import require
 
 __all__ = ["Orientation", "OutputPairs", "output_pairs", "pairs_in_blocks"]
@@ -67,8 +67,9 @@ class OutputPairs:
     def first(self) -> OutputPairs:
         """Of each judge the first decision on a pair of outputs."""
         both = self.key.astype(np.int64) * (len(self.judges) + 1) + self.judge
+        order = stable_order(both)
         rows = np.zeros(len(self), bool)
-        rows[np.unique(both, return_index=True)[1]] = True
+        rows[order[np.diff(both[order], prepend=-1) > 0]] = True
         return self.select(rows)
 
     def tallies(self) -> Floats:
@@ -147,10 +148,10 @@ def pairs_in_blocks(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
 
 def _as_they_came(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The distinct codes in the order of their first appearance, and the number of each row."""
-    by_code = np.argsort(codes, kind="stable")
+    by_code = stable_order(codes)
     new = np.diff(codes[by_code], prepend=-1) > 0  # codes are no less than 0
     first = by_code[new]  # of equal ones the first, since the sort is stable
-    order = np.argsort(first)
+    order = stable_order(first)
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     number = np.empty(len(codes), np.int32)

@@ -27,7 +27,7 @@ from typing import Any, Generic, Literal, TypeVar
 from errata.errors import InputError
 from errata.io.files import PathLike, shown_name
 from errata.io.toml_files import key_line, read_toml
-from errata.parameters import nearest
+from errata.parameters import unknown_key
 
 __all__ = ["CampaignFile", "OwnExample", "read_campaign_file"]
 
@@ -133,12 +133,7 @@ def _table(
         )
     for key in found:
         if key not in known:
-            raise InputError(
-                f"there is no {'input' if name == 'inputs' else 'setting'} {key!r} in [{name}]",
-                path=where,
-                line=key_line(text, key),
-                remedy=f"{nearest(key, known)}there are: {', '.join(known)}",
-            )
+            raise unknown_key(f"[{name}]", key, known, path=where, line=key_line(text, key))
     return {
         key: _long(key, value, known[key], where, key_line(text, key))
         for key, value in found.items()
@@ -202,12 +197,8 @@ def _example(
         )
     for key in given:
         if key not in _EXAMPLE:
-            raise InputError(
-                f"a {purpose} has no {key!r}",
-                path=where,
-                line=key_line(text, key),
-                remedy=f"{nearest(key, _EXAMPLE)}it has: {', '.join(_EXAMPLE)}",
-            )
+            line = key_line(text, key)
+            raise unknown_key(f"a {purpose}", key, _EXAMPLE, path=where, line=line)
     places = [given.get(key) for key in ("worse", "better")]
     worse, better = places
     for place in places if places != [None, None] else ():

@@ -23,8 +23,8 @@ SKIPS_TO_PARK = 3
 LONGEST_TIME = 40  # characters of what a page calls the time
 USUAL = 200  # answers of a judge by which his usual scores are known
 ASSIGNMENT: BindParameter[int] = bindparam("of_assignment")
-_REVISIONS = (
-    select(judgments).where(judgments.c.assignment == ASSIGNMENT).order_by(judgments.c.revision)
+_REVISION = select(judgments).where(
+    judgments.c.assignment == ASSIGNMENT, judgments.c.revision == bindparam("revision")
 )
 _ITEM = select(items).where(items.c.id == bindparam("item")).with_for_update()
 _SETTLE = (
@@ -76,7 +76,9 @@ def insert_answer(
     wall: int,
     closed: bool,
 ) -> Receipt | None:
-    """Check and store a revision of an assignment (``row``); None where the campaign is closed.
+    """Check and store a revision of an assignment; None where the campaign is closed.
+
+    ``row`` is of the assignment, with the ``last`` revision that is stored.
 
     What is stored already is answered also then, so that a retry is always told.
     """
@@ -85,13 +87,14 @@ def insert_answer(
         raise AnswerError("no revision", "revision", "count from 1")
     reply = checked_reply(design, shown, sent.answer, sent.skip, sent.comment)
     digest = content_digest(reply.answer, reply.skip, reply.comment)
-    stored = connection.execute(_REVISIONS, {"of_assignment": row.id}).all()
-    known = next((each for each in stored if each.revision == revision), None)
-    if known is not None:
+    last = row.last or 0
+    if revision <= last:
+        given = {"of_assignment": row.id, "revision": revision}
+        known = connection.execute(_REVISION, given).first()
+        assert known is not None, "revisions are counted from 1"
         return Receipt(200 if known.digest == digest else 409, stored_answer(known))
     if closed:
         return None
-    last = stored[-1].revision if stored else 0
     if revision != last + 1:
         raise AnswerError(
             f"revision {revision} after {last}", "revision", f"send revision {last + 1}"

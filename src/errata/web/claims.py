@@ -51,7 +51,13 @@ _WAITING: dict[str, TextClause] = {
 }
 _ORDER: dict[str, Any] = {"freed": items.c.freed, "control": items.c.given}
 _GIVEN = select(func.coalesce(func.sum(items.c.given), 0)).where(items.c.purpose == "main")
-_OUTPUTS = select(func.count()).where(item_outputs.c.item == bindparam("item"))
+_MANY = (
+    select(func.count())
+    .where(item_outputs.c.item == items.c.id)
+    .correlate(items)
+    .scalar_subquery()
+    .label("outputs")
+)
 _SYSTEMS = (
     select(outputs.c.systems)
     .where(outputs.c.sentence == bindparam("sentence"))
@@ -75,11 +81,6 @@ _HELD = (
 )
 _JUDGES = select(assignments.c.item, assignments.c.judge).where(
     assignments.c.item.in_(bindparam("items", expanding=True))
-)
-_MANY = (
-    select(item_outputs.c.item, func.count().label("many"))
-    .where(item_outputs.c.item.in_(bindparam("items", expanding=True)))
-    .group_by(item_outputs.c.item)
 )
 
 
@@ -119,7 +120,7 @@ def _repeatable() -> Select[Any]:
     )
     again, mine = items.alias("again"), assignments.alias("mine")
     return (
-        select(items.c.id, items.c.sentence)
+        select(items.c.id, items.c.sentence, _MANY)
         .join(assignments, assignments.c.item == items.c.id)
         .where(
             assignments.c.judge == JUDGE,
@@ -139,7 +140,7 @@ def _repeatable() -> Select[Any]:
 @cache
 def _waiting(source: str, other_outputs: bool, review: bool) -> Select[Any]:
     """Items that wait and that a judge has not met: ``:judge``, ``:name``, ``:limit``."""
-    query = select(items.c.id, items.c.sentence).where(_WAITING[source])
+    query = select(items.c.id, items.c.sentence, _MANY).where(_WAITING[source])
     if review:  # nobody reviews a text of his own
         query = query.where(
             ~select(item_outputs.c.id)
@@ -225,13 +226,10 @@ class SqlReader:
         rows = self._rows(judge, source, limit)
         if source != "begun" or not rows:
             return [self._with_outputs(row) for row in rows]
-        found = [row.id for row in rows]
         judges: dict[int, list[int]] = {}
-        for row in self.connection.execute(_JUDGES, {"items": found}):
+        for row in self.connection.execute(_JUDGES, {"items": [row.id for row in rows]}):
             judges.setdefault(row.item, []).append(row.judge)
-        counted = self.connection.execute(_MANY, {"items": found})
-        many = {row.item: row.many for row in counted}
-        return [Candidate(each, many.get(each, 0), tuple(judges.get(each, ()))) for each in found]
+        return [Candidate(row.id, row.outputs, tuple(judges.get(row.id, ()))) for row in rows]
 
     def shared(self, judge: int) -> Mapping[int, int]:
         rows = self.connection.execute(_shared(), {"judge": judge})
@@ -246,7 +244,6 @@ class SqlReader:
         self.repeatable(judge, 1)
         self.shared(judge)
         self.connection.execute(_JUDGES, {"items": [0]})
-        self.connection.execute(_MANY, {"items": [0]})
 
     def _rows(self, judge: int, source: str, limit: int) -> Sequence[Any]:
         review = self.design.kind == "review"
@@ -260,12 +257,11 @@ class SqlReader:
         return self._with_outputs(rows[0]) if rows else None
 
     def _with_outputs(self, row: Any) -> Candidate:
-        many = self.connection.execute(_OUTPUTS, {"item": row.id}).scalar_one()
         groups: tuple[tuple[int, ...], ...] = ()
-        if not many and self.design.policy == "adaptive":
+        if not row.outputs and self.design.policy == "adaptive":
             number = {name: k for k, name in enumerate(self._systems)}
             rows = self.connection.execute(_SYSTEMS, {"sentence": row.sentence})
             groups = tuple(
                 tuple(number[name] for name in json.loads(each.systems)) for each in rows
             )
-        return Candidate(row.id, many, (), groups)
+        return Candidate(row.id, row.outputs, (), groups)

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 from sqlalchemy import Connection, Integer, cast, func, select
 
 from errata import human
 from errata.collect.budget import seconds_per_task
-from errata.collect.design import COMPARING
+from errata.collect.design import COMPARING, WRITING
 from errata.errors import InputError
 from errata.human.agreement import judge_agreement
 from errata.human.clusters import cluster
@@ -49,7 +51,15 @@ PARTS = ("status", "ranking", "judges", "items")
 SHARES = ("checks passed", "95 % interval", "ties", "first is best", "by chance", "pasted")
 HOUR = 3_600_000  # milliseconds
 WORRYING = 0.9  # a judge whose share of passed checks lies below it is marked
+LOOKING = 30.0  # seconds that a look lasts: a page that is seen asks every five
+UNSEEN = 60.0  # seconds after which figures that nobody looks at are worked out anew
 MOST_COLUMNS = 15  # of a table that is still read on a page
+TIMES = "Seconds are the median of active time"
+HABITS = (
+    f"{TIMES}; checks passed have Wilson's 95 % interval; first is best: how often the output "
+    "shown first was ranked best alone."
+)
+PASTED = f"{TIMES}; pasted: the share of answers with pasted text."
 LOOKED = (
     "Ranges that are looked at again and again are not corrected for looking; a stop rule with "
     "looks fixed beforehand is."
@@ -67,12 +77,21 @@ class Dashboard:
         self._parts: dict[str, tuple[str, bytes]] = {}
         self._state: object = None
         self.asked = threading.Event()  # to look at once, for whoever works in the background
+        self._looked = self._begun = -math.inf  # when somebody asked, and when it was worked out
+
+    @property
+    def due(self) -> bool:
+        """Whether figures are to be worked out: somebody looks at them, or nobody has for long."""
+        now = monotonic()
+        return now - self._looked <= LOOKING or now - self._begun >= UNSEEN
 
     def part(self, name: str) -> tuple[str, bytes]:
         """The tag and the body of a part, as it was last worked out; nothing is worked out here."""
-        found = self._parts.get(name)
-        if found is None:
+        found, now = self._parts.get(name), monotonic()
+        if found is None or now - self._looked > LOOKING:
             self.asked.set()
+        self._looked = now
+        if found is None:
             return _tagged(self._not_yet(name))
         return found
 
@@ -83,6 +102,7 @@ class Dashboard:
 
     def refresh(self) -> bool:
         """Work out what has changed since the last time; says whether anything has."""
+        self._begun = monotonic()
         state = self._fingerprint()
         if state == self._state:
             return False
@@ -205,9 +225,7 @@ class Dashboard:
             tuple(rows),
             title="Judges",
             formats={"seconds": ".1f"} | dict.fromkeys(SHARES, ".2f"),
-            caption="Seconds are the median of active time; checks passed have Wilson's 95 % "
-            "interval; first is best: how often the output shown first was ranked best alone; "
-            "pasted: the share of answers with pasted text.",
+            caption=PASTED if campaign.design.kind in WRITING else HABITS,
         )
         tables = [_laid_out(without_empty_columns(table), keys)]
         if len(found):

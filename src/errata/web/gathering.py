@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, Connection, Text, cast, func, select
+from sqlalchemy import Connection, case, func, select
 
 from errata.collect.design import MOST_OUTPUTS
 from errata.collect.readings import shown_ranks
 from errata.human.comparisons import Comparisons, compare_columns
 from errata.human.ranking_columns import RankingColumns
+from errata.numbers import distinct, stable_order
 from errata.web.database import Database, raw_rows
+from errata.web.packing import packed, unpacked
 from errata.web.schema import (
     assignments,
     item_outputs,
@@ -36,33 +38,30 @@ __all__ = ["GatheredJudgments", "Work"]
 
 FEW_ITEMS = 500  # that are asked for by number; more are read all together
 KNOWN = 20_000  # answers, and orders, that are kept looked up
-PLACE = 2**32  # more than any output's number
+PLACES = 16  # more than an item has outputs
 CHECK = -1  # the sentence of an item that no ranking enters
 UNKNOWN = -2  # that of an item that was not looked up yet
 _Ints = NDArray[np.int32]
+
 
 _NEW = select(
     judgments.c.id,
     judgments.c.assignment,
     judgments.c.revision,
-    judgments.c.active_ms,
+    func.coalesce(judgments.c.active_ms, -1),
     judgments.c.server_time,
     assignments.c.item,
     assignments.c.judge,
     assignments.c.shown,
-    judgments.c.skip,
-    judgments.c.answer,
+    case((judgments.c.skip.is_(None), judgments.c.answer)),  # none of what was skipped
 ).join(assignments, assignments.c.id == judgments.c.assignment)
 _ITEMS = (
-    select(items.c.id, sentences.c.number)
+    select(packed(items.c.id, sentences.c.number))
     .join(sentences, sentences.c.id == items.c.sentence)
     .where(items.c.purpose.in_(("main", "repeat")))
 )
-# The outputs of an item come as one text, each with its place, in whatever order.
-_PLACED = cast(item_outputs.c.position, BigInteger) * PLACE + item_outputs.c.output
-_SHOWN = select(item_outputs.c.item, func.aggregate_strings(cast(_PLACED, Text), ",")).group_by(
-    item_outputs.c.item
-)
+_PLACE = item_outputs.c.item * PLACES + item_outputs.c.position
+_SHOWN = select(packed(_PLACE, item_outputs.c.output))
 
 
 class _Answers(NamedTuple):
@@ -113,7 +112,7 @@ class GatheredJudgments:
         self._wrote = np.zeros(0, np.int32)  # by output: its place among the sets of systems
         self._systems: tuple[tuple[str, ...], ...] = ()
         self._orders: dict[str, tuple[bytes, int]] = {}
-        self._ranks: dict[tuple[str, int], bytes] = {}
+        self._ranks: dict[tuple[str | None, int], bytes] = {}
 
     def read(self) -> RankingColumns:
         """What is stored now, in the order of time; blocked judges apart."""
@@ -140,7 +139,7 @@ class GatheredJudgments:
 
     def work(self) -> dict[int, Work]:
         """What every judge has done, of those who have done anything."""
-        number, judge, ms, time = self._work[:, np.argsort(self._work[1], kind="stable")]
+        number, judge, ms, time = self._work[:, stable_order(self._work[1])]
         people, starts = np.unique(judge, return_index=True)
         found = {}
         for k, start in enumerate(starts.tolist()):
@@ -175,28 +174,26 @@ class GatheredJudgments:
         return renamed or held != self._rows
 
     def _parsed(self, rows: Sequence[tuple[Any, ...]], numbers: NDArray[np.int64]) -> _Answers:
-        orders, ranks = bytearray(), bytearray()
-        for *_, shown, skip, answer in rows:
-            known = self._orders.get(shown)
-            if known is None:
-                places = json.loads(shown)
-                known = self._orders[shown] = _padded(places, -1), len(places)
-            order, many = known
-            orders += order
-            rank = _NONE if skip is not None or answer is None else self._ranks.get((answer, many))
-            if rank is None:
-                said = shown_ranks(json.loads(answer), many)
-                rank = self._ranks[answer, many] = _padded(said, 0)
-            ranks += rank
+        """The answers of rows; each order and each answer that comes again is read once."""
+        shown, answers = ([row[k] for row in rows] for k in (7, 8))
+        for new in set(shown) - self._orders.keys():
+            places = json.loads(new)
+            self._orders[new] = _padded(places, -1), len(places)
+        orders = [self._orders[each] for each in shown]
+        said = [(answer, many) for answer, (_, many) in zip(answers, orders, strict=True)]
+        for answer, many in set(said) - self._ranks.keys():
+            ranks = () if answer is None else shown_ranks(json.loads(answer), many)
+            self._ranks[answer, many] = _padded(ranks, 0)
+        wide = (len(rows), MOST_OUTPUTS)
+        found = _Answers(
+            numbers[1:],
+            np.frombuffer(b"".join([order for order, _ in orders]), np.int8).reshape(wide),
+            np.frombuffer(b"".join([self._ranks[each] for each in said]), np.int8).reshape(wide),
+        )
         if max(len(self._orders), len(self._ranks)) > KNOWN:
             self._orders.clear()
             self._ranks.clear()
-        wide = (len(rows), MOST_OUTPUTS)
-        return _Answers(
-            numbers[1:],
-            np.frombuffer(bytes(orders), np.int8).reshape(wide),
-            np.frombuffer(bytes(ranks), np.int8).reshape(wide),
-        )
+        return found
 
     def _keep(self, new: list[_Answers]) -> None:
         """Put new revisions to main items and repeats to the others, and leave out changed ones."""
@@ -221,10 +218,10 @@ class GatheredJudgments:
         held = self._answers
         if self._blocked:
             held = held.select(~np.isin(held.numbers[5], list(self._blocked)))
-        held = held.select(np.argsort(held.numbers[3], kind="stable"))
+        held = held.select(stable_order(held.numbers[3]))
         ms, judge = held.numbers[2], held.numbers[5]
-        people, who = np.unique(judge, return_inverse=True)
-        sentence, which = np.unique(self._sentence[held.item], return_inverse=True)
+        people, who = distinct(judge)
+        sentence, which = distinct(self._sentence[held.item])
         ranked = held.ranks > 0
         of_item = np.take_along_axis(
             self._outputs[held.item], np.maximum(held.order, 0).astype(np.intp), axis=1
@@ -255,35 +252,28 @@ class GatheredJudgments:
             return
         if not self._systems:
             self._read_systems(connection)
-        some, shown = _ITEMS, _SHOWN
-        if len(new) <= FEW_ITEMS:
-            some = some.where(items.c.id.in_(new.tolist()))
-            shown = shown.where(item_outputs.c.item.in_(new.tolist()))
-            self._sentence[new] = CHECK
-        else:
-            self._sentence[:] = CHECK
-        for part in raw_rows(connection, some, items.c.id):
-            item, sentence = zip(*part, strict=True)
-            self._sentence[list(item)] = sentence
-        for part in raw_rows(connection, shown, item_outputs.c.item):
-            item, placed = zip(*part, strict=True)
-            place, output = np.divmod(np.fromstring(",".join(placed), np.int64, sep=","), PLACE)
-            which = np.repeat(item, [each.count(",") + 1 for each in placed])
-            self._outputs[which, place] = output
+        few = new.tolist() if len(new) <= FEW_ITEMS else None
+        self._sentence[slice(None) if few is None else few] = CHECK
+        only = None if few is None else (items.c.id, few)
+        for item, sentence in unpacked(connection, _ITEMS, items.c.id, only=only):
+            self._sentence[item] = sentence
+        only = None if few is None else (item_outputs.c.item, few)
+        for place, output in unpacked(connection, _SHOWN, item_outputs.c.id, only=only):
+            self._outputs[np.divmod(place, PLACES)] = output
 
     def _read_systems(self, connection: Connection) -> None:
         known: dict[str, int] = {}
-        rows = connection.execute(select(outputs.c.id, outputs.c.systems)).all()
-        self._wrote = np.zeros(max((row.id for row in rows), default=0) + 1, np.int32)
-        for number, names in rows:
-            self._wrote[number] = known.setdefault(names, len(known))
+        most = connection.execute(select(func.max(outputs.c.id))).scalar() or 0
+        self._wrote = np.zeros(most + 1, np.int32)
+        for part in raw_rows(connection, select(outputs.c.id, outputs.c.systems), outputs.c.id):
+            for number, names in part:
+                self._wrote[number] = known.setdefault(names, len(known))
         self._systems = tuple(tuple(json.loads(names)) for names in known)
 
 
 def _numbers(rows: Sequence[tuple[Any, ...]]) -> NDArray[np.int64]:
-    """The columns of numbers of `_NEW`, -1 for no active time."""
-    numbers = [(*row[:3], -1 if row[3] is None else row[3], *row[4:7]) for row in rows]
-    return np.array(numbers, np.int64).T
+    """The columns of numbers of `_NEW`."""
+    return np.array([[row[k] for row in rows] for k in range(7)], np.int64)
 
 
 def _together(one: Comparisons, two: Comparisons, found: RankingColumns) -> Comparisons:
@@ -310,6 +300,3 @@ def _together(one: Comparisons, two: Comparisons, found: RankingColumns) -> Comp
 
 def _padded(numbers: Any, rest: int) -> bytes:
     return np.array([*numbers, *[rest] * (MOST_OUTPUTS - len(numbers))], np.int8).tobytes()
-
-
-_NONE = _padded((), 0)

@@ -57,8 +57,16 @@ def background(store: Store, dashboard: Dashboard) -> Iterator[None]:
     steering.steer()  # before the first claim, which may need strengths
     store.rehearse()
 
+    def figures() -> None:
+        if dashboard.due:
+            dashboard.refresh()
+
     def work() -> None:
-        jobs = (lambda: snapshots.take_if_due(store.wall()), steering.steer, dashboard.refresh)
+        jobs: tuple[Callable[[], object], ...] = (
+            lambda: snapshots.take_if_due(store.wall()),
+            steering.steer,
+            figures,
+        )
         while not over.is_set():
             dashboard.asked.clear()
             start = time.thread_time()

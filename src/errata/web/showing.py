@@ -13,15 +13,22 @@ from errata.web.schema import item_outputs, items, outputs, sentences
 
 __all__ = ["shown_by"]
 
-_SENTENCE = (
-    select(sentences, items.c.policy)
+# A row for each output, the sentence in all of them; one row without an output where none is shown.
+_SHOWN = (
+    select(
+        sentences.c.campaign,
+        sentences.c.number,
+        sentences.c.document,
+        sentences.c.text.label("source"),
+        sentences.c.reference,
+        items.c.policy,
+        item_outputs.c.replacement,
+        outputs.c.text,
+    )
     .join(items, items.c.sentence == sentences.c.id)
+    .outerjoin(item_outputs, item_outputs.c.item == items.c.id)
+    .outerjoin(outputs, outputs.c.id == item_outputs.c.output)
     .where(items.c.id == bindparam("item"))
-)
-_TEXTS = (
-    select(item_outputs.c.replacement, outputs.c.text)
-    .join(outputs, outputs.c.id == item_outputs.c.output)
-    .where(item_outputs.c.item == bindparam("item"))
     .order_by(item_outputs.c.position)
 )
 _NEAR = (
@@ -40,8 +47,8 @@ def shown_by(connection: Connection, design: Design, row: Row[Any]) -> Shown:
 
     Context is shown where documents are known, and only within one.
     """
-    sentence = connection.execute(_SENTENCE, {"item": row.item}).one()
-    texts = connection.execute(_TEXTS, {"item": row.item}).all()
+    texts = connection.execute(_SHOWN, {"item": row.item}).all()
+    sentence = texts[0]
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     if sentence.document and design.context:
@@ -58,7 +65,7 @@ def shown_by(connection: Connection, design: Design, row: Row[Any]) -> Shown:
         after = tuple(each.text for each in near if each.number > sentence.number)
     shown = (texts[place] for place in json.loads(row.shown))
     return Shown(
-        sentence.text,
+        sentence.source,
         tuple(each.replacement or each.text for each in shown),
         before,
         after,

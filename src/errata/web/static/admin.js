@@ -52,7 +52,7 @@ function table({title, columns, rows, note, rules = []}, actions = null) {
     h("thead", {}, h("tr", {}, head)),
     h("tbody", {}, rows.map((row, at) => h("tr", {class: rules.includes(at) ? "rule" : row.flag ? "flagged" : null},
       row.cells.map((cell, k) => h(k ? "td" : "th", {scope: k ? null : "row", class: columns[k].numeric ? "n" : WORDY.has(columns[k].name) ? "words" : null, dir: WORDY.has(columns[k].name) ? "auto" : null}, cell ?? "")),
-      actions ? h("td", {}, actions(row)) : null))))), note ? h("p", {class: "note"}, note) : null];
+      actions ? h("td", {class: "actions"}, actions(row)) : null))))), note ? h("p", {class: "note"}, note) : null];
 }
 
 function figures(list) {
