@@ -212,8 +212,8 @@ def test_an_unknown_metric_is_refused_when_planning(tmp_path: Path) -> None:
 
 def test_what_only_the_whole_decides_is_refused_when_planning(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
-    with pytest.raises(InputError, match=r"cleme.*whole corpus.*middle"):
-        planned(tmp_path / "run", files, "cleme")
+    with pytest.raises(InputError, match=r"judge.*whole corpus.*fewer sentences"):
+        planned(tmp_path / "run", files, "judge")
     assert not (tmp_path / "run").exists()
 
 
