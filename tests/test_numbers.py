@@ -14,7 +14,7 @@ from errata.data import Judgment, Scores
 from errata.human import compare
 from errata.human.clusters import places
 from errata.meta.signs import confusion
-from errata.numbers import distinct, settled, stable_order
+from errata.numbers import distinct_numbers, settled, stable_order
 
 whole = st.integers(0, 2000)
 TWO_WAYS = 5 / 11, 1 - 6 / 11  # 0.45454545454545453 and 0.4545454545454546
@@ -97,5 +97,7 @@ def test_numbers_are_sorted_as_numpy_does(numbers: list[int]) -> None:
     """Such as fit into a word with their place, and such as do not."""
     given_ = np.array(numbers, np.int64)
     np.testing.assert_array_equal(stable_order(given_), np.argsort(given_, kind="stable"))
-    for found, known in zip(distinct(given_), np.unique(given_, return_inverse=True), strict=True):
+    for found, known in zip(
+        distinct_numbers(given_), np.unique(given_, return_inverse=True), strict=True
+    ):
         np.testing.assert_array_equal(found, known)

@@ -25,7 +25,7 @@ __all__ = [
     "Seed",
     "bootstrap_weights",
     "counted",
-    "distinct",
+    "distinct_numbers",
     "near_one",
     "percentiles",
     "plural",
@@ -90,10 +90,10 @@ def stable_order(numbers: NDArray[np.integer]) -> Ints:
     return both & ((1 << bits) - 1)
 
 
-def distinct(numbers: NDArray[np.integer]) -> tuple[Ints, Ints]:
+def distinct_numbers(numbers: NDArray[np.integer]) -> tuple[Ints, Ints]:
     """Distinct whole numbers from 0, sorted, and which of them stands at each place.
 
-    >>> [each.tolist() for each in distinct(np.array([7, 0, 7, 1]))]
+    >>> [each.tolist() for each in distinct_numbers(np.array([7, 0, 7, 1]))]
     [[0, 1, 7], [2, 0, 2, 1]]
     """
     order = stable_order(numbers)

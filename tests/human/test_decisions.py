@@ -35,6 +35,7 @@ def few_at_a_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     """How many rankings are looked at together decides nothing."""
     monkeypatch.setattr(decisions, "BATCH", request.param)
     monkeypatch.setattr(agreement, "PAIRS", request.param)
+    monkeypatch.setattr(agreement, "KEYS", request.param)
 
 
 def pairs_one_by_one(judgments: list[Judgment], orientation: Orientation) -> OutputPairs:

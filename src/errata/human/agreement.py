@@ -34,7 +34,8 @@ __all__ = [
 ChanceModel = Literal["pooled", "cohen", "symmetric"]
 KappaWeights = Literal["none", "linear", "quadratic"]
 AlphaLevel = Literal["nominal", "ordinal", "interval"]
-PAIRS = 500_000  # of decisions looked at together, for the memory
+KEYS = 20_000  # pairs of outputs looked at together, for the memory
+PAIRS = 200_000  # of decisions that are compared together
 LEVELS: dict[KappaWeights, AlphaLevel] = {
     "none": "nominal",
     "linear": "ordinal",
@@ -241,41 +242,53 @@ def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slic
     The table has the pairs of decisions on the same outputs, one of a and one of b, the outcomes
     are those of both on the outputs that they share; neither is filled in where b < a.
     """
-    n = len(order)
-    decided = pairs.key.astype(np.int64) * n + np.argsort(order)[pairs.judge]
-    # What a judge said of the same outputs several times stands once, with how often it was said.
-    distinct, often = np.unique(decided * 3 + pairs.outcome + 1, return_counts=True)
-    decided, outcome = np.divmod(distinct, 3)
-    key, judge = np.divmod(decided, max(1, n))
-    new = np.diff(decided, prepend=-1) > 0
-    who = np.cumsum(new) - 1
-    several = (np.bincount(who, often) > 1)[who]
-    # A decision counts once on the outputs it shares with a judge, however often that one decided.
-    more = new - often
-    uneven = np.zeros(len(pairs.codes), bool)
-    uneven[key[more != 0]] = True
+    n, number = len(order), np.argsort(order)
     step = max(1, BLOCK // max(1, 9 * n))
     for start in range(0, n, step):
         some = min(n - start, step)
-        here, own = np.arange(some), (judge >= start) & (judge < start + some)
         met, besides = np.zeros(9 * some * n), np.zeros(3 * some * n)
-        left, right = (judge - start) * 9 * n + outcome * 3, judge * 9 + outcome
-        for a, b in _later(key, np.flatnonzero(own)):
-            times = often[a] * often[b] if uneven.any() else None
-            met += np.bincount(left[a] + right[b], times, len(met))
-        for a, b in _later(key, np.flatnonzero(own & uneven[key])):
-            cell = ((judge[a] - start) * n + judge[b]) * 3
-            besides += np.bincount(cell + outcome[a], often[a] * more[b], len(besides))
-            besides += np.bincount(cell + outcome[b], often[b] * more[a], len(besides))
+        again, alike = np.zeros(3 * some), np.zeros(3 * some)
+        for first in range(0, len(pairs.codes), KEYS):  # for the memory
+            key, judge, outcome, often, new, several = _said(pairs, number, first)
+            own = (judge >= start) & (judge < start + some)
+            left, right = (judge - start) * 9 * n + outcome * 3, judge * 9 + outcome
+            for a, b in _later(key, np.flatnonzero(own)):
+                met += np.bincount(left[a] + right[b], often[a] * often[b], len(met))
+            # A decision counts once on shared outputs, however often the other judge decided.
+            more = new - often
+            for a, b in _later(key, np.flatnonzero(own & np.isin(key, key[more != 0]))):
+                cell = ((judge[a] - start) * n + judge[b]) * 3
+                besides += np.bincount(cell + outcome[a], often[a] * more[b], len(besides))
+                besides += np.bincount(cell + outcome[b], often[b] * more[a], len(besides))
+            place = ((judge - start) * 3 + outcome)[own]
+            alike += np.bincount(place, (often * (often - 1))[own], len(alike))
+            again += np.bincount(place, (often * several)[own], len(again))
         tables = met.reshape(some, n, 3, 3)
         pooled = tables.sum(-1) + tables.sum(-2) + besides.reshape(some, n, 3)
-        with_self = tables[here, start + here]
-        place = (judge[own] - start) * 3 + outcome[own]
-        alike = np.bincount(place, (often * (often - 1))[own], 3 * some).reshape(some, 3, 1)
-        tables[here, start + here] = (with_self + with_self.swapaxes(1, 2) + alike * np.eye(3)) / 2
-        place = np.bincount(place, (often * several)[own], 3 * some)
-        pooled[here, start + here] = place.reshape(some, 3)
+        here = np.arange(some), np.arange(start, start + some)
+        both = tables[here] + tables[here].swapaxes(1, 2)
+        tables[here] = (both + alike.reshape(some, 3, 1) * np.eye(3)) / 2
+        pooled[here] = again.reshape(some, 3)
         yield slice(start, start + some), tables, pooled
+
+
+def _said(
+    pairs: OutputPairs, number: NDArray[np.int64], first: int
+) -> tuple[NDArray[np.int64], ...]:
+    """What judges said of `KEYS` keys from ``first`` on, sorted by key, judge and outcome.
+
+    Of each that stands there once: key, judge (by ``number``), outcome from 0, how often it was
+    said, whether it is the judge's first of that key, and whether the judge decided several times.
+    """
+    rows = np.flatnonzero((pairs.key >= first) & (pairs.key < first + KEYS))
+    n = max(1, len(number))
+    decided = (pairs.key[rows].astype(np.int64) - first) * n + number[pairs.judge[rows]]
+    distinct, often = np.unique(decided * 3 + pairs.outcome[rows] + 1, return_counts=True)
+    decided, outcome = np.divmod(distinct, 3)
+    new = np.diff(decided, prepend=-1) > 0
+    who = np.cumsum(new) - 1
+    several = (np.bincount(who, often) > 1)[who]
+    return *np.divmod(decided, n), outcome, often, new.astype(np.int64), several.astype(np.int64)
 
 
 def _later(

@@ -25,7 +25,7 @@ from errata.human.counts import Counts
 from errata.human.decisions import pairs_in_blocks
 from errata.human.ranking_columns import Column, RankingColumns
 from errata.human.selection import unknown_system
-from errata.numbers import Floats, Seed, distinct
+from errata.numbers import Floats, Seed, distinct_numbers
 from errata.parameters import require
 
 __all__ = ["Comparisons", "Keep", "Outcome", "Unit", "compare", "compare_columns"]
@@ -151,7 +151,7 @@ class Comparisons(Rows):
             return np.arange(len(self)), len(self)
         column = self._column(unit).astype(np.int64)
         low = int(column.min(initial=0))
-        kinds, number = distinct(column - low)
+        kinds, number = distinct_numbers(column - low)
         if unit == "judges":
             names = np.array([self.judges[judge + low] for judge in kinds])
             number = np.argsort(np.argsort(names))[number]
@@ -429,7 +429,7 @@ def _merged(rows: Rows, unit: str) -> Rows:
     n = int(rows.second.max()) + 1
     low = int(column.min())
     key = (((column - low) * n + rows.first) * n + rows.second) * 3 + rows.outcome + 1
-    kinds, row = distinct(key)
+    kinds, row = distinct_numbers(key)
     rest, sign = np.divmod(kinds, 3)
     rest, higher = np.divmod(rest, n)
     number, lower = np.divmod(rest, n)

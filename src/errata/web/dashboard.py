@@ -261,8 +261,6 @@ class Dashboard:
                 .join(items, items.c.sentence == sentences.c.id)
                 .where(items.c.parked.is_(True))
             ).all()
-            words = connection.execute(select(sentences.c.number, sentences.c.text)).all()
-        texts = {row.number: row.text for row in words}
         said = Table(
             ("sentence", "text", "judge", "skipped", "comment"),
             tuple((r.number, r.text, r.name, r.skip or "", r.comment) for r in rows),
@@ -273,8 +271,14 @@ class Dashboard:
             tuple((r.number, r.text) for r in parked),
             title="Parked after three skips",
         )
-        tables = (disagreement_table(pairs, texts), said, put_by)
+        tables = (disagreement_table(pairs, self._texts), said, put_by)
         return {"tables": [_laid_out(each) for each in tables]}
+
+    def _texts(self, some: Sequence[int]) -> dict[int, str]:
+        """The sentences with these numbers."""
+        query = select(sentences.c.number, sentences.c.text).where(sentences.c.number.in_(some))
+        with self.store.database.reading() as connection:
+            return {row.number: row.text for row in connection.execute(query)}
 
 
 def _people_figures(connection: Connection, campaign: Campaign, now: int) -> list[list[str]]:

@@ -21,7 +21,7 @@ from errata.collect.design import MOST_OUTPUTS
 from errata.collect.readings import shown_ranks
 from errata.human.comparisons import Comparisons, compare_columns
 from errata.human.ranking_columns import RankingColumns
-from errata.numbers import distinct, stable_order
+from errata.numbers import distinct_numbers, stable_order
 from errata.web.database import Database, raw_rows
 from errata.web.packing import packed, unpacked
 from errata.web.schema import (
@@ -220,8 +220,8 @@ class GatheredJudgments:
             held = held.select(~np.isin(held.numbers[5], list(self._blocked)))
         held = held.select(stable_order(held.numbers[3]))
         ms, judge = held.numbers[2], held.numbers[5]
-        people, who = distinct(judge)
-        sentence, which = distinct(self._sentence[held.item])
+        people, who = distinct_numbers(judge)
+        sentence, which = distinct_numbers(self._sentence[held.item])
         ranked = held.ranks > 0
         of_item = np.take_along_axis(
             self._outputs[held.item], np.maximum(held.order, 0).astype(np.intp), axis=1

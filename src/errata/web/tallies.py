@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,18 +40,20 @@ def comparisons_table(head: HeadToHead, order: Sequence[int]) -> Table:
     )
 
 
-def disagreement_table(pairs: OutputPairs, texts: Mapping[int, str]) -> Table:
+def disagreement_table(
+    pairs: OutputPairs, texts: Callable[[Sequence[int]], Mapping[int, str]]
+) -> Table:
     """Sentences on which judges differ most: the share of pairs of outputs put in another order.
 
     Two judges agree on a pair if both prefer the same output, or both call them equal; of a judge
-    the first decision on a pair counts. Only what several judges ranked is looked at; ``texts`` are
-    the sentences by number.
+    the first decision on a pair counts. Only what several judges ranked is looked at; ``texts``
+    gives the sentences of some numbers.
 
     >>> from errata.data import Judgment
     >>> from errata.human.decisions import output_pairs
     >>> one = Judgment("ann", 0, (("A",), ("B",)), (1, 2))
     >>> two = Judgment("bo", 0, (("B",), ("A",)), (1, 2))
-    >>> disagreement_table(output_pairs([one, two]), {0: "He go ."}).rows
+    >>> disagreement_table(output_pairs([one, two]), lambda some: {0: "He go ."}).rows
     ((0, 'He go .', 2, 1.0),)
     """
     again = pairs.decided_again
@@ -63,14 +65,16 @@ def disagreement_table(pairs: OutputPairs, texts: Mapping[int, str]) -> Table:
     judged = np.zeros((many, len(pairs.judges)), bool)
     judged[pairs.codes[pairs.key, 0], pairs.judge] = True
     judges = judged.sum(1)
-    rows: list[tuple[int, str, int, float]] = []
+    worst: list[tuple[float, int, int]] = []
     for k in np.flatnonzero(alike < compared).tolist():
-        sentence, share = pairs.sentences[k], 1 - float(alike[k]) / float(compared[k])
-        rows.append((sentence, texts.get(sentence, ""), int(judges[k]), share))
-    rows.sort(key=lambda row: (-row[3], -row[2], row[0]))
+        share = 1 - float(alike[k]) / float(compared[k])
+        worst.append((-share, -int(judges[k]), pairs.sentences[k]))
+    worst = sorted(worst)[:ROWS_SHOWN]
+    known = texts([sentence for *_, sentence in worst])
+    rows = [(number, known.get(number, ""), -many, -share) for share, many, number in worst]
     return Table(
         ("sentence", "text", "judges", "pairs that differ"),
-        tuple(rows[:ROWS_SHOWN]),
+        tuple(rows),
         title="Where judges disagree most",
         name="disagreement",
         formats={"pairs that differ": ".2f"},
