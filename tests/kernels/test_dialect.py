@@ -24,7 +24,7 @@ def constants(name: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("one", "other", "shared"),
     [
-        ("threeway", "cuts", {"MISMATCH", "LONE", "FAR"}),
+        ("threeway", "cuts", {"MISMATCH", "GAP", "LONE", "FAR"}),
         ("maxmatch", "maxmatch_long", {"DIAGONAL", "UP", "LEFT", "INSIDE"}),
     ],
 )

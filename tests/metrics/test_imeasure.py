@@ -278,8 +278,8 @@ def mixtures(corpus: Corpus, sentence: str) -> list[tuple[int, ...]]:
         tuple(number.setdefault(word, len(number)) for word in text)
         for text in (source, words, *candidates)
     )
-    found = align_all({job: None for c in rest for job in ((a, b, c), (a, a, c))})
-    return [found[a, b, c] + found[a, a, c][:2] for c in rest]
+    found = align_all(dict.fromkeys(((a, b), (a, a)), dict.fromkeys(rest)))
+    return [found[a, b][c] + found[a, a][c][:2] for c in rest]
 
 
 def random_case(rng: random.Random) -> tuple[Corpus, str]:

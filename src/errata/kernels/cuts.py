@@ -464,7 +464,8 @@ def planes(
     within("high", high, len(b) + 1)
     within("cells of a row", rows, LARGEST, 1)
     same_size(xi=xi, xj=xj, stages=stages)
-    within("nodes", len(xi), LARGEST, 1)
+    if not len(xi):
+        raise refuse("there must be nodes")
     within("xi", xi, len(low))
     points = np.asarray(xi), np.asarray(xj)
     outside = (points[1] < np.asarray(low)[points[0]]) | (points[1] > np.asarray(high)[points[0]])
@@ -473,7 +474,8 @@ def planes(
     offsets("stages", stages, max(0, len(options) - 1))
     offsets("options", options, len(tokens))
     within("tokens", tokens, LARGEST)
-    within("least", least, LARGEST)
+    if not 0 <= least < LARGEST:
+        raise refuse(f"least is {least}, not 0 to {LARGEST - 1}")
     band: _Band = _Band()
     band.a, band.b = a, b
     band.low, band.high, band.at = low, high, at

@@ -125,7 +125,7 @@ def _maximal(
     if all(len(stage) == 1 for stage in stages):
         n, d = (sum(_dot(c, stage[0]) for stage in stages) for c in (over, under))
         return stages, Fraction(n, d) if d else Fraction(1)
-    pairs = [[(_dot(over, v), _dot(under, v)) for v in stage] for stage in stages]
+    pairs = [list(zip(_dots(over, stage), _dots(under, stage), strict=True)) for stage in stages]
     if len(pairs) == 1:
         pairs = [[pair if pair[1] else (1, 1) for pair in pairs[0]]]
     n, d = (sum(stage[0][part] for stage in pairs) for part in (0, 1))
@@ -144,3 +144,11 @@ def _maximal(
 
 def _dot(coefficients: Vector, vector: Vector) -> int:
     return sum(map(mul, coefficients, vector))
+
+
+def _dots(coefficients: Vector, vectors: Sequence[Vector]) -> list[int]:
+    """The same for many vectors, written out, as most of the time of a choice is spent here."""
+    h, i, j, k, m, n, o = coefficients
+    return [
+        h * a + i * b + j * c + k * d + m * e + n * f + o * g for a, b, c, d, e, f, g in vectors
+    ]

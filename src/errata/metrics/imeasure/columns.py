@@ -55,7 +55,7 @@ KINDS = slice(0, 5)  # what became of the columns of the alignment
 BASE = slice(5, 7)  # the same of the unchanged source, which can only be right or miss
 UNPROVEN = STATISTICS.index("unproven")
 T = TypeVar("T")
-Triple = tuple[Ids, Ids, Ids]
+SourceAndOutput = tuple[Ids, Ids]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +153,11 @@ def count_mix(
     n = len(corpus)
     outputs = [(at % n, tuple(ids[ends[at] : ends[at + 1]])) for at in range(len(texts))]
     plans = {place: stages_of(prepared[place[0]], place[1]) for place in dict.fromkeys(outputs)}
-    jobs: dict[Triple, None] = {}
+    jobs: dict[SourceAndOutput, dict[Ids, None]] = {}
     for stages, _ in plans.values():
         for source, hypothesis, several in stages:
-            for text in several:
-                jobs[source, hypothesis, text] = jobs[source, source, text] = None
+            for pair in ((source, hypothesis), (source, source)):
+                jobs.setdefault(pair, {}).update(dict.fromkeys(several))
     found = align_all(jobs)
     rows = {
         place: _mixed_rows(prepared[place[0]].source, place[1], *plan, found, weight, choice)
@@ -178,18 +178,15 @@ def _mixed_rows(
     output: Ids,
     stages: Sequence[Stage],
     proven: bool,
-    found: Mapping[Triple, tuple[int, ...]],
+    found: Mapping[SourceAndOutput, Mapping[Ids, tuple[int, ...]]],
     weight: float,
     choice: str,
 ) -> list[Vector]:
     """The columns of the best mixture of one output, or of all that can be best in a corpus."""
-    vectors = [
-        [
-            found[s.source, s.hypothesis, text] + found[s.source, s.source, text][:2]
-            for text in s.texts
-        ]
-        for s in stages
-    ]
+    vectors = []
+    for s in stages:
+        own, base = found[s.source, s.hypothesis], found[s.source, s.source]
+        vectors.append([own[text] + base[text][:2] for text in s.texts])
     if proven and choice == "corpus":
         return [(*vector, 0) for vector in possible_mixtures(vectors, weight)]
     chosen = best_mixture(vectors, weight)
@@ -202,16 +199,23 @@ def _mixed_rows(
         ),
         (),
     )
-    whole, base = (source, output, text), (source, source, text)
-    again = align_all(dict.fromkeys((whole, base)))
-    return [(*again[whole], *again[base][:2], 1)]
+    again = align_all({pair: {text: None} for pair in ((source, output), (source, source))})
+    return [(*again[source, output][text], *again[source, source][text][:2], 1)]
 
 
-def align_all(jobs: dict[Triple, None]) -> dict[Triple, tuple[int, ...]]:
-    """The columns of each triple of token sequences."""
-    sentences = list(itertools.chain.from_iterable(jobs))
+def align_all(
+    jobs: Mapping[SourceAndOutput, Mapping[Ids, None]],
+) -> dict[SourceAndOutput, dict[Ids, tuple[int, ...]]]:
+    """The columns of source and hypothesis with each text that stands beside them."""
+    sentences = [each for pair, texts in jobs.items() for each in (*pair, *texts)]
     offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
     ids = np.fromiter(itertools.chain.from_iterable(sentences), np.int32, int(offsets[-1]))
-    triples = np.arange(len(sentences)).reshape(-1, 3)
-    found = threeway.count_columns(ids, offsets, triples)[0][:, KINDS].tolist()
-    return dict(zip(jobs, map(tuple, found), strict=True))
+    sizes = np.fromiter(map(len, jobs.values()), np.int64, len(jobs))
+    pairs = np.repeat(np.cumsum(sizes + 2) - sizes - 2, sizes)
+    within = np.arange(len(pairs)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    triples = np.stack([pairs, pairs + 1, pairs + 2 + within], axis=1)
+    columns = map(tuple, threeway.count_columns(ids, offsets, triples)[0][:, KINDS].tolist())
+    return {
+        pair: dict(zip(texts, itertools.islice(columns, len(texts)), strict=True))
+        for pair, texts in jobs.items()
+    }
