@@ -56,20 +56,10 @@ def test_every_metric_is_in_the_suite(name: str) -> None:
     assert METRICS.get(name).__doc__
 
 
-OPTIONAL = (
-    "choose",
-    "parts",
-    "single",
-    "columns",
-    "count_all",
-    "headline",
-    "context",
-    "unsettled",
-    "notes",
-)
+OPTIONAL = ("choose", "parts", "single", "columns", "count_all", "headline", "context", "notes")
 
 
-def test_the_contract_has_thirteen_members_and_no_more() -> None:
+def test_the_contract_has_twelve_members_and_no_more() -> None:
     own = {name for name in vars(Metric) if not name.startswith("_")}
     assert own == {"statistics", "count", "score", *OPTIONAL}
     assert {name for name in Metric.__annotations__ if not name.startswith("_")} == set()

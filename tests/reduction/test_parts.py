@@ -25,6 +25,7 @@ from errata.io.weights import write_weights
 from errata.metrics import METRICS, gleu, parse
 from errata.metrics.base import Metric, WholeCountsError, join_counts
 from errata.metrics.difficulty.chunks import chunk_references
+from errata.metrics.unsettled import unsettled_of
 from errata.numbers import Floats
 from errata.parameters import name_in
 from errata.reduction import (
@@ -122,7 +123,7 @@ def of_the_whole(text: str, limits: BootstrapLimits) -> Scores:
 def of_parts(text: str, cuts: Sequence[int], limits: BootstrapLimits) -> Scores:
     metric, counts, facts = counted(text)
     ends = list(itertools.pairwise((0, *cuts, len(counts))))
-    if metric.unsettled is not None:  # sentences of one part are not those of several
+    if unsettled_of(metric) is not None:  # sentences of one part are not those of several
         several = [part_of(metric, a, b)[0] for a, b in ends]
         parts = [[each[s] for each in several] for s in range(3)]
     else:

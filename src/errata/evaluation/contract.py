@@ -11,6 +11,7 @@ from errata.errors import ErrataError, InputError
 from errata.evaluation.given import check_inputs
 from errata.io.checks.lines import check_once
 from errata.metrics.base import Metric
+from errata.metrics.unsettled import unsettled_of
 from errata.numbers import Floats, Ints, Progress
 from errata.plugins import attributed, blamed, fault
 from errata.sums import summable
@@ -36,8 +37,9 @@ def checked_counts(
     for hypotheses in systems if guard else ():
         check_once(corpus, hypotheses)
     with blamed(metric):
-        if part and metric.unsettled is not None:
-            return metric.unsettled.count_all(corpus, systems, threads=threads, progress=progress)
+        unsettled = unsettled_of(metric) if part else None
+        if unsettled is not None:
+            return unsettled.count_all(corpus, systems, threads=threads, progress=progress)
         counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
         _check_counts(metric, corpus, systems, counts, fault)
     return [summable(each) for each in counts]

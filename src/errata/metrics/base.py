@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
-from errata.metrics.unsettled import Unsettled
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import Parameterised
 from errata.parameters import parameterised as metric
@@ -196,11 +195,6 @@ class Metric(Parameterised, ABC):
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """What of these data decided the numbers and belongs in the signature."""
         return ()
-
-    @property
-    def unsettled(self) -> Unsettled | None:
-        """How parts of a corpus are counted, where only the whole settles their counts."""
-        return None
 
     def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """What a reader of the scores should know (a limit that was hit, say)."""

@@ -22,7 +22,7 @@ from errata.metrics.base import (
     scored_alone,
     stacked,
 )
-from errata.metrics.unsettled import Unsettled
+from errata.metrics.unsettled import Unsettled, unsettled_of
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
@@ -126,13 +126,6 @@ class Interpolate(Metric):
         """``[sentence, 1, (first, second, 1)]``."""
         return self.count_all(corpus, [hypotheses])[0]
 
-    @property
-    def unsettled(self) -> UnsettledPair | None:
-        """What the two count of parts, where one of them is settled by the whole."""
-        if all(each.unsettled is None for each in self.metrics):
-            return None
-        return UnsettledPair(self)
-
     def paired(self, first: Floats, second: Floats) -> Floats:
         there = ~np.isnan(first + second)
         columns = {
@@ -180,7 +173,7 @@ class UnsettledPair(Unsettled):
 
     def __init__(self, metric: Interpolate) -> None:
         self.metric = metric
-        self.both = [each.unsettled for each in metric.metrics]
+        self.both = [unsettled_of(each) for each in metric.metrics]
 
     def count_all(
         self,
@@ -218,6 +211,14 @@ class UnsettledPair(Unsettled):
             for s, (each, unsettled) in enumerate(zip(self.metric.metrics, self.both, strict=True))
         )
         return self.metric.paired(first, second)
+
+
+@unsettled_of.register(Interpolate)
+def _unsettled(metric: Interpolate) -> UnsettledPair | None:
+    """What the two count of parts, where one of them is settled by the whole."""
+    if all(unsettled_of(each) is None for each in metric.metrics):
+        return None
+    return UnsettledPair(metric)
 
 
 @dataclass(frozen=True, eq=False)

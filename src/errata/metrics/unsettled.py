@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import singledispatch
 
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.numbers import Floats, Progress
 
-__all__ = ["Unsettled", "join_unsettled", "pad_lists"]
+__all__ = ["Unsettled", "join_unsettled", "pad_lists", "unsettled_of"]
 
 
 class Unsettled(ABC):
-    """How a metric counts parts, and what makes counts of them (`Metric.unsettled`).
+    """How a metric counts parts, and what makes counts of them (see `unsettled_of`).
 
     Unsettled counts are ``[sentence, reference, number]``; how many numbers there are may differ
     from part to part. Those of a reference that is missing are NaN.
@@ -44,6 +45,19 @@ class Unsettled(ABC):
     @abstractmethod
     def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
         """The counts of a part, with what the whole said."""
+
+
+@singledispatch
+def unsettled_of(metric: object) -> Unsettled | None:
+    """How parts of a corpus are counted, where only the whole settles their counts.
+
+    Metrics whose counts hang on the sentence alone, as almost all, need nothing; others register
+    what they do: ``@unsettled_of.register(CLEME)``.
+
+    >>> unsettled_of("m2") is None
+    True
+    """
+    return None
 
 
 def pad_lists(rows: Sequence[Sequence[int]]) -> Floats:

@@ -13,6 +13,7 @@ from errata.errors import InputError
 from errata.evaluation import chosen_counts
 from errata.io.counts import pack_counts, unpack_counts
 from errata.metrics.base import Metric
+from errata.metrics.unsettled import unsettled_of
 from errata.numbers import Floats
 from errata.reduction.running import Reduction, decides
 from errata.resampling import LIMITS, BootstrapLimits, GrowingHistogram, Histogram
@@ -53,7 +54,7 @@ class Standing:
         return cls(
             (Reduction(metric),) * systems,
             GrowingHistogram(systems * len(metric.statistics), limits),
-            undecided=decides(metric) is not None or metric.unsettled is not None,
+            undecided=decides(metric) is not None or unsettled_of(metric) is not None,
         )
 
     def take(self, counts: Sequence[Floats]) -> Standing:

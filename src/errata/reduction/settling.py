@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from errata.metrics.base import Metric
-from errata.metrics.unsettled import Unsettled
+from errata.metrics.unsettled import Unsettled, unsettled_of
 from errata.numbers import Floats
 from errata.reduction.cursor import CountParts
 
@@ -37,7 +37,7 @@ class _SettledParts:
 
 def settled_parts(metric: Metric, several: list[CountParts]) -> list[CountParts]:
     """The parts of every system; unsettled ones are gone through for what they say together."""
-    unsettled = metric.unsettled
+    unsettled = unsettled_of(metric)
     if unsettled is None:
         return several
     filled = [_Filled(parts) for parts in several]

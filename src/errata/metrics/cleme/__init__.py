@@ -32,6 +32,7 @@ from errata.metrics.choice import RunningRule, Share, best_alone, best_reference
 from errata.metrics.cleme.fates import FN, FP, FPNE, KINDS, TN, TP
 from errata.metrics.cleme.lengths import BITS, ChunkLengths
 from errata.metrics.cleme.merging import Merging, Mode
+from errata.metrics.unsettled import unsettled_of
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
@@ -119,14 +120,10 @@ class CLEME(Merging):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """As the others, or with weights by length."""
-        if self.unsettled is not None:
-            return self.unsettled.settle_all(corpus, systems, threads=threads, progress=progress)
+        if self.weights == "length":
+            lengths = ChunkLengths(self)
+            return lengths.settle_all(corpus, systems, threads=threads, progress=progress)
         return super().count_all(corpus, systems, threads=threads, progress=progress)
-
-    @property
-    def unsettled(self) -> ChunkLengths | None:
-        """Chunks by their lengths, where these decide what they weigh."""
-        return ChunkLengths(self) if self.weights == "length" else None
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
@@ -173,6 +170,12 @@ class CLEME(Merging):
     def _alone(self, totals: Sequence[float]) -> tuple[float, ...]:
         p, r, f, accuracy = self._rounded(totals)
         return f, p, r, accuracy
+
+
+@unsettled_of.register(CLEME)
+def _unsettled(metric: CLEME) -> ChunkLengths | None:
+    """Chunks by their lengths, where these decide what they weigh."""
+    return ChunkLengths(metric) if metric.weights == "length" else None
 
 
 @metric

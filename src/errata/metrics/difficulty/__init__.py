@@ -27,6 +27,7 @@ from errata.metrics.choice import RunningRule, Share, best_references, f_share
 from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching
 from errata.metrics.difficulty.map import map_difficulty, read_weight_file, weight
 from errata.metrics.difficulty.placed import PlacedChunks
+from errata.metrics.unsettled import unsettled_of
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
 
@@ -131,11 +132,6 @@ class Difficulty(Metric):
         return best_references(counts, rule, alone=self.choice == "isolated", before=before)
 
     @property
-    def unsettled(self) -> PlacedChunks | None:
-        """Chunks with their places, which a file of weights goes by."""
-        return None if self.weights in ("none", "systems") else PlacedChunks(self)
-
-    @property
     def single(self) -> Self:
         """With the reference best for the sentence alone."""
         return replace(self, choice="isolated")
@@ -223,3 +219,9 @@ class Difficulty(Metric):
         square = Fraction(repr(float(self.beta))) ** 2
         below = square * p + r
         return (1 + square) * p * r / below if below else Fraction(0)
+
+
+@unsettled_of.register(Difficulty)
+def _unsettled(metric: Difficulty) -> PlacedChunks | None:
+    """Chunks with their places, which a file of weights goes by."""
+    return None if metric.weights in ("none", "systems") else PlacedChunks(metric)
