@@ -247,6 +247,8 @@ def test_an_interrupt_is_one_line_and_leaves_nobody(tmp_path: Path, engine: str)
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Whoever runs the tests in the background lets them ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         records = tmp_path / "run" / "records"
         while process.poll() is None and not (records.exists() and any(records.iterdir())):
