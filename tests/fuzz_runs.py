@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -67,19 +69,25 @@ def count_in(path: Path) -> object:
     return [*read_count_file(LocalFolder(str(path.parent)), path.name, known, 0)]
 
 
-def _run(folder: Path) -> Path:
+@contextmanager
+def _run() -> Iterator[Path]:
+    """A run with one task done, from files with the same names and times at any place."""
+    with TemporaryDirectory() as name, chdir(name):
+        yield _planned(Path())
+
+
+def _planned(folder: Path) -> Path:
     from errata.cluster.counting import run_task
     from errata.cluster.driving import plan_run
     from errata.cluster.manifest import Wanted
     from errata.io.folders import LocalFolder
     from errata.io.shards import ShardedInputs
 
-    os.utime(folder)  # plans name when files were changed, and seeds are to stay the same
     gold, out = folder / "gold.m2", folder / "A.txt"
     gold.write_text("S a b\nA 0 1|||R|||c|||REQUIRED|||-NONE-|||0\n\nS d e\n\n")
     out.write_text("c b\nd e\n")
     for each in (gold, out):
-        os.utime(each, (0, 0))
+        os.utime(each, (0, 0))  # plans name when files were changed
     inputs = ShardedInputs(gold=str(gold), outputs=(("A", str(out)),))
     place = LocalFolder(str(folder / "run"))
     manifest = plan_run(place, Wanted(("m2()",)), [("gold", inputs)], shard_sentences=1)
@@ -89,8 +97,8 @@ def _run(folder: Path) -> Path:
 
 def manifests() -> list[bytes]:
     """The plan of a small run."""
-    with TemporaryDirectory() as name:
-        return [(_run(Path(name)) / "manifest.json").read_bytes()]
+    with _run() as run:
+        return [(run / "manifest.json").read_bytes()]
 
 
 def plan_in(path: Path) -> object:
@@ -118,8 +126,11 @@ def plan_in(path: Path) -> object:
 
 def records() -> list[bytes]:
     """What a task says of itself."""
-    with TemporaryDirectory() as name:
-        return [(_run(Path(name)) / "records" / "00000000.json").read_bytes()]
+    from errata.cluster.counting import _sealed
+
+    with _run() as run:
+        told = json.loads((run / "records" / "00000000.json").read_bytes())["record"]
+    return [_sealed(told | {"host": "here", "peak_bytes": 1, "processor": 0.5, "seconds": 0.5})]
 
 
 def record_in(path: Path) -> object:
