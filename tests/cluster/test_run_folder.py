@@ -290,6 +290,7 @@ def test_the_same_shard_has_the_same_bytes(tmp_path: Path) -> None:
 def test_a_kill_while_reading_goes_on_at_the_cursor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from errata.cluster import counted as counted_files
     from errata.cluster import reducing
 
     files = tiled_sample(tmp_path / "in", 3)
@@ -309,13 +310,13 @@ def test_a_kill_while_reading_goes_on_at_the_cursor(
     cursor = json.loads((tmp_path / "run" / "reduce" / "0000-0000.json").read_text())
     assert cursor["next"] == 4
     read = []
-    original = reducing.read_count_file
+    original = counted_files.read_count_file
 
     def counted(*arguments: object) -> object:
         read.append(arguments[3])
         return original(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reducing, "read_count_file", counted)
+    monkeypatch.setattr(counted_files, "read_count_file", counted)
     finish_run(folder, manifest, counting=False)
     assert read[0] == 4
     assert min(read[: 7 * len(files.systems)]) == 4  # then all of it, being small

@@ -216,6 +216,26 @@ def reduce_counts(place: str, confidence: float, storage: dict[str, Any], form: 
     _finished(folder, planned_run(folder), EngineSettings(), form, confidence, counting=False)
 
 
+@command.command("sentences", epilog="Example:  errata scale sentences --run big")
+@run_option
+@storage_option
+@format_option
+def write_sentence_scores(place: str, storage: dict[str, Any], form: Form) -> None:
+    """Write the scores of every sentence of a counted run, as Parquet in its folder.
+
+    There is a table for each metric and system, sentences/SET/METRIC/SYSTEM.parquet, with the
+    columns of errata score --by-sentence; errata meta --scores reads it, or the folder of a metric.
+    """
+    from errata.cluster.driving import planned_run
+    from errata.cluster.sentences import write_sentences
+    from errata.report.tables.run_folders import written_table
+
+    folder = opened_run(place, storage)
+    with ProgressBar("tables") as progress:
+        written = write_sentences(folder, planned_run(folder), progress=progress)
+    emit(written_table(written), form)
+
+
 @command.command("clean", epilog="Example:  errata scale clean --run big")
 @run_option
 @click.option("--all", "everything", is_flag=True, help="Remove the plan and the result too.")

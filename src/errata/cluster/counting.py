@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from errata.cluster.manifest import Manifest, Task, canonical_json
+from errata.cluster.manifest import Manifest, PlannedSet, Task, canonical_json
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.counts import pack_counts, unpack_counts
@@ -38,6 +38,7 @@ __all__ = [
     "block_file",
     "count_file",
     "count_range",
+    "place_of",
     "read_count_file",
     "read_record",
     "record_name",
@@ -118,17 +119,22 @@ def record_name(task: int) -> str:
 
 
 def count_file(task: Task, metric: int, system: int, manifest: Manifest) -> str:
-    """Where the counts of a metric and a system stand, for one shard.
+    """Where the counts of a metric and a system stand, for one shard."""
+    place = place_of(manifest, task.set, metric, system)
+    return f"{COUNTS}/{place}/{task.shard.index:08d}.cnt"
 
-    Metrics and systems go by number and by as much of their names as any file system holds.
+
+def place_of(manifest: Manifest, tested: PlannedSet, metric: int, system: int) -> str:
+    """What a test set, a metric and a system are called, below one another.
+
+    They go by number and by as much of their names as any file system holds.
     """
     called = (
-        (manifest.sets.index(task.set), task.set.name),
+        (manifest.sets.index(tested), tested.name),
         (metric, manifest.wanted.metrics[metric].partition("(")[0]),
-        (system, task.set.systems[system]),
+        (system, tested.systems[system]),
     )
-    parts = [f"{number:04d}-{_plain_letters(name)}" for number, name in called]
-    return "/".join([COUNTS, *parts, f"{task.shard.index:08d}.cnt"])
+    return "/".join(f"{number:04d}-{_plain_letters(name)}" for number, name in called)
 
 
 def block_file(task: Task, manifest: Manifest) -> str:

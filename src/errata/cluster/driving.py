@@ -23,7 +23,8 @@ from errata.cluster.manifest import (
     write_manifest,
 )
 from errata.cluster.reducing import CURSORS, reduce_run
-from errata.cluster.status import RESULT, RunStatus, run_status
+from errata.cluster.sentences import SENTENCES
+from errata.cluster.status import RESULT, RunStatus, check_counted, run_status
 from errata.errors import InputError
 from errata.io.folders import WAITING, Folder
 from errata.io.scores.run_results import RunScores
@@ -184,12 +185,8 @@ def finish_run(
     again: Counter[int] = Counter()
     while not again or max(again.values()) < ROUNDS:
         missing = status.missing
-        if missing and not counting:
-            raise InputError(
-                f"{len(missing)} of {len(manifest.tasks)} tasks are not counted",
-                path=folder.place,
-                remedy="count them: errata scale run --run FOLDER",
-            )
+        if not counting:
+            check_counted(folder, status)
         there = len(manifest.tasks) - len(missing)
         gone = len(status.left_out)
         with engine_records(folder, manifest, missing, settings, lost, left_out=gone) as records:
@@ -222,7 +219,7 @@ def clean_run(folder: Folder, *, everything: bool = False) -> dict[str, int]:
     Gives the files that were removed, with their sizes.
     """
     planned_run(folder)
-    names = (COUNTS, RECORDS, CURSORS, *((RESULT, MANIFEST) if everything else ()))
+    names = (COUNTS, RECORDS, CURSORS, *((SENTENCES, RESULT, MANIFEST) if everything else ()))
     gone = {file: size for name in names for file, size in folder.sizes(name).items()}
     for name in (*names, WAITING):
         folder.remove(name)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from errata.cluster.counting import COUNTS, RECORDS, ShardRecord, read_record, record_name
 from errata.cluster.manifest import Manifest
+from errata.errors import InputError
 from errata.io.folders import Folder
 
-__all__ = ["RESULT", "RunStatus", "run_status"]
+__all__ = ["RESULT", "RunStatus", "check_counted", "run_status"]
 
 RESULT = "result.json"
 
@@ -55,3 +56,13 @@ def run_status(folder: Folder, manifest: Manifest) -> RunStatus:
         else:
             damaged.append(task.number)
     return RunStatus(manifest, done, tuple(damaged), RESULT in folder.sizes(RESULT))
+
+
+def check_counted(folder: Folder, status: RunStatus) -> None:
+    """Refuse a run of which something is not counted."""
+    if status.missing:
+        raise InputError(
+            f"{len(status.missing)} of {len(status.manifest.tasks)} tasks are not counted",
+            path=folder.place,
+            remedy="count them: errata scale run --run FOLDER",
+        )

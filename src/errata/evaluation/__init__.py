@@ -20,6 +20,7 @@ from errata.evaluation.assembling import (
     different_draws,
     drawn_facts,
     facts_said,
+    whole_context,
 )
 from errata.evaluation.contract import check_given, checked_choice, checked_counts
 from errata.evaluation.given import check_inputs, systems_in
@@ -57,6 +58,7 @@ __all__ = [
     "sentence_scores",
     "systems_in",
     "vectors",
+    "whole_context",
 ]
 
 

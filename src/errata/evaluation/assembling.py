@@ -23,6 +23,7 @@ __all__ = [
     "different_draws",
     "drawn_facts",
     "facts_said",
+    "whole_context",
 ]
 
 
@@ -61,13 +62,18 @@ def assembled(
         resampled=resampled,
         sentence_parts=_gather([more for _, more in alone]) if alone else {},
         headline=metric.headline,
-        context=(*origin(type(metric)), *told.context, *drawn, f"errata:{__version__}"),
+        context=whole_context(metric, *told.context, *drawn),
         notes=(*told.notes, *_undefined(systems, values)),
         name=metric.name,
         label=metric.label,
         skipped=told.skipped,
         shares=_shares(metric, parts),
     )
+
+
+def whole_context(metric: Metric, *facts: str) -> tuple[str, ...]:
+    """What stands after the metric in a signature: where it is from, facts, and by which Errata."""
+    return (*origin(type(metric)), *facts, f"errata:{__version__}")
 
 
 def different_draws(totals: Floats) -> Floats:

@@ -13,6 +13,7 @@ from errata.reduction.facts import PartFacts
 from errata.reduction.parts import check_parts, count_part
 from errata.reduction.running import Reduction, reduce_parts
 from errata.reduction.scoring import scores_of_parts
+from errata.reduction.settling import settled_parts
 from errata.reduction.streaming import FlatParts, evaluate_batches
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "evaluate_batches",
     "reduce_parts",
     "scores_of_parts",
+    "settled_parts",
 ]

@@ -26,19 +26,20 @@ _STATES = select(assignments.c.judge, assignments.c.state, func.count()).group_b
     assignments.c.judge, assignments.c.state
 )
 _DISPLAYS = select(assignments.c.judge, judgments.c.display).select_from(_BY_JUDGE)
-_CHECKED = (
-    select(assignments.c.judge)
+_CHECKED = (  # who has answered controls, how many answers to them there are, and which is the last
+    select(assignments.c.judge, func.count(), func.max(judgments.c.id))
     .join(items, items.c.id == assignments.c.item)
+    .join(judgments, judgments.c.assignment == assignments.c.id)
     .where(assignments.c.state == "done", items.c.purpose == "control")
-    .distinct()
+    .group_by(assignments.c.judge)
 )
 
 
 class CareOfJudges:
-    """Rows of judges; what controls said is kept until a judge has answered again."""
+    """Rows of judges; what controls said is kept until a judge has answered one again."""
 
     def __init__(self) -> None:
-        self._controls: dict[int, tuple[int, list[bool]]] = {}
+        self._controls: dict[int, tuple[object, list[bool]]] = {}
 
     def rows(
         self,
@@ -56,7 +57,7 @@ class CareOfJudges:
         displays: dict[int, list[Any]] = {}
         if design.kind in WRITING:
             displays = _lists(connection, _DISPLAYS)
-        checked = set(connection.execute(_CHECKED).scalars())
+        checked = {judge: known for judge, *known in connection.execute(_CHECKED)}
         first, chance = first_ranked_best(rankings)
         habits = np.stack([share_of_ties(pairs), first, chance], axis=1).tolist()
         number = {name: k for k, name in enumerate(rankings.judges)}
@@ -65,7 +66,9 @@ class CareOfJudges:
             own = work.get(row.id)
             passed = list[bool]()
             if own is not None and row.id in checked:
-                passed = self._passed(connection, design, row.id, own.last)
+                # Where a control is held against a judge's usual scores, any answer counts.
+                state = (*checked[row.id], own.last if design.kind == "score" else None)
+                passed = self._passed(connection, design, row.id, state)
             rows.append(
                 (
                     row.name,
@@ -82,14 +85,14 @@ class CareOfJudges:
         return rows
 
     def _passed(
-        self, connection: Connection, design: Design, judge: int, answer: int
+        self, connection: Connection, design: Design, judge: int, state: object
     ) -> list[bool]:
-        """Whether a judge passed the controls; ``answer`` is the number of the last answer."""
-        before, passed = self._controls.get(judge, (-1, []))
-        if before != answer:
+        """Whether a judge passed the controls; ``state`` is another one when that may change."""
+        before, passed = self._controls.get(judge, (None, []))
+        if before != state:
             found = controls_of(connection, design, judge)
             passed = [each for each in found if each is not None]
-            self._controls[judge] = answer, passed
+            self._controls[judge] = state, passed
         return passed
 
 

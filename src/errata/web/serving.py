@@ -35,7 +35,7 @@ __all__ = ["application_of", "serve"]
 
 KEEP_ALIVE = 75  # seconds: longer than the pause between two tasks
 EVERY = 5.0  # seconds between two looks at what has changed
-RESTING = 4  # times as long as the last one took, where that is longer
+RESTING = 20  # times as long as the last one took, where that is longer: a twentieth of a core
 # A database that is away or locked, a disk that is full: not the program's fault.
 TROUBLES = (OperationalError, PoolTimeout, sqlite3.OperationalError, OSError)
 LOG = logging.getLogger("errata.web")

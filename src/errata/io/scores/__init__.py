@@ -20,9 +20,15 @@ from errata.io.judgments.names import alike_names
 from errata.io.opened import plain_name
 from errata.io.outputs import split_name
 from errata.io.scores.handmade import from_columns
-from errata.io.scores.printed import from_printed_json, from_printed_tsv, is_printed_tsv
+from errata.io.scores.printed import (
+    from_printed_json,
+    from_printed_tsv,
+    from_tables,
+    is_printed_tsv,
+)
 from errata.io.scores.published import read_published_scores
 from errata.io.scores.run_results import RUN_RESULT, scores_in_run
+from errata.io.scores.sentence_tables import SENTENCE_TABLE, read_sentence_tables
 from errata.io.scores.stored import STORED, from_stored_json, from_stored_tsv
 from errata.io.sheet import SheetRow, delimiter_of, read_number, same_width, sheet_rows, table_lines
 from errata.io.skipping import Skipped
@@ -75,7 +81,8 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
     """Read scores in any known form, told from the content; one `Scores` per scorer.
 
     Forms: what `write_scores` writes; ``result.json`` of a run (`errata.cluster`); what
-    ``errata score`` and ``errata rank`` print as JSON or TSV; the published tables of system or of
+    ``errata score`` and ``errata rank`` print as JSON or TSV; Parquet of sentence scores, or a
+    folder of it (`errata.io.scores.sentence_tables`); the published tables of system or of
     sentence scores; and columns (see `errata.io.scores.handmade`), also as a spreadsheet.
     ``NAME=FILE`` names the scorer, ``SYSTEMS,SENTENCES`` puts together the two tables of one
     metric, ``names`` names the systems of bare numbers. Where a file has sentence scores only, a
@@ -102,6 +109,8 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
 
 def _read(path: str, names: Sequence[str]) -> list[Scores]:
     shown = shown_name(path)
+    if path.endswith(SENTENCE_TABLE) or os.path.isdir(path):
+        return from_tables([read_sentence_tables(path)], shown)
     remarks, lines = _without_remarks(table_lines(path))
     start, lines = peek(lines)
     if not start.strip():

@@ -20,7 +20,7 @@ from errata.errors import FORMULAS, InputError
 from errata.io.scores.checked import cells_under, figure, sentence_table
 from errata.parameters import name_in
 
-__all__ = ["from_printed_json", "from_printed_tsv", "is_printed_tsv"]
+__all__ = ["from_printed_json", "from_printed_tsv", "from_tables", "is_printed_tsv"]
 
 Printed = dict[str, Any]
 
@@ -32,7 +32,7 @@ def from_printed_json(data: Any, name: str) -> list[Scores]:
         raise InputError(
             "not a file of scores", path=name, remedy="give what errata score or rank printed"
         )
-    return _scores_among(tables, name)
+    return from_tables(tables, name)
 
 
 def _is_table(table: Any) -> bool:
@@ -70,7 +70,7 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
             tables[-1].setdefault("signature", row.get("signature", ""))
             tables[-1]["rows"].append(row)
             tables[-1]["lines"].append(number)
-    return _scores_among([part for table in tables for part in _parts(table)], name)
+    return from_tables([part for table in tables for part in _parts(table)], name)
 
 
 def _parts(table: Printed) -> list[Printed]:
@@ -110,7 +110,8 @@ def _unsafe(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULAS) else cell
 
 
-def _scores_among(tables: list[Printed], name: str) -> list[Scores]:
+def from_tables(tables: list[Printed], name: str) -> list[Scores]:
+    """The scores in tables, each with its ``columns``, ``rows`` and ``signature``."""
     found = []
     for table in tables:
         columns = table["columns"]

@@ -14,7 +14,7 @@ from errata.report.tables.corpora import across_table, stability_table
 from errata.report.tables.scores import shown_scores, told_apart
 from errata.studies.corpora import AcrossCorpora
 
-__all__ = ["planned_table", "progress_table", "removed_table", "run_tables"]
+__all__ = ["planned_table", "progress_table", "removed_table", "run_tables", "written_table"]
 
 
 def planned_table(manifest: Manifest) -> Table:
@@ -96,6 +96,11 @@ def removed_table(removed: Mapping[str, int]) -> Table:
         sizes = [size for name, size in removed.items() if name.partition("/")[0] == kind]
         rows.append((kind, len(sizes), sum(sizes)))
     return Table(("what", "files", "bytes"), tuple(rows), title="Removed", name="removed")
+
+
+def written_table(written: Mapping[str, int]) -> Table:
+    """The tables of sentences that were written, below the folder of the run."""
+    return Table(("file", "sentences"), tuple(written.items()), title="Written", name="written")
 
 
 def run_tables(

@@ -1,0 +1,114 @@
+"""The scores of every sentence of a run, as tables that are read where scores are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import errata
+from errata.cluster.counting import run_task
+from errata.cluster.driving import count_tasks, finish_run
+from errata.cluster.sentences import write_sentences
+from errata.errors import InputError
+from errata.evaluation import evaluate
+from errata.io.scores import read_score_file
+from errata.metrics import parse
+from run_folders import planned, tiled_sample
+
+pytest.importorskip("pyarrow")
+
+# Counts as they are, draws, weights that the whole settles, negative scores.
+METRICS = ("m2", "gleu(references='official', draws=20)", "cleme", "edits", "imeasure")
+
+
+@pytest.mark.filterwarnings("ignore:the language model trigram")
+@pytest.mark.parametrize("metric", METRICS)
+def test_sentences_have_the_digits_of_evaluate(metric: str, tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 2)
+    folder, manifest = planned(tmp_path / "run", files, metric, shard_sentences=30)
+    count_tasks(folder, manifest, range(len(manifest.tasks)))
+    written = write_sentences(folder, manifest)
+    corpus, systems = files.read()
+    wanted = evaluate(parse(metric), corpus, systems, resamples=0)
+    assert list(written.values()) == [len(corpus)] * len(systems)
+    place = (tmp_path / "run" / next(iter(written))).parent
+    (found,) = read_score_file(str(place))
+    assert found.systems == wanted.systems
+    assert wanted.sentences is not None
+    np.testing.assert_array_equal(found.sentences, wanted.sentences)
+    assert (found.scorer, found.headline) == (wanted.scorer, wanted.headline)
+    assert {*wanted.context} <= {*found.context}
+    from pyarrow.parquet import read_table
+
+    table = read_table(tmp_path / "run" / next(iter(written)))
+    for name, part in wanted.sentence_parts.items():
+        if name != "annotator":  # of whom counts know nothing
+            np.testing.assert_array_equal(
+                np.array(table[name].to_pylist(), np.float64), part[0].astype(np.float64)
+            )
+
+
+def test_sentences_left_out_keep_their_numbers(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    count_tasks(folder, manifest, range(len(manifest.tasks)))
+    run_task(folder, manifest, 1, left_out=[7])
+    (name, *_) = write_sentences(folder, manifest)
+    from pyarrow.parquet import read_table
+
+    numbers = read_table(tmp_path / "run" / name)["sentence"].to_pylist()
+    wanted = [*range(1, manifest.sets[0].sentences + 1)]
+    wanted.remove(28)
+    assert numbers == wanted
+
+
+def test_what_is_not_counted_has_no_sentences(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
+    count_tasks(folder, manifest, [0])
+    with pytest.raises(InputError, match=r"tasks are not counted.*errata scale run"):
+        write_sentences(folder, manifest)
+    finish_run(folder, manifest)
+    counts = next((tmp_path / "run" / "counts").rglob("*.cnt"))
+    counts.write_bytes(counts.read_bytes()[:-1] + b"?")
+    with pytest.raises(InputError, match=r"count its shard again: errata scale run"):
+        write_sentences(folder, manifest)
+
+
+def test_tables_of_several_metrics_are_refused(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    folder, manifest = planned(tmp_path / "run", files, "m2", "gleu")
+    count_tasks(folder, manifest, [0])
+    names = [*write_sentences(folder, manifest)]
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    for k, name in enumerate((names[0], names[-1])):
+        (tmp_path / "run" / name).rename(mixed / f"{k}.parquet")
+    with pytest.raises(InputError, match="of several metrics"):
+        read_score_file(str(mixed))
+    with pytest.raises(InputError, match="no Parquet file"):
+        read_score_file(str(tmp_path))
+    (mixed / "2.parquet").write_bytes(b"no table")
+    with pytest.raises(InputError, match="this is no Parquet file"):
+        read_score_file(str(mixed / "2.parquet"))
+
+
+def test_the_command_writes_what_meta_reads(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    run = ["--run", str(tmp_path / "run")]
+    errata("scale", "run", *run, *files.arguments, "-m", "m2")
+    (table,) = json.loads(errata("scale", "sentences", *run, "--json").stdout)["tables"]
+    sentences = len(files.read()[0])
+    assert [row["sentences"] for row in table["rows"]] == [sentences] * len(files.systems)
+    place = tmp_path / "run" / Path(table["rows"][0]["file"]).parent
+    people = tmp_path / "people.tsv"
+    rows = "".join(f"{system}\t{k}\n" for k, system in enumerate(files.systems))
+    people.write_text(f"system\tscore\n{rows}")
+    errata("meta", "--scores", place, "--human", people)
+    errata("scale", "clean", *run)
+    assert place.exists()
+    errata("scale", "clean", *run, "--all")
+    assert not place.exists()
