@@ -227,7 +227,7 @@ def write_sentence_scores(place: str, storage: dict[str, Any], form: Form) -> No
     columns of errata score --by-sentence; errata meta --scores reads it, or the folder of a metric.
     """
     from errata.cluster.driving import planned_run
-    from errata.cluster.sentences import write_sentences
+    from errata.cluster.sentence_scores import write_sentences
     from errata.report.tables.run_folders import written_table
 
     folder = opened_run(place, storage)

@@ -38,7 +38,7 @@ __all__ = [
     "block_file",
     "count_file",
     "count_range",
-    "place_of",
+    "folder_of",
     "read_count_file",
     "read_record",
     "record_name",
@@ -120,11 +120,11 @@ def record_name(task: int) -> str:
 
 def count_file(task: Task, metric: int, system: int, manifest: Manifest) -> str:
     """Where the counts of a metric and a system stand, for one shard."""
-    place = place_of(manifest, task.set, metric, system)
+    place = folder_of(manifest, task.set, metric, system)
     return f"{COUNTS}/{place}/{task.shard.index:08d}.cnt"
 
 
-def place_of(manifest: Manifest, tested: PlannedSet, metric: int, system: int) -> str:
+def folder_of(manifest: Manifest, tested: PlannedSet, metric: int, system: int) -> str:
     """What a test set, a metric and a system are called, below one another.
 
     They go by number and by as much of their names as any file system holds.

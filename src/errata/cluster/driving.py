@@ -23,7 +23,7 @@ from errata.cluster.manifest import (
     write_manifest,
 )
 from errata.cluster.reducing import CURSORS, reduce_run
-from errata.cluster.sentences import SENTENCES
+from errata.cluster.sentence_scores import SENTENCES
 from errata.cluster.status import RESULT, RunStatus, check_counted, run_status
 from errata.errors import InputError
 from errata.io.folders import WAITING, Folder

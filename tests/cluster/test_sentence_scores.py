@@ -11,7 +11,7 @@ import pytest
 from command import errata
 from errata.cluster.counting import run_task
 from errata.cluster.driving import count_tasks, finish_run
-from errata.cluster.sentences import write_sentences
+from errata.cluster.sentence_scores import write_sentences
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.scores import read_score_file

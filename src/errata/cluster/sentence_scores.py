@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from errata.cluster.counted import CountedSystem, SetCounts
-from errata.cluster.counting import DamagedFileError, place_of
+from errata.cluster.counting import DamagedFileError, folder_of
 from errata.cluster.manifest import Manifest
 from errata.cluster.status import check_counted, run_status
 from errata.errors import InputError
@@ -58,7 +58,7 @@ def _written(counts: SetCounts, m: int, facts: PartFacts) -> Iterator[tuple[str,
     systems = [CountedSystem(counts, m, s) for s in range(len(tested.systems))]
     with blamed(metric):
         for s, parts in enumerate(settled_parts(metric, [*systems])):
-            name = f"{SENTENCES}/{place_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
+            name = f"{SENTENCES}/{folder_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
             rows = _scored(metric, parts, gone)
             with folder.waiting() as place:
                 file, system = place / "table", tested.systems[s]
