@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -424,7 +425,7 @@ class Corpus:
         """The numbers of all annotators, in order."""
         return self.derived(
             "annotators",
-            lambda: tuple(sorted({r.annotator for refs in self.references for r in refs})),
+            lambda: tuple(sorted({*map(attrgetter("annotator"), self._each_reference)})),
         )
 
     @property
@@ -435,7 +436,11 @@ class Corpus:
     @property
     def has_gold_edits(self) -> bool:
         """Whether every reference comes with edits (M2) and not only as text."""
-        return all(r.edits is not None for refs in self.references for r in refs)
+        return None not in map(attrgetter("edits"), self._each_reference)
+
+    @property
+    def _each_reference(self) -> Iterator[Reference]:
+        return chain.from_iterable(self.references)
 
     @property
     def source_tokens(self) -> Tokens:

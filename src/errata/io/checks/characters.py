@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from errata.data import Corpus, utf8
+from errata.data import Corpus
+from errata.io.checks.conventions import letters_in
 from errata.io.checks.findings import Finding, Severity
 from errata.io.checks.segmentation import check_segmentation
 from errata.kernels import letters
@@ -30,13 +32,15 @@ def check_characters(
     *,
     beside: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
+    shown: NDArray[np.uint8] | None = None,
 ) -> list[Finding]:
     """Broken encoding, invisible characters, unusual white space.
 
     A character that the line ``beside`` (its source) has too is not reported again. ``numbers``
-    are the lines' numbers in the file, if not 1, 2, 3...
+    are the lines' numbers in the file, if not 1, 2, 3... ``shown`` is what `letters_in` them is,
+    where that is known.
     """
-    odd = letters.show(*utf8(lines)) & (letters.BEYOND | letters.UNPRINTABLE)
+    odd = (letters_in(lines) if shown is None else shown) & (letters.BEYOND | letters.UNPRINTABLE)
     suspects = np.flatnonzero(odd).tolist()
     if not suspects:
         return []
@@ -69,13 +73,13 @@ def check_characters(
             match = pattern.search(lines[i])
             if match is None or (beside is not None and match[0] in beside[i]):
                 continue
-            shown = repr(match[0]) if code == "broken-encoding" else f"U+{ord(match[0]):04X}"
+            named = repr(match[0]) if code == "broken-encoding" else f"U+{ord(match[0]):04X}"
             findings.append(
                 Finding(
                     severity,
                     path,
                     i + 1 if numbers is None else numbers[i],
-                    problem.format(shown),
+                    problem.format(named),
                     remedy,
                     code,
                 )

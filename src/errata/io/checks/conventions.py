@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import ne
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from errata.data import utf8
 from errata.io.checks.findings import Finding
 from errata.kernels import letters
 
-__all__ = ["check_conventions"]
+__all__ = ["check_conventions", "letters_in"]
+
+NEAR = 4096  # lines
 
 # A mark after a word: glued to it as in print, or apart as a tokeniser leaves it. Begun with the
 # mark, which is rare, a search takes a tenth of the time.
@@ -78,8 +81,23 @@ KINDS = (
 )
 
 
-def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -> list[Finding]:
+def letters_in(lines: Sequence[str]) -> NDArray[np.uint8]:
+    """What every line shows (see `errata.kernels.letters`)."""
+    # So many that their bytes stay near the processor: all at once take three times as long.
+    parts = [letters.show(*utf8(lines[i : i + NEAR])) for i in range(0, len(lines), NEAR)]
+    return np.concatenate([np.zeros(0, np.uint8), *parts])
+
+
+def check_conventions(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    path: str,
+    *,
+    shown: NDArray[np.uint8] | None = None,
+) -> list[Finding]:
     """Lines in another convention than their sources, where they are more than a few.
+
+    ``shown`` is what `letters_in` the lines is, where that is known.
 
     >>> sources = ["He go , and I stay ."] * 20
     >>> found = check_conventions(sources, [*sources[:10], *["He goes, and I stay."] * 10], "out")
@@ -88,30 +106,33 @@ def check_conventions(sources: Sequence[str], lines: Sequence[str], path: str) -
     """
     given = _styles(tuple(sources))
     # A line that equals its source goes as that does, and most do.
-    changed = [i for i, line in enumerate(lines) if line != sources[i]]
-    shown = given.copy()
-    shown[changed] = _table([lines[i] for i in changed])
+    differ = np.fromiter(map(ne, lines, sources), np.bool_, len(lines))
+    changed = np.flatnonzero(differ).tolist()
+    if shown is None:
+        shown = letters_in(lines)
+    own = given.copy()
+    own[changed] = _table([lines[i] for i in changed], shown[differ])
     findings = []
     for kind, (what, remedy, code) in enumerate(KINDS):
         for way, sides in (
             (1, ("sources have", "output has")),
             (-1, ("output has", "sources have")),
         ):
-            found, asked = _differing(given, shown, kind, way)
+            found, asked = _differing(given, own, kind, way)
             if found >= max(FEWEST, SHARE * asked):
                 problem = f"the {sides[0]} {what}, the {sides[1]} not in {_share(found, asked)}"
                 findings.append(Finding("warning", path, None, problem, remedy, code))
-    found, asked = _differing(given, shown, len(KINDS), 1)
+    found, asked = _differing(given, own, len(KINDS), 1)
     if found >= max(FEWEST, SHARE * asked):
         problem = f"the output is in lower case, the sources are not, in {_share(found, asked)}"
         remedy = "restore the case; scores compare it"
         findings.append(Finding("warning", path, None, problem, remedy, "case"))
-    return findings + _left_over(sources, lines, path)
+    # A line that equals its source has no more left over than that.
+    pairs = [(sources[i], lines[i]) for i in changed]
+    return findings + _left_over(pairs, len(lines), path)
 
 
-def _left_over(sources: Sequence[str], lines: Sequence[str], path: str) -> list[Finding]:
-    # A line that equals its source has no more than that, and most do.
-    changed = [pair for pair in zip(sources, lines, strict=True) if pair[0] != pair[1]]
+def _left_over(changed: Sequence[tuple[str, str]], lines: int, path: str) -> list[Finding]:
     whole = "\n".join([line for _, line in changed])
     findings = []
     for mark, signs, what, remedy in LEFT_OVER:
@@ -125,7 +146,7 @@ def _left_over(sources: Sequence[str], lines: Sequence[str], path: str) -> list[
         ]
         if len(found) >= FEWEST:
             named = what.format(Counter(found).most_common(1)[0][0])
-            problem = f"{named} in {_share(len(found), len(lines))}, which the sources have not"
+            problem = f"{named} in {_share(len(found), lines)}, which the sources have not"
             remedy += "; scores compare tokens"
             findings.append(Finding("warning", path, None, problem, remedy, "left-over"))
     return findings
@@ -140,11 +161,10 @@ def _differing(sources: Styles, lines: Styles, kind: int, way: int) -> tuple[int
 
 @lru_cache(maxsize=1)  # every system is compared with the same sources
 def _styles(lines: tuple[str, ...]) -> Styles:
-    return _table(lines)
+    return _table(lines, letters_in(lines))
 
 
-def _table(lines: Sequence[str]) -> Styles:
-    seen = letters.show(*utf8(lines))
+def _table(lines: Sequence[str], seen: NDArray[np.uint8]) -> Styles:
     has = {
         flag: (seen & flag).astype(bool)
         for flag in (letters.APART, letters.GLUED, letters.STRAIGHT, letters.UPPER, letters.FILLED)

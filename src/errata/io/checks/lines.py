@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.io.checks.characters import check_characters
-from errata.io.checks.conventions import check_conventions
+from errata.io.checks.conventions import check_conventions, letters_in
 from errata.io.checks.findings import GO_ON, Finding, Severity, raise_or_warn, worst_first
 from errata.io.checks.likeness import likeness_of, same_words
 from errata.io.checks.roles import check_sameness, check_worse
-from errata.numbers import plural
+from errata.kernels import letters
+from errata.numbers import Bools, plural
 
 __all__ = ["check_alignment", "check_lines", "check_once", "looked_at"]
 
@@ -90,12 +91,13 @@ def check_lines(
     """
     if len(sources) != len(lines):
         return [_count_finding(sources, lines, path)]
-    likeness = likeness_of(sources, lines)
+    likeness, shown = likeness_of(sources, lines), letters_in(lines)
+    filled = _filled(lines, shown)
     displaced = _displaced(sources, lines, likeness)
-    findings = _check_unrelated(sources, lines, likeness, displaced, path) or _check_shifts(
+    findings = _check_unrelated(sources, lines, filled, likeness, displaced, path) or _check_shifts(
         sources, lines, likeness, displaced, path, before
     )
-    findings += _check_empty(sources, lines, path, reference)
+    findings += _check_empty(sources, filled, path, reference)
     if reference and len(sources) >= FEWEST and same_words(sources, lines):
         findings.append(
             Finding(
@@ -107,25 +109,33 @@ def check_lines(
                 "reference-is-source",
             )
         )
-    findings += check_conventions(sources, lines, path)
-    findings += check_characters(lines, path, beside=sources)
+    findings += check_conventions(sources, lines, path, shown=shown)
+    findings += check_characters(lines, path, beside=sources, shown=shown)
     if not before:
         return findings
     return [f if f.line is None else replace(f, line=f.line + before) for f in findings]
 
 
+def _filled(lines: Sequence[str], shown: NDArray[np.uint8]) -> Bools:
+    """Which lines have more than white space; what lies beyond ASCII is Python's to know."""
+    filled: Bools = (shown & letters.FILLED) != 0
+    for i in np.flatnonzero(shown & letters.BEYOND).tolist():
+        filled[i] = not lines[i].isspace()
+    return filled
+
+
 def _check_unrelated(
     sources: Sequence[str],
     lines: Sequence[str],
+    there: Bools,
     likeness: NDArray[np.float64],
     displaced: NDArray[np.int64],
     path: str,
 ) -> list[Finding]:
     """A file whose lines are no more like their own sources than like any others."""
-    filled = [i for i, line in enumerate(lines) if line and not line.isspace()]
-    if len(filled) < FEWEST or likeness[filled].mean() >= ALIKE - MARGIN:
+    if np.count_nonzero(there) < FEWEST or likeness[there].mean() >= ALIKE - MARGIN:
         return []
-    n = len(sources)
+    n, filled = len(sources), np.flatnonzero(there).tolist()
     elsewhere = [sources[(i + n // 2) % n] for i in filled]
     chance = likeness_of(elsewhere, [lines[i] for i in filled])
     # Twice the standard error of the mean difference: what chance alone easily gives.
@@ -326,13 +336,9 @@ def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int
 
 
 def _check_empty(
-    sources: Sequence[str], lines: Sequence[str], path: str, reference: bool
+    sources: Sequence[str], filled: Bools, path: str, reference: bool
 ) -> list[Finding]:
-    empty = [
-        i
-        for i, line in enumerate(lines, 1)
-        if (not line or line.isspace()) and sources[i - 1].strip()
-    ]
+    empty = [i + 1 for i in np.flatnonzero(~filled).tolist() if sources[i].strip()]
     if reference:
         return [
             Finding(

@@ -172,14 +172,10 @@ class M2(Metric):
 
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """Whether edits were given or come from aligning texts."""
+        if corpus.has_gold_edits:
+            return ("edits:gold",)
         bare = [r.edits is None for refs in corpus.references for r in refs]
-        return (
-            "edits:gold"
-            if not any(bare)
-            else "edits:aligned"
-            if all(bare)
-            else "edits:gold+aligned",
-        )
+        return ("edits:aligned" if all(bare) else "edits:gold+aligned",)
 
     def explain(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[SentenceEdits, ...]:
         """The correct, missed and wrong edits of every sentence, for the annotator it takes.

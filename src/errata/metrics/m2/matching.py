@@ -170,7 +170,7 @@ def _pack(corpus: Corpus, flat: _Flat) -> GoldEdits:
 
 def _corrections(edits: Sequence[Edit]) -> tuple[list[str], Sequence[int]]:
     """The corrections of all edits that outputs can have, and where those of each edit begin."""
-    texts = [edit.replacement for edit in edits]
+    texts = list(map(attrgetter("replacement"), edits))
     whole = ".".join(texts)
     # A plain space is the only white space that can be printed.
     plain = "  " not in whole and (whole.isprintable() or IRREGULAR.search(whole) is None)
