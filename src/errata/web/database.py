@@ -272,6 +272,7 @@ def _connected(place: str) -> Database:
         pool_size=8,
         max_overflow=8,
         pool_timeout=10,
+        pool_use_lifo=True,  # the connection left last knows the statements, and needs no asking
         connect_args={"prepare_threshold": 1},  # statements are few, and come again and again
     )
     _asked_after_a_rest(engine)
