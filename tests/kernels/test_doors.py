@@ -106,6 +106,11 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
         "released": (chunks, "compare", (*compared, False)),
         "elastic": (chunks, "compare", (*compared, True)),
         "planes": (cuts, "planes", planes()),
+        "held": (
+            cuts,
+            "held",
+            (np.ones((2, 3), I32), np.array([[0, 1, 1], [2, 1, 0]], I32), np.array([0, 2], I64)),
+        ),
         "choose": (
             m2_counts,
             "choose",

@@ -255,3 +255,15 @@ def test_uncompiled_planes_are_the_same() -> None:
         for known in ((), (least,), (least, beyond)):
             ours, theirs = (module.planes(*given, *known) for module in (cuts, pure))
             np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_node_holds_where_nothing_else_costs_as_little() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        found, back = (rng.integers(0, 4, (3, 5), np.int32) for _ in range(2))
+        cells = rng.integers(0, 5, 3)
+        both = found + back
+        own = both[np.arange(3), cells]
+        both[np.arange(3), cells] = 99
+        for kernel in (cuts, load_pure("cuts")):
+            assert kernel.held(found, back, cells).tolist() == (both.min(axis=1) > own).tolist()

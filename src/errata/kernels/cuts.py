@@ -434,6 +434,98 @@ def _fill_planes(
                     found[m + 1, x] = cost
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+def _fits(
+    a: cython.int[::1],
+    b: cython.int[::1],
+    low: cython.int[::1],
+    high: cython.int[::1],
+    at: cython.longlong[::1],
+    xi: cython.int[::1],
+    xj: cython.int[::1],
+    stages: cython.longlong[::1],
+    options: cython.longlong[::1],
+    tokens: cython.int[::1],
+) -> cython.bint:
+    """Whether the arguments of `planes` fit one another, in no time; `_doors` says why not."""
+    i: cython.Py_ssize_t
+    rows: cython.Py_ssize_t = low.shape[0]
+    nodes: cython.Py_ssize_t = xi.shape[0]
+    if rows != a.shape[0] + 1 or high.shape[0] != rows or at.shape[0] != rows + 1 or at[0] != 0:
+        return False
+    for i in range(rows):
+        if low[i] < 0 or high[i] < low[i] or high[i] > b.shape[0]:
+            return False
+        if at[i + 1] != at[i] + high[i] - low[i] + 1:
+            return False
+    if not nodes or xj.shape[0] != nodes or stages.shape[0] != nodes or not options.shape[0]:
+        return False
+    for i in range(nodes):
+        if xi[i] < 0 or xi[i] >= rows or xj[i] < low[xi[i]] or xj[i] > high[xi[i]]:
+            return False
+        if i and (xi[i] < xi[i - 1] or xj[i] < xj[i - 1] or stages[i] < stages[i - 1]):
+            return False
+    if stages[0] < 0 or stages[nodes - 1] >= options.shape[0]:
+        return False
+    for i in range(1, options.shape[0]):
+        if options[i] < options[i - 1]:
+            return False
+    if options[0] < 0 or options[options.shape[0] - 1] > tokens.shape[0]:
+        return False
+    for i in range(tokens.shape[0]):
+        if tokens[i] < 0:
+            return False
+    return tokens.shape[0] < LARGEST_WORK
+
+
+def _doors(a, b, low, high, at, xi, xj, stages, options, tokens):
+    """Refuse what does not fit."""
+    same_size(low=low, high=high)
+    shaped("low", low, len(a) + 1)
+    rows = np.asarray(high) - np.asarray(low) + 1
+    if len(at) != len(low) + 1 or at[0] != 0 or (np.diff(at) != rows).any():
+        raise refuse("at must count the cells of the rows")
+    within("low", low, len(b) + 1)
+    within("high", high, len(b) + 1)
+    within("cells of a row", rows, LARGEST, 1)
+    same_size(xi=xi, xj=xj, stages=stages)
+    if not len(xi):
+        raise refuse("there must be nodes")
+    within("xi", xi, len(low))
+    points = np.asarray(xi), np.asarray(xj)
+    outside = (points[1] < np.asarray(low)[points[0]]) | (points[1] > np.asarray(high)[points[0]])
+    if outside.any() or any((np.diff(each) < 0).any() for each in points):
+        raise refuse("nodes must go forward inside the band")
+    offsets("stages", stages, max(0, len(options) - 1))
+    offsets("options", options, len(tokens))
+    within("tokens", tokens, LARGEST)
+
+
+def held(found: cython.int[:, ::1], back: cython.int[:, ::1], cells: cython.longlong[::1]):
+    """Which nodes every alignment that costs least goes through, ``cells`` being those of X.
+
+    ``found`` and ``back`` are the planes from the beginning and from the end, turned round.
+    """
+    shaped("back", back, found.shape[0], found.shape[1])
+    shaped("cells", cells, found.shape[0])
+    within("cells", cells, found.shape[1])
+    result = np.empty(found.shape[0], np.uint8)
+    holds: cython.uchar[::1] = result
+    m: cython.Py_ssize_t
+    x: cython.Py_ssize_t
+    own: cython.int
+    with cython.nogil:
+        for m in range(found.shape[0]):
+            own = found[m, cells[m]] + back[m, cells[m]]
+            holds[m] = 1
+            for x in range(found.shape[1]):
+                if found[m, x] + back[m, x] <= own and x != cells[m]:
+                    holds[m] = 0
+                    break
+    return result
+
+
 def planes(
     a: cython.int[::1],
     b: cython.int[::1],
@@ -455,25 +547,8 @@ def planes(
     ``options[o]`` to ``options[o + 1]``. ``beyond`` are the planes found from the end, turned
     round.
     """
-    same_size(low=low, high=high)
-    shaped("low", low, len(a) + 1)
-    rows = np.asarray(high) - np.asarray(low) + 1
-    if len(at) != len(low) + 1 or at[0] != 0 or (np.diff(at) != rows).any():
-        raise refuse("at must count the cells of the rows")
-    within("low", low, len(b) + 1)
-    within("high", high, len(b) + 1)
-    within("cells of a row", rows, LARGEST, 1)
-    same_size(xi=xi, xj=xj, stages=stages)
-    if not len(xi):
-        raise refuse("there must be nodes")
-    within("xi", xi, len(low))
-    points = np.asarray(xi), np.asarray(xj)
-    outside = (points[1] < np.asarray(low)[points[0]]) | (points[1] > np.asarray(high)[points[0]])
-    if outside.any() or any((np.diff(each) < 0).any() for each in points):
-        raise refuse("nodes must go forward inside the band")
-    offsets("stages", stages, max(0, len(options) - 1))
-    offsets("options", options, len(tokens))
-    within("tokens", tokens, LARGEST)
+    if not _fits(a, b, low, high, at, xi, xj, stages, options, tokens):
+        _doors(a, b, low, high, at, xi, xj, stages, options, tokens)
     if not 0 <= least < LARGEST:
         raise refuse(f"least is {least}, not 0 to {LARGEST - 1}")
     band: _Band = _Band()

@@ -236,12 +236,8 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
             *_flat([[text[::-1] for text in part] for part in parts[::-1]]),
             least,
         )[::-1, ::-1].copy()
-        excess = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts), least, back)
-        excess += back
-        rows, cells = np.arange(len(points)), at[xi] + xj - low[xi]
-        own = excess[rows, cells]
-        excess[rows, cells] = np.iinfo(np.int32).max
-        holds = (excess.min(axis=1) > own).tolist()
+        found = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts), least, back)
+        holds = cuts.held(found, back, at[xi] + xj - low[xi]).astype(bool).tolist()
         kept = _hold(chain, points, holds)
         if len(kept) == len(points):
             return points, all(holds[1:-1])
