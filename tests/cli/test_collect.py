@@ -84,6 +84,8 @@ def test_the_sample_can_be_tried(tmp_path: Path) -> None:
         (("eager.txt", "b=eager.txt"), "no sentence has two different outputs"),
         (("eager.txt", "shifted.txt"), "shifted.txt"),
         (("eager.txt", "short.txt"), "short.txt:72"),
+        (("eager.txt", "nul.txt"), "system nul, line 2: the character U+0000 cannot be stored"),
+        (("eager.txt", "caf\udce9=fluent.txt"), "the name 'caf\\udce9' cannot be stored"),
         ((*SYSTEMS, "--outputs-per-item", 1), "an item shows 2 to 9 outputs"),
         ((*SYSTEMS, "--outputs-per-item", 10), "an item shows 2 to 9 outputs"),
         ((*SYSTEMS, "--quota", 5), "1 judges with a quota of 5 give 5 judgments"),
@@ -107,6 +109,7 @@ def test_what_cannot_work_is_refused(folder: Path, words: tuple[Any, ...], probl
         "x/eager.txt": "".join(lines),
         "shifted.txt": "".join([*lines[1:], lines[0]]),
         "short.txt": "".join(lines[:-1]),
+        "nul.txt": "".join([lines[0], "\0" + lines[1], *lines[2:]]),
         "empty.md": "\n",
         "bad.toml": "kind = 'rank'\njudge = 3\n",
     }.items():
@@ -225,6 +228,7 @@ def test_judges_come_and_go(folder: Path) -> None:
     for words, problem in (
         (("block", "p.db", "ana"), "there is no judge 'ana'"),
         (("add", "p.db", "judge1"), "there are two judges 'judge1'"),
+        (("add", "p.db", "caf\udce9"), "'caf\\udce9' is no name of a judge"),
         (("rotate", "p.db"), "no judge is named"),
         (("rotate", "p.db", "judge1", "--count", 2), "--count goes with judges add"),
         (("add", "p.db", "bo", "--erase"), "--erase goes with judges forget"),

@@ -15,7 +15,7 @@ from errata.cli.options import refuse_unless
 from errata.cli.output import ProgressBar
 from errata.cli.running import note
 from errata.collect.design import Design, design_of
-from errata.errors import InputError
+from errata.errors import InputError, visible
 
 if TYPE_CHECKING:
     from errata.collect.items import CampaignTexts, Example
@@ -72,7 +72,7 @@ def planned_campaign(
         given.text_language,
     )
     design, earlier = _by_pilot(design, texts, given)
-    name = given.name or ("campaign" if "://" in place else Path(place).stem)
+    name = given.name or ("campaign" if "://" in place else visible(Path(place).stem))
     examples = tuple(_example(design, each, given) for each in file.examples) if file else ()
     _refuse_idle(design, given, tutorial=any(each.purpose == "tutorial" for each in examples))
     return PlannedCampaign(name, design, texts, examples, words, languages, earlier, panel)

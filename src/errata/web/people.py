@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from errata.collect.answers import storable
 from errata.collect.design import Design
 from errata.collect.items import Built, CampaignTexts, squeezed
 from errata.errors import InputError
@@ -181,8 +182,11 @@ def add_judges(
 ) -> list[InvitedJudge]:
     """Add judges by their pseudonyms; a name that is there, or is given twice, is refused."""
     for name in names:
-        if not name.strip() or len(name) > 100 or any(ord(c) < 32 for c in name):
-            raise InputError(f"{name!r} is no name of a judge", remedy="use up to 100 characters")
+        good = name.strip() and len(name) <= 100 and storable(name)
+        if not good or any(ord(c) < 32 for c in name):
+            raise InputError(
+                f"{name!r} is no name of a judge", remedy="use up to 100 characters, in UTF-8"
+            )
     with database.writing() as connection:
         known = set(connection.execute(select(judges.c.name)).scalars())
         for k, name in enumerate(names):
