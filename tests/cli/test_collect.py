@@ -227,6 +227,8 @@ def test_judges_come_and_go(folder: Path) -> None:
     assert b"ana" not in b"".join(p.read_bytes() for p in folder.glob("p.db*"))
     for words, problem in (
         (("block", "p.db", "ana"), "there is no judge 'ana'"),
+        (("block", "p.db", "judge1", "ana"), "there is no judge 'ana'"),
+        (("forget", "p.db", "judge1", "ana"), "there is no judge 'ana'"),
         (("add", "p.db", "judge1"), "there are two judges 'judge1'"),
         (("add", "p.db", "caf\udce9"), "'caf\\udce9' is no name of a judge"),
         (("rotate", "p.db"), "no judge is named"),
@@ -234,6 +236,8 @@ def test_judges_come_and_go(folder: Path) -> None:
         (("add", "p.db", "bo", "--erase"), "--erase goes with judges forget"),
     ):
         assert problem in collect(folder, "judges", *words, code=2).stderr
+    assert list(links(folder)) == ["organiser", "judge1", "judge2", "judge3"]
+    assert "blocked" not in collect(folder, "links", "p.db").stdout
 
 
 def test_states_and_copies(folder: Path) -> None:

@@ -318,9 +318,11 @@ def test_what_is_not_frozen_can_change(folder: Path) -> None:
         (("--hours", 2, "--rankings", 3), "hours and rankings are two budgets"),
         (("--rankings", 3, "judge1"), "judges are named, and no quota"),
         (("--quota", 3, "nobody"), "there is no judge 'nobody'"),
-        (("--money", 3), "a budget of money needs the rate of an hour"),
+        (("--quota", 77, "--money", 3), "a budget of money needs the rate of an hour"),
+        (("--quota", 77, "--instructions", "none.md"), "none.md"),
     ):
         assert problem in collect(folder, "change", "p.db", *words, code=2).stderr
+    assert kept(folder, "SELECT count(*) FROM judge WHERE quota = 77") == [(0,)]  # all or nothing
 
 
 def test_what_is_worth_a_word_is_said(folder: Path) -> None:

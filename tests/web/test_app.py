@@ -265,3 +265,18 @@ def test_of_several_changes_all_are_made_or_none(server: Server) -> None:
     assert change(state="closed") == 200
     assert change(quota={"tasks": 9}, state="open") == 422  # what is closed stays so
     assert quota() == 7
+
+
+def test_what_is_done_to_several_judges_is_done_to_all_or_to_none(server: Server) -> None:
+    def act(action: str, *names: str) -> int:
+        sent = {"names": list(names)}
+        return server.call("POST", f"admin/judges/{action}", sent, token=server.admin)[0]
+
+    before = server.call("POST", "admin/links", {"names": []}, token=server.admin)[1]
+    names = [each["name"] for each in before["links"]]
+    for action in ("block", "rotate", "forget"):
+        assert act(action, *names, "nobody") == 422
+        assert server.call("GET", "me", token=server.token(1))[1]["state"] == "working"
+    assert server.call("POST", "admin/links", {"names": []}, token=server.admin)[1] == before
+    assert act("block", *names) == 200
+    assert server.call("GET", "me", token=server.token(1))[1]["state"] == "blocked"
