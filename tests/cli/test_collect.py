@@ -296,6 +296,25 @@ def test_written_texts_are_several_files(folder: Path) -> None:
     assert sum(line != "NONE" for line in lines) == 2
 
 
+def test_texts_that_have_no_place_in_a_file_are_said(folder: Path) -> None:
+    words = ("--source", "source.txt", "--kind", "correct", "--judges", 2)
+    with running(folder, "run", "p.db", *words) as (server, said):
+
+        def taken(who: str) -> str:
+            _, body = server.call("POST", "tasks", {"ahead": 1}, token=said[who])
+            return f"tasks/{body['tasks'][0]['id']}"
+
+        first = taken("judge1")
+        server.call("POST", f"{first}/return", {}, token=said["judge1"])
+        for who, task in (("judge2", taken("judge2")), ("judge1", first)):
+            sent = {"revision": 1, "answer": {"text": f"By {who} ."}}
+            assert server.call("PUT", f"{task}/judgment", sent, token=said[who])[0] == 201
+    done = collect(folder, "export", "p.db", "--form", "texts", "-o", "t")
+    assert "1 text came late, when others had taken their place" in done.stderr
+    lines = (folder / "t.minimal.0").read_text("utf-8").splitlines()
+    assert [line for line in lines if line] == ["By judge2 ."]
+
+
 def test_answers_of_blocked_judges_are_left_out_unless_asked_for(folder: Path) -> None:
     with running(folder, "run", "p.db", *TEXTS) as (server, said):
         judge(server, said["judge1"], 2)
