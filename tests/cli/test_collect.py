@@ -100,6 +100,7 @@ def test_the_sample_can_be_tried(tmp_path: Path) -> None:
         ((*SYSTEMS, "--policy", "adaptive"), "policy='adaptive' is for pairs"),
         ((*SYSTEMS, "--hours", 2, "--rankings", 5), "rankings and hours are two budgets"),
         ((*SYSTEMS, "--url", "example.org"), "is no address of a page"),
+        ((*SYSTEMS, "--url", "https://example.org/#study"), "is no address of a page"),
     ],
 )
 def test_what_cannot_work_is_refused(folder: Path, words: tuple[Any, ...], problem: str) -> None:

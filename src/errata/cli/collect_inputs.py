@@ -63,6 +63,8 @@ def planned_campaign(
     corpus = inputs.corpus()
     systems = {each.system: each.sentences for each in inputs.systems(outputs, corpus)}
     more, shown = _references(design, inputs, set(systems))
+    if design.kind == "rank":  # no item shows more than there are: so hours are of what is shown
+        design = replace(design, outputs=max(2, min(design.outputs, len(systems) + len(more))))
     texts = CampaignTexts(
         corpus.sources, systems | more, _documents(given.documents, len(corpus)), shown
     )

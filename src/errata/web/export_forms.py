@@ -269,8 +269,8 @@ def text_lines(
 ) -> Iterator[str]:
     """A line for every sentence: the correction in this slot, or the mark.
 
-    Slots are filled in the order the tasks were given, by late corrections last. Of reviews ``instruction`` is the
-    system whose texts were reviewed, and an accepted text is the text itself.
+    Slots are filled in the order the tasks were given, by late corrections last. Of reviews
+    ``instruction`` is the system whose texts were reviewed, and an accepted text is itself.
     """
     later = judgments.alias("later")
     last = ~(
