@@ -186,8 +186,9 @@ def test_a_pilot_sets_the_budget(folder: Path) -> None:
     assert design_in(folder, "q.db")["rankings"] == asked - 1
     enough = collect(folder, "new", "r.db", *TEXTS, *pilot, *four, "--rankings", asked)
     assert "errata plan asks" not in enough.stderr
-    five = collect(folder, "new", "s.db", *TEXTS, *pilot)
-    assert "the pilot ranked 4 outputs at a time and the campaign shows 5" in five.stderr
+    three = collect(folder, "new", "s.db", *TEXTS, *pilot, "--outputs-per-item", 3)
+    assert "the pilot ranked 4 outputs at a time and the campaign shows 3" in three.stderr
+    assert "the pilot ranked" not in collect(folder, "new", "u.db", *TEXTS, *pilot).stderr
     (folder / "c.toml").write_text(
         "outputs = 4\njudges = 2\n[inputs]\npilot = 'pilot.jsonl'\nseparate = ['eager', 'noisy']\n"
     )
