@@ -16,7 +16,7 @@ from errata.web.forms import FORMS_OUT
 from errata.web.participants import panel_in
 from errata.web.people import (
     InvitedJudge,
-    JudgeAction,
+    JudgeChange,
     act_on_judges,
     add_judges,
     change_state,
@@ -123,7 +123,7 @@ class Organiser:
         served.claims(request, "admin")
         names = await self._names(request)
         action = str(request.path_params["action"])
-        if action not in get_args(JudgeAction):
+        if action not in get_args(JudgeChange):
             raise ApiError(404, "no_page", "there is no such action")
         wanted: Any = action
         store = served.store

@@ -32,7 +32,7 @@ from errata.web.snapshots import drop_snapshots
 
 __all__ = [
     "InvitedJudge",
-    "JudgeAction",
+    "JudgeChange",
     "act_on_judges",
     "add_judges",
     "change_state",
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 CampaignState = Literal["draft", "open", "paused", "closed"]
-JudgeAction = Literal["rotate", "block", "unblock", "forget"]
+JudgeChange = Literal["rotate", "block", "unblock", "forget"]
 # From which states a campaign comes into each.
 _FROM: dict[str, tuple[str, ...]] = {
     "open": ("draft", "paused"),
@@ -260,7 +260,7 @@ def set_state_of_judge(
 
 
 def act_on_judges(
-    database: Database, action: JudgeAction, names: Sequence[str], *, now: int, erase: bool = False
+    database: Database, action: JudgeChange, names: Sequence[str], *, now: int, erase: bool = False
 ) -> list[InvitedJudge]:
     """Do the same to several judges: to all of them or, where one is not there, to none.
 
