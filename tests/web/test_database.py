@@ -25,6 +25,7 @@ from campaigns import material
 from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.errors import InputError
+from errata.web import database as databases
 from errata.web import founding, schema
 from errata.web.answering import SentAnswer
 from errata.web.clock import SteadyClock
@@ -128,6 +129,24 @@ def test_whoever_is_broken_off_leaves_no_half_campaign(
     with database.reading() as connection:
         assert [judge.name for judge in invited(connection)] == ["judge1", "judge2"]
     database.close()
+
+
+def test_a_log_that_cannot_be_emptied_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads keeps the log as it was: nobody is told that a name is gone while it is not."""
+    monkeypatch.setattr(databases, "BUSY_MS", 50)
+    campaign = made(str(tmp_path / "x.db"), Design(judges=1))
+    add_judges(campaign.database, ["Wilhelmina"], now=0)
+    log = tmp_path / "x.db-wal"
+    with campaign.database.reading() as connection:
+        connection.execute(select(judgments)).all()
+        with pytest.raises(InputError, match="may still hold what was deleted") as said:
+            forget_judge(campaign.database, "Wilhelmina", now=0)
+        assert str(log) in str(said.value)
+        assert b"Wilhelmina" in log.read_bytes()
+    campaign.database.close()
+    assert not any(b"Wilhelmina" in path.read_bytes() for path in tmp_path.iterdir())
 
 
 @pytest.mark.postgres

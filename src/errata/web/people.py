@@ -361,10 +361,16 @@ def rewrite_files(database: Database) -> None:
     raw = database.engine.raw_connection()
     try:
         cursor = raw.cursor()
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         cursor.execute("VACUUM")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         cursor.close()
     finally:
         raw.close()
     drop_snapshots(database.path)
+    if busy:  # an export that is still being read, for one, needs the log as it was
+        raise InputError(
+            "it is done, and the log beside the file may still hold what was deleted: somebody "
+            "reads the campaign",
+            path=f"{database.path}-wal",
+            remedy="end the server and the exports that run: the log goes with the last of them",
+        )
