@@ -84,6 +84,8 @@ def test_the_sample_can_be_tried(tmp_path: Path) -> None:
         (("eager.txt", "b=eager.txt"), "no sentence has two different outputs"),
         (("eager.txt", "shifted.txt"), "shifted.txt"),
         (("eager.txt", "short.txt"), "short.txt:72"),
+        (("eager.txt", "nul.txt"), "system nul, line 2: the character U+0000 cannot be stored"),
+        (("eager.txt", "caf\udce9=fluent.txt"), "the name 'caf\\udce9' cannot be stored"),
         ((*SYSTEMS, "--outputs-per-item", 1), "an item shows 2 to 9 outputs"),
         ((*SYSTEMS, "--outputs-per-item", 10), "an item shows 2 to 9 outputs"),
         ((*SYSTEMS, "--quota", 5), "1 judges with a quota of 5 give 5 judgments"),
@@ -98,6 +100,7 @@ def test_the_sample_can_be_tried(tmp_path: Path) -> None:
         ((*SYSTEMS, "--policy", "adaptive"), "policy='adaptive' is for pairs"),
         ((*SYSTEMS, "--hours", 2, "--rankings", 5), "rankings and hours are two budgets"),
         ((*SYSTEMS, "--url", "example.org"), "is no address of a page"),
+        ((*SYSTEMS, "--url", "https://example.org/#study"), "is no address of a page"),
     ],
 )
 def test_what_cannot_work_is_refused(folder: Path, words: tuple[Any, ...], problem: str) -> None:
@@ -107,6 +110,7 @@ def test_what_cannot_work_is_refused(folder: Path, words: tuple[Any, ...], probl
         "x/eager.txt": "".join(lines),
         "shifted.txt": "".join([*lines[1:], lines[0]]),
         "short.txt": "".join(lines[:-1]),
+        "nul.txt": "".join([lines[0], "\0" + lines[1], *lines[2:]]),
         "empty.md": "\n",
         "bad.toml": "kind = 'rank'\njudge = 3\n",
     }.items():
@@ -224,12 +228,17 @@ def test_judges_come_and_go(folder: Path) -> None:
     assert b"ana" not in b"".join(p.read_bytes() for p in folder.glob("p.db*"))
     for words, problem in (
         (("block", "p.db", "ana"), "there is no judge 'ana'"),
+        (("block", "p.db", "judge1", "ana"), "there is no judge 'ana'"),
+        (("forget", "p.db", "judge1", "ana"), "there is no judge 'ana'"),
         (("add", "p.db", "judge1"), "there are two judges 'judge1'"),
+        (("add", "p.db", "caf\udce9"), "'caf\\udce9' is no name of a judge"),
         (("rotate", "p.db"), "no judge is named"),
         (("rotate", "p.db", "judge1", "--count", 2), "--count goes with judges add"),
         (("add", "p.db", "bo", "--erase"), "--erase goes with judges forget"),
     ):
         assert problem in collect(folder, "judges", *words, code=2).stderr
+    assert list(links(folder)) == ["organiser", "judge1", "judge2", "judge3"]
+    assert "blocked" not in collect(folder, "links", "p.db").stdout
 
 
 def test_states_and_copies(folder: Path) -> None:
@@ -286,6 +295,25 @@ def test_written_texts_are_several_files(folder: Path) -> None:
     lines = (folder / "t.minimal.0").read_text("utf-8").splitlines()
     assert len(lines) == len((folder / "source.txt").read_text("utf-8").splitlines())
     assert sum(line != "NONE" for line in lines) == 2
+
+
+def test_texts_that_have_no_place_in_a_file_are_said(folder: Path) -> None:
+    words = ("--source", "source.txt", "--kind", "correct", "--judges", 2)
+    with running(folder, "run", "p.db", *words) as (server, said):
+
+        def taken(who: str) -> str:
+            _, body = server.call("POST", "tasks", {"ahead": 1}, token=said[who])
+            return f"tasks/{body['tasks'][0]['id']}"
+
+        first = taken("judge1")
+        server.call("POST", f"{first}/return", {}, token=said["judge1"])
+        for who, task in (("judge2", taken("judge2")), ("judge1", first)):
+            sent = {"revision": 1, "answer": {"text": f"By {who} ."}}
+            assert server.call("PUT", f"{task}/judgment", sent, token=said[who])[0] == 201
+    done = collect(folder, "export", "p.db", "--form", "texts", "-o", "t")
+    assert "1 text came late, when others had taken their place" in done.stderr
+    lines = (folder / "t.minimal.0").read_text("utf-8").splitlines()
+    assert [line for line in lines if line] == ["By judge2 ."]
 
 
 def test_answers_of_blocked_judges_are_left_out_unless_asked_for(folder: Path) -> None:

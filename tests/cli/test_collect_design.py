@@ -186,8 +186,9 @@ def test_a_pilot_sets_the_budget(folder: Path) -> None:
     assert design_in(folder, "q.db")["rankings"] == asked - 1
     enough = collect(folder, "new", "r.db", *TEXTS, *pilot, *four, "--rankings", asked)
     assert "errata plan asks" not in enough.stderr
-    five = collect(folder, "new", "s.db", *TEXTS, *pilot)
-    assert "the pilot ranked 4 outputs at a time and the campaign shows 5" in five.stderr
+    three = collect(folder, "new", "s.db", *TEXTS, *pilot, "--outputs-per-item", 3)
+    assert "the pilot ranked 4 outputs at a time and the campaign shows 3" in three.stderr
+    assert "the pilot ranked" not in collect(folder, "new", "u.db", *TEXTS, *pilot).stderr
     (folder / "c.toml").write_text(
         "outputs = 4\njudges = 2\n[inputs]\npilot = 'pilot.jsonl'\nseparate = ['eager', 'noisy']\n"
     )
@@ -318,9 +319,11 @@ def test_what_is_not_frozen_can_change(folder: Path) -> None:
         (("--hours", 2, "--rankings", 3), "hours and rankings are two budgets"),
         (("--rankings", 3, "judge1"), "judges are named, and no quota"),
         (("--quota", 3, "nobody"), "there is no judge 'nobody'"),
-        (("--money", 3), "a budget of money needs the rate of an hour"),
+        (("--quota", 77, "--money", 3), "a budget of money needs the rate of an hour"),
+        (("--quota", 77, "--instructions", "none.md"), "none.md"),
     ):
         assert problem in collect(folder, "change", "p.db", *words, code=2).stderr
+    assert kept(folder, "SELECT count(*) FROM judge WHERE quota = 77") == [(0,)]  # all or nothing
 
 
 def test_what_is_worth_a_word_is_said(folder: Path) -> None:
@@ -342,6 +345,14 @@ def test_what_is_worth_a_word_is_said(folder: Path) -> None:
     for name in ("my system", "a,b"):
         assert f"{name!r} cannot stand in Appraise's XML" in done.stderr
     assert "how.md:2: <b> is shown as it stands" in done.stderr
+
+
+@pytest.mark.parametrize(("systems", "seconds"), [(2, 13), (3, 21), (4, 31)])
+def test_hours_are_of_the_outputs_that_are_shown(folder: Path, systems: int, seconds: int) -> None:
+    """Five outputs are shown where there are five systems, and not where there are fewer."""
+    words = ("new", "p.db", "--source", "source.txt", *SYSTEMS[:systems], "--json")
+    found = json.loads(collect(folder, *words).stdout)["tables"][0]["rows"]
+    assert {row["figure"]: row["value"] for row in found}["seconds a task"] == seconds
 
 
 def test_judges_read_texts_in_their_language(folder: Path) -> None:

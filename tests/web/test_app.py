@@ -6,10 +6,13 @@ import http.client
 import json
 from typing import Any
 
+from sqlalchemy import select
+
 from campaigns import material
 from errata.collect.design import Design
 from errata.web.changing import change_budget
 from errata.web.people import change_state, set_state_of_judge
+from errata.web.schema import judgments
 from served import Server, served
 from stored_campaigns import Made, Make
 
@@ -265,3 +268,33 @@ def test_of_several_changes_all_are_made_or_none(server: Server) -> None:
     assert change(state="closed") == 200
     assert change(quota={"tasks": 9}, state="open") == 422  # what is closed stays so
     assert quota() == 7
+
+
+def test_what_is_done_to_several_judges_is_done_to_all_or_to_none(server: Server) -> None:
+    def act(action: str, *names: str) -> int:
+        sent = {"names": list(names)}
+        return server.call("POST", f"admin/judges/{action}", sent, token=server.admin)[0]
+
+    before = server.call("POST", "admin/links", {"names": []}, token=server.admin)[1]
+    names = [each["name"] for each in before["links"]]
+    for action in ("block", "rotate", "forget"):
+        assert act(action, *names, "nobody") == 422
+        assert server.call("GET", "me", token=server.token(1))[1]["state"] == "working"
+    assert server.call("POST", "admin/links", {"names": []}, token=server.admin)[1] == before
+    assert act("block", *names) == 200
+    assert server.call("GET", "me", token=server.token(1))[1]["state"] == "blocked"
+
+
+def test_what_was_displayed_is_kept_if_it_is_short(campaign: Made, server: Server) -> None:
+    """A page says how it showed a task in a few words; nobody stores a kilobyte of anything."""
+    for long in (10, 1000):
+        _, body = server.call("POST", "tasks", {"ahead": 1}, token=server.token(1))
+        sent = {"revision": 1, "skip": "broken", "display": {"marks": "x" * long}, "pasted": 2}
+        task = body["tasks"][0]["id"]
+        assert server.call("PUT", f"tasks/{task}/judgment", sent, token=server.token(1))[0] == 201
+    with campaign.database.reading() as connection:
+        found = connection.execute(select(judgments.c.display).order_by(judgments.c.id)).scalars()
+        assert [json.loads(each) for each in found] == [
+            {"marks": "x" * 10, "pasted": 2},
+            {"pasted": 2},
+        ]

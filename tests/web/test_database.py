@@ -25,11 +25,13 @@ from campaigns import material
 from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.errors import InputError
-from errata.web import schema
+from errata.web import database as databases
+from errata.web import founding, schema
 from errata.web.answering import SentAnswer
 from errata.web.clock import SteadyClock
-from errata.web.database import backup, create_database, open_database, serving
-from errata.web.people import InvitedJudge, add_judges, forget_judge
+from errata.web.database import backup, create_database, holds_campaign, open_database, serving
+from errata.web.founding import PlannedCampaign, design_campaign, store_campaign
+from errata.web.people import InvitedJudge, add_judges, forget_judge, invited
 from errata.web.schema import identities, judgments, metadata
 from errata.web.snapshots import EVERY_MS, Snapshots, snapshots_of
 from errata.web.store import Store
@@ -103,6 +105,48 @@ def test_what_holds_something_is_not_overwritten(place: str) -> None:
     create_database(place).close()
     with pytest.raises(InputError, match="something in this database already"):
         create_database(place)
+
+
+def test_whoever_is_broken_off_leaves_no_half_campaign(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped before its judges are in, it is as if nothing had been made: it can be made again."""
+    monkeypatch.setenv(KEY_VARIABLE, "ab" * 32)
+    design = Design(judges=2)
+    planned = PlannedCampaign("twice", design, material(10, 3))
+    built, _ = design_campaign(planned)
+
+    def broken_off(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(founding, "add_judges", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            store_campaign(place, planned, built)
+    assert not holds_campaign(place)
+    database = store_campaign(place, planned, built)
+    assert holds_campaign(place)
+    with database.reading() as connection:
+        assert [judge.name for judge in invited(connection)] == ["judge1", "judge2"]
+    database.close()
+
+
+def test_a_log_that_cannot_be_emptied_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads keeps the log as it was: nobody is told that a name is gone while it is not."""
+    monkeypatch.setattr(databases, "BUSY_MS", 50)
+    campaign = made(str(tmp_path / "x.db"), Design(judges=1))
+    add_judges(campaign.database, ["Wilhelmina"], now=0)
+    log = tmp_path / "x.db-wal"
+    with campaign.database.reading() as connection:
+        connection.execute(select(judgments)).all()
+        with pytest.raises(InputError, match="may still hold what was deleted") as said:
+            forget_judge(campaign.database, "Wilhelmina", now=0)
+        assert str(log) in str(said.value)
+        assert b"Wilhelmina" in log.read_bytes()
+    campaign.database.close()
+    assert not any(b"Wilhelmina" in path.read_bytes() for path in tmp_path.iterdir())
 
 
 @pytest.mark.postgres

@@ -30,7 +30,7 @@ from errata.training.regressors import plan_some
 from errata.web.answering import SentAnswer
 from errata.web.dashboard import Dashboard
 from errata.web.export_edits import edits_left_out
-from errata.web.exports import export_lines, judgments_in, text_files
+from errata.web.exports import export_lines, judgments_in, text_files, texts_without_room
 from errata.web.forms import FORMS_OUT, ExportForm
 from errata.web.imports import counts_between, read_judge_list
 from errata.web.people import set_state_of_judge
@@ -296,6 +296,32 @@ def test_corrections_become_parallel_texts(make: Make, tmp_path: Path) -> None:
     m2 = tmp_path / "x.m2"
     errata("convert", *given, "-o", str(m2))
     assert len(read_m2(m2)) == 12
+
+
+def test_a_correction_that_has_no_place_in_a_file_is_said(make_sqlite: Make) -> None:
+    """Given back, written by another, and then sent all the same: it is in details alone."""
+    made = make_sqlite(Design(kind="correct", judges=2, repeats=0), material(1, 2))
+    first, second = (judge.id for judge in made.judges)
+
+    def write_as(judge: int, assignment: int, text: str) -> None:
+        made.store.submit(judge, assignment, SentAnswer(1, {"text": text}))
+
+    held = made.store.claim(first)
+    assert isinstance(held, Holding)
+    made.store.give_back(first, held.assignment)
+    other = made.store.claim(second)
+    assert isinstance(other, Holding)
+    write_as(second, other.assignment, "In time .")
+    assert texts_without_room(made.database) == 0
+    write_as(first, held.assignment, "Late .")
+    assert texts_without_room(made.database) == 1
+    (lines,) = (list(lines()) for _, lines in text_files(made.database))
+    details = [json.loads(line) for line in export_lines(made.database, "details")]
+    assert lines == ["In time ."]
+    assert sorted(each["late"] for each in details) == [False, True]
+    set_state_of_judge(made.database, "j1", "blocked", now=0)
+    assert texts_without_room(made.database) == 0
+    assert texts_without_room(made.database, blocked=True) == 1
 
 
 def test_reviewed_texts_are_the_accepted_or_better_ones(make_sqlite: Make) -> None:

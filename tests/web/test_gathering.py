@@ -13,6 +13,7 @@ from errata.human import compare
 from errata.human.ranking_columns import RankingColumns, ranking_columns
 from errata.web import dashboard, gathering, packing
 from errata.web.answering import SentAnswer
+from errata.web.changing import change_budget
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.exports import judgments_in
 from errata.web.gathering import GatheredJudgments
@@ -113,3 +114,24 @@ def test_figures_that_nobody_looks_at_rest(
     assert not page.due
     now[0] += 30
     assert page.due  # so that who comes does not see what is old
+
+
+def test_the_overview_knows_of_the_budget_and_of_the_hour(make_sqlite: Make) -> None:
+    """What changes without an answer: a budget, and how many answers the last hour has seen."""
+    campaign = make_sqlite(Design(judges=1, repeats=0, controls=0))
+    store, page = campaign.store, Dashboard(campaign.store)
+
+    def figure(name: str) -> str:
+        page.refresh()
+        figures = json.loads(page.part("status")[1])["figures"]
+        return str(next(value for label, value, _ in figures if label == name))
+
+    found = store.claim(campaign.judges[0].id)
+    assert isinstance(found, Holding)
+    store.submit(campaign.judges[0].id, found.assignment, SentAnswer(1, skip="broken"))
+    assert figure("Last hour") == "1"
+    change_budget(campaign.database, "rankings", 7, now=0)
+    assert figure("Done") == "0 of 7"
+    assert figure("Still to do") == f"{7 * 54 / 3600:.1f} h"
+    campaign.clock.now += 3_600_001
+    assert figure("Last hour") == "0"

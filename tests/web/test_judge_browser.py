@@ -202,10 +202,12 @@ def test_the_server_is_gone_for_a_while(browser: Any, make_sqlite: Make) -> None
         working(browser)
         time.sleep(0.5)  # the next task is fetched ahead
         server.kill()
+        answered = [css(browser, ".source .text")[0].text]
         keys_for_ranking(browser)
         control_enter(browser)
         until(browser, "document.getElementById('status').textContent.includes('Not sent yet (1)')")
         working(browser)  # the one that was fetched ahead
+        answered.append(css(browser, ".source .text")[0].text)
         keys_for_ranking(browser)
         control_enter(browser)
         until(browser, "document.getElementById('status').textContent.includes('(2)')")
@@ -213,6 +215,9 @@ def test_the_server_is_gone_for_a_while(browser: Any, make_sqlite: Make) -> None
         server.start()
         browser.get(server.link())
         until(browser, "document.querySelector('.counted')?.textContent.startsWith('2 ')")
+        working(browser)
+        # What was on its way is not asked for again, though the server did not know it yet.
+        assert css(browser, ".source .text")[0].text not in answered
         found = stored(campaign)
         assert len(found) == 2
         assert len({row.assignment for row in found}) == 2

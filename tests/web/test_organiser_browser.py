@@ -241,3 +241,19 @@ def test_a_link_of_the_organiser_that_does_not_work(browser: Any, watched: Serve
         browser.execute_script("sessionStorage.clear()")
         until(browser, "document.querySelector('h1')?.textContent === 'This link does not work'")
         assert_accessible(browser)
+
+
+def test_a_server_that_is_not_there_yet_costs_no_link(
+    browser: Any, watched: ServedCampaign
+) -> None:
+    """The token has left the address: the page must not throw it away for a call that failed."""
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/api/v1/admin/status"]})
+    try:
+        fresh(browser, f"{watched.server.address}admin#{watched.server.admin}")
+        status(browser, "the server cannot be reached; trying again")
+        assert_accessible(browser)
+    finally:
+        browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    until(browser, "document.querySelector('#systems table') !== null")
+    assert css(browser, "#status")[0].text == ""

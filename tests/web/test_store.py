@@ -383,11 +383,13 @@ def test_times_longer_than_the_task_was_out_are_cut(make: Make) -> None:
     held = made.store.claim(judge)
     assert isinstance(held, Holding)
     made.clock.now += 5000
-    sent = SentAnswer(1, skip="undecided", active_ms=9000, total_ms=4000)
-    made.store.submit(judge, held.assignment, sent)
+    for revision, active, total in ((1, 9000, 4000), (2, 3000, 9000)):
+        sent = SentAnswer(revision, skip="undecided", active_ms=active, total_ms=total)
+        made.store.submit(judge, held.assignment, sent)
     with made.database.reading() as connection:
-        row = connection.execute(select(judgments)).one()
-    assert (row.active_ms, row.total_ms, row.flagged) == (5000, 4000, True)
+        rows = connection.execute(select(judgments).order_by(judgments.c.revision)).all()
+    found = [(row.active_ms, row.total_ms, row.flagged) for row in rows]
+    assert found == [(5000, 4000, True), (3000, 5000, False)]
 
 
 def test_states_of_a_campaign(make: Make) -> None:
@@ -532,6 +534,54 @@ def test_quotas_and_budgets(make: Make) -> None:
         connection.execute(update(campaigns).values(budget=5))
     assert [work(made, judge, rng) is not None for _ in range(3)] == [True, True, False]
     assert made.store.claim(judge) == Nothing("budget")
+
+
+def test_what_is_given_back_is_no_part_of_a_quota(make: Make) -> None:
+    made = make(Design(quota=2, controls=0, repeats=0))
+    judge = made.judges[0].id
+    for _ in range(3):
+        held = made.store.claim(judge)
+        assert isinstance(held, Holding)
+        made.store.give_back(judge, held.assignment)
+    rng = np.random.default_rng(0)
+    assert [work(made, judge, rng) is not None for _ in range(3)] == [True, True, False]
+    assert made.store.claim(judge) == Nothing("finished")
+    check_invariants(made)
+
+
+def test_a_sentence_comes_again_with_other_outputs_alone(make_sqlite: Make) -> None:
+    design = Design(
+        outputs=2, other_outputs=True, policy="random", overlap=0, controls=0, repeats=0
+    )
+    made = make_sqlite(design, material(6, 6, sharing=0), wanted=18)
+    judge, seen = made.judges[0].id, set()
+    sources: Counter[str] = Counter()
+    while isinstance(held := made.store.claim(judge), Holding):
+        body = made.store.task(judge, held.assignment).body
+        sources[body["source"]] += 1
+        for each in body["outputs"]:
+            text = tuple(word for kind, word in each["segments"] if kind not in ("old", "del"))
+            assert (body["source"], text) not in seen
+            seen.add((body["source"], text))
+        sent = SentAnswer(1, {"A": 1, "B": 2})
+        made.store.submit(judge, held.assignment, sent)
+    assert len(sources) == 6
+    assert max(sources.values()) > 1
+    assert sum(sources.values()) < 18  # items that share an output are for others
+
+
+def test_a_name_like_another_is_another(make: Make) -> None:
+    """Reviews are kept from who wrote the text, and from nobody whose name only looks alike."""
+    texts = material(8, 1, sharing=0)
+    texts = texts._replace(systems={"a.b": texts.systems["S0"]})
+    made = make(Design(kind="review", judges=1, overlap=0, repeats=0), texts)
+    for name, many in (("a.b", 0), ("a_b", 8)):
+        (judge,) = add_judges(made.database, [name], now=0)
+        tasks = 0
+        while isinstance(held := made.store.claim(judge.id), Holding):
+            made.store.submit(judge.id, held.assignment, SentAnswer(1, {"accept": True}))
+            tasks += 1
+        assert tasks == many, name
 
 
 def test_the_tutorial_comes_first(make: Make) -> None:

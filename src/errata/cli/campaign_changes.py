@@ -132,28 +132,32 @@ def change_campaign(
             "nothing to change", remedy="give --quota, a budget, --instructions or --consent"
         )
     with opened_campaign(place) as database:
-        from errata.web.changing import change_budget, change_quota
+        from errata.web.changing import change_budget, change_quota, change_texts
         from errata.web.clock import wall_ms
 
         now = wall_ms()
-        if quota is not None:
-            change_quota(database, quota, names, now=now)
-        for bound, amount in said.items():
-            word: Any = bound
-            allowed, there = change_budget(database, word, amount, now=now)
+        words = _changed_words(database, {"instructions": instructions, "consent": consent})
+        with database.at_once() as together:  # all of it, or nothing
+            if quota is not None:
+                change_quota(together, quota, names, now=now)
+            budgets: Any = said.items()
+            found = [change_budget(together, *each, now=now) for each in budgets]
+            if words:
+                change_texts(together, words, now=now)
+        for allowed, there in found:
             note(f"the budget allows {allowed} judgments")
             if allowed > there:
                 note(f"there are items for {there}: more need another campaign")
-        if instructions or consent:
-            _change_words(database, {"instructions": instructions, "consent": consent}, now)
         show_status_of(database, form)
 
 
-def _change_words(database: Database, named: Mapping[str, tuple[str, ...]], now: int) -> None:
+def _changed_words(database: Database, named: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """The texts of the files named, as they are to be stored; none where no file is."""
     from errata.cli.collect_inputs import words_of
-    from errata.web.changing import change_texts
     from errata.web.store import Store
 
+    if not any(named.values()):
+        return {}
     before = Store(database).campaign().texts
     words, _ = words_of(named, str(before.get("language", "en")), None)
     translations = {tongue: dict(own) for tongue, own in before.get("translations", {}).items()}
@@ -161,7 +165,7 @@ def _change_words(database: Database, named: Mapping[str, tuple[str, ...]], now:
         translations.setdefault(tongue, {}).update(own)
     if translations:
         words["translations"] = translations
-    change_texts(database, words, now=now)
+    return words
 
 
 CHANGING_COMMANDS = (import_judges, change_campaign)

@@ -127,17 +127,10 @@ def _act(database: Database, action: JudgeAction, names: tuple[str, ...], erase:
     from errata.web import people
     from errata.web.clock import wall_ms
 
-    now = wall_ms()
     if action == "add":
-        people.add_judges(database, names, now=now)
-    for name in names if action != "add" else ():
-        if action == "rotate":
-            people.rotate_judge(database, name, now=now)
-        elif action == "forget":
-            people.forget_judge(database, name, now=now, erase=erase)
-        else:
-            state: Any = "blocked" if action == "block" else "active"
-            people.set_state_of_judge(database, name, state, now=now)
+        people.add_judges(database, names, now=wall_ms())
+    else:
+        people.act_on_judges(database, action, names, now=wall_ms(), erase=erase)
 
 
 @click.command("status", epilog="Example:  errata collect status pilot.db")

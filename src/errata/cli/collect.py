@@ -247,7 +247,7 @@ def export_answers(
     refuse_unless(wanted == "texts", "mark", "--form texts")
     written: list[tuple[str, int]] = []
     with opened_campaign(place) as database, ProgressBar("answers") as progress:
-        from errata.web.exports import answers_stored, export_lines, text_files
+        from errata.web.exports import answers_stored, export_lines, text_files, texts_without_room
 
         if wanted == "texts":
             if output is None:
@@ -255,6 +255,11 @@ def export_answers(
             for name, lines in text_files(database, mark=mark or "", blocked=with_blocked):
                 path = f"{output}.{name}"
                 written.append((path, write_streamed(lines(), path)))
+            if late := texts_without_room(database, blocked=with_blocked):
+                note(
+                    f"{late} {plural('text', late)} came late, when others had taken their place, "
+                    "left out here; --form details has all"
+                )
         else:
             safe = bool(click.get_current_context().meta.get("errata.safe_cells"))
             some: Any = wanted

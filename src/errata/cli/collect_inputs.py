@@ -15,7 +15,7 @@ from errata.cli.options import refuse_unless
 from errata.cli.output import ProgressBar
 from errata.cli.running import note
 from errata.collect.design import Design, design_of
-from errata.errors import InputError
+from errata.errors import InputError, visible
 
 if TYPE_CHECKING:
     from errata.collect.items import CampaignTexts, Example
@@ -63,6 +63,8 @@ def planned_campaign(
     corpus = inputs.corpus()
     systems = {each.system: each.sentences for each in inputs.systems(outputs, corpus)}
     more, shown = _references(design, inputs, set(systems))
+    if design.kind == "rank":  # no item shows more than there are: so hours are of what is shown
+        design = replace(design, outputs=max(2, min(design.outputs, len(systems) + len(more))))
     texts = CampaignTexts(
         corpus.sources, systems | more, _documents(given.documents, len(corpus)), shown
     )
@@ -72,7 +74,7 @@ def planned_campaign(
         given.text_language,
     )
     design, earlier = _by_pilot(design, texts, given)
-    name = given.name or ("campaign" if "://" in place else Path(place).stem)
+    name = given.name or ("campaign" if "://" in place else visible(Path(place).stem))
     examples = tuple(_example(design, each, given) for each in file.examples) if file else ()
     _refuse_idle(design, given, tutorial=any(each.purpose == "tutorial" for each in examples))
     return PlannedCampaign(name, design, texts, examples, words, languages, earlier, panel)

@@ -21,6 +21,7 @@ __all__ = [
     "checked_reply",
     "content_digest",
     "pair_ranks",
+    "storable",
 ]
 
 SkipReason = Literal[
@@ -55,7 +56,7 @@ def checked_reply(
 ) -> CheckedReply:
     """The reply to a task if it is valid: an answer or a skip, and not both; else `AnswerError`."""
     comment = "" if comment is None else comment
-    if not isinstance(comment, str) or not _clean(comment):
+    if not isinstance(comment, str) or not storable(comment):
         raise AnswerError("the comment is no text", "comment", "write words")
     if len(comment) > LONGEST_COMMENT:
         raise AnswerError(
@@ -152,7 +153,7 @@ def _checked_text(answer: Any, source: str, unchanged: str) -> dict[str, Any]:
     if not isinstance(answer, dict) or set(answer) != {"text"} or type(answer["text"]) is not str:
         raise AnswerError("no text", "answer", "send text, or unchanged")
     text: str = answer["text"]
-    if not text.strip() or not _clean(text):
+    if not text.strip() or not storable(text):
         raise AnswerError("no text", "answer.text", "write the corrected sentence")
     if len(text.splitlines()) > 1 or text != text.strip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
         raise AnswerError("a line break", "answer.text", "write it in one line")
@@ -176,8 +177,12 @@ def _checked_review(answer: Any, shown: Shown) -> dict[str, Any]:
     raise AnswerError("neither accepted nor a better text", "answer", "send accept, or text")
 
 
-def _clean(text: str) -> bool:
-    """Whether a text can be stored anywhere: no lone surrogates, no NUL."""
+def storable(text: str) -> bool:
+    """Whether a text can be stored anywhere: no lone surrogates, no NUL.
+
+    >>> storable("café"), storable("caf\\udce9"), storable("a\\0")
+    (True, False, False)
+    """
     return "\x00" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
 
 

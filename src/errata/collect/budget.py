@@ -161,8 +161,8 @@ def outlook(design: Design, built: Built, own: Sequence[float] = ()) -> Outlook:
     notes = []
     if design.judges > 1 and design.kind in COMPARING and pairs < COMMON_PAIRS:
         notes.append(
-            f"every two judges will have {pairs:.0f} pairs of outputs in common, and a κ needs "
-            f"{COMMON_PAIRS}: raise overlap, or ask fewer judges for more"
+            f"every two judges will have {pairs:.0f} {plural('pair', round(pairs))} of outputs in "
+            f"common, and a κ needs {COMMON_PAIRS}: raise overlap, or ask fewer judges for more"
         )
     if built.alike:
         noun = plural("sentence", built.alike)

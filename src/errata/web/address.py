@@ -70,7 +70,8 @@ class Address:
             )
         if self.url:
             parts = urlsplit(self.url)
-            if parts.scheme not in ("http", "https") or not parts.netloc or parts.query:
+            more = parts.query or parts.fragment or parts.username  # no part of a page's address
+            if parts.scheme not in ("http", "https") or not parts.netloc or more:
                 raise InputError(
                     f"--url {self.url!r} is no address of a page",
                     remedy="write it as https://example.org/study/",

@@ -39,7 +39,7 @@ from errata.web.gathering import GatheredJudgments
 from errata.web.giving import view_of
 from errata.web.learning import lessons_in
 from errata.web.participants import places_taken
-from errata.web.progress import main_answers, main_wanted
+from errata.web.progress import budgeted, main_answers
 from errata.web.schema import assignments, items, judges, judgments, sentences
 from errata.web.store import Campaign, Store
 from errata.web.tallies import comparisons_table, disagreement_table, without_empty_columns
@@ -101,10 +101,15 @@ class Dashboard:
         return _overview(self.store.campaign(), [])
 
     def refresh(self) -> bool:
-        """Work out what has changed since the last time; says whether anything has."""
+        """Work out what has changed since the last time; says whether anything has.
+
+        The overview is worked out every time: hours pass and places fall vacant, and a budget
+        changes, without an answer.
+        """
         self._begun = monotonic()
         state = self._fingerprint()
         if state == self._state:
+            self._parts["status"] = _tagged(self.status())
             return False
         with circles_left():  # hundreds of thousands of rankings and tables, none in a circle
             self._work_out()
@@ -149,7 +154,7 @@ class Dashboard:
 
     def _status(self, campaign: Campaign) -> dict[str, Any]:
         with self.store.database.reading() as connection:
-            wanted, done = main_wanted(connection), main_answers(connection)
+            wanted, done = budgeted(connection), main_answers(connection)
             skipped = main_answers(connection, "skipped")
             now = self.store.wall()
             recent = connection.execute(

@@ -135,10 +135,19 @@ def said_by(error: Exception) -> str:
     return " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
 
 
-def create_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database:
-    """A new database with the tables of a campaign; one that holds anything is refused."""
+def create_database(
+    place: str,
+    *,
+    steps: Steps = schema.MIGRATIONS,
+    fill: Callable[[Database], None] = lambda database: None,
+) -> Database:
+    """A new database with the tables of a campaign; one that holds anything is refused.
+
+    ``fill`` puts in what belongs there from the start, in the same transaction: whoever is broken
+    off leaves an empty database, and never half a campaign.
+    """
     database = _connected(place)
-    with _told(database), database.writing() as connection:
+    with _told(database), database.at_once() as whole, whole.writing() as connection:
         found = set(inspect(connection).get_table_names())
         if found:
             raise InputError(
@@ -151,6 +160,7 @@ def create_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database
         _write_version(connection, max(steps), new=True)
         if database.path is not None:
             connection.exec_driver_sql("PRAGMA application_id = 1163023425")  # APPLICATION
+        fill(whole)
     return database
 
 
@@ -178,9 +188,8 @@ def open_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database:
 
 def holds_campaign(place: str) -> bool:
     """Whether there is anything at a place; what is there may still be refused on opening."""
-    if not _is_url(place):
-        path = Path(place)
-        return path.exists() and path.stat().st_size > 0
+    if not _is_url(place) and not (Path(place).exists() and Path(place).stat().st_size):
+        return False
     database = _connected(place)
     try:
         with _told(database), database.reading() as connection:
@@ -315,6 +324,8 @@ def _asked_after_a_rest(engine: Engine) -> None:
 
 
 def _sqlite(path: Path) -> Database:
+    if path.is_dir():
+        raise InputError("this is a folder", path=str(path), remedy="give the name of a file in it")
     if path.exists() and path.stat().st_size and not _looks_like_sqlite(path):
         raise InputError(
             "this file is no SQLite database", path=str(path), remedy="give another name"

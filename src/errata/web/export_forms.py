@@ -34,7 +34,15 @@ from errata.web.schema import (
     sentences,
 )
 
-__all__ = ["details_lines", "people_lines", "score_csv", "score_lines", "text_lines", "text_slots"]
+__all__ = [
+    "details_lines",
+    "people_lines",
+    "score_csv",
+    "score_lines",
+    "text_lines",
+    "text_slots",
+    "texts_left_out",
+]
 
 
 def details_lines(database: Database, design: Design, *, blocked: bool) -> Iterator[str]:
@@ -235,13 +243,34 @@ def text_slots(database: Database, design: Design) -> list[tuple[str, int]]:
     return [(name, slot) for name in names for slot in range(most or 0)]
 
 
+def texts_left_out(database: Database, design: Design, *, blocked: bool) -> int:
+    """How many texts no file has room for: late ones, of sentences whose slots were filled."""
+    slots = 1 + max((slot for _, slot in text_slots(database, design)), default=0)
+    given = (
+        select((func.count() - slots).label("beyond"))
+        .select_from(assignments)
+        .join(items, items.c.id == assignments.c.item)
+        .join(judges, judges.c.id == assignments.c.judge)
+        .where(
+            items.c.purpose == "main",
+            assignments.c.state == "done",
+            *(() if blocked else (judges.c.state != "blocked",)),
+        )
+        .group_by(items.c.id)
+        .having(func.count() > slots)
+        .subquery()
+    )
+    with database.reading() as connection:
+        return int(connection.execute(select(func.sum(given.c.beyond))).scalar() or 0)
+
+
 def text_lines(
     database: Database, instruction: str, slot: int, *, mark: str, blocked: bool, kind: str
 ) -> Iterator[str]:
     """A line for every sentence: the correction in this slot, or the mark.
 
-    Slots are filled in the order the corrections were given. Of reviews ``instruction`` is the
-    system whose texts were reviewed, and an accepted text is the text itself.
+    Slots are filled in the order the tasks were given, by late corrections last. Of reviews
+    ``instruction`` is the system whose texts were reviewed, and an accepted text is itself.
     """
     later = judgments.alias("later")
     last = ~(
@@ -266,7 +295,7 @@ def text_lines(
             *((items.c.policy == instruction,) if kind == "correct" else ()),
             *(() if blocked else (judges.c.state != "blocked",)),
         )
-        .order_by(sentences.c.number, assignments.c.id)
+        .order_by(sentences.c.number, assignments.c.late, assignments.c.id)
     )
     everything = (  # sentences of the organiser's own examples have no stratum
         select(sentences.c.number, sentences.c.text)

@@ -38,6 +38,7 @@ __all__ = [
     "judgments_in",
     "stored_rows",
     "text_files",
+    "texts_without_room",
 ]
 
 BATCH_ROWS = 500
@@ -235,6 +236,13 @@ def text_files(
             system = instruction.replace("/", "_")  # which may stand in a name, and not in a file's
             name = f"reviewed.{system}" if once else f"reviewed.{system}.{slot}"
         yield name, lines
+
+
+def texts_without_room(database: Database, *, blocked: bool = False) -> int:
+    """How many corrections or reviews stand in none of the `text_files`, and in details alone."""
+    from errata.web import export_forms as forms
+
+    return forms.texts_left_out(database, _design(database), blocked=blocked)
 
 
 def answers_stored(database: Database) -> int:

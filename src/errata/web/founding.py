@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
+from errata.collect.answers import storable
 from errata.collect.budget import Outlook, check_capacity, check_rules, judgments_wanted, outlook
 from errata.collect.design import COMPARING, Design, design_of
 from errata.collect.items import Built, CampaignTexts, Example, build_items
@@ -54,12 +55,17 @@ class PlannedCampaign:
     panel: Panel | None = None
 
     @property
+    def lines(self) -> dict[str, Sequence[str]]:
+        """The texts that are judged, by what they are called in messages; a line a sentence."""
+        texts = self.texts
+        systems = {f"system {name}": lines for name, lines in texts.systems.items()}
+        beside = {"the documents": texts.documents, "the references": texts.references}
+        return {"the sources": texts.sources, **systems, **beside}
+
+    @property
     def digests(self) -> dict[str, str]:
         """Fingerprints of the texts, by which a second run is held against the first."""
-        parts = {"the sources": self.texts.sources, "the documents": self.texts.documents}
-        parts |= {f"system {name}": texts for name, texts in self.texts.systems.items()}
-        parts["the examples"] = tuple(map(repr, self.examples))
-        parts["the references"] = self.texts.references
+        parts = {**self.lines, "the examples": tuple(map(repr, self.examples))}
         if self.earlier is not None:
             parts["the pilot"] = tuple(repr(each.tolist()) for each in self.earlier)
         return {name: _digest(texts) for name, texts in parts.items() if texts}
@@ -82,6 +88,7 @@ def design_campaign(
     if not systems and design.kind != "correct":
         raise InputError("no outputs to judge", remedy="name one file per system")
     check_rules(design, systems)
+    _refuse_unstorable(planned)
     if planned.panel is not None and design.quota is None:
         raise InputError(
             "a panel without a quota: nobody would ever have finished",
@@ -97,6 +104,24 @@ def design_campaign(
     check_capacity(design, built)
     expected = outlook(design, built)
     return built, replace(expected, notes=(*expected.notes, *_long_texts(planned.texts)))
+
+
+def _refuse_unstorable(planned: PlannedCampaign) -> None:
+    """Refuse what not every database can hold: NUL, and bytes that are no UTF-8 (in names)."""
+    for name in (planned.name, *planned.texts.systems):
+        if not storable(name):
+            raise InputError(
+                f"the name {name!r} cannot be stored",
+                remedy="name systems NAME=FILE and the campaign --name NAME, in UTF-8",
+            )
+    own = tuple(text for each in planned.examples for text in (each.source, *each.outputs))
+    for name, lines in {**planned.lines, "the examples": own}.items():
+        for number, line in enumerate(lines, 1):
+            if not storable(line):
+                raise InputError(
+                    f"{name}, line {number}: the character U+0000 cannot be stored",
+                    remedy="remove it",
+                )
 
 
 def _long_texts(texts: CampaignTexts) -> list[str]:
@@ -122,10 +147,10 @@ def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Databa
     words = os.environ.get(KEY_VARIABLE)
     if words or _beside(place) is None:
         link_key(place)  # a key that is missing is told before anything is made
-    database = create_database(place)
-    try:
+    now, panel = wall_ms(), planned.panel
+
+    def fill(database: Database) -> None:
         link_key(place, create=True)
-        now, panel = wall_ms(), planned.panel
         fill_campaign(
             database,
             planned.design,
@@ -141,10 +166,8 @@ def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Databa
             keep_earlier(database, planned.earlier, now=now)
         if panel is None:  # else those who join are the judges
             add_judges(database, [f"judge{k + 1}" for k in range(planned.design.judges)], now=now)
-    except BaseException:
-        database.close()
-        raise
-    return database
+
+    return create_database(place, fill=fill)
 
 
 def check_same_campaign(database: Database, planned: PlannedCampaign) -> None:

@@ -129,25 +129,26 @@ def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int
                 path=database.name,
                 remedy=f"use one of {', '.join(languages)}",
             )
-    judges = add_judges(database, [each.name for each in listed], now=now)
-    ids = {judge.name: judge.id for judge in judges}
-    with database.writing() as connection:
-        for each in listed:
-            if each.external_id:
-                connection.execute(
-                    insert(identities).values(
-                        judge=ids[each.name],
-                        campaign=1,
-                        provider=each.provider,
-                        external_id=each.external_id,
-                        session_digest="",
+    with database.at_once() as together:
+        judges = add_judges(together, [each.name for each in listed], now=now)
+        ids = {judge.name: judge.id for judge in judges}
+        with together.writing() as connection:
+            for each in listed:
+                if each.external_id:
+                    connection.execute(
+                        insert(identities).values(
+                            judge=ids[each.name],
+                            campaign=1,
+                            provider=each.provider,
+                            external_id=each.external_id,
+                            session_digest="",
+                        )
                     )
-                )
-    for each in listed:
-        if each.quota is not None:
-            set_quota(database, each.name, each.quota, now=now)
-        if each.language:
-            choose_language(database, ids[each.name], each.language, now=now)
+        for each in listed:
+            if each.quota is not None:
+                set_quota(together, each.name, each.quota, now=now)
+            if each.language:
+                choose_language(together, ids[each.name], each.language, now=now)
 
 
 def counts_between(comparisons: Comparisons, systems: Sequence[str]) -> Counts:

@@ -16,12 +16,11 @@ from errata.web.forms import FORMS_OUT
 from errata.web.participants import panel_in
 from errata.web.people import (
     InvitedJudge,
+    JudgeChange,
+    act_on_judges,
     add_judges,
     change_state,
-    forget_judge,
     invited,
-    rotate_judge,
-    set_state_of_judge,
 )
 from errata.web.store import Store
 from errata.web.tokens import join_key, token_for
@@ -124,22 +123,11 @@ class Organiser:
         served.claims(request, "admin")
         names = await self._names(request)
         action = str(request.path_params["action"])
-        states = {"block": "blocked", "unblock": "active"}
-        rotated: list[InvitedJudge] = []
-
-        def work(store: Store) -> None:
-            for name in names:
-                if action == "rotate":
-                    rotated.append(rotate_judge(store.database, name, now=store.wall()))
-                elif action == "forget":
-                    forget_judge(store.database, name, now=store.wall())
-                else:
-                    state: Any = states[action]
-                    set_state_of_judge(store.database, name, state, now=store.wall())
-
-        if action not in ("rotate", "forget", *states):
+        if action not in get_args(JudgeChange):
             raise ApiError(404, "no_page", "there is no such action")
-        await served.run(work, served.store)
+        wanted: Any = action
+        store = served.store
+        rotated = await served.run(act_on_judges, store.database, wanted, names, now=store.wall())
         return self._links(served, rotated)
 
     async def export(self, served: Served, request: Request) -> Response:

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from errata.collect.answers import storable
 from errata.collect.design import Design
 from errata.collect.items import Built, CampaignTexts, squeezed
 from errata.errors import InputError
@@ -31,10 +32,13 @@ from errata.web.snapshots import drop_snapshots
 
 __all__ = [
     "InvitedJudge",
+    "JudgeChange",
+    "act_on_judges",
     "add_judges",
     "change_state",
     "fill_campaign",
     "forget_judge",
+    "forget_judges",
     "invited",
     "rewrite_files",
     "rotate_judge",
@@ -43,6 +47,7 @@ __all__ = [
 ]
 
 CampaignState = Literal["draft", "open", "paused", "closed"]
+JudgeChange = Literal["rotate", "block", "unblock", "forget"]
 # From which states a campaign comes into each.
 _FROM: dict[str, tuple[str, ...]] = {
     "open": ("draft", "paused"),
@@ -181,8 +186,11 @@ def add_judges(
 ) -> list[InvitedJudge]:
     """Add judges by their pseudonyms; a name that is there, or is given twice, is refused."""
     for name in names:
-        if not name.strip() or len(name) > 100 or any(ord(c) < 32 for c in name):
-            raise InputError(f"{name!r} is no name of a judge", remedy="use up to 100 characters")
+        good = name.strip() and len(name) <= 100 and storable(name)
+        if not good or any(ord(c) < 32 for c in name):
+            raise InputError(
+                f"{name!r} is no name of a judge", remedy="use up to 100 characters, in UTF-8"
+            )
     with database.writing() as connection:
         known = set(connection.execute(select(judges.c.name)).scalars())
         for k, name in enumerate(names):
@@ -251,42 +259,73 @@ def set_state_of_judge(
         record(connection, now, actor, state, judge=row.id)
 
 
-def forget_judge(database: Database, name: str, *, now: int, erase: bool = False) -> str:
-    """Delete what is known of a judge: identity, comments, link; gives the random name left.
+def act_on_judges(
+    database: Database, action: JudgeChange, names: Sequence[str], *, now: int, erase: bool = False
+) -> list[InvitedJudge]:
+    """Do the same to several judges: to all of them or, where one is not there, to none.
 
-    With ``erase`` the judgments go too, and their items return. Afterwards the old name is in no
+    Gives those whose links are new.
+    """
+    if action == "forget":
+        forget_judges(database, names, now=now, erase=erase)
+        return []
+    with database.at_once() as together:
+        if action == "rotate":
+            return [rotate_judge(together, name, now=now) for name in names]
+        for name in names:
+            state: Literal["active", "blocked"] = "blocked" if action == "block" else "active"
+            set_state_of_judge(together, name, state, now=now)
+    return []
+
+
+def forget_judge(database: Database, name: str, *, now: int, erase: bool = False) -> str:
+    """Forget one judge, as `forget_judges` does; gives the random name left."""
+    return forget_judges(database, [name], now=now, erase=erase)[0]
+
+
+def forget_judges(
+    database: Database, names: Sequence[str], *, now: int, erase: bool = False
+) -> list[str]:
+    """Delete what is known of judges: identity, comments, link; gives the random names left.
+
+    With ``erase`` the judgments go too, and their items return. Afterwards the old names are in no
     file of the database and in no snapshot: SQLite's is written anew, and snapshots are dropped.
     PostgreSQL's tables are written anew too; its log and its backups are its administrator's.
     """
     with database.writing() as connection:
-        row = _named(connection, database, name)
-        new = f"forgotten-{secrets.token_hex(6)}"
-        free_leases_of(connection, row.id, now)
-        connection.execute(delete(identities).where(identities.c.judge == row.id))
-        mine = select(assignments.c.id).where(assignments.c.judge == row.id)
-        if erase:
-            _erase(connection, row.id, now)
-        else:
-            connection.execute(
-                update(judgments)
-                .where(judgments.c.assignment.in_(mine))
-                .values(comment="", digest="")
-            )
-        connection.execute(
-            update(judges)
-            .where(judges.c.id == row.id)
-            .values(
-                name=new,
-                state="forgotten",
-                generation=judges.c.generation + 1,
-                language="",
-                consent_version=None,
-                consent_time=None,
-                seen=None,
-            )
-        )
-        record(connection, now, "organiser", "forgotten", judge=row.id, erased=erase)
+        left = [
+            _forget(connection, _named(connection, database, name).id, now, erase) for name in names
+        ]
     rewrite_files(database)
+    return left
+
+
+def _forget(connection: Connection, judge: int, now: int, erase: bool) -> str:
+    """What `forget_judges` does within a transaction."""
+    new = f"forgotten-{secrets.token_hex(6)}"
+    free_leases_of(connection, judge, now)
+    connection.execute(delete(identities).where(identities.c.judge == judge))
+    mine = select(assignments.c.id).where(assignments.c.judge == judge)
+    if erase:
+        _erase(connection, judge, now)
+    else:
+        connection.execute(
+            update(judgments).where(judgments.c.assignment.in_(mine)).values(comment="", digest="")
+        )
+    connection.execute(
+        update(judges)
+        .where(judges.c.id == judge)
+        .values(
+            name=new,
+            state="forgotten",
+            generation=judges.c.generation + 1,
+            language="",
+            consent_version=None,
+            consent_time=None,
+            seen=None,
+        )
+    )
+    record(connection, now, "organiser", "forgotten", judge=judge, erased=erase)
     return new
 
 
@@ -322,10 +361,16 @@ def rewrite_files(database: Database) -> None:
     raw = database.engine.raw_connection()
     try:
         cursor = raw.cursor()
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         cursor.execute("VACUUM")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         cursor.close()
     finally:
         raw.close()
     drop_snapshots(database.path)
+    if busy:  # an export that is still being read, for one, needs the log as it was
+        raise InputError(
+            "it is done, and the log beside the file may still hold what was deleted: somebody "
+            "reads the campaign",
+            path=f"{database.path}-wal",
+            remedy="end the server and the exports that run: the log goes with the last of them",
+        )

@@ -7,9 +7,9 @@ from typing import Literal
 from sqlalchemy import Connection, bindparam, func, select
 
 from errata.collect.design import Design
-from errata.web.schema import assignments, items
+from errata.web.schema import assignments, campaigns, items
 
-__all__ = ["main_answers", "main_wanted", "may_come_back", "most_for_one"]
+__all__ = ["budgeted", "main_answers", "main_wanted", "may_come_back", "most_for_one"]
 
 _WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
 _ANSWERS = (
@@ -52,6 +52,13 @@ def may_come_back(connection: Connection, design: Design, judge: int) -> bool:
 def main_wanted(connection: Connection) -> int:
     """How many judgments all main items want together."""
     return int(connection.execute(_WANTED).scalar_one())
+
+
+def budgeted(connection: Connection) -> int:
+    """How many main judgments the campaign is to have: what its items want, within its budget."""
+    wanted = main_wanted(connection)
+    budget = connection.execute(select(campaigns.c.budget)).scalar_one()
+    return wanted if budget is None else min(wanted, int(budget))
 
 
 def main_answers(connection: Connection, state: Literal["done", "skipped"] = "done") -> int:

@@ -19,7 +19,7 @@ from errata.web.events import record
 from errata.web.gathering import GatheredJudgments
 from errata.web.imports import counts_between, kept_earlier
 from errata.web.people import change_state
-from errata.web.progress import main_answers, main_wanted
+from errata.web.progress import budgeted, main_answers
 from errata.web.schema import campaigns, events
 from errata.web.store import Store
 
@@ -60,7 +60,7 @@ class Steering:
         """Look at the stop rules if a look is due; says whether one was."""
         design = self.store.campaign().design
         with self.store.database.reading() as connection:
-            done, wanted = main_answers(connection), _wanted(connection)
+            done, wanted = main_answers(connection), budgeted(connection)
             made = _looks_made(connection)
         due = sum(done >= at for at in looks_of(design, wanted))
         if made >= due:
@@ -89,10 +89,3 @@ class Steering:
 def _looks_made(connection: Connection) -> int:
     made = select(func.count()).where(events.c.kind == "look")
     return int(connection.execute(made).scalar_one())
-
-
-def _wanted(connection: Connection) -> int:
-    """How many main judgments the campaign is to have, its budget considered."""
-    wanted = main_wanted(connection)
-    budget = connection.execute(select(campaigns.c.budget)).scalar_one()
-    return wanted if budget is None else min(wanted, int(budget))

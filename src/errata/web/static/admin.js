@@ -221,13 +221,24 @@ async function start() {
     try { token = sessionStorage.getItem("errata:admin") ?? ""; } catch { token = ""; }
   }
   if (!token) { refused({message: "Open the organiser's link again, whole, as errata collect printed it."}); return; }
+  begin();
+}
+
+/** The first answer; while there is none the page waits for it, and the link is kept. */
+async function begin() {
   try {
     const {body, tag} = await ask("GET", "status");
     frame(body.title);
     tags.status = tag;
     shown.status(body);
+    tell("");
     poll();
-  } catch (error) { refused(error); }
+  } catch (error) {
+    if (error.status === 401) { refused(error); return; }
+    if (!page.querySelector("h1")) fill(page, h("section", {class: "screen"}, h("h1", {}, "Waiting for the server")));
+    tell(`${error.message}; trying again`, "warn");
+    setTimeout(begin, EVERY);
+  }
 }
 
 start();

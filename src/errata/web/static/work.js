@@ -23,8 +23,8 @@ export function work(page, me, {tell, ended, changed}) {
   let pinged = 0, awaited = null;
   let marks = me.display.switch ? read("marks", me.display.marks) : me.display.marks;
   let edited = false; // whether a draft is newer than what was told last
-  const done = new Set(); // tasks answered here, which the server may still offer
   const box = outbox(state => line(state), (id, body, error) => stored(id, body, error));
+  const done = new Set(box.waiting().map(each => each.task)); // answered here, also on an earlier visit: the server may still offer them
 
   // --- the frame
 
