@@ -161,8 +161,10 @@ def test_a_stopped_worker_is_replaced(files: SampleFiles, wanted: bytes, tmp_pat
         until_records(place, 2)
         os.kill(children(process.pid)[0], signal.SIGSTOP)
         said = finished(process)
-    assert "gave no sign of life for 3 s" in said
-    assert "1 workers lost and replaced" in said
+    # The one that was stopped, and those that a busy machine let wait as long.
+    lost = said.count("gave no sign of life for 3 s")
+    assert lost > 0
+    assert f"{lost} workers lost and replaced" in said
     assert result_of(place) == wanted
 
 

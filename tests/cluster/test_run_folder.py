@@ -406,6 +406,28 @@ def test_a_task_that_is_looked_into_twice_counts_its_sentences_once(tmp_path: Pa
         list(run_processes(crew, manifest, [0], allow_failed=2, left_out=2))
 
 
+class FrailCrew(FakeCrew):
+    """Workers that die of whole shards, and of no part of them."""
+
+    def alone(self) -> FrailCrew:
+        return FrailCrew()
+
+    def answers(self, _: float) -> Iterator[tuple[WorkOrder, object]]:
+        order = self.orders.pop()
+        whole = order.stretch in (None, (0, 20))
+        yield order, WorkerLostError(order.task, "died") if whole else None
+
+
+def test_a_task_whose_sentences_are_not_to_blame_is_given_up(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    _, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    crew: Any = FrailCrew()
+    lost: list[WorkerLostError] = []
+    with pytest.raises(InputError, match=r"task 2: 9 workers .*no sentence.*--shard-size"):
+        list(run_processes(crew, manifest, [2], lost=lost.append))
+    assert len(lost) == 9
+
+
 def test_cleaning_leaves_the_result(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     run_of(tmp_path / "run", files, "m2", shard_sentences=30)

@@ -186,6 +186,8 @@ def run_dask(
         except (ErrataError, GeneratorExit):
             raise
         except Exception as error:
+            if promise.status == "error":  # of the task, and none of ours
+                raise
             raise _scheduler_lost(error) from None
 
 

@@ -6,12 +6,14 @@ import os
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from errata.cluster.counting import count_range, run_task
@@ -103,6 +105,18 @@ def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> No
             send("done", record)
         except (ErrataError, OSError, MemoryError) as error:
             send("failed", error)
+        except Exception as error:
+            send("failed", _fault(asked.task, error))
+
+
+def _fault(task: int, error: Exception) -> RuntimeError:
+    """What nobody foresaw, for whoever asked to tell: to end of it would say nothing."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    found = RuntimeError(
+        f"task {task}: {type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+    )
+    found.add_note(traceback.format_exc())
+    return found
 
 
 def _live(send: Any) -> None:
