@@ -271,7 +271,7 @@ def test_a_name_that_is_no_text_is_refused(files: SampleFiles, tmp_path: Path) -
 
 
 def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> None:
-    """Systems in the order of their columns, which is not that of their names."""
+    """Systems in the order of the first file's columns, which is not that of their names."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     paragraphs = files.gold.read_text("utf-8").strip("\n").split("\n\n")
@@ -281,11 +281,16 @@ def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> No
         "m2": ["\n".join(text.split("\n")[1:]) for text in paragraphs],
         **{f"hyp:{system}": lines for system, lines in outputs.items()},
     }
-    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet", row_group_size=40)
+    table = pyarrow.table(columns)
+    parquet.write_table(table.slice(0, 90), tmp_path / "t-1.parquet", row_group_size=40)
+    other = table.slice(90).select([*reversed(table.column_names)])
+    parquet.write_table(other, tmp_path / "t-2.parquet", row_group_size=40)
     metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
     run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
-    scaled = errata(*run, "--parquet", tmp_path / "t.parquet", "--shard-sentences", "40", *metrics)
+    scaled = errata(
+        *run, "--parquet", tmp_path / "t-*.parquet", "--shard-sentences", "40", *metrics
+    )
     texts = [f"{system}={files.output(system)}" for system in outputs]
     whole = errata("score", "--gold", files.gold, *texts, *metrics)
-    assert "4 of 4 tasks" in scaled.stderr
+    assert "5 of 5 tasks" in scaled.stderr
     assert without_order(scaled.stdout) == without_order(whole.stdout)

@@ -164,7 +164,10 @@ def count_range(
     metrics = [parse(text) for text in manifest.wanted.metrics]
     inputs = replace(task.set.inputs, storage=dict(storage or {}))
     gone, at = {*left_out}, 0
-    for corpus, systems in read_shard(task.shard, inputs, batch=_batch(manifest, task)):
+    place = {name: k for k, name in enumerate(task.set.systems)}
+    for corpus, read in read_shard(task.shard, inputs, batch=_batch(manifest, task)):
+        # Tables may have their columns in another order.
+        systems = sorted(read, key=lambda each: place[each.system])
         first, at = at, at + len(corpus)
         a, b = max(start, first), at if stop is None else min(stop, at)
         for low, high in _stretches(a, b, gone):
