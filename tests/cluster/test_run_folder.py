@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from functools import partial
@@ -308,7 +310,7 @@ def test_a_kill_while_reading_goes_on_at_the_cursor(
     with pytest.raises(KeyboardInterrupt):
         reducing.reduce_run(folder, manifest, progress=stop)
     cursor = json.loads((tmp_path / "run" / "reduce" / "0000-0000.json").read_text())
-    assert cursor["next"] == 4
+    assert cursor["record"]["next"] == 4
     read = []
     original = counted_files.read_count_file
 
@@ -324,19 +326,10 @@ def test_a_kill_while_reading_goes_on_at_the_cursor(
     assert not (tmp_path / "run" / "reduce").exists()
 
 
-def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A shard that was read, then damaged, and counted again with another sentence left out."""
+def read_half(folder: LocalFolder, manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read some shards as those of a large corpus are, and leave a cursor."""
     from errata.cluster import reducing
 
-    files = tiled_sample(tmp_path / "in", 3)
-    places = []
-    for name, left_out in (("once", [7]), ("twice", [2])):
-        folder, manifest = planned(tmp_path / name, files, "m2", shard_sentences=20)
-        count_tasks(folder, manifest, range(len(manifest.tasks)))
-        run_task(folder, manifest, 1, left_out=left_out)
-        places.append(folder)
     monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
     held = BootstrapLimits(held=10)  # otherwise all is read again, being small
     start = reducing.Standing.start
@@ -352,7 +345,62 @@ def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        reducing.reduce_run(places[1], manifest, progress=stop)
+        reducing.reduce_run(folder, manifest, progress=stop)
+
+
+def test_a_damaged_cursor_is_not_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One digit of a sum that was kept."""
+    files = tiled_sample(tmp_path / "in", 3)
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    count_tasks(folder, manifest, range(len(manifest.tasks)))
+    read_half(folder, manifest, monkeypatch)
+    cursor = tmp_path / "run" / "reduce" / "0000-0000.json"
+    kept = cursor.read_text()
+    finish_run(folder, manifest, counting=False)
+    whole = result_of(tmp_path / "run")
+    sums = re.search(r'"sums":\s*\[\[\[\[(\d)', kept)
+    assert sums is not None
+    at = sums.start(1)
+    cursor.parent.mkdir()
+    cursor.write_text(f"{kept[:at]}{(int(kept[at]) + 1) % 10}{kept[at + 1 :]}")
+    finish_run(folder, manifest, counting=False)
+    assert result_of(tmp_path / "run") == whole
+
+
+def test_the_counts_of_another_are_told_from_what_was_written(tmp_path: Path) -> None:
+    """Sound files of the right size, in each other's place."""
+    files = tiled_sample(tmp_path / "in", 2)
+    place = tmp_path / "run"
+    run_of(place, files, "m2", shard_sentences=30)
+    whole = result_of(place)
+    counts = sorted((place / "counts").rglob("*.cnt"))
+    one, other = next(
+        (a, b)
+        for a, b in itertools.combinations(counts, 2)
+        if a.stat().st_size == b.stat().st_size and a.read_bytes() != b.read_bytes()
+    )
+    ours, theirs = one.read_bytes(), other.read_bytes()
+    one.write_bytes(theirs)
+    other.write_bytes(ours)
+    outcome = run_of(place, files, "m2", shard_sentences=30)
+    assert outcome.damaged == len({one.name, other.name})
+    assert result_of(place) == whole
+
+
+def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shard that was read, then damaged, and counted again with another sentence left out."""
+    files = tiled_sample(tmp_path / "in", 3)
+    places = []
+    for name, left_out in (("once", [7]), ("twice", [2])):
+        folder, manifest = planned(tmp_path / name, files, "m2", shard_sentences=20)
+        count_tasks(folder, manifest, range(len(manifest.tasks)))
+        run_task(folder, manifest, 1, left_out=left_out)
+        places.append(folder)
+    read_half(places[1], manifest, monkeypatch)
     run_task(places[1], manifest, 1, left_out=[7])
     for folder in places:
         finish_run(folder, manifest, counting=False)

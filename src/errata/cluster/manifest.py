@@ -26,6 +26,8 @@ __all__ = [
     "Wanted",
     "canonical_json",
     "read_manifest",
+    "sealed",
+    "unsealed",
     "write_manifest",
 ]
 
@@ -38,6 +40,22 @@ _REMEDY = "plan the run anew (errata scale plan), or give the folder of a run"
 def canonical_json(data: Any) -> str:
     """A text that is the same for the same data, whoever writes it."""
     return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def sealed(data: dict[str, Any]) -> bytes:
+    """What a file holds that tells of itself whether it is as it was written."""
+    text = canonical_json(data)
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return f'{{"record": {text},\n"sha256": "{digest}"}}\n'.encode()
+
+
+def unsealed(data: bytes) -> dict[str, Any]:
+    """What `sealed` was given; KeyError, TypeError or ValueError where the file is damaged."""
+    found = decode_json(data.decode("utf-8"))
+    record: dict[str, Any] = found["record"]
+    if hashlib.sha256(canonical_json(record).encode("utf-8")).hexdigest() != found["sha256"]:
+        raise ValueError("the record is not what was written")
+    return record
 
 
 @dataclass(frozen=True)
