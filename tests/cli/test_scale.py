@@ -75,7 +75,7 @@ def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> No
     ("more", "said"),
     [
         (["--index", "3"], "there is no task 3; the run has 3 tasks, numbered from 0"),
-        (["--index", "2", "--of", "2"], "there is no task 2"),
+        (["--index", "2", "--of", "2"], "there is no job 2 of 2; jobs are numbered from 0"),
         ([], "no task is named; give --index N, or set one of SLURM_ARRAY_TASK_ID"),
     ],
 )
@@ -85,6 +85,25 @@ def test_tasks_that_are_not_there(
     run = ("--run", tmp_path / "run")
     errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
     assert said in errata("scale", "task", *run, *more, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "last"),
+    [
+        ("SLURM_ARRAY_TASK_ID", "2"),
+        ("JOB_COMPLETION_INDEX", "2"),
+        ("PBS_ARRAY_INDEX", "2"),
+        ("SGE_TASK_ID", "3"),  # from 1 on
+    ],
+)
+def test_array_jobs_say_which_they_are(
+    files: SampleFiles, tmp_path: Path, variable: str, last: str
+) -> None:
+    run = ("--run", tmp_path / "run")
+    errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
+    errata("scale", "task", *run, "--of", "3", env={variable: last})
+    (counted,) = (tmp_path / "run" / "records").iterdir()
+    assert counted.name == "00000002.json"
 
 
 @pytest.mark.parametrize(

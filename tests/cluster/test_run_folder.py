@@ -155,6 +155,24 @@ def test_wherever_it_is_cut_the_result_is_the_same(
         assert one.signature == other.signature
 
 
+def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
+    """Files of one name and size in two folders; moved together they are the same."""
+
+    def order(root: Path, *days: str) -> str:
+        for day, word in (("day=1", "a"), ("day=2", "b")):
+            (root / day).mkdir(parents=True, exist_ok=True)
+            (root / day / "s.txt").write_text(f"{word} .\n")
+        places = tuple(str(root / day / "s.txt") for day in days)
+        inputs = ShardedInputs(source=places, references=(places,), outputs=(("A", places),))
+        folder = LocalFolder(str(tmp_path / f"run of {root.name} {days}"))
+        return plan_run(folder, Wanted(("m2()",)), [("days", inputs)]).sets[0].order
+
+    first = order(tmp_path / "one", "day=1", "day=2")
+    assert order(tmp_path / "two", "day=1", "day=2") == first
+    assert order(tmp_path / "one", "day=2", "day=1") != first
+    assert order(tmp_path / "one", "day=1") != first
+
+
 def test_the_result_is_read_where_scores_are(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     outcome = run_of(tmp_path / "run", files, "m2", "gleu", shard_sentences=30)

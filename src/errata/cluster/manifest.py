@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from errata import __version__
@@ -85,15 +86,35 @@ class PlannedSet:
 
     @cached_property
     def order(self) -> str:
-        """A digest of the files in their order, wherever they are and however they are cut."""
-        seen = [
-            (role, piece.uri.rpartition("/")[2], piece.size)
+        """A digest of the files in their order, wherever they are and however they are cut.
+
+        They go by their names in the folder that holds all of their role: those of folders in it
+        may be called the same.
+        """
+        files = dict.fromkeys(
+            (role, piece.uri, piece.size)
             for shard in self.shards
             for role, pieces in sorted(shard.pieces.items())
             for piece in pieces
-        ]
-        text = canonical_json(sorted({*seen}, key=seen.index))
+        )
+        called = {
+            each: _names_below([uri for role, uri, _ in files if role == each])
+            for each in self.inputs.roles
+        }
+        text = canonical_json([(role, called[role][uri], size) for role, uri, size in files])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _names_below(files: Sequence[str]) -> dict[str, str]:
+    """Files by their names in the folder that holds all of them.
+
+    >>> _names_below(["logs/day=1/a.txt", "logs/day=2/a.txt"])
+    {'logs/day=1/a.txt': 'day=1/a.txt', 'logs/day=2/a.txt': 'day=2/a.txt'}
+    """
+    parts = {uri: uri.split("/") for uri in files}
+    levels = zip(*(each[:-1] for each in parts.values()), strict=False)
+    shared = sum(1 for _ in takewhile(lambda level: len({*level}) == 1, levels))
+    return {uri: "/".join(each[shared:]) for uri, each in parts.items()}
 
 
 class Task(NamedTuple):
