@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ from errata.cluster.crew import WorkerLostError, run_processes
 from errata.cluster.driving import clean_run, count_tasks, finish_run, plan_run, planned_run
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted, read_manifest
+from errata.cluster.reducing import reduce_run
+from errata.cluster.sentence_scores import write_sentences
 from errata.cluster.status import run_status
 from errata.cluster.worker import WorkOrder
 from errata.data import Corpus, Reference, Scores
@@ -48,6 +51,11 @@ METRICS = (
     "cleme",
     "interpolate(first='cleme', second='m2', weight=0.5)",
 )
+
+
+OWN = """def own(source, hypothesis, references):
+    return 1.0
+"""
 
 
 def same(found: Scores, wanted: Scores) -> None:
@@ -97,6 +105,37 @@ def test_a_file_of_weights_goes_by_the_places_of_sentences(tmp_path: Path) -> No
         inputs = [("gold", files.inputs(annotators=(0,)))]
         manifest = plan_run(folder, Wanted((metric,), resamples=100), inputs, shard_sentences=size)
         same(finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0], wanted)
+
+
+@pytest.mark.parametrize("metric", ["difficulty(weights={!r})", "{}:own"])
+def test_files_of_metrics_that_changed_are_refused(metric: str, tmp_path: Path) -> None:
+    """Like inputs: by a task, by what reads counts, and by another plan."""
+    files = tiled_sample(tmp_path / "in", 1, ("eager",))
+    beside = tmp_path / "beside.py"
+    beside.write_text(OWN)
+    place, text = tmp_path / "run", repr(parse(metric.format(str(beside))))
+    text = f"interpolate(first={text!r}, second='m2', weight=0.5)" if "own" in text else text
+    folder, manifest = planned(place, files, text, shard_sentences=30)
+    assert planned_run(folder) == manifest
+    assert [name for name, _ in manifest.wanted.files] == [str(beside)]
+    later = beside.stat().st_mtime + 9
+    os.utime(beside, (later, later))  # the same content
+    manifest.wanted.check_files()
+    beside.write_text(f"{OWN}\n")
+    for act in (
+        partial(run_task, folder, manifest, 0),
+        partial(reduce_run, folder, manifest),
+        partial(write_sentences, folder, manifest),
+    ):
+        with pytest.raises(InputError, match=r"beside\.py: .*changed since.*written again; plan"):
+            act()
+    with pytest.raises(InputError, match="other files that metrics read; name another folder"):
+        planned(place, files, text, shard_sentences=30)
+    beside.unlink()
+    with pytest.raises(InputError, match=r"beside\.py: .*it is gone"):
+        run_task(folder, manifest, 0)
+    with pytest.raises(InputError, match=r"beside\.py: .*"):
+        planned(tmp_path / "other", files, text)
 
 
 @pytest.mark.filterwarnings("ignore:.*are source and output swapped")

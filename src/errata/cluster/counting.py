@@ -208,6 +208,7 @@ def run_task(
 ) -> ShardRecord:
     """Count a shard and write its files; done twice, or by two at once, it gives the same."""
     task = manifest.tasks[number]
+    manifest.wanted.check_files()
     began, used = time.monotonic(), time.process_time()
     facts: PartFacts | None = None
     metrics, systems = len(manifest.wanted.metrics), len(task.set.systems)

@@ -75,7 +75,7 @@ def plan_run(
             progress=progress,
         )
         planned.append(PlannedSet(name, inputs, _systems(inputs, shards), shards))
-    made = Manifest(wanted, tuple(planned))
+    made = Manifest(wanted.with_files(), tuple(planned))
     _check_names(made)
     there = read_manifest(folder)
     if there is None:
@@ -116,6 +116,7 @@ def _difference(one: Manifest, other: Manifest) -> str:
     """In what two plans differ, in a few words."""
     for name, a, b in (
         ("metrics", one.wanted.metrics, other.wanted.metrics),
+        ("files that metrics read", one.wanted.files, other.wanted.files),
         ("settings of resamples", one.wanted, other.wanted),
         ("test sets", [s.name for s in one.sets], [s.name for s in other.sets]),
         ("systems", [s.systems for s in one.sets], [s.systems for s in other.sets]),

@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from errata import __version__
 from errata.errors import InputError
+from errata.io.digests import file_digests
 from errata.io.folders import Folder
 from errata.io.shards import Shard, ShardedInputs
 from errata.io.strict_json import decode_json
+from errata.metrics import parse
+from errata.metrics.beside import files_beside
 from errata.parameters import require
 from errata.resampling import BootstrapKind
 
@@ -68,6 +71,33 @@ class Wanted:
     seed: int = 0
     bootstrap: BootstrapKind = "auto"
     batch: int = BATCH_SENTENCES  # sentences a worker holds at a time; models see texts by it
+    files: tuple[tuple[str, str], ...] = ()  # that metrics read beside the corpus, by SHA-256
+
+    def with_files(self) -> Wanted:
+        """The same with the digests of the files that the metrics read."""
+        names = dict.fromkeys(name for text in self.metrics for name in files_beside(parse(text)))
+        found = []
+        for name in names:
+            digest = file_digests([name])[0].sha256
+            if digest is None:
+                raise InputError(
+                    "a metric reads this file, and it is not there", path=name, remedy="check it"
+                )
+            found.append((name, digest))
+        return replace(self, files=tuple(found))
+
+    def check_files(self) -> None:
+        """Refuse files of metrics that are not those of the plan."""
+        for (name, digest), now in zip(
+            self.files, file_digests(name for name, _ in self.files), strict=True
+        ):
+            if now.sha256 != digest:
+                what = "it is gone" if now.sha256 is None else "it was written again"
+                raise InputError(
+                    f"this file of a metric has changed since the run was planned: {what}",
+                    path=name,
+                    remedy="plan the run anew, or bring back the file",
+                )
 
 
 @dataclass(frozen=True)
@@ -234,7 +264,9 @@ def _manifest(text: str, name: str) -> Manifest:
 def _wanted(data: Mapping[str, Any]) -> Wanted:
     known = {each.name: data[each.name] for each in fields(Wanted)}
     require("bootstrap", known["bootstrap"], BootstrapKind)
-    return Wanted(**{**known, "metrics": tuple(map(str, known["metrics"]))})
+    texts = {"metrics": tuple(map(str, known["metrics"]))}
+    files = {"files": tuple((str(name), str(digest)) for name, digest in known["files"])}
+    return Wanted(**{**known, **texts, **files})
 
 
 def _planned(data: Mapping[str, Any]) -> PlannedSet:

@@ -38,6 +38,7 @@ def reduce_run(
 
     Raises `DamagedFileError` for the first file that is not what was written.
     """
+    manifest.wanted.check_files()
     total = len(manifest.wanted.metrics) * len(manifest.tasks)
     done = 0
 
