@@ -105,6 +105,14 @@ def test_a_file_of_weights_goes_by_the_places_of_sentences(tmp_path: Path) -> No
         inputs = [("gold", files.inputs(annotators=(0,)))]
         manifest = plan_run(folder, Wanted((metric,), resamples=100), inputs, shard_sentences=size)
         same(finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0], wanted)
+    # What is left out of a shard leaves the others in their places.
+    run_task(folder, manifest, 2, left_out=[4, 9])
+    found = finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0]
+    gone = [2 * 21 + 4, 2 * 21 + 9]
+    rest = [each.without_sentences(*gone) for each in systems]
+    wanted = evaluate(metric, corpus.without_sentences(*gone), rest, resamples=100)
+    np.testing.assert_array_equal(found.values, wanted.values)
+    assert "failed:47,52" in found.context
 
 
 @pytest.mark.parametrize("metric", ["difficulty(weights={!r})", "{}:own"])
@@ -158,8 +166,11 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
             "document": names,
             **{f"hyp:{each.system}": each.sentences for each in systems},
         }
-        path = tmp_path / f"{size}.parquet"
-        write_table(pyarrow.table(table), path, row_group_size=group)
+        path = tmp_path / f"{size}-*.parquet"
+        for k, part in enumerate(
+            (pyarrow.table(table).slice(0, 63), pyarrow.table(table).slice(63))
+        ):
+            write_table(part, tmp_path / f"{size}-{k}.parquet", row_group_size=group)
         folder = LocalFolder(str(tmp_path / f"run {size}"))
         wanted = Wanted(("m2()",), resamples=50, bootstrap="blocks")
         inputs = [("logs", ShardedInputs(parquet=str(path), guard=False))]
@@ -176,6 +187,11 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
         drawn = evaluate("m2", plain, systems, resamples=50, bootstrap="blocks", guard=False)
         same(scores, drawn)
         assert "bootstrap:blocks of documents" in scores.context
+    write_table(pyarrow.table(table).drop_columns("document"), tmp_path / "25-2.parquet")
+    folder = LocalFolder(str(tmp_path / "some"))
+    manifest = plan_run(folder, wanted, inputs)
+    with pytest.raises(InputError, match="logs: only some sentences have a document; give every"):
+        finish_run(folder, manifest, EngineSettings("loop"))
 
 
 @settings(max_examples=5)
@@ -311,6 +327,10 @@ def test_damaged_files_are_counted_again(harm: object, what: str, tmp_path: Path
     hurt = sorted(path for path in (place / what).rglob("*") if path.is_file())[2]
     (place / "result.json").unlink()
     harm(hurt)  # type: ignore[operator]
+    folder = LocalFolder(str(place))
+    status = run_status(folder, planned_run(folder))
+    seen = {("counts", _truncate), ("counts", Path.unlink), ("records", _flip)}
+    assert len(status.damaged) == ((what, harm) in {*seen, ("records", _truncate)})
     outcome = run_of(place, files, "m2", "gleu", shard_sentences=30)
     assert outcome.counted == 1
     assert outcome.damaged == (0 if what == "records" and harm is Path.unlink else 1)
