@@ -11,6 +11,7 @@ import pytest
 from errata.cluster import crew
 from errata.cluster.crew import Crew, run_processes
 from errata.cluster.worker import WorkOrder
+from errata.errors import InputError
 from run_folders import planned, tiled_sample
 
 DEAF = """
@@ -49,6 +50,20 @@ def test_a_fault_of_ours_is_told_once_with_its_place(
         list(run_processes(workers, manifest, [len(manifest.tasks)]))  # of which there is none
     assert str(caught.value).startswith("task 1: IndexError: tuple index out of range (")
     assert "run_task" in caught.value.__notes__[0]
+    assert capfd.readouterr().err == ""
+
+
+def test_a_worker_that_finds_no_plan_says_so(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = tiled_sample(tmp_path / "in", 1, ("eager",))
+    folder, manifest = planned(tmp_path / "run", files, "m2")
+    folder.remove("manifest.json")
+    with (
+        Crew(folder.place, 1) as workers,
+        pytest.raises(InputError, match=r"run: a worker finds no plan .*reach the same folder"),
+    ):
+        list(run_processes(workers, manifest, [0]))
     assert capfd.readouterr().err == ""
 
 

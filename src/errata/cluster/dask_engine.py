@@ -15,8 +15,8 @@ from typing import Any
 from errata import __version__
 from errata.cluster.counting import ShardRecord, run_task
 from errata.cluster.crew import LIFE_SECONDS
-from errata.cluster.manifest import Manifest, read_manifest
-from errata.cluster.worker import Warned, warn_again, with_warnings
+from errata.cluster.manifest import Manifest
+from errata.cluster.worker import Warned, plan_here, warn_again, with_warnings
 from errata.errors import ErrataError, InputError, MissingExtraError
 from errata.io.folders import open_folder
 
@@ -49,13 +49,7 @@ def dask_task(
     """
     folder = open_folder(place, storage)
     if digest not in _plans:
-        found = read_manifest(folder)
-        if found is None or found.digest != digest:
-            raise InputError(
-                "there is no plan of this run",
-                path=place,
-                remedy="all workers must reach the same folder",
-            )
+        found = plan_here(folder, digest)
         _plans.clear()
         _plans[digest] = found
     manifest = _plans[digest]

@@ -18,10 +18,18 @@ from typing import Any, NamedTuple
 
 from errata.cluster.counting import count_range, run_task
 from errata.cluster.manifest import Manifest, read_manifest
-from errata.errors import DataWarning, ErrataError
-from errata.io.folders import open_folder
+from errata.errors import DataWarning, ErrataError, InputError
+from errata.io.folders import Folder, open_folder
 
-__all__ = ["Warned", "WorkOrder", "deaf_to_interrupts", "do_orders", "warn_again", "with_warnings"]
+__all__ = [
+    "Warned",
+    "WorkOrder",
+    "deaf_to_interrupts",
+    "do_orders",
+    "plan_here",
+    "warn_again",
+    "with_warnings",
+]
 
 ALIVE_SECONDS = 1.0
 
@@ -76,6 +84,18 @@ def deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def plan_here(folder: Folder, digest: str | None = None) -> Manifest:
+    """The plan of a run, as a worker finds it in its folder: this one, if a digest is given."""
+    found = read_manifest(folder)
+    if found is None or digest not in (None, found.digest):
+        raise InputError(
+            "a worker finds no plan of this run here",
+            path=folder.place,
+            remedy="all workers must reach the same folder",
+        )
+    return found
+
+
 def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> None:
     """Do what comes through the channel until it is closed.
 
@@ -90,15 +110,14 @@ def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> No
             channel.send((word, content))
 
     threading.Thread(target=_live, args=(send,), daemon=True).start()
-    folder = open_folder(place, storage)
-    manifest = read_manifest(folder)
-    assert manifest is not None, "a worker is started for a run that was planned"
+    manifest: Manifest | None = None
     while True:
         try:
             asked: WorkOrder = channel.recv()
         except (EOFError, OSError):  # whoever asked is gone
             return
         try:
+            manifest = manifest or plan_here(open_folder(place, storage))
             record, warned = with_warnings(partial(_done, place, manifest, asked, storage))
             for each in warned if asked.stretch is None else ():
                 send("warned", each)

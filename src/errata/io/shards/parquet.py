@@ -59,7 +59,11 @@ def plan_parquet(
         if progress is not None:
             progress(done, len(groups))
     if not first:
-        raise InputError("the inputs hold no sentence", path=groups[0]["parquet"].uri)
+        raise InputError(
+            "the inputs hold no sentence",
+            path=groups[0]["parquet"].uri,
+            remedy="give at least one sentence",
+        )
     return tuple(shards)
 
 
