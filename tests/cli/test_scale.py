@@ -299,6 +299,7 @@ def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> No
         "source": [text.split("\n")[0].removeprefix("S ") for text in paragraphs],
         "m2": ["\n".join(text.split("\n")[1:]) for text in paragraphs],
         **{f"hyp:{system}": lines for system, lines in outputs.items()},
+        "weight": [0.5] * len(paragraphs),
     }
     table = pyarrow.table(columns)
     parquet.write_table(table.slice(0, 90), tmp_path / "t-1.parquet", row_group_size=40)
@@ -312,4 +313,5 @@ def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> No
     texts = [f"{system}={files.output(system)}" for system in outputs]
     whole = errata("score", "--gold", files.gold, *texts, *metrics)
     assert "5 of 5 tasks" in scaled.stderr
+    assert scaled.stderr.count("the column 'weight' is not used") == 1
     assert without_order(scaled.stdout) == without_order(whole.stdout)

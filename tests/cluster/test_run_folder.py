@@ -285,6 +285,18 @@ def test_an_unknown_metric_is_refused_when_planning(tmp_path: Path) -> None:
     assert read_manifest(folder) is None
 
 
+def test_without_a_system_there_is_nothing_to_plan(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    write_table(pyarrow.table({"source": ["a"], "references": [["b"]]}), tmp_path / "x.parquet")
+    inputs = ShardedInputs(parquet=str(tmp_path / "x.parquet"))
+    folder = LocalFolder(str(tmp_path / "run"))
+    with pytest.raises(InputError, match=r"logs: there is no system to score; .*hyp:NAME"):
+        plan_run(folder, Wanted(("m2()",)), [("logs", inputs)])
+    assert read_manifest(folder) is None
+
+
 def test_what_only_the_whole_decides_is_refused_when_planning(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     with pytest.raises(InputError, match=r"judge.*whole corpus.*fewer sentences"):

@@ -137,7 +137,8 @@ class Crew:
         except (EOFError, OSError):
             worker.process.join(1)
             code = worker.process.exitcode
-            yield from self._lost(worker, f"ended (exit code {code})")
+            ended = "ended" if worker.began else "ended before it began"
+            yield from self._lost(worker, f"{ended} (exit code {code})")
             return
         worker.heard, worker.began = time.monotonic(), True
         if word == "warned":

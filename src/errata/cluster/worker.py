@@ -28,6 +28,7 @@ __all__ = [
     "do_orders",
     "plan_here",
     "warn_again",
+    "warnings_once",
     "with_warnings",
 ]
 
@@ -64,6 +65,21 @@ def warn_again(warned: Warned) -> None:
     """Give a warning of a worker here."""
     category = RuntimeWarning if warned.of_numbers else DataWarning
     warnings.warn(warned.text, category, stacklevel=2)
+
+
+@contextmanager
+def warnings_once() -> Iterator[None]:
+    """Show a warning once, however many shards of a file give it."""
+    with warnings.catch_warnings():
+        show, said = warnings.showwarning, set[str]()
+
+        def once(message: Warning | str, *about: Any, **more: Any) -> None:
+            if str(message) not in said:
+                said.add(str(message))
+                show(message, *about, **more)
+
+        warnings.showwarning = once
+        yield
 
 
 @contextmanager

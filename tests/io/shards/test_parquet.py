@@ -274,6 +274,14 @@ def test_files_have_the_outputs_of_the_same_systems(tmp_path: Path) -> None:
         plan_shards(inputs)
 
 
+def test_weights_are_not_left_aside_in_silence(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.parquet", {"source": ["a"], "hyp:A": ["b"], "weight": [2.5]})
+    inputs = ShardedInputs(parquet=path)
+    (shard,) = plan_shards(inputs)
+    with pytest.warns(DataWarning, match=r"x\.parquet: the column 'weight' is not used"):
+        list(read_shard(shard, inputs))
+
+
 def test_findings_name_rows(tmp_path: Path) -> None:
     line = "A 0 1|||X|||y|||REQUIRED|||-NONE-|||0"
     columns = {"source": ["a", "b", "c"], "m2": [None, line, f"{line}\n{line}"]}

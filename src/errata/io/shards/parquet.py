@@ -183,10 +183,17 @@ def parquet_batches(
     pieces: Mapping[str, Piece], reading: PartReading, batch: int, first: int
 ) -> Iterator[CorpusBatch]:
     """The batches of Parquet files that belong together, or of the same rows of each."""
+    name = name_of(reading.inputs)
+
+    def unweighed(_: int) -> str:
+        return f"{name}: the column 'weight' is not used: every sentence counts once"
+
     for rows in _rows(pieces, reading.inputs, batch, first):
         guard = reading.inputs.guard and (rows.start or 2 * len(rows.sources) >= batch)
         maker = BatchMaker(reading, len(rows.sources), rows.before, rows.first, bool(guard))
         corpus = _documented(_corpus(rows, maker), rows)
+        # Nothing is left aside without a word.
+        reading.noted.add("weights", len(rows.weight or ()), unweighed)
         yield (
             corpus,
             [
