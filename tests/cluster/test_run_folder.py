@@ -543,6 +543,27 @@ def test_a_task_that_is_looked_into_twice_counts_its_sentences_once(tmp_path: Pa
         list(run_processes(crew, manifest, [0], allow_failed=2, left_out=2))
 
 
+def test_what_was_left_out_before_is_no_longer_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that goes on may leave out no more than its ``--allow-failed`` in all."""
+    files = tiled_sample(tmp_path / "in")
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    run_task(folder, manifest, 1, left_out=[3, 5])
+    told: list[object] = []
+
+    def count(
+        _: object, manifest: Manifest, tasks: list[int], **more: object
+    ) -> Iterator[ShardRecord]:
+        told.extend((more["allow_failed"], more["left_out"]))
+        return (run_task(folder, manifest, task) for task in tasks)
+
+    monkeypatch.setattr("errata.cluster.engines.run_processes", count)
+    outcome = finish_run(folder, manifest, EngineSettings("local", allow_failed=2))
+    assert told == [2, 2]
+    assert outcome.left_out == (("gold", 24), ("gold", 26))
+
+
 class FrailCrew(FakeCrew):
     """Workers that die of whole shards, and of no part of them."""
 
