@@ -15,12 +15,14 @@ from errata.errors import InputError
 from errata.metrics import parse
 from errata.numbers import Floats
 from errata.resampling import (
+    BLOCKS,
     KEYED,
     KINDS,
     BootstrapLimits,
     DrawnKind,
     GrowingHistogram,
     Histogram,
+    _block_sums,
     _poisson_table,
     _poisson_weights,
     aligned,
@@ -97,6 +99,15 @@ def test_blocks_keep_neighbours_together() -> None:
         drawn(kind, rows, resamples=500).std(axis=0) for kind in ("blocks", "sentences")
     )
     assert (by_blocks > 3 * by_sentences).all()
+
+
+def test_runs_of_neighbours_are_spread_over_all_blocks() -> None:
+    """Wherever they stand: with few blocks, or the same ones again, intervals would be rough."""
+    sums = _block_sums([np.ones((16 * 4 * BLOCKS, 1))], None)
+    assert len(sums) > 0.9 * BLOCKS  # 1 - exp(-4) of them, about
+    assert sums.sum() == 16 * 4 * BLOCKS
+    assert (sums % 16 == 0).all()
+    assert sums.max() <= 16 * 20
 
 
 @pytest.mark.parametrize("kind", ["histogram", "poisson", "blocks", "sentences"])

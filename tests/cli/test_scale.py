@@ -75,7 +75,7 @@ def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> No
     ("more", "said"),
     [
         (["--index", "3"], "there is no task 3; the run has 3 tasks, numbered from 0"),
-        (["--index", "2", "--of", "2"], "there is no task 2"),
+        (["--index", "2", "--of", "2"], "there is no job 2 of 2; jobs are numbered from 0"),
         ([], "no task is named; give --index N, or set one of SLURM_ARRAY_TASK_ID"),
     ],
 )
@@ -85,6 +85,25 @@ def test_tasks_that_are_not_there(
     run = ("--run", tmp_path / "run")
     errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
     assert said in errata("scale", "task", *run, *more, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "last"),
+    [
+        ("SLURM_ARRAY_TASK_ID", "2"),
+        ("JOB_COMPLETION_INDEX", "2"),
+        ("PBS_ARRAY_INDEX", "2"),
+        ("SGE_TASK_ID", "3"),  # from 1 on
+    ],
+)
+def test_array_jobs_say_which_they_are(
+    files: SampleFiles, tmp_path: Path, variable: str, last: str
+) -> None:
+    run = ("--run", tmp_path / "run")
+    errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
+    errata("scale", "task", *run, "--of", "3", env={variable: last})
+    (counted,) = (tmp_path / "run" / "records").iterdir()
+    assert counted.name == "00000002.json"
 
 
 @pytest.mark.parametrize(
@@ -271,7 +290,7 @@ def test_a_name_that_is_no_text_is_refused(files: SampleFiles, tmp_path: Path) -
 
 
 def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> None:
-    """Systems in the order of their columns, which is not that of their names."""
+    """Systems in the order of the first file's columns, which is not that of their names."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     paragraphs = files.gold.read_text("utf-8").strip("\n").split("\n\n")
@@ -280,12 +299,19 @@ def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> No
         "source": [text.split("\n")[0].removeprefix("S ") for text in paragraphs],
         "m2": ["\n".join(text.split("\n")[1:]) for text in paragraphs],
         **{f"hyp:{system}": lines for system, lines in outputs.items()},
+        "weight": [0.5] * len(paragraphs),
     }
-    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet", row_group_size=40)
+    table = pyarrow.table(columns)
+    parquet.write_table(table.slice(0, 90), tmp_path / "t-1.parquet", row_group_size=40)
+    other = table.slice(90).select([*reversed(table.column_names)])
+    parquet.write_table(other, tmp_path / "t-2.parquet", row_group_size=40)
     metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
     run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
-    scaled = errata(*run, "--parquet", tmp_path / "t.parquet", "--shard-sentences", "40", *metrics)
+    scaled = errata(
+        *run, "--parquet", tmp_path / "t-*.parquet", "--shard-sentences", "40", *metrics
+    )
     texts = [f"{system}={files.output(system)}" for system in outputs]
     whole = errata("score", "--gold", files.gold, *texts, *metrics)
-    assert "4 of 4 tasks" in scaled.stderr
+    assert "5 of 5 tasks" in scaled.stderr
+    assert scaled.stderr.count("the column 'weight' is not used") == 1
     assert without_order(scaled.stdout) == without_order(whole.stdout)

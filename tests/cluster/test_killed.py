@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from errata.cluster import dask_engine
 from errata.cluster.crew import Crew, run_processes
 from errata.cluster.dask_engine import dask_client
 from errata.cluster.driving import finish_run
@@ -161,8 +162,10 @@ def test_a_stopped_worker_is_replaced(files: SampleFiles, wanted: bytes, tmp_pat
         until_records(place, 2)
         os.kill(children(process.pid)[0], signal.SIGSTOP)
         said = finished(process)
-    assert "gave no sign of life for 3 s" in said
-    assert "1 workers lost and replaced" in said
+    # The one that was stopped, and those that a busy machine let wait as long.
+    lost = said.count("gave no sign of life for 3 s")
+    assert lost > 0
+    assert f"{lost} workers lost and replaced" in said
     assert result_of(place) == wanted
 
 
@@ -191,6 +194,22 @@ def test_a_sentence_that_kills_is_named_and_may_be_left_out(tmp_path: Path) -> N
     assert "failed:41" in scores.context
 
 
+def listening(pid: int | None = None) -> set[bytes]:
+    """The addresses at which a process waits for others."""
+    own = pid or os.getpid()
+    sockets = set()
+    for path in Path(f"/proc/{own}/fd").iterdir():
+        with suppress(OSError):
+            sockets.add(os.readlink(path).removeprefix("socket:[").removesuffix("]"))
+    found = set()
+    for name in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{own}/net/{name}").read_text().splitlines()[1:]:
+            field = line.split()
+            if field[3] == "0A" and field[9] in sockets:
+                found.add(bytes.fromhex(field[1].partition(":")[0])[-4:][::-1])
+    return found
+
+
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -215,6 +234,47 @@ class TestDask:
     def test_its_workers_have_the_life_that_is_asked_for(self) -> None:
         with dask_client(workers=1, life=33) as client:
             assert client.cluster.scheduler.worker_ttl == 33
+
+    def test_nothing_listens_but_on_the_loopback_address(self) -> None:
+        with dask_client(workers=1) as client:
+            known = client.scheduler_info()
+            places = [known["address"], *known["workers"]]
+            places += [each["nanny"] for each in known["workers"].values()]
+            open_to = {socket.inet_ntoa(place) for place in listening(os.getpid())}
+            open_to |= {socket.inet_ntoa(p) for p in client.run(listening)[places[1]]}
+        assert [place.rpartition(":")[0] for place in places] == ["tcp://127.0.0.1"] * 3
+        assert open_to == {"127.0.0.1"}
+
+    def test_a_scheduler_without_workers_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(dask_engine, "WORKER_SECONDS", 1)
+        with (
+            cluster(workers=0) as (_, address),
+            pytest.raises(InputError, match=r"tcp.*no worker for 1 s; start some: dask worker tcp"),
+            dask_client(scheduler=address),
+        ):
+            pass
+
+    def test_workers_have_the_same_errata(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with cluster(workers=1) as (_, address):
+            with dask_client(scheduler=address) as client:
+                assert len(client.scheduler_info()["workers"]) == 1
+            monkeypatch.setattr(dask_engine, "__version__", "9.9")
+            with (
+                pytest.raises(InputError, match=r"has Errata .*, this is 9\.9; install the same"),
+                dask_client(scheduler=address),
+            ):
+                pass
+        (tmp_path / "errata").mkdir()
+        (tmp_path / "errata" / "__init__.py").write_text("__version__ = '0.0'\n")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        with (
+            cluster(workers=1) as (_, address),
+            pytest.raises(InputError, match=r"cannot run this Errata: .*; install the same"),
+            dask_client(scheduler=address),
+        ):
+            pass
 
     def test_a_killed_worker_costs_its_task(
         self, files: SampleFiles, wanted: bytes, tmp_path: Path

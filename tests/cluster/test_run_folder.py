@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import re
 import shutil
 from collections.abc import Iterator
 from functools import partial
@@ -19,6 +22,8 @@ from errata.cluster.crew import WorkerLostError, run_processes
 from errata.cluster.driving import clean_run, count_tasks, finish_run, plan_run, planned_run
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted, read_manifest
+from errata.cluster.reducing import reduce_run
+from errata.cluster.sentence_scores import write_sentences
 from errata.cluster.status import run_status
 from errata.cluster.worker import WorkOrder
 from errata.data import Corpus, Reference, Scores
@@ -46,6 +51,11 @@ METRICS = (
     "cleme",
     "interpolate(first='cleme', second='m2', weight=0.5)",
 )
+
+
+OWN = """def own(source, hypothesis, references):
+    return 1.0
+"""
 
 
 def same(found: Scores, wanted: Scores) -> None:
@@ -95,6 +105,45 @@ def test_a_file_of_weights_goes_by_the_places_of_sentences(tmp_path: Path) -> No
         inputs = [("gold", files.inputs(annotators=(0,)))]
         manifest = plan_run(folder, Wanted((metric,), resamples=100), inputs, shard_sentences=size)
         same(finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0], wanted)
+    # What is left out of a shard leaves the others in their places.
+    run_task(folder, manifest, 2, left_out=[4, 9])
+    found = finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0]
+    gone = [2 * 21 + 4, 2 * 21 + 9]
+    rest = [each.without_sentences(*gone) for each in systems]
+    wanted = evaluate(metric, corpus.without_sentences(*gone), rest, resamples=100)
+    np.testing.assert_array_equal(found.values, wanted.values)
+    assert "failed:47,52" in found.context
+
+
+@pytest.mark.parametrize("metric", ["difficulty(weights={!r})", "{}:own"])
+def test_files_of_metrics_that_changed_are_refused(metric: str, tmp_path: Path) -> None:
+    """Like inputs: by a task, by what reads counts, and by another plan."""
+    files = tiled_sample(tmp_path / "in", 1, ("eager",))
+    beside = tmp_path / "beside.py"
+    beside.write_text(OWN)
+    place, text = tmp_path / "run", repr(parse(metric.format(str(beside))))
+    text = f"interpolate(first={text!r}, second='m2', weight=0.5)" if "own" in text else text
+    folder, manifest = planned(place, files, text, shard_sentences=30)
+    assert planned_run(folder) == manifest
+    assert [name for name, _ in manifest.wanted.files] == [str(beside)]
+    later = beside.stat().st_mtime + 9
+    os.utime(beside, (later, later))  # the same content
+    manifest.wanted.check_files()
+    beside.write_text(f"{OWN}\n")
+    for act in (
+        partial(run_task, folder, manifest, 0),
+        partial(reduce_run, folder, manifest),
+        partial(write_sentences, folder, manifest),
+    ):
+        with pytest.raises(InputError, match=r"beside\.py: .*changed since.*written again; plan"):
+            act()
+    with pytest.raises(InputError, match="other files that metrics read; name another folder"):
+        planned(place, files, text, shard_sentences=30)
+    beside.unlink()
+    with pytest.raises(InputError, match=r"beside\.py: .*it is gone"):
+        run_task(folder, manifest, 0)
+    with pytest.raises(InputError, match=r"beside\.py: .*"):
+        planned(tmp_path / "other", files, text)
 
 
 @pytest.mark.filterwarnings("ignore:.*are source and output swapped")
@@ -117,8 +166,11 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
             "document": names,
             **{f"hyp:{each.system}": each.sentences for each in systems},
         }
-        path = tmp_path / f"{size}.parquet"
-        write_table(pyarrow.table(table), path, row_group_size=group)
+        path = tmp_path / f"{size}-*.parquet"
+        for k, part in enumerate(
+            (pyarrow.table(table).slice(0, 63), pyarrow.table(table).slice(63))
+        ):
+            write_table(part, tmp_path / f"{size}-{k}.parquet", row_group_size=group)
         folder = LocalFolder(str(tmp_path / f"run {size}"))
         wanted = Wanted(("m2()",), resamples=50, bootstrap="blocks")
         inputs = [("logs", ShardedInputs(parquet=str(path), guard=False))]
@@ -135,6 +187,11 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
         drawn = evaluate("m2", plain, systems, resamples=50, bootstrap="blocks", guard=False)
         same(scores, drawn)
         assert "bootstrap:blocks of documents" in scores.context
+    write_table(pyarrow.table(table).drop_columns("document"), tmp_path / "25-2.parquet")
+    folder = LocalFolder(str(tmp_path / "some"))
+    manifest = plan_run(folder, wanted, inputs)
+    with pytest.raises(InputError, match="logs: only some sentences have a document; give every"):
+        finish_run(folder, manifest, EngineSettings("loop"))
 
 
 @settings(max_examples=5)
@@ -151,6 +208,24 @@ def test_wherever_it_is_cut_the_result_is_the_same(
     for one, other in zip(cut.sets[0].scores, whole.sets[0].scores, strict=True):
         same(one, other)
         assert one.signature == other.signature
+
+
+def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
+    """Files of one name and size in two folders; moved together they are the same."""
+
+    def order(root: Path, *days: str) -> str:
+        for day, word in (("day=1", "a"), ("day=2", "b")):
+            (root / day).mkdir(parents=True, exist_ok=True)
+            (root / day / "s.txt").write_text(f"{word} .\n")
+        places = tuple(str(root / day / "s.txt") for day in days)
+        inputs = ShardedInputs(source=places, references=(places,), outputs=(("A", places),))
+        folder = LocalFolder(str(tmp_path / f"run of {root.name} {days}"))
+        return plan_run(folder, Wanted(("m2()",)), [("days", inputs)]).sets[0].order
+
+    first = order(tmp_path / "one", "day=1", "day=2")
+    assert order(tmp_path / "two", "day=1", "day=2") == first
+    assert order(tmp_path / "one", "day=2", "day=1") != first
+    assert order(tmp_path / "one", "day=1") != first
 
 
 def test_the_result_is_read_where_scores_are(tmp_path: Path) -> None:
@@ -210,6 +285,18 @@ def test_an_unknown_metric_is_refused_when_planning(tmp_path: Path) -> None:
     assert read_manifest(folder) is None
 
 
+def test_without_a_system_there_is_nothing_to_plan(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    write_table(pyarrow.table({"source": ["a"], "references": [["b"]]}), tmp_path / "x.parquet")
+    inputs = ShardedInputs(parquet=str(tmp_path / "x.parquet"))
+    folder = LocalFolder(str(tmp_path / "run"))
+    with pytest.raises(InputError, match=r"logs: there is no system to score; .*hyp:NAME"):
+        plan_run(folder, Wanted(("m2()",)), [("logs", inputs)])
+    assert read_manifest(folder) is None
+
+
 def test_what_only_the_whole_decides_is_refused_when_planning(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     with pytest.raises(InputError, match=r"judge.*whole corpus.*fewer sentences"):
@@ -252,6 +339,10 @@ def test_damaged_files_are_counted_again(harm: object, what: str, tmp_path: Path
     hurt = sorted(path for path in (place / what).rglob("*") if path.is_file())[2]
     (place / "result.json").unlink()
     harm(hurt)  # type: ignore[operator]
+    folder = LocalFolder(str(place))
+    status = run_status(folder, planned_run(folder))
+    seen = {("counts", _truncate), ("counts", Path.unlink), ("records", _flip)}
+    assert len(status.damaged) == ((what, harm) in {*seen, ("records", _truncate)})
     outcome = run_of(place, files, "m2", "gleu", shard_sentences=30)
     assert outcome.counted == 1
     assert outcome.damaged == (0 if what == "records" and harm is Path.unlink else 1)
@@ -308,7 +399,7 @@ def test_a_kill_while_reading_goes_on_at_the_cursor(
     with pytest.raises(KeyboardInterrupt):
         reducing.reduce_run(folder, manifest, progress=stop)
     cursor = json.loads((tmp_path / "run" / "reduce" / "0000-0000.json").read_text())
-    assert cursor["next"] == 4
+    assert cursor["record"]["next"] == 4
     read = []
     original = counted_files.read_count_file
 
@@ -324,19 +415,10 @@ def test_a_kill_while_reading_goes_on_at_the_cursor(
     assert not (tmp_path / "run" / "reduce").exists()
 
 
-def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A shard that was read, then damaged, and counted again with another sentence left out."""
+def read_half(folder: LocalFolder, manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read some shards as those of a large corpus are, and leave a cursor."""
     from errata.cluster import reducing
 
-    files = tiled_sample(tmp_path / "in", 3)
-    places = []
-    for name, left_out in (("once", [7]), ("twice", [2])):
-        folder, manifest = planned(tmp_path / name, files, "m2", shard_sentences=20)
-        count_tasks(folder, manifest, range(len(manifest.tasks)))
-        run_task(folder, manifest, 1, left_out=left_out)
-        places.append(folder)
     monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
     held = BootstrapLimits(held=10)  # otherwise all is read again, being small
     start = reducing.Standing.start
@@ -352,7 +434,62 @@ def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        reducing.reduce_run(places[1], manifest, progress=stop)
+        reducing.reduce_run(folder, manifest, progress=stop)
+
+
+def test_a_damaged_cursor_is_not_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One digit of a sum that was kept."""
+    files = tiled_sample(tmp_path / "in", 3)
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    count_tasks(folder, manifest, range(len(manifest.tasks)))
+    read_half(folder, manifest, monkeypatch)
+    cursor = tmp_path / "run" / "reduce" / "0000-0000.json"
+    kept = cursor.read_text()
+    finish_run(folder, manifest, counting=False)
+    whole = result_of(tmp_path / "run")
+    sums = re.search(r'"sums":\s*\[\[\[\[(\d)', kept)
+    assert sums is not None
+    at = sums.start(1)
+    cursor.parent.mkdir()
+    cursor.write_text(f"{kept[:at]}{(int(kept[at]) + 1) % 10}{kept[at + 1 :]}")
+    finish_run(folder, manifest, counting=False)
+    assert result_of(tmp_path / "run") == whole
+
+
+def test_the_counts_of_another_are_told_from_what_was_written(tmp_path: Path) -> None:
+    """Sound files of the right size, in each other's place."""
+    files = tiled_sample(tmp_path / "in", 2)
+    place = tmp_path / "run"
+    run_of(place, files, "m2", shard_sentences=30)
+    whole = result_of(place)
+    counts = sorted((place / "counts").rglob("*.cnt"))
+    one, other = next(
+        (a, b)
+        for a, b in itertools.combinations(counts, 2)
+        if a.stat().st_size == b.stat().st_size and a.read_bytes() != b.read_bytes()
+    )
+    ours, theirs = one.read_bytes(), other.read_bytes()
+    one.write_bytes(theirs)
+    other.write_bytes(ours)
+    outcome = run_of(place, files, "m2", shard_sentences=30)
+    assert outcome.damaged == len({one.name, other.name})
+    assert result_of(place) == whole
+
+
+def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shard that was read, then damaged, and counted again with another sentence left out."""
+    files = tiled_sample(tmp_path / "in", 3)
+    places = []
+    for name, left_out in (("once", [7]), ("twice", [2])):
+        folder, manifest = planned(tmp_path / name, files, "m2", shard_sentences=20)
+        count_tasks(folder, manifest, range(len(manifest.tasks)))
+        run_task(folder, manifest, 1, left_out=left_out)
+        places.append(folder)
+    read_half(places[1], manifest, monkeypatch)
     run_task(places[1], manifest, 1, left_out=[7])
     for folder in places:
         finish_run(folder, manifest, counting=False)
@@ -404,6 +541,49 @@ def test_a_task_that_is_looked_into_twice_counts_its_sentences_once(tmp_path: Pa
         list(run_processes(crew, manifest, [0], allow_failed=1))
     with pytest.raises(InputError, match=r"sentence 4 \(from 1\).*--allow-failed 3"):
         list(run_processes(crew, manifest, [0], allow_failed=2, left_out=2))
+
+
+def test_what_was_left_out_before_is_no_longer_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that goes on may leave out no more than its ``--allow-failed`` in all."""
+    files = tiled_sample(tmp_path / "in")
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    run_task(folder, manifest, 1, left_out=[3, 5])
+    told: list[object] = []
+
+    def count(
+        _: object, manifest: Manifest, tasks: list[int], **more: object
+    ) -> Iterator[ShardRecord]:
+        told.extend((more["allow_failed"], more["left_out"]))
+        return (run_task(folder, manifest, task) for task in tasks)
+
+    monkeypatch.setattr("errata.cluster.engines.run_processes", count)
+    outcome = finish_run(folder, manifest, EngineSettings("local", allow_failed=2))
+    assert told == [2, 2]
+    assert outcome.left_out == (("gold", 24), ("gold", 26))
+
+
+class FrailCrew(FakeCrew):
+    """Workers that die of whole shards, and of no part of them."""
+
+    def alone(self) -> FrailCrew:
+        return FrailCrew()
+
+    def answers(self, _: float) -> Iterator[tuple[WorkOrder, object]]:
+        order = self.orders.pop()
+        whole = order.stretch in (None, (0, 20))
+        yield order, WorkerLostError(order.task, "died") if whole else None
+
+
+def test_a_task_whose_sentences_are_not_to_blame_is_given_up(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    _, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    crew: Any = FrailCrew()
+    lost: list[WorkerLostError] = []
+    with pytest.raises(InputError, match=r"task 2: 9 workers .*no sentence.*--shard-size"):
+        list(run_processes(crew, manifest, [2], lost=lost.append))
+    assert len(lost) == 9
 
 
 def test_cleaning_leaves_the_result(tmp_path: Path) -> None:

@@ -303,6 +303,20 @@ def test_batches_score_as_the_whole(text: str) -> None:
         assert_same(scores, evaluate(metric, corpus, systems, resamples=20, guard=False))
 
 
+def test_batches_of_unrelated_texts_are_refused_unless_meant() -> None:
+    """As those of the whole are, however they came in."""
+    sources = [f"the {word} of number {word} stands here ." for word in "abcdefghijklmnopqrst"]
+    corpus = Corpus.from_texts(sources, [sources])
+    other = Hypotheses("A", tuple(f"{word} {word} nothing alike at all" for word in range(20)))
+    batches = [(corpus[a : a + 10], [other[a : a + 10]]) for a in (0, 10)]
+    with pytest.raises(InputError, match="A: ") as whole:
+        evaluate("m2", corpus, [other], resamples=0)
+    with pytest.raises(InputError, match="A: ") as parts:
+        evaluate_batches([parse("m2")], batches, resamples=0)
+    assert parts.value.remedy == whole.value.remedy
+    assert len(evaluate_batches([parse("m2")], batches, resamples=0, guard=False)) == 1
+
+
 def test_many_batches_stand_where_the_whole_does() -> None:
     corpus, systems = tiled(TILES)
     for limits in (READ, MANY):

@@ -16,6 +16,7 @@ SOURCE = Path(errata.__file__).parent
 # Where sides of different lengths are meant.
 UNEVEN = {
     ("cli/expanded.py", "_alike"),
+    ("cluster/manifest.py", "_names_below"),  # folders in folders, up to where the least deep ends
     ("metrics/imeasure/mixtures.py", "_choices"),
     ("metrics/imeasure/mixtures.py", "stages_of"),
 }

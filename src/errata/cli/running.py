@@ -150,7 +150,8 @@ def _failed(error: BaseException) -> int:
         case ErrataError():
             _say(str(error))
         case OSError():
-            place = "output" if error.filename is None else os.fsdecode(error.filename)
+            name = error.filename  # which some libraries put a number into
+            place = os.fsdecode(name) if isinstance(name, str | bytes) else "output"
             _say(f"{place}: {error.strerror or error}")
             _drop("stdout")
         case MemoryError():

@@ -32,8 +32,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 EXAMPLE = "errata scale run --run big --gold 'gold-*.m2' ours='ours-*.txt' -m m2"
-# Where array jobs say which of them they are.
-INDICES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "PBS_ARRAY_INDEX", "SGE_TASK_ID")
+# Where array jobs say which of them they are, and the number of the first: Grid Engine has no 0.
+INDICES = {
+    "SLURM_ARRAY_TASK_ID": 0,
+    "JOB_COMPLETION_INDEX": 0,
+    "PBS_ARRAY_INDEX": 0,
+    "SGE_TASK_ID": 1,
+}
 
 
 @click.group("scale", epilog=f"Example:  {EXAMPLE}")
@@ -142,7 +147,7 @@ def _say(outcome: RunOutcome, folder: Folder) -> None:
     "--index",
     type=click.IntRange(0),
     metavar="N",
-    help=f"Which task, from 0; default: what an array job says ({', '.join(INDICES[:2])}...).",
+    help=f"Which task, from 0; default: what an array job says ({', '.join([*INDICES][:2])}...).",
 )
 @click.option(
     "--of",
@@ -166,7 +171,11 @@ def run_one_task(
     folder = opened_run(place, storage)
     manifest = planned_run(folder)
     number = _index() if index is None else index
-    if number >= (share or len(manifest.tasks)):
+    if share is not None and number >= share:
+        raise InputError(
+            f"there is no job {number} of {share}", path=place, remedy="jobs are numbered from 0"
+        )
+    if share is None and number >= len(manifest.tasks):
         raise InputError(
             f"there is no task {number}",
             path=place,
@@ -179,10 +188,10 @@ def run_one_task(
 
 
 def _index() -> int:
-    for name in INDICES:
+    for name, first in INDICES.items():
         text = os.environ.get(name, "")
-        if text.isdecimal():
-            return int(text)
+        if text.isdecimal() and int(text) >= first:
+            return int(text) - first
     raise InputError(
         "no task is named", remedy=f"give --index N, or set one of {', '.join(INDICES)}"
     )

@@ -15,14 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from errata.cluster.manifest import Manifest, PlannedSet, Task, canonical_json
+from errata.cluster.manifest import Manifest, PlannedSet, Task, sealed, unsealed
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.counts import pack_counts, unpack_counts
 from errata.io.folders import Folder
 from errata.io.opened import file_error
 from errata.io.shards import read_shard
-from errata.io.strict_json import decode_json
 from errata.metrics import parse
 from errata.numbers import Floats
 from errata.reduction import PartFacts, count_part
@@ -164,7 +163,10 @@ def count_range(
     metrics = [parse(text) for text in manifest.wanted.metrics]
     inputs = replace(task.set.inputs, storage=dict(storage or {}))
     gone, at = {*left_out}, 0
-    for corpus, systems in read_shard(task.shard, inputs, batch=_batch(manifest, task)):
+    place = {name: k for k, name in enumerate(task.set.systems)}
+    for corpus, read in read_shard(task.shard, inputs, batch=_batch(manifest, task)):
+        # Tables may have their columns in another order.
+        systems = sorted(read, key=lambda each: place[each.system])
         first, at = at, at + len(corpus)
         a, b = max(start, first), at if stop is None else min(stop, at)
         for low, high in _stretches(a, b, gone):
@@ -206,6 +208,7 @@ def run_task(
 ) -> ShardRecord:
     """Count a shard and write its files; done twice, or by two at once, it gives the same."""
     task = manifest.tasks[number]
+    manifest.wanted.check_files()
     began, used = time.monotonic(), time.process_time()
     facts: PartFacts | None = None
     metrics, systems = len(manifest.wanted.metrics), len(task.set.systems)
@@ -247,23 +250,7 @@ def run_task(
         processor=round(time.process_time() - used, 3),
         peak_bytes=_peak(),
     )
-    folder.write(_sealed(record.to_json()), record_name(number), lasting=False)
-    return record
-
-
-def _sealed(data: dict[str, Any]) -> bytes:
-    """A record with the digest of itself."""
-    text = canonical_json(data)
-    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    return f'{{"record": {text},\n"sha256": "{digest}"}}\n'.encode()
-
-
-def _unsealed(data: bytes) -> dict[str, Any]:
-    """What `_sealed` wrote; ValueError where it is not."""
-    sealed = decode_json(data.decode("utf-8"))
-    record: dict[str, Any] = sealed["record"]
-    if hashlib.sha256(canonical_json(record).encode("utf-8")).hexdigest() != sealed["sha256"]:
-        raise ValueError("the record is not what was written")
+    folder.write(sealed(record.to_json()), record_name(number), lasting=False)
     return record
 
 
@@ -310,7 +297,7 @@ def _peak() -> int:
 def read_record(folder: Folder, manifest: Manifest, number: int) -> ShardRecord | None:
     """The record of a task, if there is one of this plan that can be read."""
     try:
-        record = ShardRecord.from_json(_unsealed(folder.read(record_name(number))))
+        record = ShardRecord.from_json(unsealed(folder.read(record_name(number))))
     except (FileNotFoundError, KeyError, TypeError, ValueError, InputError):
         return None
     good = record.manifest == manifest.digest and record.task == number

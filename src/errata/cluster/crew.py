@@ -23,7 +23,9 @@ from errata.errors import InputError
 __all__ = ["DEATHS", "LIFE_SECONDS", "Crew", "WorkerLostError", "places_that_kill", "run_processes"]
 
 DEATHS = 3  # of workers with one task, before it is looked into
+LOOKS = 3  # into a task in vain, no sentence of it ending a worker, before it is given up
 LIFE_SECONDS = 60.0  # without a sign of life, after which a worker counts as dead
+START_SECONDS = 60.0  # that a new process has for its first one: it gives none while it starts
 
 
 class WorkerLostError(InputError):
@@ -42,6 +44,7 @@ class _Worker:
     channel: Connection
     asked: WorkOrder | None = None
     heard: float = field(default_factory=time.monotonic)
+    began: bool = False  # whether it was heard of at all
 
     def end(self) -> None:
         """Kill it, wherever it is."""
@@ -122,9 +125,11 @@ class Crew:
         for channel in ready:
             worker = channels[channel]  # type: ignore[index]
             yield from self._heard(worker)
-        late = time.monotonic() - self._life
-        for worker in [w for w in self._workers if w.asked is not None and w.heard < late]:
-            yield from self._lost(worker, f"gave no sign of life for {self._life:g} s")
+        now = time.monotonic()
+        for worker in [each for each in self._workers if each.asked is not None]:
+            patience = self._life if worker.began else max(self._life, START_SECONDS)
+            if now - worker.heard > patience:
+                yield from self._lost(worker, f"gave no sign of life for {patience:g} s")
 
     def _heard(self, worker: _Worker) -> Iterator[tuple[WorkOrder, object]]:
         try:
@@ -132,9 +137,10 @@ class Crew:
         except (EOFError, OSError):
             worker.process.join(1)
             code = worker.process.exitcode
-            yield from self._lost(worker, f"ended (exit code {code})")
+            ended = "ended" if worker.began else "ended before it began"
+            yield from self._lost(worker, f"{ended} (exit code {code})")
             return
-        worker.heard = time.monotonic()
+        worker.heard, worker.began = time.monotonic(), True
         if word == "warned":
             warn_again(content)
         elif word != "alive":
@@ -165,6 +171,7 @@ def run_processes(
     """
     waiting = deque(WorkOrder(task) for task in tasks)
     deaths: Counter[int] = Counter()
+    looks: Counter[int] = Counter()  # in vain
     gone = left_out
     while waiting or crew.busy:
         while waiting and crew.free:
@@ -178,12 +185,25 @@ def run_processes(
                     deaths[asked.task] = 0
                     before = len(asked.left_out)
                     asked = _without_killers(crew, manifest, asked, gone, allow_failed)
-                    gone += len(asked.left_out) - before
+                    found = len(asked.left_out) - before
+                    gone += found
+                    looks[asked.task] += not found
+                    _refuse_endless(asked.task, looks[asked.task])
                 waiting.appendleft(asked)
             elif isinstance(answer, BaseException):
                 raise answer
             else:
                 yield ShardRecord.from_json(answer)  # type: ignore[arg-type]
+
+
+def _refuse_endless(task: int, looks: int) -> None:
+    """Refuse a task that ends its workers although none of its sentences does."""
+    if looks >= LOOKS:
+        raise InputError(
+            f"task {task}: {DEATHS * looks} workers that counted it ended, and no sentence of it "
+            "is to blame",
+            remedy="make shards smaller (--shard-size), or give workers more memory",
+        )
 
 
 def _without_killers(

@@ -15,8 +15,8 @@ from typing import Any
 from errata import __version__
 from errata.cluster.counting import ShardRecord, run_task
 from errata.cluster.crew import LIFE_SECONDS
-from errata.cluster.manifest import Manifest, read_manifest
-from errata.cluster.worker import Warned, warn_again, with_warnings
+from errata.cluster.manifest import Manifest
+from errata.cluster.worker import Warned, plan_here, warn_again, with_warnings
 from errata.errors import ErrataError, InputError, MissingExtraError
 from errata.io.folders import open_folder
 
@@ -25,6 +25,7 @@ __all__ = ["dask_client", "dask_task", "run_dask"]
 LOOPBACK = "127.0.0.1"
 IN_FLIGHT = 4  # tasks for each worker at a time: the scheduler knows of no more
 RETRIES = 3
+WORKER_SECONDS = 60  # that a scheduler may have no worker before it is given up
 LOOK_SECONDS = 5.0  # between two looks whether the scheduler is there
 # Run by each worker of ours: an interrupt from the terminal is told of once, by who started them.
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
@@ -48,13 +49,7 @@ def dask_task(
     """
     folder = open_folder(place, storage)
     if digest not in _plans:
-        found = read_manifest(folder)
-        if found is None or found.digest != digest:
-            raise InputError(
-                "there is no plan of this run",
-                path=place,
-                remedy="all workers must reach the same folder",
-            )
+        found = plan_here(folder, digest)
         _plans.clear()
         _plans[digest] = found
     manifest = _plans[digest]
@@ -128,16 +123,29 @@ def _security(certificates: tuple[str, str, str] | None) -> Any:
 
 def _same_versions(client: Any, scheduler: str) -> None:
     """Refuse workers with another Errata, before the first task."""
+    same = "install the same version on every worker"
     if not client.scheduler_info()["workers"]:
-        client.wait_for_workers(1, timeout=60)
-    found = client.run(_version)
+        try:
+            client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        except TimeoutError:
+            raise InputError(
+                f"the scheduler of Dask has had no worker for {WORKER_SECONDS} s",
+                path=scheduler,
+                remedy=f"start some: dask worker {scheduler}",
+            ) from None
+    try:
+        found = client.run(_version)
+    except Exception as error:  # it comes from there as a plain one
+        raise InputError(
+            f"a worker cannot run this Errata: {error}", path=scheduler, remedy=same
+        ) from None
     others = {place: version for place, version in found.items() if version != __version__}
     if others:
         place, version = next(iter(others.items()))
         raise InputError(
             f"the worker {place} has Errata {version}, this is {__version__}",
             path=scheduler,
-            remedy="install the same version on every worker",
+            remedy=same,
         )
 
 
@@ -186,6 +194,8 @@ def run_dask(
         except (ErrataError, GeneratorExit):
             raise
         except Exception as error:
+            if promise.status == "error":  # of the task, and none of ours
+                raise
             raise _scheduler_lost(error) from None
 
 

@@ -25,6 +25,7 @@ from errata.cluster.manifest import (
 from errata.cluster.reducing import CURSORS, reduce_run
 from errata.cluster.sentence_scores import SENTENCES
 from errata.cluster.status import RESULT, RunStatus, check_counted, run_status
+from errata.cluster.worker import warnings_once
 from errata.errors import InputError
 from errata.io.folders import WAITING, Folder
 from errata.io.scores.run_results import RunScores
@@ -74,8 +75,14 @@ def plan_run(
             shard_sentences=shard_sentences,
             progress=progress,
         )
-        planned.append(PlannedSet(name, inputs, _systems(inputs, shards), shards))
-    made = Manifest(wanted, tuple(planned))
+        systems = _systems(inputs, shards)
+        if not systems:
+            raise InputError(
+                f"{name}: there is no system to score",
+                remedy="name a file or pattern for each, or give Parquet files a column hyp:NAME",
+            )
+        planned.append(PlannedSet(name, inputs, systems, shards))
+    made = Manifest(wanted.with_files(), tuple(planned))
     _check_names(made)
     there = read_manifest(folder)
     if there is None:
@@ -116,6 +123,7 @@ def _difference(one: Manifest, other: Manifest) -> str:
     """In what two plans differ, in a few words."""
     for name, a, b in (
         ("metrics", one.wanted.metrics, other.wanted.metrics),
+        ("files that metrics read", one.wanted.files, other.wanted.files),
         ("settings of resamples", one.wanted, other.wanted),
         ("test sets", [s.name for s in one.sets], [s.name for s in other.sets]),
         ("systems", [s.systems for s in one.sets], [s.systems for s in other.sets]),
@@ -139,6 +147,7 @@ def planned_run(folder: Folder) -> Manifest:
     return manifest
 
 
+@warnings_once()
 def count_tasks(
     folder: Folder,
     manifest: Manifest,
@@ -157,6 +166,7 @@ def count_tasks(
     return run_status(folder, manifest)
 
 
+@warnings_once()
 def finish_run(
     folder: Folder,
     manifest: Manifest,

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from errata import __version__
 from errata.errors import InputError
+from errata.io.digests import file_digests
 from errata.io.folders import Folder
 from errata.io.shards import Shard, ShardedInputs
 from errata.io.strict_json import decode_json
+from errata.metrics import parse
+from errata.metrics.beside import files_beside
 from errata.parameters import require
 from errata.resampling import BootstrapKind
 
@@ -26,6 +30,8 @@ __all__ = [
     "Wanted",
     "canonical_json",
     "read_manifest",
+    "sealed",
+    "unsealed",
     "write_manifest",
 ]
 
@@ -40,6 +46,22 @@ def canonical_json(data: Any) -> str:
     return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
+def sealed(data: dict[str, Any]) -> bytes:
+    """What a file holds that tells of itself whether it is as it was written."""
+    text = canonical_json(data)
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return f'{{"record": {text},\n"sha256": "{digest}"}}\n'.encode()
+
+
+def unsealed(data: bytes) -> dict[str, Any]:
+    """What `sealed` was given; KeyError, TypeError or ValueError where the file is damaged."""
+    found = decode_json(data.decode("utf-8"))
+    record: dict[str, Any] = found["record"]
+    if hashlib.sha256(canonical_json(record).encode("utf-8")).hexdigest() != found["sha256"]:
+        raise ValueError("the record is not what was written")
+    return record
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What is to come out: the metrics by their signatures, and how intervals are made."""
@@ -49,6 +71,33 @@ class Wanted:
     seed: int = 0
     bootstrap: BootstrapKind = "auto"
     batch: int = BATCH_SENTENCES  # sentences a worker holds at a time; models see texts by it
+    files: tuple[tuple[str, str], ...] = ()  # that metrics read beside the corpus, by SHA-256
+
+    def with_files(self) -> Wanted:
+        """The same with the digests of the files that the metrics read."""
+        names = dict.fromkeys(name for text in self.metrics for name in files_beside(parse(text)))
+        found = []
+        for name in names:
+            digest = file_digests([name])[0].sha256
+            if digest is None:
+                raise InputError(
+                    "a metric reads this file, and it is not there", path=name, remedy="check it"
+                )
+            found.append((name, digest))
+        return replace(self, files=tuple(found))
+
+    def check_files(self) -> None:
+        """Refuse files of metrics that are not those of the plan."""
+        for (name, digest), now in zip(
+            self.files, file_digests(name for name, _ in self.files), strict=True
+        ):
+            if now.sha256 != digest:
+                what = "it is gone" if now.sha256 is None else "it was written again"
+                raise InputError(
+                    f"this file of a metric has changed since the run was planned: {what}",
+                    path=name,
+                    remedy="plan the run anew, or bring back the file",
+                )
 
 
 @dataclass(frozen=True)
@@ -67,15 +116,35 @@ class PlannedSet:
 
     @cached_property
     def order(self) -> str:
-        """A digest of the files in their order, wherever they are and however they are cut."""
-        seen = [
-            (role, piece.uri.rpartition("/")[2], piece.size)
+        """A digest of the files in their order, wherever they are and however they are cut.
+
+        They go by their names in the folder that holds all of their role: those of folders in it
+        may be called the same.
+        """
+        files = dict.fromkeys(
+            (role, piece.uri, piece.size)
             for shard in self.shards
             for role, pieces in sorted(shard.pieces.items())
             for piece in pieces
-        ]
-        text = canonical_json(sorted({*seen}, key=seen.index))
+        )
+        called = {
+            each: _names_below([uri for role, uri, _ in files if role == each])
+            for each in self.inputs.roles
+        }
+        text = canonical_json([(role, called[role][uri], size) for role, uri, size in files])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _names_below(files: Sequence[str]) -> dict[str, str]:
+    """Files by their names in the folder that holds all of them.
+
+    >>> _names_below(["logs/day=1/a.txt", "logs/day=2/a.txt"])
+    {'logs/day=1/a.txt': 'day=1/a.txt', 'logs/day=2/a.txt': 'day=2/a.txt'}
+    """
+    parts = {uri: uri.split("/") for uri in files}
+    levels = zip(*(each[:-1] for each in parts.values()), strict=False)
+    shared = sum(1 for _ in takewhile(lambda level: len({*level}) == 1, levels))
+    return {uri: "/".join(each[shared:]) for uri, each in parts.items()}
 
 
 class Task(NamedTuple):
@@ -195,7 +264,9 @@ def _manifest(text: str, name: str) -> Manifest:
 def _wanted(data: Mapping[str, Any]) -> Wanted:
     known = {each.name: data[each.name] for each in fields(Wanted)}
     require("bootstrap", known["bootstrap"], BootstrapKind)
-    return Wanted(**{**known, "metrics": tuple(map(str, known["metrics"]))})
+    texts = {"metrics": tuple(map(str, known["metrics"]))}
+    files = {"files": tuple((str(name), str(digest)) for name, digest in known["files"])}
+    return Wanted(**{**known, **texts, **files})
 
 
 def _planned(data: Mapping[str, Any]) -> PlannedSet:

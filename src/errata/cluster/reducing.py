@@ -7,7 +7,6 @@ is killed here goes on where it was.
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,13 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from errata.cluster.counted import CountedSystem, SetCounts
-from errata.cluster.manifest import Manifest, Task
+from errata.cluster.manifest import Manifest, Task, sealed, unsealed
 from errata.cluster.status import RESULT
 from errata.data import Scores
 from errata.errors import InputError
 from errata.io.folders import Folder
 from errata.io.scores.run_results import RunScores, run_result_lines
-from errata.io.strict_json import decode_json
 from errata.metrics import Metric, parse
 from errata.numbers import Progress
 from errata.plugins import blamed
@@ -40,6 +38,7 @@ def reduce_run(
 
     Raises `DamagedFileError` for the first file that is not what was written.
     """
+    manifest.wanted.check_files()
     total = len(manifest.wanted.metrics) * len(manifest.tasks)
     done = 0
 
@@ -123,7 +122,7 @@ class _Cursor:
     def read(self, metric: Metric) -> tuple[int, Standing] | None:
         """The next shard and the sums so far; None where there is no cursor that can be read."""
         with suppress(FileNotFoundError, KeyError, TypeError, ValueError, InputError):
-            data = decode_json(self.counts.folder.read(self.name).decode("utf-8"))
+            data = unsealed(self.counts.folder.read(self.name))
             shard, files = int(data["next"]), hashlib.sha256()
             if data["manifest"] != self.counts.manifest.digest or shard < 0:
                 return None
@@ -146,5 +145,5 @@ class _Cursor:
             "files": self.files.hexdigest(),
             "state": standing.state(),
         }
-        self.counts.folder.write(json.dumps(state).encode("utf-8"), self.name, lasting=False)
+        self.counts.folder.write(sealed(state), self.name, lasting=False)
         self.written = time.monotonic()

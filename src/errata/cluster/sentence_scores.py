@@ -32,6 +32,7 @@ def write_sentences(
     The scores are those of ``errata score --by-sentence``, but for the annotators, of which counts
     know nothing. Gives the files with how many sentences they have.
     """
+    manifest.wanted.check_files()
     check_counted(folder, run_status(folder, manifest))
     total = sum(len(each.systems) for each in manifest.sets) * len(manifest.wanted.metrics)
     written: dict[str, int] = {}

@@ -6,20 +6,31 @@ import os
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from errata.cluster.counting import count_range, run_task
 from errata.cluster.manifest import Manifest, read_manifest
-from errata.errors import DataWarning, ErrataError
-from errata.io.folders import open_folder
+from errata.errors import DataWarning, ErrataError, InputError
+from errata.io.folders import Folder, open_folder
 
-__all__ = ["Warned", "WorkOrder", "deaf_to_interrupts", "do_orders", "warn_again", "with_warnings"]
+__all__ = [
+    "Warned",
+    "WorkOrder",
+    "deaf_to_interrupts",
+    "do_orders",
+    "plan_here",
+    "warn_again",
+    "warnings_once",
+    "with_warnings",
+]
 
 ALIVE_SECONDS = 1.0
 
@@ -57,6 +68,21 @@ def warn_again(warned: Warned) -> None:
 
 
 @contextmanager
+def warnings_once() -> Iterator[None]:
+    """Show a warning once, however many shards of a file give it."""
+    with warnings.catch_warnings():
+        show, said = warnings.showwarning, set[str]()
+
+        def once(message: Warning | str, *about: Any, **more: Any) -> None:
+            if str(message) not in said:
+                said.add(str(message))
+                show(message, *about, **more)
+
+        warnings.showwarning = once
+        yield
+
+
+@contextmanager
 def deaf_to_interrupts() -> Iterator[None]:
     """Processes started within are not interrupted from the terminal: who started them ends them.
 
@@ -74,6 +100,18 @@ def deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def plan_here(folder: Folder, digest: str | None = None) -> Manifest:
+    """The plan of a run, as a worker finds it in its folder: this one, if a digest is given."""
+    found = read_manifest(folder)
+    if found is None or digest not in (None, found.digest):
+        raise InputError(
+            "a worker finds no plan of this run here",
+            path=folder.place,
+            remedy="all workers must reach the same folder",
+        )
+    return found
+
+
 def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> None:
     """Do what comes through the channel until it is closed.
 
@@ -88,21 +126,32 @@ def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> No
             channel.send((word, content))
 
     threading.Thread(target=_live, args=(send,), daemon=True).start()
-    folder = open_folder(place, storage)
-    manifest = read_manifest(folder)
-    assert manifest is not None, "a worker is started for a run that was planned"
+    manifest: Manifest | None = None
     while True:
         try:
             asked: WorkOrder = channel.recv()
         except (EOFError, OSError):  # whoever asked is gone
             return
         try:
+            manifest = manifest or plan_here(open_folder(place, storage))
             record, warned = with_warnings(partial(_done, place, manifest, asked, storage))
             for each in warned if asked.stretch is None else ():
                 send("warned", each)
             send("done", record)
         except (ErrataError, OSError, MemoryError) as error:
             send("failed", error)
+        except Exception as error:
+            send("failed", _fault(asked.task, error))
+
+
+def _fault(task: int, error: Exception) -> RuntimeError:
+    """What nobody foresaw, for whoever asked to tell: to end of it would say nothing."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    found = RuntimeError(
+        f"task {task}: {type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+    )
+    found.add_note(traceback.format_exc())
+    return found
 
 
 def _live(send: Any) -> None:

@@ -70,9 +70,9 @@ class Folder(ABC):
 def _our_words(verb: str, name: str) -> Iterator[None]:
     try:
         yield
-    except FileNotFoundError:
-        raise
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and verb != "write":
+            raise  # which says that there is none
         raise file_error(verb, error, name) from None
 
 

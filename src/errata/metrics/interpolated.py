@@ -22,6 +22,7 @@ from errata.metrics.base import (
     scored_alone,
     stacked,
 )
+from errata.metrics.beside import files_beside
 from errata.metrics.unsettled import Unsettled, unsettled_of
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
@@ -211,6 +212,12 @@ class UnsettledPair(Unsettled):
             for s, (each, unsettled) in enumerate(zip(self.metric.metrics, self.both, strict=True))
         )
         return self.metric.paired(first, second)
+
+
+@files_beside.register(Interpolate)
+def _files(metric: Interpolate) -> tuple[str, ...]:
+    """What the two read."""
+    return tuple(file for each in metric.metrics for file in files_beside(each))
 
 
 @unsettled_of.register(Interpolate)

@@ -13,6 +13,7 @@ import numpy as np
 from errata.data import Corpus, Hypotheses
 from errata.errors import ErrataError, PluginError
 from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stacked
+from errata.metrics.beside import files_beside
 from errata.numbers import Floats, Progress, ratio
 from errata.parameters import About
 from errata.plugins import load_place, origin
@@ -110,6 +111,13 @@ class Own(Metric):
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """Where the function comes from, with a digest."""
         return origin(load_place(self.function))
+
+
+@files_beside.register(Own)
+def _files(metric: Own) -> tuple[str, ...]:
+    """The file that the function stands in, unless it is a module."""
+    place = metric.function.rpartition(":")[0]
+    return (place,) if place.endswith(".py") else ()
 
 
 def own_metric(place: str, arguments: dict[str, Any]) -> Own:

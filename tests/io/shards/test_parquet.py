@@ -261,6 +261,27 @@ def test_bad_columns_are_named(tmp_path: Path, columns, message: str) -> None:
     assert "x.parquet" in str(caught.value)
 
 
+def test_files_have_the_outputs_of_the_same_systems(tmp_path: Path) -> None:
+    columns = {"source": ["a"], "hyp:A": ["b"], "hyp:B": ["c"]}
+    write(tmp_path / "x-1.parquet", columns)
+    write(tmp_path / "x-2.parquet", {name: columns[name] for name in ("hyp:B", "source", "hyp:A")})
+    inputs = ShardedInputs(parquet=str(tmp_path / "x-*.parquet"))
+    assert len(plan_shards(inputs)) == 2
+    write(tmp_path / "x-3.parquet", {"source": ["a"], "hyp:A": ["b"], "hyp:C": ["c"]})
+    with pytest.raises(
+        InputError, match=r"x-3\.parquet: only one .*x-1\.parquet has the outputs of B, C; give"
+    ):
+        plan_shards(inputs)
+
+
+def test_weights_are_not_left_aside_in_silence(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.parquet", {"source": ["a"], "hyp:A": ["b"], "weight": [2.5]})
+    inputs = ShardedInputs(parquet=path)
+    (shard,) = plan_shards(inputs)
+    with pytest.warns(DataWarning, match=r"x\.parquet: the column 'weight' is not used"):
+        list(read_shard(shard, inputs))
+
+
 def test_findings_name_rows(tmp_path: Path) -> None:
     line = "A 0 1|||X|||y|||REQUIRED|||-NONE-|||0"
     columns = {"source": ["a", "b", "c"], "m2": [None, line, f"{line}\n{line}"]}

@@ -145,6 +145,19 @@ def test_annotators_and_systems_of_all_files(tmp_path: Path, act) -> None:
         act(ShardedInputs(source=str(tmp_path / "s*.txt"), outputs=both))
 
 
+def test_an_output_is_cut_where_the_gold_is(tmp_path: Path) -> None:
+    """Two sentences in a paragraph cannot be put into two shards."""
+    (tmp_path / "gold.m2").write_text("S a b\n\nS c d\n\nS e f\n\n")
+    (tmp_path / "sys.m2").write_text("S a b\n\nS c d\nS e f\n\n")
+    inputs = ShardedInputs(
+        gold=str(tmp_path / "gold.m2"), outputs=(("ours", str(tmp_path / "sys.m2")),)
+    )
+    with pytest.raises(InputError, match=r"sys\.m2: the paragraph of sentence 2 .*; put a blank"):
+        plan_shards(inputs, shard_sentences=1)
+    (shard,) = plan_shards(inputs)
+    assert shard.sentences == 3
+
+
 def test_a_changed_file_is_not_read(tmp_path: Path) -> None:
     path = write(tmp_path / "s.txt", SOURCES)
     inputs = ShardedInputs(source=path)

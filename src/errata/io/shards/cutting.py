@@ -136,7 +136,11 @@ def _plan(
             shards.append(shard)
         first += next(iter(scanned.values())).sentences
     if not first:
-        raise InputError("the inputs hold no sentence", path=next(iter(groups[0].values())).uri)
+        raise InputError(
+            "the inputs hold no sentence",
+            path=next(iter(groups[0].values())).uri,
+            remedy="give at least one sentence",
+        )
     _check_annotators(inputs, annotators)
     return tuple(shards)
 

@@ -41,10 +41,13 @@ def plan_parquet(
     shards: list[Shard] = []
     first = 0
     groups = groups_of(inputs)
+    one: _Table | None = None
     for done, group in enumerate(groups, 1):
         with ExitStack() as stack:
             tables = {role: _table(role, file, inputs, stack) for role, file in group.items()}
         lead = tables["parquet"]
+        one = one or lead
+        _refuse_other_systems(lead, one)
         for role, table in tables.items():
             refuse_unequal(
                 (role, table.file.uri, table.rows), ("parquet", lead.file.uri, lead.rows)
@@ -56,8 +59,24 @@ def plan_parquet(
         if progress is not None:
             progress(done, len(groups))
     if not first:
-        raise InputError("the inputs hold no sentence", path=groups[0]["parquet"].uri)
+        raise InputError(
+            "the inputs hold no sentence",
+            path=groups[0]["parquet"].uri,
+            remedy="give at least one sentence",
+        )
     return tuple(shards)
+
+
+def _refuse_other_systems(table: _Table, one: _Table) -> None:
+    """Refuse a file with the outputs of other systems than the first one; their order is free."""
+    here, there = ({*each.columns.systems} for each in (table, one))
+    if here != there:
+        names = ", ".join(sorted(here ^ there))
+        raise InputError(
+            f"only one of this file and {one.file.uri} has the outputs of {names}",
+            path=table.file.uri,
+            remedy="give every file a column hyp:NAME for every system",
+        )
 
 
 def _spans(lead: _Table, most_bytes: int, most_rows: int | None) -> Iterator[tuple[int, int]]:
@@ -164,10 +183,17 @@ def parquet_batches(
     pieces: Mapping[str, Piece], reading: PartReading, batch: int, first: int
 ) -> Iterator[CorpusBatch]:
     """The batches of Parquet files that belong together, or of the same rows of each."""
+    name = name_of(reading.inputs)
+
+    def unweighed(_: int) -> str:
+        return f"{name}: the column 'weight' is not used: every sentence counts once"
+
     for rows in _rows(pieces, reading.inputs, batch, first):
         guard = reading.inputs.guard and (rows.start or 2 * len(rows.sources) >= batch)
         maker = BatchMaker(reading, len(rows.sources), rows.before, rows.first, bool(guard))
         corpus = _documented(_corpus(rows, maker), rows)
+        # Nothing is left aside without a word.
+        reading.noted.add("weights", len(rows.weight or ()), unweighed)
         yield (
             corpus,
             [

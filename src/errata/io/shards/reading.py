@@ -65,7 +65,9 @@ def stream_batches(inputs: ShardedInputs, *, batch: int = BATCH) -> Iterator[Cor
             first += len(corpus)
     if not first:
         raise InputError(
-            "the inputs hold no sentence", path=shown_name(next(iter(groups[0].values())).uri)
+            "the inputs hold no sentence",
+            path=shown_name(next(iter(groups[0].values())).uri),
+            remedy="give at least one sentence",
         )
     reading.finish(everything=True)
 

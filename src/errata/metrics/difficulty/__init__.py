@@ -23,6 +23,7 @@ from errata.metrics.base import (
     precision_recall,
     whole,
 )
+from errata.metrics.beside import files_beside
 from errata.metrics.choice import RunningRule, Share, best_references, f_share
 from errata.metrics.difficulty.chunks import IGNORED, LONGEST, Matching
 from errata.metrics.difficulty.map import map_difficulty, read_weight_file, weight
@@ -219,6 +220,12 @@ class Difficulty(Metric):
         square = Fraction(repr(float(self.beta))) ** 2
         below = square * p + r
         return (1 + square) * p * r / below if below else Fraction(0)
+
+
+@files_beside.register(Difficulty)
+def _files(metric: Difficulty) -> tuple[str, ...]:
+    """The file of weights, where there is one."""
+    return () if metric.weights in ("none", "systems") else (metric.weights,)
 
 
 @unsettled_of.register(Difficulty)
