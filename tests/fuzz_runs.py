@@ -126,11 +126,11 @@ def plan_in(path: Path) -> object:
 
 def records() -> list[bytes]:
     """What a task says of itself."""
-    from errata.cluster.counting import _sealed
+    from errata.cluster.manifest import sealed
 
     with _run() as run:
         told = json.loads((run / "records" / "00000000.json").read_bytes())["record"]
-    return [_sealed(told | {"host": "here", "peak_bytes": 1, "processor": 0.5, "seconds": 0.5})]
+    return [sealed(told | {"host": "here", "peak_bytes": 1, "processor": 0.5, "seconds": 0.5})]
 
 
 def record_in(path: Path) -> object:
@@ -138,7 +138,8 @@ def record_in(path: Path) -> object:
     from types import SimpleNamespace
     from typing import Any
 
-    from errata.cluster.counting import _sealed, read_record, record_name
+    from errata.cluster.counting import read_record, record_name
+    from errata.cluster.manifest import sealed
     from errata.io.folders import LocalFolder
     from errata.io.strict_json import decode_json
 
@@ -147,7 +148,7 @@ def record_in(path: Path) -> object:
     try:
         inner = decode_json(data.decode("utf-8"))["record"]
         plan.digest = inner["manifest"]
-        data = _sealed(inner)
+        data = sealed(inner)
     except (ValueError, KeyError, TypeError, UnicodeError):
         pass
     target = path.parent / record_name(0)
