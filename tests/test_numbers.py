@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from errata.correlation import kendall, pairwise_accuracy, pearson, ranks, spearman
@@ -92,6 +92,7 @@ def test_what_is_no_number_has_no_rank() -> None:
         assert np.isnan(correlation([x, y], y)).tolist() == [True, False]
 
 
+@example([2**63 - 1])
 @given(st.lists(st.one_of(st.integers(0, 9), st.integers(0, 2**63 - 1)), max_size=40))
 def test_numbers_are_sorted_as_numpy_does(numbers: list[int]) -> None:
     """Such as fit into a word with their place, and such as do not."""

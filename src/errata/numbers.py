@@ -98,7 +98,8 @@ def distinct_numbers(numbers: NDArray[np.integer]) -> tuple[Ints, Ints]:
     """
     order = stable_order(numbers)
     ordered = numbers[order].astype(np.int64)
-    new = np.diff(ordered, prepend=-1) > 0
+    new = np.ones(len(ordered), np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
     place = np.empty(len(order), np.int64)
     place[order] = np.cumsum(new) - 1
     return ordered[new], place

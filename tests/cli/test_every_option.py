@@ -83,9 +83,9 @@ WITHOUT_TRACE = {
         + ("--allow-failed", "--shard-size", "--shard-sentences")
     },
     **{
-        f"scale {option}": "changes what is in the folder; tests/cli/test_scale.py"
+        f"scale {option}": "changes what is in the folder; tests/cli/test_scale.py, tests/cluster"
         for option in ("task --run", "task --index", "task --of", "clean --run", "clean --all")
-        + ("task --format", "clean --format")
+        + ("task --format", "clean --format", "sentences --run", "sentences --format")
     },
     "logs --parquet": "needs pyarrow; tests/cli/test_logs.py",
     "logs --for": "needs pyarrow; tests/cli/test_logs.py",
