@@ -35,6 +35,7 @@ from errata.kernels import (
     trueskill,
     words,
 )
+from errata.kernels._doors import LARGEST
 from pure import load_maxmatch, load_pure
 
 I32, I64 = np.intc, np.int64
@@ -327,3 +328,11 @@ def test_offsets_that_go_round_are_refused(key: str) -> None:
             spoilt[position] = np.array(round_about, I64)
             with pytest.raises(InputError, match="do not fit"):
                 function(key, COMPILED)(*spoilt)
+
+
+def test_the_largest_number_is_no_token() -> None:
+    arguments = planes()
+    arguments[-1][0] = LARGEST
+    for kernel in (cuts, load_pure("cuts")):
+        with pytest.raises(InputError, match="tokens goes from"):
+            kernel.planes(*arguments)

@@ -39,8 +39,10 @@ def write_sentences(
     try:
         for each in manifest.sets:
             counts = SetCounts(folder, manifest, each)
+            # Each of these reads all records.
+            facts, signed, gone = counts.facts(), counts.signed, {*counts.left_out()}
             for m in range(len(manifest.wanted.metrics)):
-                for name, sentences in _written(counts, m, counts.facts()):
+                for name, sentences in _written(counts, m, facts, signed, gone):
                     written[name] = sentences
                     if progress is not None:
                         progress(len(written), total)
@@ -50,12 +52,14 @@ def write_sentences(
     return written
 
 
-def _written(counts: SetCounts, m: int, facts: PartFacts) -> Iterator[tuple[str, int]]:
+def _written(
+    counts: SetCounts, m: int, facts: PartFacts, signed: tuple[str, ...], gone: set[int]
+) -> Iterator[tuple[str, int]]:
     """Write the tables of one metric, system by system."""
     folder, manifest, tested = counts.folder, counts.manifest, counts.set
     metric = parse(manifest.wanted.metrics[m])
-    said = whole_context(metric, *facts.told(metric)[0], *facts.corpus_facts, *counts.signed)
-    signature, gone = " | ".join((repr(metric), *said)), {*counts.left_out()}
+    said = whole_context(metric, *facts.told(metric)[0], *facts.corpus_facts, *signed)
+    signature = " | ".join((repr(metric), *said))
     systems = [CountedSystem(counts, m, s) for s in range(len(tested.systems))]
     with blamed(metric):
         for s, parts in enumerate(settled_parts(metric, [*systems])):

@@ -28,6 +28,7 @@ MISMATCH = cython.declare(cython.const_int, 3)
 GAP = cython.declare(cython.const_int, 2)
 LONE = cython.declare(cython.const_int, 4)
 FAR = cython.declare(cython.const_int, 1 << 28)
+NO_TOKEN = cython.declare(cython.const_int, (1 << 31) - 1)  # as `LARGEST`, known to C
 LARGEST_WORK = cython.declare(cython.const_longlong, 1 << 24)  # cells kept to be shared, 64 MB
 
 
@@ -474,9 +475,9 @@ def _fits(
     if options[0] < 0 or options[options.shape[0] - 1] > tokens.shape[0]:
         return False
     for i in range(tokens.shape[0]):
-        if tokens[i] < 0:
+        if tokens[i] < 0 or tokens[i] == NO_TOKEN:
             return False
-    return tokens.shape[0] < LARGEST_WORK
+    return tokens.shape[0] < NO_TOKEN
 
 
 def _doors(a, b, low, high, at, xi, xj, stages, options, tokens):
