@@ -13,6 +13,7 @@ import base64
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -87,6 +88,20 @@ def css(browser: Any, selector: str) -> list[Any]:
     """The elements that a selector finds."""
     found: list[Any] = browser.find_elements("css selector", selector)
     return found
+
+
+def save_into(browser: Any, folder: Path) -> None:
+    """Files that a page saves from now on go to this folder, without a question."""
+    where = {"behavior": "allow", "downloadPath": str(folder)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+
+
+def saved(path: Path) -> str:
+    """What the browser saved there, once it is whole: an empty file only keeps its name free."""
+    end = time.monotonic() + 5 * PATIENCE
+    while not (path.exists() and path.stat().st_size) and time.monotonic() < end:
+        time.sleep(0.05)
+    return path.read_text(encoding="utf-8")
 
 
 def choose(browser: Any, name: str, label: str) -> None:

@@ -11,7 +11,18 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from browser import assert_accessible, assert_fits, css, dark, narrow, press, screenshot, until
+from browser import (
+    assert_accessible,
+    assert_fits,
+    css,
+    dark,
+    narrow,
+    press,
+    save_into,
+    saved,
+    screenshot,
+    until,
+)
 from campaigns import material
 from errata.web.schema import judges
 from judge_pages import ServedCampaign, assert_fine, campaign_served, design_for, fresh, status
@@ -205,15 +216,10 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
 
 def test_a_click_saves_the_file(browser: Any, watched: ServedCampaign, tmp_path: Path) -> None:
     organiser(browser, watched)
-    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
-    browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    save_into(browser, tmp_path)
     click_named(browser, "jsonl")
     status(browser, "judgments.jsonl saved")
-    end = time.monotonic() + 60
-    path = tmp_path / "judgments.jsonl"
-    while not path.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in saved(tmp_path / "judgments.jsonl").splitlines()]
     assert {line["judge"] for line in lines} == {"j0", "j1", "j2"}
 
 

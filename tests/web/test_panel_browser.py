@@ -45,6 +45,8 @@ def titled(browser: Any, words: str) -> None:
 def rank(browser: Any, *, right: bool) -> None:
     """Rank the two texts of an example: the one that has "goes" is the better one."""
     until(browser, "document.querySelectorAll('.card').length === 2")
+    # The cards of the example before stand there until the notice has told that it was closed.
+    until(browser, "!document.querySelector('.submit button.main').disabled")
     for card in css(browser, ".card"):
         good = "goes" in card.text
         key = card.get_attribute("data-key")

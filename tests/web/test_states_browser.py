@@ -11,7 +11,18 @@ from typing import Any
 
 import pytest
 
-from browser import assert_accessible, assert_fits, css, dark, narrow, press, screenshot, until
+from browser import (
+    assert_accessible,
+    assert_fits,
+    css,
+    dark,
+    narrow,
+    press,
+    save_into,
+    saved,
+    screenshot,
+    until,
+)
 from campaigns import material
 from errata.web.people import change_state
 from errata.web.wording import wording
@@ -201,30 +212,19 @@ def test_closed_while_answers_wait(browser: Any, tmp_path: Path) -> None:
                 status(browser, f"Offline: {many} not sent yet")
             one.server.call("PATCH", "admin/campaign", {"state": "closed"}, token=one.server.admin)
         headed(browser, "This study is over")
+        save_into(browser, tmp_path)
         for _ in range(2):  # also when the page is opened again
             link = until(browser, "document.querySelector('a[download]')")
             assert_accessible(browser)
-            content = _saved(browser, link, tmp_path)
-            offered = json.loads(content)
+            link.click()
+            offered = json.loads(saved(tmp_path / "answers.json"))
+            (tmp_path / "answers.json").unlink()
             assert len(offered) == 2
             assert all(set(each["body"]["answer"]) == {"A", "B", "C"} for each in offered)
             screenshot(browser, "state-closed-unsent")
             browser.refresh()
             headed(browser, "This study is over")
         assert one.answers(1) == []
-
-
-def _saved(browser: Any, link: Any, folder: Path) -> str:
-    where = {"behavior": "allow", "downloadPath": str(folder)}
-    browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
-    link.click()
-    path = folder / "answers.json"
-    end = time.monotonic() + 60
-    while not path.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    text = path.read_text(encoding="utf-8")
-    path.unlink()
-    return text
 
 
 def test_answers_are_sent_though_there_is_nothing_to_do(browser: Any, tmp_path: Path) -> None:
