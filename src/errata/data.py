@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.edit_places import EditPlaces
 from errata.errors import InputError, shortened, visible
 from errata.kernels import words
 from errata.numbers import BLOCK, Bools, Floats, Ints, Seed, percentiles, plural, settled
@@ -55,6 +55,7 @@ Members = Literal["all", "sample", "expected"]
 MemberOrder = Literal["name", "given"]
 SIGNATURE_DIGITS = 8
 BATCH = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
+PLACES = "edit places"  # the name under which a corpus keeps them
 NUMBERED = 16384  # sentences whose words are numbered in one go
 
 
@@ -333,10 +334,16 @@ class Corpus:
                 f"documents of {len(self.documents)} sentences, but there are {len(self.sources)}",
                 remedy="name the document of every sentence, or of none",
             )
-        ordered = tuple(_in_order(references) for references in self.references)
-        object.__setattr__(self, "references", ordered)
-        for i, (source, references) in enumerate(zip(self.sources, ordered, strict=True)):
-            _check_references(i, source, references)
+        places = EditPlaces.of(self.references)
+        disordered = places.disordered().tolist()
+        if disordered or not isinstance(self.references, tuple):
+            ordered = list(self.references)
+            for i in disordered:
+                ordered[i] = tuple(sorted(ordered[i], key=attrgetter("annotator")))
+            object.__setattr__(self, "references", tuple(ordered))
+            places = EditPlaces.of(ordered)
+        _check_references(self.sources, self.references, places)
+        self._derived[PLACES] = places
 
     def __repr__(self) -> str:
         return _in_brief(
@@ -390,6 +397,9 @@ class Corpus:
             ("_deriving", threading.Lock()),
         ):
             object.__setattr__(part, name, value)
+        begin, end, step = which.indices(len(self))
+        if step == 1:
+            part._derived[PLACES] = self.edit_places.part(begin, max(begin, end))
         return part
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -424,23 +434,23 @@ class Corpus:
     def annotators(self) -> tuple[int, ...]:
         """The numbers of all annotators, in order."""
         return self.derived(
-            "annotators",
-            lambda: tuple(sorted({*map(attrgetter("annotator"), self._each_reference)})),
+            "annotators", lambda: tuple(np.unique(self.edit_places.annotators).tolist())
         )
 
     @property
     def most_references(self) -> int:
         """The largest number of references any sentence has."""
-        return max(map(len, self.references), default=0)
+        return int(self.edit_places.sizes.max(initial=0))
 
     @property
     def has_gold_edits(self) -> bool:
         """Whether every reference comes with edits (M2) and not only as text."""
-        return None not in map(attrgetter("edits"), self._each_reference)
+        return not self.edit_places.bare.any()
 
     @property
-    def _each_reference(self) -> Iterator[Reference]:
-        return chain.from_iterable(self.references)
+    def edit_places(self) -> EditPlaces:
+        """Where the edits of all references stand."""
+        return self.derived(PLACES, lambda: EditPlaces.of(self.references))
 
     @property
     def source_tokens(self) -> Tokens:
@@ -519,31 +529,24 @@ def _check_skipped(sentences: Iterable[int], size: int) -> None:
         raise InputError(f"all {size} sentences are left out", remedy="leave some of them in")
 
 
-def _in_order(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
-    """The references of one sentence in the order of their annotators."""
-    last = -1
-    for reference in references:
-        if reference.annotator < last:
-            return tuple(sorted(references, key=lambda reference: reference.annotator))
-        last = reference.annotator
-    return references
-
-
-def _check_references(i: int, source: str, references: tuple[Reference, ...]) -> None:
+def _check_references(
+    sources: Sequence[str], references: Sequence[tuple[Reference, ...]], places: EditPlaces
+) -> None:
     """Refuse references, in order, of one annotator twice, and edits outside the sentence."""
-    reach, last = 0, None
-    for reference in references:
-        if reference.annotator == last:
-            raise InputError(
-                f"sentence {i} has two references of one annotator",
-                remedy="number the annotators of a sentence differently",
-            )
-        last = reference.annotator
-        for edit in reference.edits or ():
-            if edit.end > reach:
-                reach = edit.end
-    if reach and reach > (length := len(source.split())):
-        edit = next(e for r in references for e in r.edits or () if e.end > length)
+    twice = places.doubled()
+    reach = places.reach()
+    edited = np.flatnonzero(reach)
+    words = np.fromiter((len(sources[i].split()) for i in edited.tolist()), np.int64, len(edited))
+    outside = edited[reach[edited] > words]
+    if len(twice) and not (len(outside) and outside[0] < twice[0]):
+        raise InputError(
+            f"sentence {twice[0]} has two references of one annotator",
+            remedy="number the annotators of a sentence differently",
+        )
+    if len(outside):
+        i = int(outside[0])
+        length = len(sources[i].split())
+        edit = next(e for r in references[i] for e in r.edits or () if e.end > length)
         raise InputError(
             f"sentence {i}: edit {edit.start}-{edit.end} is outside the sentence "
             f"of {length} tokens",

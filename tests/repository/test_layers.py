@@ -14,7 +14,8 @@ SRC = ROOT / "src" / "errata"
 LAYERS = [
     {"errors"},
     {"kernels"},
-    {"data", "parameters", "plugins", "numbers", "sums", "correlation", "workers", "cache"},
+    {"numbers", "edit_places", "data", "parameters", "plugins", "sums"}
+    | {"correlation", "workers", "cache"},
     {"edits", "io", "models", "datasets"},
     {"metrics", "human"},
     {"resampling", "evaluation", "reduction", "meta"},

@@ -97,9 +97,9 @@ def drawn_facts(
 
 def corpus_facts(corpus: Corpus) -> tuple[str, ...]:
     """What every signature says of a corpus: its size, references, and how it was read."""
-    sizes = {len(refs) for refs in corpus.references}
+    sizes = corpus.edit_places.sizes
     return facts_said(
-        len(corpus), min(sizes), max(sizes), corpus.kept, corpus.skipped, corpus.tokens
+        len(corpus), int(sizes.min()), int(sizes.max()), corpus.kept, corpus.skipped, corpus.tokens
     )
 
 

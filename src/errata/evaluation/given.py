@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.metrics.base import Metric
@@ -74,9 +76,10 @@ def check_inputs(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) 
             f"there are no references, and {metric.name} needs them",
             remedy="give corrected texts (--refs) or an M2 file (--gold)",
         )
-    bare = next((i for i, refs in enumerate(corpus.references) if not refs), None)
-    if bare is not None:
+    without = np.flatnonzero(corpus.edit_places.sizes == 0)
+    if len(without):
+        number = corpus.number(int(without[0]))
         raise InputError(
-            f"sentence {corpus.number(bare)} has no reference, and {metric.name} needs one",
+            f"sentence {number} has no reference, and {metric.name} needs one",
             remedy="give references or leave the sentence out",
         )

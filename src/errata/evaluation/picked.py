@@ -55,10 +55,9 @@ def sentence_scores(
 
 def _annotators(corpus: Corpus, chosen: Ints) -> Floats | Ints:
     """The numbers of the annotators whose references were taken; NaN where none was."""
-    named = [
-        np.nan if at < 0 else refs[at].annotator
-        for refs, at in zip(corpus.references, chosen.tolist(), strict=True)
-    ]
+    places = corpus.edit_places
+    at = np.minimum(places.first[:-1] + np.maximum(chosen, 0), len(places.annotators) - 1)
+    named = places.annotators[at]
     if (chosen < 0).any():
-        return np.array(named, np.float64)
-    return np.array(named, np.int64)
+        return np.where(chosen < 0, np.nan, named)
+    return named

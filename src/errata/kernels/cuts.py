@@ -270,14 +270,18 @@ def _near(
 def _bound(
     band: _Band, beyond: cython.int[::1], plane: cython.int[::1], ends: cython.longlong[::1]
 ) -> cython.void:
-    """Put out of reach what costs more than X, and find the first and last row left."""
+    """Put out of reach what costs more than X, and find the first and last row left.
+
+    ``beyond`` has the last cell first.
+    """
     i: cython.Py_ssize_t
     x: cython.Py_ssize_t
+    last: cython.Py_ssize_t = beyond.shape[0] - 1
     ends[0] = band.a.shape[0]
     ends[1] = 0
     for i in range(band.a.shape[0] + 1):
         for x in range(band.at[i], band.at[i + 1]):
-            if plane[x] + beyond[x] > 0:
+            if plane[x] + beyond[last - x] > 0:
                 plane[x] = FAR
             else:
                 ends[1] = i
@@ -309,7 +313,8 @@ def _fill_planes(
     ``reach[m]`` are the least and most tokens that references have before node m, and after it;
     ``rows`` is room for those in reach after so many tokens of a stage, ``through`` for what each
     option costs; ``work`` has a plane for as many tokens as ``rows``, or two; ``ends`` has room for
-    two rows. ``beyond`` is empty where nothing is known of what follows.
+    two rows. ``beyond`` is empty where nothing is known of what follows, and else has the last node
+    and the last cell first.
     """
     n1: cython.longlong = band.a.shape[0]
     n2: cython.int = cython.cast(cython.int, band.b.shape[0])
@@ -372,7 +377,7 @@ def _fill_planes(
         ends[0] = 0
         ends[1] = n1
         if beyond.shape[0]:
-            _bound(band, beyond[m], found[m], ends)
+            _bound(band, beyond[xi.shape[0] - 1 - m], found[m], ends)
         for x in range(cells):
             work[0, x] = found[m, x]
         rows[0, 0] = ends[0]
@@ -506,7 +511,8 @@ def _doors(a, b, low, high, at, xi, xj, stages, options, tokens):
 def held(found: cython.int[:, ::1], back: cython.int[:, ::1], cells: cython.longlong[::1]):
     """Which nodes every alignment that costs least goes through, ``cells`` being those of X.
 
-    ``found`` and ``back`` are the planes from the beginning and from the end, turned round.
+    ``found`` are the planes from the beginning, ``back`` those from the end: last node, last cell
+    first.
     """
     shaped("back", back, found.shape[0], found.shape[1])
     shaped("cells", cells, found.shape[0])
@@ -515,13 +521,15 @@ def held(found: cython.int[:, ::1], back: cython.int[:, ::1], cells: cython.long
     holds: cython.uchar[::1] = result
     m: cython.Py_ssize_t
     x: cython.Py_ssize_t
+    n: cython.Py_ssize_t = found.shape[0] - 1
+    last: cython.Py_ssize_t = found.shape[1] - 1
     own: cython.int
     with cython.nogil:
-        for m in range(found.shape[0]):
-            own = found[m, cells[m]] + back[m, cells[m]]
+        for m in range(n + 1):
+            own = found[m, cells[m]] + back[n - m, last - cells[m]]
             holds[m] = 1
-            for x in range(found.shape[1]):
-                if found[m, x] + back[m, x] <= own and x != cells[m]:
+            for x in range(last + 1):
+                if found[m, x] + back[n - m, last - x] <= own and x != cells[m]:
                     holds[m] = 0
                     break
     return result
@@ -545,8 +553,8 @@ def planes(
 
     ``a`` and ``b`` are source and hypothesis, and ``least`` is what any alignment of the two
     costs; stage m has the options ``stages[m]`` to ``stages[m + 1]``, option o the tokens
-    ``options[o]`` to ``options[o + 1]``. ``beyond`` are the planes found from the end, turned
-    round.
+    ``options[o]`` to ``options[o + 1]``. ``beyond`` are the planes found from the end, of all that is
+    turned round.
     """
     if not _fits(a, b, low, high, at, xi, xj, stages, options, tokens):
         _doors(a, b, low, high, at, xi, xj, stages, options, tokens)

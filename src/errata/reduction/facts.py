@@ -54,7 +54,7 @@ class PartFacts:
         names = tuple(each.system for each in systems)
         if not len(corpus):
             return cls(names, skipped=corpus.skipped)
-        sizes = {len(refs) for refs in corpus.references}
+        sizes = corpus.edit_places.sizes
         said = tuple(
             Said(repr(each), each.context(corpus, systems), each.notes(corpus, systems))
             for each in metrics
@@ -62,8 +62,8 @@ class PartFacts:
         return cls(
             names,
             len(corpus),
-            min(sizes),
-            max(sizes),
+            int(sizes.min()),
+            int(sizes.max()),
             corpus.annotators,
             _places(corpus),
             corpus.kept,

@@ -128,12 +128,13 @@ def check_conventions(
         remedy = "restore the case; scores compare it"
         findings.append(Finding("warning", path, None, problem, remedy, "case"))
     # A line that equals its source has no more left over than that.
-    pairs = [(sources[i], lines[i]) for i in changed]
-    return findings + _left_over(pairs, len(lines), path)
+    return findings + _left_over(sources, lines, changed, path)
 
 
-def _left_over(changed: Sequence[tuple[str, str]], lines: int, path: str) -> list[Finding]:
-    whole = "\n".join([line for _, line in changed])
+def _left_over(
+    sources: Sequence[str], lines: Sequence[str], changed: Sequence[int], path: str
+) -> list[Finding]:
+    whole = "\n".join([lines[i] for i in changed])
     findings = []
     for mark, signs, what, remedy in LEFT_OVER:
         # Its first character alone is found, or not, much faster.
@@ -141,12 +142,12 @@ def _left_over(changed: Sequence[tuple[str, str]], lines: int, path: str) -> lis
             continue
         found = [
             seen[0]
-            for source, line in changed
-            if (seen := mark.search(line)) is not None and mark.search(source) is None
+            for i in changed
+            if (seen := mark.search(lines[i])) is not None and mark.search(sources[i]) is None
         ]
         if len(found) >= FEWEST:
             named = what.format(Counter(found).most_common(1)[0][0])
-            problem = f"{named} in {_share(len(found), lines)}, which the sources have not"
+            problem = f"{named} in {_share(len(found), len(lines))}, which the sources have not"
             remedy += "; scores compare tokens"
             findings.append(Finding("warning", path, None, problem, remedy, "left-over"))
     return findings

@@ -203,6 +203,12 @@ class NumberedChain(NamedTuple):
         """All texts of the elements from ``left`` to before ``right``, each once."""
         if right == left + 1:
             return list(self.texts[left])
+        several = [at for at in range(left, right) if len(self.texts[at]) > 1]
+        if len(several) < 2:  # then no two come out alike
+            choice = several[0] if several else left
+            before = sum((text[0] for text in self.texts[left:choice]), ())
+            after = sum((text[0] for text in self.texts[choice + 1 : right]), ())
+            return [before + text + after for text in self.texts[choice]]
         chosen = product(*self.texts[left:right])
         return list(dict.fromkeys(map(tuple, map(itertools.chain.from_iterable, chosen))))
 
@@ -235,7 +241,7 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
             len(b) - xj[::-1],
             *_flat([[text[::-1] for text in part] for part in parts[::-1]]),
             least,
-        )[::-1, ::-1].copy()
+        )
         found = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts), least, back)
         holds = cuts.held(found, back, at[xi] + xj - low[xi]).astype(bool).tolist()
         kept = _hold(chain, points, holds)

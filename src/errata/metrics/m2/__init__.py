@@ -174,8 +174,8 @@ class M2(Metric):
         """Whether edits were given or come from aligning texts."""
         if corpus.has_gold_edits:
             return ("edits:gold",)
-        bare = [r.edits is None for refs in corpus.references for r in refs]
-        return ("edits:aligned" if all(bare) else "edits:gold+aligned",)
+        every = corpus.edit_places.bare.all()
+        return ("edits:aligned" if every else "edits:gold+aligned",)
 
     def explain(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[SentenceEdits, ...]:
         """The correct, missed and wrong edits of every sentence, for the annotator it takes.

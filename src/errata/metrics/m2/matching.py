@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
+from errata.edit_places import EditPlaces
 from errata.edits import with_edits
 from errata.errors import InputError
 from errata.kernels import maxmatch
@@ -85,61 +86,36 @@ def gold_edits(corpus: Corpus, duplicates: str) -> Gold:
     return corpus.derived(("m2 gold", duplicates), lambda: _gold(corpus, duplicates))
 
 
-class _Flat(NamedTuple):
-    """The edits of all references one behind the other, how many each has, and their places."""
-
-    edits: list[Edit]
-    sizes: NDArray[np.int64]
-    start: NDArray[np.intc]
-    end: NDArray[np.intc]
-
-    @classmethod
-    def of(cls, edits: Sequence[Sequence[Edit]]) -> _Flat:
-        flat = list(itertools.chain.from_iterable(edits))
-        sizes = np.fromiter(map(len, edits), np.int64, len(edits))
-        return cls(flat, sizes, _each(flat, "start"), _each(flat, "end"))
-
-
 def _gold(corpus: Corpus, duplicates: str) -> Gold:
-    by_sentence = with_edits(corpus).references
-    references = tuple(itertools.chain.from_iterable(by_sentence))
+    edited = with_edits(corpus)
+    places = edited.edit_places
+    references = tuple(itertools.chain.from_iterable(edited.references))
     edits = tuple([reference.edits or () for reference in references])
-    flat = _Flat.of(edits)
     if duplicates == "once":
         kept = list(edits)
-        for r in _with_a_place_twice(flat):
+        for r in _with_a_place_twice(places):
             kept[r] = _without_repeats(edits[r])
-        if sum(map(len, kept)) < len(flat.edits):
+        if kept != list(edits):
             edits = tuple(kept)
-            flat = _Flat.of(edits)
-    first = _offsets(np.fromiter(map(len, by_sentence), np.int64, len(by_sentence)))
-    return Gold(first, references, edits, _pack(corpus, flat))
+            places = EditPlaces.of([(Reference(edits=each),) for each in edits])._replace(
+                first=places.first
+            )
+    flat = list(itertools.chain.from_iterable(edits))
+    return Gold(places.first, references, edits, _pack(corpus, places, flat))
 
 
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where parts of these sizes begin, and where the last ends."""
-    at = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=at[1:])
-    return at
-
-
-def _with_a_place_twice(flat: _Flat) -> list[int]:
+def _with_a_place_twice(places: EditPlaces) -> list[int]:
     """The references that have two edits of the same tokens; few have."""
-    owner = np.repeat(np.arange(len(flat.sizes)), flat.sizes)
-    size = int(flat.end.max(initial=0)) + 1
-    places = (owner * size + flat.start) * size + flat.end
-    if (places[1:] > places[:-1]).all():  # in order, as in most files
+    owner = np.repeat(np.arange(len(places.at) - 1), np.diff(places.at))
+    size = int(places.end.max(initial=0)) + 1
+    each = (owner * size + places.start) * size + places.end
+    if (each[1:] > each[:-1]).all():  # in order, as in most files
         return []
     # In order, the same places stand side by side.
-    order = np.argsort(places, kind="stable")
-    ordered = places[order]
+    order = np.argsort(each, kind="stable")
+    ordered = each[order]
     twice: Ints = np.unique(owner[order[1:][ordered[1:] == ordered[:-1]]])
     return [int(reference) for reference in twice]
-
-
-def _each(edits: Sequence[Edit], name: str) -> NDArray[np.intc]:
-    """One number of every edit."""
-    return np.fromiter(map(attrgetter(name), edits), np.intc, len(edits))
 
 
 def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
@@ -154,14 +130,14 @@ def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     return tuple(kept)
 
 
-def _pack(corpus: Corpus, flat: _Flat) -> GoldEdits:
+def _pack(corpus: Corpus, places: EditPlaces, edits: Sequence[Edit]) -> GoldEdits:
     """Edits as arrays; a correction with irregular spaces matches nothing and is left out."""
-    texts, ends = _corrections(flat.edits)
+    texts, ends = _corrections(edits)
     tokens = corpus.vocabulary.intern(texts)
     return GoldEdits(
-        _offsets(flat.sizes),
-        flat.start,
-        flat.end,
+        places.at,
+        places.start.astype(np.intc),
+        places.end.astype(np.intc),
         np.asarray(ends, np.int64),
         tokens.offsets,
         tokens.ids.astype(np.intc, copy=False),

@@ -1,0 +1,117 @@
+"""Where all edits of a corpus stand, as arrays: what every metric would else gather for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.errors import InputError
+from errata.numbers import Bools
+
+if TYPE_CHECKING:
+    from errata.data import Reference
+
+__all__ = ["EditPlaces", "begins"]
+
+
+def begins(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where parts of these sizes begin, and where the last ends.
+
+    >>> begins(np.array([2, 0, 1])).tolist()
+    [0, 2, 2, 3]
+    """
+    at = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=at[1:])
+    return at
+
+
+class EditPlaces(NamedTuple):
+    """References by sentence (``first[i]:first[i + 1]``), and where the edits of each stand.
+
+    Edits of reference r are ``at[r]:at[r + 1]``; ``bare`` references have none because they came
+    as text.
+    """
+
+    first: NDArray[np.int64]
+    annotators: NDArray[np.int64]
+    bare: Bools
+    at: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, references: Sequence[tuple[Reference, ...]]) -> EditPlaces:
+        """Those of the references of each sentence."""
+        every = list(chain.from_iterable(references))
+        edits = [reference.edits for reference in every]
+        flat = list(chain.from_iterable(filter(None, edits)))
+        bare = np.zeros(len(every), np.bool_)
+        if None in edits:
+            bare[:] = [each is None for each in edits]
+        return cls(
+            begins(np.fromiter(map(len, references), np.int64, len(references))),
+            _each("annotator", every),
+            bare,
+            begins(np.fromiter([len(each or ()) for each in edits], np.int64, len(edits))),
+            _each("start", flat),
+            _each("end", flat),
+        )
+
+    def part(self, begin: int, end: int) -> EditPlaces:
+        """Those of the sentences ``begin:end``."""
+        first = self.first[begin : end + 1]
+        at = self.at[first[0] : first[-1] + 1]
+        references, edits = slice(first[0], first[-1]), slice(at[0], at[-1])
+        return EditPlaces(
+            first - first[0],
+            self.annotators[references],
+            self.bare[references],
+            at - at[0],
+            self.start[edits],
+            self.end[edits],
+        )
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many references each sentence has."""
+        return np.diff(self.first)
+
+    def disordered(self) -> NDArray[np.int64]:
+        """The sentences whose references are not in the order of their annotators."""
+        return self._sentences(np.diff(self.annotators) < 0)
+
+    def doubled(self) -> NDArray[np.int64]:
+        """The sentences with two references of one annotator, where all are in order."""
+        return self._sentences(np.diff(self.annotators) == 0)
+
+    def _sentences(self, next_one: Bools) -> NDArray[np.int64]:
+        """The sentences in which this is true of a reference and the next of the same sentence."""
+        owner = np.repeat(np.arange(len(self.first) - 1), self.sizes)
+        return np.unique(owner[1:][next_one & (np.diff(owner) == 0)])
+
+    def reach(self) -> NDArray[np.int64]:
+        """The largest end of an edit in each sentence; 0 without edits."""
+        found = np.zeros(len(self.first) - 1, np.int64)
+        begin = self.at[self.first]
+        there = np.flatnonzero(np.diff(begin))
+        if len(there):
+            # Between the beginnings of sentences that have edits stand theirs alone.
+            found[there] = np.maximum.reduceat(self.end, begin[there])
+        return found
+
+
+def _each(name: str, things: Sequence[object]) -> NDArray[np.int64]:
+    """One number of every thing."""
+    try:
+        return np.fromiter(map(attrgetter(name), things), np.int64, len(things))
+    except OverflowError:
+        whose = "a reference" if name == "annotator" else "an edit"
+        raise InputError(
+            f"{max(map(attrgetter(name), things))} is too large for the {name} of {whose}",
+            remedy="number annotators, and tokens, from 0",
+        ) from None
