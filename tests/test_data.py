@@ -68,6 +68,61 @@ def test_corpora_are_checked() -> None:
         Corpus.from_texts(["a", "b"], [["a"]])
 
 
+def test_the_first_sentence_that_is_wrong_is_named() -> None:
+    twice = (Reference(0, ()), Reference(0, ()))
+    outside = (Reference(0, (Edit(0, 1, ""),)), Reference(1, (Edit(1, 2, "x"),)))
+    with pytest.raises(InputError, match="sentence 1 has two references"):
+        Corpus(("a", "a", "a"), ((), twice, outside))
+    with pytest.raises(InputError, match="sentence 1: edit 1-2 is outside"):
+        Corpus(("a", "a", "a"), ((), outside, twice))
+    with pytest.raises(InputError, match="too large for the end of an edit"):
+        Corpus(("a",), ((Reference(0, (Edit(0, 2**70, ""),)),),))
+
+
+numbered_edits = st.tuples(st.integers(0, 2), st.integers(0, 1)).map(
+    lambda pair: Edit(pair[0], pair[0] + pair[1], "x")
+)
+some_references = st.lists(
+    st.one_of(
+        st.builds(lambda edits: (tuple(edits), None), st.lists(numbered_edits, max_size=3)),
+        st.just((None, "a")),
+    ),
+    max_size=3,
+)
+
+
+@given(st.lists(some_references, max_size=6), st.data())
+def test_places_of_edits_are_those_of_the_references(
+    given_sets: list[list[tuple[tuple[Edit, ...] | None, str | None]]], data: st.DataObject
+) -> None:
+    references = tuple(
+        tuple(Reference(k, edits, text) for k, (edits, text) in enumerate(several))
+        for several in given_sets
+    )
+    corpus = Corpus(("a b c",) * len(references), tuple(refs[::-1] for refs in references))
+    assert corpus.references == references
+    begin = data.draw(st.integers(0, len(references)))
+    part = slice(begin, data.draw(st.integers(0, len(references))))
+    for each, own in (
+        (corpus, references),
+        (corpus[part], references[part]),
+        (corpus[::2], references[::2]),
+    ):
+        places, flat = each.edit_places, [r for refs in own for r in refs]
+        assert each.most_references == max(map(len, own), default=0)
+        assert each.has_gold_edits == all(r.edits is not None for r in flat)
+        assert each.annotators == tuple(sorted({r.annotator for r in flat}))
+        assert places.sizes.tolist() == [len(refs) for refs in own]
+        assert places.annotators.tolist() == [r.annotator for r in flat]
+        ends = list(zip(places.start.tolist(), places.end.tolist(), strict=True))
+        assert [ends[a:b] for a, b in itertools.pairwise(places.at.tolist())] == [
+            [(edit.start, edit.end) for edit in r.edits or ()] for r in flat
+        ]
+        assert places.reach().tolist() == [
+            max((e.end for r in refs for e in r.edits or ()), default=0) for refs in own
+        ]
+
+
 def test_corpora_can_be_cut() -> None:
     corpus = Corpus.from_texts([f"s{i} a" for i in range(2500)], [[f"r{i}" for i in range(2500)]])
     assert [len(chunk) for chunk in corpus.batches] == [1024, 1024, 452]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +14,13 @@ import pytest
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError, PluginError
 from errata.evaluation import chosen_counts, draw_totals, evaluate, scores_of
+from errata.evaluation.contract import MANY
 from errata.io import read_hypotheses
+from errata.io.checks.lines import unlike_lines
 from errata.metrics import parse
 from errata.metrics.base import join_counts
 from errata.numbers import bootstrap_weights
+from errata.parameters import About
 from errata.resampling import bootstrap
 from errata.testing import example_corpus, example_systems
 from toy import Toy
@@ -160,6 +166,75 @@ def parallel() -> tuple[Corpus, Hypotheses]:
     right = [source.replace(" are ", " is ") for source in sources]
     shifted = [*right[:2], "An extra line that nobody asked for .", *right[2:-1]]
     return Corpus.from_texts(sources, [right]), Hypotheses("late", tuple(shifted))
+
+
+def many_sentences() -> tuple[Corpus, Hypotheses]:
+    """So many that they are counted beside the guard, and an output a line too early."""
+    words = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmnrst"]
+    draw = random.Random(0)
+    sources = tuple(" ".join([*draw.choices(words, k=9), "."]) for _ in range(MANY + 1))
+    return Corpus.from_texts(sources, [sources]), Hypotheses("late", (*sources[1:], sources[0]))
+
+
+def test_many_sentences_are_counted_while_their_output_is_looked_at() -> None:
+    corpus, late = many_sentences()
+    sources = corpus.sources
+    for threads in (1, 2):
+        with pytest.raises(InputError, match=r"late.*1 line earlier"):
+            evaluate("m2", corpus, late, resamples=0, threads=threads)
+    odd = Hypotheses("odd", ("", *sources[1:11], "", *(f"{s[:-2]}." for s in sources[12:])))
+    with pytest.warns(DataWarning) as said:
+        first = evaluate("gleu", corpus, odd, resamples=0, threads=2)
+    worse, spaces = sorted(str(each.message) for each in said)  # and none of empty lines
+    assert "are further from every reference" in worse
+    assert "spaces before punctuation" in spaces
+    again = evaluate("gleu", corpus, odd, resamples=0, threads=1)  # and nothing more
+    assert first["odd"] == again["odd"]
+
+
+def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:
+    """A metric that needs more than the corpus does not begin before the outputs were looked at."""
+    corpus, late = many_sentences()
+    counted: list[int] = []
+
+    class Costly(Toy):
+        def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
+            counted.append(len(corpus))
+            raise ValueError("no more money")
+
+    costly, free = Costly(), Costly()
+    object.__setattr__(costly, "about", About(needs=("a server",)))
+    object.__setattr__(free, "about", About(needs=("references",)))
+    for metric, begins in ((costly, False), (free, True)):
+        counted.clear()
+        with pytest.raises(InputError, match=r"late.*1 line earlier"):
+            evaluate(metric, corpus, late, resamples=0, threads=2)
+        assert bool(counted) is begins
+
+
+def test_counting_ends_when_the_output_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, late = many_sentences()
+    looked, counted = threading.Event(), []
+
+    def look(*given: Any) -> Any:
+        try:
+            return unlike_lines(*given)
+        finally:
+            looked.set()
+
+    class Patient(Toy):
+        about = About(needs=("references",))
+
+        def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
+            looked.wait(60)
+            time.sleep(0.1)  # until what was found is known outside that thread
+            counted.append(len(corpus))
+            return super().count(corpus, hypotheses)
+
+    monkeypatch.setattr("errata.evaluation.contract.unlike_lines", look)
+    with pytest.raises(InputError, match=r"late.*1 line earlier"):
+        evaluate(Patient(), corpus, late, resamples=0, threads=2)
+    assert len(counted) < len(corpus.batches)
 
 
 def test_a_shifted_output_is_refused_unless_the_guard_is_off() -> None:

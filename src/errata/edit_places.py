@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["EditPlaces", "begins"]
 
 
-def begins(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def begins(sizes: NDArray[Any]) -> NDArray[np.int64]:
     """Where parts of these sizes begin, and where the last ends.
 
     >>> begins(np.array([2, 0, 1])).tolist()

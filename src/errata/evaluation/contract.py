@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import ErrataError, InputError
 from errata.evaluation.given import check_inputs
-from errata.io.checks.lines import check_once
+from errata.io.checks.findings import refused
+from errata.io.checks.lines import check_once, settle_once, unlike_lines
 from errata.metrics.base import Metric
 from errata.metrics.unsettled import unsettled_of
 from errata.numbers import Floats, Ints, Progress
@@ -17,6 +19,10 @@ from errata.plugins import attributed, blamed, fault
 from errata.sums import summable
 
 __all__ = ["check_given", "checked_choice", "checked_counts"]
+
+# What of `About.needs` comes with the corpus: to count by it alone costs nothing but time.
+GIVEN = {"gold edits", "references", "gold edits or references"}
+MANY = 16_384  # sentences, before it pays to look at outputs beside counting
 
 
 def checked_counts(
@@ -34,15 +40,49 @@ def checked_counts(
     Of a ``part`` of a corpus they are unsettled where only the whole settles them.
     """
     check_inputs(metric, corpus, systems)
+
+    def counted(progress: Progress | None) -> list[Floats]:
+        with blamed(metric):
+            unsettled = unsettled_of(metric) if part else None
+            if unsettled is not None:
+                return unsettled.count_all(corpus, systems, threads=threads, progress=progress)
+            counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
+            _check_counts(metric, corpus, systems, counts, fault)
+        return [summable(each) for each in counts]
+
+    needs = {*metric.about.needs}
+    if guard and threads != 1 and len(corpus) > MANY and needs and needs <= GIVEN:
+        return _guarded_beside(corpus, systems, counted, progress)
     for hypotheses in systems if guard else ():
         check_once(corpus, hypotheses)
-    with blamed(metric):
-        unsettled = unsettled_of(metric) if part else None
-        if unsettled is not None:
-            return unsettled.count_all(corpus, systems, threads=threads, progress=progress)
-        counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
-        _check_counts(metric, corpus, systems, counts, fault)
-    return [summable(each) for each in counts]
+    return counted(progress)
+
+
+def _guarded_beside(
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    counted: Callable[[Progress], list[Floats]],
+    progress: Progress | None,
+) -> list[Floats]:
+    """Count while another thread looks whether the outputs fit; what it finds is said first.
+
+    Counting ends at the next sign of progress once an output is to be refused.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        looking = [pool.submit(unlike_lines, corpus, hypotheses) for hypotheses in systems]
+
+        def watched(done: int, total: int) -> None:
+            for each in looking:
+                if each.done():
+                    refused(each.result())
+            if progress is not None:
+                progress(done, total)
+
+        try:
+            return counted(watched)
+        finally:
+            for hypotheses, each in zip(systems, looking, strict=True):
+                settle_once(corpus, hypotheses, each.result(), stacklevel=5)
 
 
 def _check_counts(

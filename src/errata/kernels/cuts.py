@@ -292,6 +292,23 @@ def _bound(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def _alike(
+    options: cython.longlong[::1], tokens: cython.int[::1], o: cython.Py_ssize_t
+) -> cython.longlong:
+    """How many tokens an option begins with that the one before it has too: these are done."""
+    done: cython.longlong = 0
+    while (
+        done < options[o + 1] - options[o]
+        and done < options[o] - options[o - 1]
+        and tokens[options[o] + done] == tokens[options[o - 1] + done]
+    ):
+        done += 1
+    return done
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def _fill_planes(
     band: _Band,
     xi: cython.int[::1],
@@ -352,14 +369,19 @@ def _fill_planes(
         i0, i1, j0, j1 = xi[m], xi[m + 1], xj[m], xj[m + 1]
         dearest = 0
         for o in range(stages[m], stages[m + 1]):
-            for x in range(band.at[i0], band.at[i1 + 1]):
-                work[0, x] = FAR
-            work[0, band.at[i0] + j0 - band.low[i0]] = 0
-            now = 1
-            _relax(band, -1, i0, i1, j0, j1, work[0], work[1])
-            for t in range(options[o], options[o + 1]):
-                _relax(band, tokens[t], i0, i1, j0, j1, work[now], work[1 - now])
-                now = 1 - now
+            done = _alike(options, tokens, o) if shared and o > stages[m] else 0
+            if o == stages[m] or not shared:
+                for x in range(band.at[i0], band.at[i1 + 1]):
+                    work[0, x] = FAR
+                work[0, band.at[i0] + j0 - band.low[i0]] = 0
+                _relax(band, -1, i0, i1, j0, j1, work[0], work[0])
+            for t in range(options[o] + done, options[o + 1]):
+                now = done if shared else done % 2
+                done += 1
+                _relax(
+                    band, tokens[t], i0, i1, j0, j1, work[now], work[now + 1 if shared else 1 - now]
+                )
+            now = done if shared else done % 2
             through[o] = work[now, band.at[i1] + j1 - band.low[i1]]
             if through[o] > dearest:
                 dearest = through[o]
@@ -397,16 +419,8 @@ def _fill_planes(
             rows[done, 0] = lo - 1 if lo > ends[0] else ends[0]
             rows[done, 1] = hi
         for o in range(stages[m], stages[m + 1]):
-            # What the option has in common with the one before it is there already.
-            done = 0
-            if shared and o > stages[m]:
-                while (
-                    done < options[o + 1] - options[o]
-                    and done < options[o] - options[o - 1]
-                    and tokens[options[o] + done] == tokens[options[o - 1] + done]
-                ):
-                    done += 1
-            elif not shared and options[o + 1] > options[o]:
+            done = _alike(options, tokens, o) if shared and o > stages[m] else 0
+            if not shared and options[o + 1] > options[o]:
                 for x in range(cells):
                     work[0, x] = found[m, x]
             while done < options[o + 1] - options[o]:
@@ -553,8 +567,8 @@ def planes(
 
     ``a`` and ``b`` are source and hypothesis, and ``least`` is what any alignment of the two
     costs; stage m has the options ``stages[m]`` to ``stages[m + 1]``, option o the tokens
-    ``options[o]`` to ``options[o + 1]``. ``beyond`` are the planes found from the end, of all that is
-    turned round.
+    ``options[o]`` to ``options[o + 1]``. ``beyond`` are the planes found from the end, where
+    all that is given is turned round.
     """
     if not _fits(a, b, low, high, at, xi, xj, stages, options, tokens):
         _doors(a, b, low, high, at, xi, xj, stages, options, tokens)

@@ -23,7 +23,14 @@ from errata.io.checks.roles import check_sameness, check_worse
 from errata.kernels import letters
 from errata.numbers import Bools, plural
 
-__all__ = ["check_alignment", "check_lines", "check_once", "looked_at"]
+__all__ = [
+    "check_alignment",
+    "check_lines",
+    "check_once",
+    "looked_at",
+    "settle_once",
+    "unlike_lines",
+]
 
 # A line is out of place if a source at most WINDOW lines away is ALIKE, and by MARGIN more so than
 # its own. The 12 sound CoNLL-2014 outputs and 8 sets of human rewrites of the same text (Sakaguchi
@@ -65,11 +72,25 @@ def check_once(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = Non
 
     Of what `check_alignment` finds this leaves out what is odd about single lines by themselves.
     """
-    seen = looked_at(corpus)
-    if hypotheses.sentences not in seen:
-        found = check_alignment(corpus, hypotheses, path=path)
-        raise_or_warn([f for f in found if f.code not in BY_THEMSELVES], stacklevel=4)
-        seen.add(hypotheses.sentences)  # what was refused is so the next time too
+    settle_once(corpus, hypotheses, unlike_lines(corpus, hypotheses, path=path), stacklevel=5)
+
+
+def unlike_lines(
+    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None
+) -> list[Finding]:
+    """What `check_once` speaks of, unsaid yet; nothing of an output that was looked at before."""
+    if hypotheses.sentences in looked_at(corpus):
+        return []
+    found = check_alignment(corpus, hypotheses, path=path)
+    return [finding for finding in found if finding.code not in BY_THEMSELVES]
+
+
+def settle_once(
+    corpus: Corpus, hypotheses: Hypotheses, found: Sequence[Finding], *, stacklevel: int = 4
+) -> None:
+    """Raise or warn of what `unlike_lines` found; not again of the same output."""
+    raise_or_warn(found, stacklevel=stacklevel)
+    looked_at(corpus).add(hypotheses.sentences)  # what was refused is so the next time too
 
 
 def looked_at(corpus: Corpus) -> set[tuple[str, ...]]:

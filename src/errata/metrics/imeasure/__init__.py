@@ -45,6 +45,7 @@ from errata.metrics.imeasure.treebank import treebank_tokens
 from errata.metrics.ngrams import Spaces
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import About
+from errata.workers import circles_left
 
 __all__ = ["IMeasure"]
 
@@ -156,9 +157,10 @@ class IMeasure(Metric):
     ) -> list[Floats]:
         """The counts of every system; an output that several have is mixed for once."""
         if self.references == "mix":
-            return count_together(
-                self._count_mix, corpus, systems, threads=threads, progress=progress
-            )
+            with circles_left():  # hundreds of thousands of texts and columns, none in a circle
+                return count_together(
+                    self._count_mix, corpus, systems, threads=threads, progress=progress
+                )
         return super().count_all(corpus, systems, threads=threads, progress=progress)
 
     def _count_mix(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[Floats]:

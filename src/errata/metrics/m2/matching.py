@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
-from errata.edit_places import EditPlaces
+from errata.edit_places import EditPlaces, begins
 from errata.edits import with_edits
 from errata.errors import InputError
 from errata.kernels import maxmatch
@@ -92,14 +92,7 @@ def _gold(corpus: Corpus, duplicates: str) -> Gold:
     references = tuple(itertools.chain.from_iterable(edited.references))
     edits = tuple([reference.edits or () for reference in references])
     if duplicates == "once":
-        kept = list(edits)
-        for r in _with_a_place_twice(places):
-            kept[r] = _without_repeats(edits[r])
-        if kept != list(edits):
-            edits = tuple(kept)
-            places = EditPlaces.of([(Reference(edits=each),) for each in edits])._replace(
-                first=places.first
-            )
+        edits, places = _each_once(edits, places)
     flat = list(itertools.chain.from_iterable(edits))
     return Gold(places.first, references, edits, _pack(corpus, places, flat))
 
@@ -118,16 +111,34 @@ def _with_a_place_twice(places: EditPlaces) -> list[int]:
     return [int(reference) for reference in twice]
 
 
-def _without_repeats(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Leave out repeated edits; insertions stay, as the same word may be inserted twice."""
+def _each_once(
+    edits: tuple[tuple[Edit, ...], ...], places: EditPlaces
+) -> tuple[tuple[tuple[Edit, ...], ...], EditPlaces]:
+    """The edits of each reference, and their places, without those that repeat an earlier one."""
+    repeated = {r: _repeats(edits[r]) for r in _with_a_place_twice(places)}
+    gone = [places.at[r] + k for r, several in repeated.items() for k in several]
+    if not gone:
+        return edits, places
+    kept = list(edits)
+    for r, several in repeated.items():
+        kept[r] = tuple([edit for k, edit in enumerate(edits[r]) if k not in several])
+    stay = np.ones(len(places.start), np.bool_)
+    stay[gone] = False
+    return tuple(kept), places._replace(
+        at=begins(stay)[places.at], start=places.start[stay], end=places.end[stay]
+    )
+
+
+def _repeats(edits: tuple[Edit, ...]) -> list[int]:
+    """Which edits repeat an earlier one; insertions do not, as a word may be inserted twice."""
     seen: set[tuple[int, int, frozenset[str]]] = set()
-    kept = []
-    for edit in edits:
+    repeated = []
+    for k, edit in enumerate(edits):
         key = (edit.start, edit.end, frozenset(edit.replacements))
-        if edit.start == edit.end or key not in seen:
-            seen.add(key)
-            kept.append(edit)
-    return tuple(kept)
+        if edit.start != edit.end and key in seen:
+            repeated.append(k)
+        seen.add(key)
+    return repeated
 
 
 def _pack(corpus: Corpus, places: EditPlaces, edits: Sequence[Edit]) -> GoldEdits:
