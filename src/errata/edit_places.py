@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
 from errata.numbers import Bools
-
-if TYPE_CHECKING:
-    from errata.data import Reference
 
 __all__ = ["EditPlaces", "begins"]
 
@@ -45,7 +42,7 @@ class EditPlaces(NamedTuple):
     end: NDArray[np.int64]
 
     @classmethod
-    def of(cls, references: Sequence[tuple[Reference, ...]]) -> EditPlaces:
+    def of(cls, references: Sequence[Sequence[Any]]) -> EditPlaces:
         """Those of the references of each sentence."""
         every = list(chain.from_iterable(references))
         edits = [reference.edits for reference in every]

@@ -14,7 +14,7 @@ SRC = ROOT / "src" / "errata"
 LAYERS = [
     {"errors"},
     {"kernels"},
-    {"numbers", "edit_places", "data", "parameters", "plugins", "sums"}
+    {"numbers", "sums", "edit_places", "data", "parameters", "plugins"}
     | {"correlation", "workers", "cache"},
     {"edits", "io", "models", "datasets"},
     {"metrics", "human"},
