@@ -19,6 +19,6 @@ def test_threads_take_turns_quickly_and_leave_things_as_they_were() -> None:
         [2, 2, 2],
         threads=2,
     )
-    assert [each for each, _ in seen] == pytest.approx([1e-4] * 3)
-    assert all(value == pytest.approx(1e-4) for _, inner in seen for value in inner)
+    assert [each for each, _ in seen] == pytest.approx([1e-3] * 3)
+    assert all(value == pytest.approx(1e-3) for _, inner in seen for value in inner)
     assert sys.getswitchinterval() == before

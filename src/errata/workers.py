@@ -15,7 +15,7 @@ from errata.numbers import Progress
 
 __all__ = ["circles_left", "in_order", "parts"]
 
-TURN = 1e-4  # seconds
+TURN = 1e-3  # seconds
 _turns, _turning, _usual = threading.Lock(), 0, 0.0
 
 Job = TypeVar("Job")
@@ -60,10 +60,10 @@ def in_order(
 
 @contextmanager
 def _quick_turns() -> Iterator[None]:
-    """Let a thread that comes back from a kernel wait for the GIL a tenth of a millisecond at most.
+    """Let a thread that comes back from a kernel wait for the GIL a millisecond at most.
 
-    By default Python keeps it waiting for five, at the end of every kernel: two threads would be
-    no faster than one.
+    By default Python keeps it waiting for five, at the end of every kernel; and where threads take
+    it from one another every tenth of one, they are as slow.
     """
     global _turning, _usual
     with _turns:

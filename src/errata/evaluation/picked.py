@@ -20,6 +20,10 @@ def draw_totals(counts: Floats, choice: Ints, *, block: int = BLOCK) -> Floats:
 
 def chosen_counts(counts: Floats, choice: Ints) -> Floats:
     """Chosen counts of each sentence, mean over draws: ``[sentence, k]``."""
+    if len(choice) == 1:
+        taken: Floats = counts[np.arange(len(counts)), choice[0]]
+        nothing = choice[0] < 0
+        return np.where(nothing[:, None], 0.0, taken) if nothing.any() else taken
     picked = np.zeros((counts.shape[0], counts.shape[2]))
     known = _there(counts)
     for r in range(counts.shape[1]):

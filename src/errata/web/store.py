@@ -43,7 +43,16 @@ __all__ = ["Campaign", "ForbiddenError", "HeldTask", "Store", "TakenTask"]
 RETRIES = 3
 REMEMBERED = 1000  # tasks whose texts are kept, for the answers that come soon
 T = TypeVar("T")
-_CAMPAIGN = select(campaigns)
+_CAMPAIGN = select(  # what `Campaign` holds: read with every request, and no more of it
+    campaigns.c.id,
+    campaigns.c.name,
+    campaigns.c.state,
+    campaigns.c.design,
+    campaigns.c.systems,
+    campaigns.c.texts,
+    campaigns.c.languages,
+    campaigns.c.budget,
+)
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
 _SEEN = update(judges).where(judges.c.id == bindparam("judge_seen")).values(seen=bindparam("now"))
 _LINK = select(judges.c.generation, judges.c.state).where(judges.c.id == bindparam("judge"))
