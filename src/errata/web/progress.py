@@ -7,9 +7,17 @@ from typing import Literal
 from sqlalchemy import Connection, bindparam, func, select
 
 from errata.collect.design import Design
-from errata.web.schema import assignments, campaigns, items
+from errata.web.claims import not_written_by
+from errata.web.schema import assignments, campaigns, item_outputs, items, judges, writers
 
-__all__ = ["budgeted", "main_answers", "main_wanted", "may_come_back", "most_for_one"]
+__all__ = [
+    "budgeted",
+    "main_answers",
+    "main_wanted",
+    "may_come_back",
+    "most_for_one",
+    "without_reviewers",
+]
 
 _WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
 _ANSWERS = (
@@ -19,13 +27,16 @@ _ANSWERS = (
 )
 
 
-def most_for_one(connection: Connection, design: Design) -> int:
+def most_for_one(connection: Connection, design: Design, name: str = "") -> int:
     """How many tasks one judge can have at most, checks among them: each sentence comes once.
 
-    Where a judge may see other outputs of a sentence, each item does.
+    Where a judge may see other outputs of a sentence, each item does. Of reviews those are left out
+    whose texts the judge of this name wrote.
     """
     what = items.c.id if design.other_outputs else items.c.sentence
     query = select(func.count(what.distinct())).where(items.c.purpose == "main")
+    if design.kind == "review":
+        query = query.where(not_written_by(name))
     main = int(connection.execute(query).scalar_one())
     return round(main / (1 - design.repeats - design.control_share))
 
@@ -46,7 +57,44 @@ def may_come_back(connection: Connection, design: Design, judge: int) -> bool:
         )
         .limit(1)
     )
+    if design.kind == "review":
+        own = select(judges.c.name).where(judges.c.id == judge).scalar_subquery()
+        query = query.where(not_written_by(own))
     return connection.execute(query).first() is not None
+
+
+def without_reviewers(connection: Connection) -> int:
+    """How many reviews nobody can give: all judges who are there wrote the text, or had it.
+
+    Who let a task expire can have it again.
+    """
+    there = judges.c.state == "active"
+    people = connection.execute(select(func.count()).select_from(judges).where(there)).scalar_one()
+    wrote = (
+        select(func.count())
+        .select_from(item_outputs)
+        .join(writers, writers.c.output == item_outputs.c.output)
+        .join(judges, judges.c.name == writers.c.name)
+        .where(item_outputs.c.item == items.c.id, there)
+        .correlate(items)
+        .scalar_subquery()
+    )
+    had = (
+        select(func.count())
+        .select_from(assignments.join(judges, judges.c.id == assignments.c.judge))
+        .where(assignments.c.item == items.c.id, assignments.c.state != "expired", there)
+        .correlate(items)
+        .scalar_subquery()
+    )
+    lacking = items.c.wanted - items.c.given - (people - wrote - had)
+    query = select(func.sum(lacking)).where(
+        items.c.purpose == "main",
+        items.c.given < items.c.wanted,
+        items.c.parked.is_(False),
+        wrote > 0,
+        lacking > 0,
+    )
+    return int(connection.execute(query).scalar() or 0)
 
 
 def main_wanted(connection: Connection) -> int:
