@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import tracemalloc
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -25,10 +27,12 @@ from errata.human import compare
 from errata.human.agreement import judge_agreement
 from errata.io import read_judgments, read_m2
 from errata.io.ratings import read_ratings
+from errata.io.writers import render_writers
 from errata.training.recipe import Recipe
 from errata.training.regressors import plan_some
 from errata.web.answering import SentAnswer
 from errata.web.dashboard import Dashboard
+from errata.web.export_archive import archived_texts, parts_of
 from errata.web.export_edits import edits_left_out
 from errata.web.exports import (
     export_lines,
@@ -422,6 +426,30 @@ def test_a_reviewed_text_is_by_its_writers_or_by_who_made_it_better(make: Make) 
         assert found["reviewed.j1", number] == ({"j0"} if better else {"j1"})
         names = {"ann", "bo"} if number % 2 else {"ann"}
         assert found["reviewed.x_y", number] == ({"j0"} if better else names)
+
+
+def test_an_archive_holds_all_texts(make_sqlite: Make) -> None:
+    texts = material(5, 2, sharing=0)
+    texts = texts._replace(systems={"ä/b": texts.systems["S0"], "c": texts.systems["S1"]})
+    made = make_sqlite(Design(kind="review", overlap=0, repeats=0), texts)
+    while isinstance(held := made.store.claim(1), Holding):
+        made.store.submit(1, held.assignment, SentAnswer(1, {"text": "Wörter ."}))
+    content = b"".join(parts_of(archived_texts(made.database)))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        found = {name: archive.read(name).decode() for name in archive.namelist()}
+    expected = {name: list(lines()) for name, lines in text_files(made.database)}
+    assert set(expected) == {"reviewed.ä_b", "reviewed.c"}
+    expected["writers.jsonl"] = list(render_writers(writer_lines(made.database)))
+    assert len(expected["writers.jsonl"]) == 10
+    assert found == {name: "".join(f"{n}\n" for n in lines) for name, lines in expected.items()}
+
+
+def test_an_archive_has_each_name_once(make_sqlite: Make) -> None:
+    texts = material(5, 2, sharing=0)
+    texts = texts._replace(systems={"a/b": texts.systems["S0"], "a_b": texts.systems["S1"]})
+    made = make_sqlite(Design(kind="review", overlap=0, repeats=0), texts)
+    with pytest.raises(InputError, match=r"two files would be called reviewed\.a_b"):
+        archived_texts(made.database)
 
 
 def test_people_who_finished_get_their_code(make: Make) -> None:

@@ -305,10 +305,11 @@ def _people_figures(connection: Connection, campaign: Campaign, now: int) -> lis
 
 
 def _overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:
+    kind = campaign.design.kind
     return {
         "title": campaign.name,
         "state": campaign.state,
-        "forms": list(forms_of(campaign.design)),
+        "forms": [*forms_of(campaign.design), *(["texts"] if kind in WRITING else [])],
         "figures": figures,
         "warnings": [],
         "tables": [],
