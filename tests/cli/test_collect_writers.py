@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 from collecting import collect, running
 from command import errata_process
 from errata.io.writers import read_writers
-from served import Server
+from served import Server, free_port
 
 SOURCES = [f"he go to the {word} ." for word in ("sea", "wood", "town", "shop", "farm", "mill")]
 WRITING = ("--kind", "correct", "--slots", 2, "--repeats", 0, "--source", "src.txt")
@@ -125,9 +127,13 @@ def test_a_campaign_file_names_the_writers(folder: Path) -> None:
     )
     done = collect(folder, "new", "r.db", "--campaign", "c.toml")
     assert "11 of 11 texts" in done.stderr
+    with contextlib.closing(sqlite3.connect(folder / "r.db")) as database:
+        ((digests,),) = database.execute("SELECT digests FROM campaign").fetchall()
+    assert "the writers" in json.loads(digests)
     # The same line goes on; without the writers it would be another campaign.
     (folder / "d.toml").write_text((folder / "c.toml").read_text().rpartition("\nwriters")[0])
-    refused = collect(folder, "run", "r.db", "--campaign", "d.toml", code=2).stderr
+    other = ("--campaign", "d.toml", "--port", free_port())
+    refused = collect(folder, "run", "r.db", *other, code=2).stderr
     assert "the writers: missing since the campaign was made" in refused
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Select, func, select
 from errata.collect.design import Design
 from errata.io.writers import WrittenLine
 from errata.web.database import Database
-from errata.web.exports import BATCH_ROWS
+from errata.web.exports import BATCH_ROWS, LAST
 from errata.web.schema import (
     assignments,
     campaigns,
@@ -27,7 +27,6 @@ from errata.web.schema import (
 
 __all__ = ["text_lines", "text_slots", "texts_left_out", "written_lines"]
 
-_later = judgments.alias("later")
 _WRITTEN = (  # in the order that slots are filled in: as tasks were given, late ones last
     select(
         sentences.c.number,
@@ -45,15 +44,7 @@ _WRITTEN = (  # in the order that slots are filled in: as tasks were given, late
     .join(judges, judges.c.id == assignments.c.judge)
     .outerjoin(item_outputs, item_outputs.c.item == items.c.id)
     .outerjoin(outputs, outputs.c.id == item_outputs.c.output)
-    .where(
-        items.c.purpose == "main",
-        judgments.c.answer.is_not(None),
-        ~select(_later.c.id)
-        .where(
-            _later.c.assignment == judgments.c.assignment, _later.c.revision > judgments.c.revision
-        )
-        .exists(),
-    )
+    .where(items.c.purpose == "main", judgments.c.answer.is_not(None), LAST)
     .order_by(sentences.c.number, assignments.c.late, assignments.c.id)
 )
 _EVERYTHING = (  # sentences of the organiser's own examples have no stratum

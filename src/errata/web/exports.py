@@ -32,6 +32,7 @@ from errata.web.schema import (
 )
 
 __all__ = [
+    "LAST",
     "StoredRow",
     "answers_stored",
     "export_lines",
@@ -91,7 +92,7 @@ _ROWS = (
     .join(sentences, sentences.c.id == items.c.sentence)
     .join(judges, judges.c.id == assignments.c.judge)
 )
-_LAST = ~(
+LAST = ~(  # the last revision of an answer
     select(_later.c.id)
     .where(_later.c.assignment == judgments.c.assignment, _later.c.revision > judgments.c.revision)
     .exists()
@@ -105,7 +106,7 @@ _SHOWN = (
 
 
 def _query(*, checks: bool, blocked: bool, revisions: bool, by_sentence: bool) -> Select[Any]:
-    conditions = [] if revisions else [_LAST]
+    conditions = [] if revisions else [LAST]
     if not checks:
         conditions.append(items.c.purpose.in_(("main", "repeat")))
     if not blocked:
