@@ -68,31 +68,35 @@ def without_reviewers(connection: Connection) -> int:
 
     Who let a task expire can have it again.
     """
-    there = judges.c.state == "active"
-    people = connection.execute(select(func.count()).select_from(judges).where(there)).scalar_one()
+    there = select(judges).where(judges.c.state == "active").subquery()
+    people = connection.execute(select(func.count()).select_from(there)).scalar_one()
+    # Counted for all items at once. The name is taken by itself, for else SQLite would look every
+    # judge up in the index of every output.
     wrote = (
-        select(func.count())
-        .select_from(item_outputs)
+        select(item_outputs.c.item, func.count().label("many"))
         .join(writers, writers.c.output == item_outputs.c.output)
-        .join(judges, judges.c.name == writers.c.name)
-        .where(item_outputs.c.item == items.c.id, there)
-        .correlate(items)
-        .scalar_subquery()
+        .where(func.coalesce(writers.c.name, "").in_(select(there.c.name)))
+        .group_by(item_outputs.c.item)
+        .subquery()
     )
     had = (
-        select(func.count())
-        .select_from(assignments.join(judges, judges.c.id == assignments.c.judge))
-        .where(assignments.c.item == items.c.id, assignments.c.state != "expired", there)
-        .correlate(items)
-        .scalar_subquery()
+        select(assignments.c.item, func.count().label("many"))
+        .where(assignments.c.judge.in_(select(there.c.id)), assignments.c.state != "expired")
+        .group_by(assignments.c.item)
+        .subquery()
     )
-    lacking = items.c.wanted - items.c.given - (people - wrote - had)
-    query = select(func.sum(lacking)).where(
-        items.c.purpose == "main",
-        items.c.given < items.c.wanted,
-        items.c.parked.is_(False),
-        wrote > 0,
-        lacking > 0,
+    left = people - wrote.c.many - func.coalesce(had.c.many, 0)
+    lacking = items.c.wanted - items.c.given - left
+    query = (
+        select(func.sum(lacking))
+        .join(wrote, wrote.c.item == items.c.id)
+        .outerjoin(had, had.c.item == items.c.id)
+        .where(
+            items.c.purpose == "main",
+            items.c.parked.is_(False),
+            items.c.given < items.c.wanted,
+            lacking > 0,
+        )
     )
     return int(connection.execute(query).scalar() or 0)
 
