@@ -144,6 +144,13 @@ def test_without_the_file_nothing_is_known(folder: Path) -> None:
     assert met > 0
 
 
+def test_writers_who_are_all_forgotten_are_none(folder: Path) -> None:
+    """Their file is empty then, and the texts are reviewed all the same."""
+    (folder / WRITERS).write_text("")
+    done = collect(folder, "new", "r.db", *REVIEW, "--judges", 3, *SLOTS)
+    assert f"{WRITERS} says who wrote 0 of 11 texts" in done.stderr
+
+
 def reviewed_by_anybody(folder: Path) -> int:
     """How many tasks the first judge gets."""
     many = 0

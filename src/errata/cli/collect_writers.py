@@ -67,7 +67,7 @@ def _read(
     called = {Path(name).name: some for name, some in lines.items()}
     found = known_writers(read_writers(path), called, len(texts.sources), path)
     some, every = texts_of_known_writers(texts._replace(writers=found))
-    if not some:
+    if found and not some:
         raise InputError(
             "it names the writer of none of the texts",
             path=path,
