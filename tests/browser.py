@@ -96,11 +96,16 @@ def save_into(browser: Any, folder: Path) -> None:
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
 
 
-def saved(path: Path) -> str:
-    """What the browser saved there, once it is whole: an empty file only keeps its name free."""
+def until_saved(path: Path) -> None:
+    """Wait for what the browser saves to be whole: an empty file only keeps its name free."""
     end = time.monotonic() + 5 * PATIENCE
     while not (path.exists() and path.stat().st_size) and time.monotonic() < end:
         time.sleep(0.05)
+
+
+def saved(path: Path) -> str:
+    """What the browser saved there, once it is whole."""
+    until_saved(path)
     return path.read_text(encoding="utf-8")
 
 

@@ -253,6 +253,11 @@ why = "a word twice"
 provider = "sona"
 places = 3
 """
+WRITERS = (
+    b'{"sentence": 0, "judge": "ann", "text": "He goes .", "file": "new.minimal.0"}\n'
+    b'{"sentence": 1, "judge": "bo", "text": "She likes it .", "file": "new.minimal.0"}\n'
+    b'{"sentence": 1, "judge": "cy", "text": "She loves it ."}\n'
+)
 JUDGE_LIST = b"name,quota,provider,external id\nann,10,,\n,5,panel,P1\nbob,,,\n"
 
 
@@ -261,6 +266,14 @@ def _campaign(path: Path) -> object:
     from errata.io.campaign_files import read_campaign_file
 
     return read_campaign_file(path, design_of)
+
+
+def _writers(path: Path) -> object:
+    from errata.collect.writers import known_writers
+    from errata.io.writers import read_writers
+
+    lines = {"new.minimal.0": ("He goes .", "She likes it .")}
+    return known_writers(read_writers(path), lines, 2, str(path))
 
 
 def _board(path: Path) -> object:
@@ -416,6 +429,7 @@ TARGETS = (
     Target("card", lambda: [CARD], _card, ".toml"),
     Target("claims", lambda: [CLAIMS], _claims, ".txt"),
     Target("campaign", lambda: [CAMPAIGN], _campaign, ".toml"),
+    Target("writers", lambda: [WRITERS], _writers, ".jsonl"),
     *(
         [Target("judges", lambda: [JUDGE_LIST], _reader("errata.web.imports", "read_judge_list"))]
         if find_spec("sqlalchemy")

@@ -143,7 +143,7 @@ def test_inputs_and_addresses_may_stand_in_the_file(folder: Path) -> None:
     assert "judge1: https://x.org/judge#" in again.stdout
     (folder / "s.toml").write_text("[inputs]\nsample = true\n")
     collect(folder, "new", "s.db", "--campaign", "s.toml")
-    known = {"references", "documents", "consent", "pilot", "separate"}  # in other tests
+    known = {"references", "documents", "consent", "pilot", "separate", "writers"}  # in other tests
     said = {"name", "source", "outputs", "instructions", "language", "text_language", "no_guard"}
     assert set(INPUTS) == known | said | {"sample"}
     from errata.cli.collect import command

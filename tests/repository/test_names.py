@@ -47,6 +47,7 @@ FLOORS = {
     "ter": "TER between texts, and the kernel that counts it",
     "training": "the room, and the tables of what was trained",
     "trueskill": "the ranker, and the kernel that plays",
+    "writers": "who wrote which line, as files; who is left to review it",
 }
 
 

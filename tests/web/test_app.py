@@ -242,6 +242,24 @@ def test_who_has_nothing_left_is_thanked_and_who_may_get_more_waits(make_sqlite:
             assert (body["tasks"], body["state"]) == ([], "finished")
 
 
+def test_who_wrote_all_that_is_left_is_thanked(make_sqlite: Make) -> None:
+    """Also while another reviews it: it will never come to its writer."""
+    texts = material(2, 1, sharing=0.0)
+    wrote = dict.fromkeys(enumerate(texts.systems["S0"]), ("j0",))
+    design = Design(kind="review", judges=2, overlap=0.0, repeats=0)
+    made = make_sqlite(design, texts._replace(writers=wrote))
+    with served(str(made.database.path)) as server:
+        writer, other = server.token(1), server.token(2)
+        for _ in range(2):
+            (task,) = server.call("POST", "tasks", {"ahead": 1}, token=other)[1]["tasks"]
+            _, body = server.call("POST", "tasks", {"ahead": 1}, token=writer)
+            assert (body["tasks"], body["state"]) == ([], "finished")
+            path, sent = f"tasks/{task['id']}/judgment", {"revision": 1, "answer": {"accept": True}}
+            assert server.call("PUT", path, sent, token=other)[0] == 201
+        _, shown = server.call("GET", "admin/status", token=server.admin)
+        assert "Nobody can review" not in json.dumps(shown)
+
+
 def test_a_budget_that_is_used_up_is_the_end(make_sqlite: Make) -> None:
     design = Design(judges=2, rankings=1, repeats=0, controls=0, overlap=0)
     made = make_sqlite(design, wanted=3)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import Connection, insert, inspect, select, text, update
 
 import postgres
 from campaigns import material
@@ -31,7 +31,7 @@ from errata.web.answering import SentAnswer
 from errata.web.clock import SteadyClock
 from errata.web.database import backup, create_database, holds_campaign, open_database, serving
 from errata.web.founding import PlannedCampaign, design_campaign, store_campaign
-from errata.web.people import InvitedJudge, add_judges, forget_judge, invited
+from errata.web.people import InvitedJudge, add_judges, forget_judge, forget_judges, invited
 from errata.web.schema import identities, judgments, metadata
 from errata.web.snapshots import EVERY_MS, Snapshots, snapshots_of
 from errata.web.store import Store
@@ -73,7 +73,7 @@ def test_sqlite_is_set_up_to_lose_nothing(make_sqlite: Make) -> None:
         (
             "CREATE TABLE schema (id, version, program); "
             "INSERT INTO schema VALUES (1, 99, 'errata 9')",
-            "schema 99, and this program knows 1; install a newer errata",
+            f"schema 99, and this program knows {schema.VERSION}; install a newer errata",
         ),
     ],
 )
@@ -175,15 +175,16 @@ def _add_column(connection: Connection) -> None:
 def test_older_schemas_are_migrated_after_a_backup(make_sqlite: Make) -> None:
     path = make_sqlite(Design()).database.path
     assert path is not None
-    steps = {**schema.MIGRATIONS, 2: _add_column}
+    now, new = schema.VERSION, schema.VERSION + 1
+    steps = {**schema.MIGRATIONS, new: _add_column}
     database = open_database(str(path), steps=steps)
     with database.reading() as connection:
         assert connection.execute(text("SELECT mood FROM campaign")).scalar_one() is None
-        assert connection.execute(select(schema.schemas.c.version)).scalar_one() == 2
+        assert connection.execute(select(schema.schemas.c.version)).scalar_one() == new
     database.close()
     open_database(str(path), steps=steps).close()
-    open_database(f"{path}.schema1").close()  # the copy is of the old schema, and whole
-    with pytest.raises(InputError, match="schema 2, and this program knows 1"):
+    open_database(f"{path}.schema{now}").close()  # the copy is of the old schema, and whole
+    with pytest.raises(InputError, match=f"schema {new}, and this program knows {now}"):
         open_database(str(path))
 
 
@@ -195,7 +196,7 @@ def _fails(connection: Connection) -> None:
 def test_a_step_that_fails_leaves_the_old_schema(make_sqlite: Make) -> None:
     path = make_sqlite(Design()).database.path
     with pytest.raises(RuntimeError):
-        open_database(str(path), steps={**schema.MIGRATIONS, 2: _fails})
+        open_database(str(path), steps={**schema.MIGRATIONS, schema.VERSION + 1: _fails})
     database = open_database(str(path))
     with database.reading() as connection:
         columns = connection.execute(text("SELECT * FROM campaign")).keys()
@@ -211,10 +212,58 @@ def test_every_released_schema_opens(path: Path, tmp_path: Path) -> None:
     connection.close()
     database = open_database(str(old))
     store = Store(database, rng=np.random.default_rng(0))
-    assert store.campaign().design.kind == "rank"
+    assert store.campaign().design.kind == ("review" if path.stem == "schema-2" else "rank")
     assert isinstance(store.claim(1), Holding)
     with database.reading() as reading:
         assert reading.execute(select(judgments)).all()
+        assert reading.execute(select(schema.schemas.c.version)).scalar_one() == schema.VERSION
+        tables = {table.name: {*table.c.keys()} for table in metadata.sorted_tables}
+        there = inspect(reading)
+        assert tables == {
+            name: {column["name"] for column in there.get_columns(name)}
+            for name in there.get_table_names()
+        }
+    database.close()
+
+
+def reviewing(make: Make) -> Made:
+    """Reviews of texts by a judge who is called like a system, and by nobody known."""
+    texts = material(6, 2, sharing=0)
+    texts = texts._replace(systems={"j0": texts.systems["S0"], "x": texts.systems["S1"]})
+    return make(Design(kind="review", judges=1, overlap=0, repeats=0), texts)
+
+
+def test_reviews_of_the_first_schema_are_kept_from_the_same_judges(make: Make, place: str) -> None:
+    """Before there were writers, a judge who was called like a system wrote its texts."""
+    before = reviewing(make).database
+    with before.writing() as connection:
+        rows = connection.execute(select(schema.writers.c.output, schema.writers.c.name)).all()
+        schema.writers.drop(connection)
+        connection.execute(update(schema.schemas).values(version=1))
+    before.close()
+    database = open_database(place)
+    with database.reading() as connection:
+        after = connection.execute(select(schema.writers.c.output, schema.writers.c.name)).all()
+        assert sorted(after) == sorted(rows)
+        assert {row.name for row in after} == {"j0", "x"}
+    store = Store(database, rng=np.random.default_rng(0))
+    tasks = 0
+    while isinstance(held := store.claim(1), Holding):
+        store.submit(1, held.assignment, SentAnswer(1, {"accept": True}))
+        tasks += 1
+    assert tasks == 6
+    database.close()
+
+
+def test_the_first_step_still_makes_the_first_schema(place: str) -> None:
+    database = create_database(place, steps={1: schema.MIGRATIONS[1]})
+    with database.reading() as connection:
+        found = set(inspect(connection).get_table_names())
+    database.close()
+    assert found == set(metadata.tables) - {"writer"}
+    database = open_database(place)
+    with database.reading() as connection:
+        assert set(inspect(connection).get_table_names()) == set(metadata.tables)
     database.close()
 
 
@@ -276,9 +325,10 @@ FORGOTTEN = (b"Wilhelmina", b"EXTERNAL-0042", b"SESSION-77", b"REMARKABLE")
 
 
 def to_be_forgotten(made: Made) -> InvitedJudge:
-    """A judge of a panel who has answered, with comments."""
+    """A judge of a panel who has answered, with comments, and wrote a text that others review."""
     who = add_judges(made.database, ["Wilhelmina-Unmistakable"], now=1)[0]
     with made.database.writing() as connection:
+        connection.execute(insert(schema.writers).values(output=1, name=who.name))
         connection.execute(
             insert(identities).values(
                 judge=who.id,
@@ -350,6 +400,34 @@ def test_who_is_forgotten_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
     assert [row.comment for row in rows if row.comment] == ["stays"]
     with pytest.raises(InputError, match="no judge"):
         forget_judge(made.database, new, now=3)
+
+
+def test_writers_are_forgotten_whether_they_judge_or_not(make: Make) -> None:
+    texts = material(6, 1, sharing=0)
+    wrote = dict.fromkeys(enumerate(texts.systems["S0"]), ("ann", "j0"))
+    design = Design(kind="review", judges=2, overlap=0, repeats=0)
+    made = make(design, texts._replace(writers=wrote))
+
+    def names() -> set[str]:
+        with made.database.reading() as connection:
+            return set(connection.execute(select(schema.writers.c.name)).scalars())
+
+    assert names() == {"S0", "ann", "j0"}
+    for nobody in ("S0", "bo"):  # a system, and a stranger
+        with pytest.raises(InputError, match="there is no judge"):
+            forget_judges(made.database, ["ann", nobody], now=1)
+    assert names() == {"S0", "ann", "j0"}  # all or none
+    assert forget_judges(made.database, ["ann"], now=1) == []
+    assert names() == {"S0", "j0"}
+    (left,) = forget_judges(made.database, ["j0"], now=2)
+    assert left.startswith("forgotten-")
+    assert names() == {"S0"}
+    with made.database.reading() as connection:
+        told = [
+            json.loads(row) for row in connection.execute(select(schema.events.c.detail)).scalars()
+        ]
+    assert {"texts": 6} in told
+    assert "ann" not in repr(told)
 
 
 def test_a_backup_is_whole_and_replaces_nothing_by_half(make_sqlite: Make, tmp_path: Path) -> None:

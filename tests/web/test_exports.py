@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import tracemalloc
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -25,15 +27,23 @@ from errata.human import compare
 from errata.human.agreement import judge_agreement
 from errata.io import read_judgments, read_m2
 from errata.io.ratings import read_ratings
+from errata.io.writers import render_writers
 from errata.training.recipe import Recipe
 from errata.training.regressors import plan_some
 from errata.web.answering import SentAnswer
 from errata.web.dashboard import Dashboard
+from errata.web.export_archive import archived_texts, parts_of
 from errata.web.export_edits import edits_left_out
-from errata.web.exports import export_lines, judgments_in, text_files, texts_without_room
+from errata.web.exports import (
+    export_lines,
+    judgments_in,
+    text_files,
+    texts_without_room,
+    writer_lines,
+)
 from errata.web.forms import FORMS_OUT, ExportForm
 from errata.web.imports import counts_between, read_judge_list
-from errata.web.people import set_state_of_judge
+from errata.web.people import forget_judge, set_state_of_judge
 from errata.web.schema import identities
 from stored_campaigns import Made, Make
 
@@ -337,6 +347,109 @@ def test_reviewed_texts_are_the_accepted_or_better_ones(make_sqlite: Make) -> No
         made.store.submit(1, held.assignment, SentAnswer(1, answer))
     ((name, lines),) = text_files(made.database)
     assert (name, list(lines())) == ("reviewed.w0", ["a b C", "d e F"])
+
+
+def wrote(made: Made, **options: Any) -> dict[tuple[str, int], set[str]]:
+    """Who wrote each line of the files; each line is checked to be what the file has."""
+    files = {name: list(lines()) for name, lines in text_files(made.database, mark="#", **options)}
+    found: dict[tuple[str, int], set[str]] = {}
+    for each in writer_lines(made.database, **options):
+        assert not each.file or files[each.file][each.sentence] == each.text
+        found.setdefault((each.file, each.sentence), set()).add(each.judge)
+    return found
+
+
+def test_every_line_has_its_writer(make: Make) -> None:
+    design = Design(
+        kind="correct", instructions=("minimal", "fluency"), slots=2, judges=4, repeats=0
+    )
+    texts = material(12, 2)
+    made = make(design, texts)
+    expected: dict[tuple[str, int, str], set[str]] = {}
+    for judge in made.judges:
+        while isinstance(held := made.store.claim(judge.id), Holding):
+            body = made.store.task(judge.id, held.assignment).body
+            number = texts.sources.index(body["source"])
+            text = body["source"] if number % 3 == 0 else f"{body['source']} {judge.name}"
+            answer = {"unchanged": True} if number % 3 == 0 else {"text": text}
+            made.store.submit(judge.id, held.assignment, SentAnswer(1, answer))
+            expected.setdefault((body["instruction"], number, text), set()).add(judge.name)
+    found = wrote(made)
+    assert set(found) == {
+        (f"{name}.{slot}", k)
+        for name in design.instructions for slot in (0, 1) for k in range(12)
+    }  # fmt: skip
+    told: dict[tuple[str, int, str], set[str]] = {}
+    for each in writer_lines(made.database):
+        key = (each.file.partition(".")[0], each.sentence, each.text)
+        told.setdefault(key, set()).add(each.judge)
+    assert told == expected
+    begun = writer_lines(made.database, begin="new.")
+    assert {each.file for each in begun} == {f"new.{file}" for file, _ in found}
+    # Whoever is forgotten has no name, and whoever is blocked no line.
+    forget_judge(made.database, "j1", now=1)
+    set_state_of_judge(made.database, "j2", "blocked", now=1)
+    assert {name for names in wrote(made).values() for name in names} == {"j0", "j3"}
+    assert {n for names in wrote(made, blocked=True).values() for n in names} == {"j0", "j2", "j3"}
+
+
+def test_who_wrote_late_is_known_too(make_sqlite: Make) -> None:
+    """No file has the line; another may have written the same."""
+    made = make_sqlite(Design(kind="correct", judges=2, repeats=0), material(1, 2))
+    first = made.store.claim(1)
+    assert isinstance(first, Holding)
+    made.store.give_back(1, first.assignment)
+    other = made.store.claim(2)
+    assert isinstance(other, Holding)
+    for judge, held in ((2, other), (1, first)):
+        made.store.submit(judge, held.assignment, SentAnswer(1, {"text": "The same ."}))
+    assert wrote(made) == {("minimal.0", 0): {"j1"}, ("", 0): {"j0"}}
+
+
+def test_a_reviewed_text_is_by_its_writers_or_by_who_made_it_better(make: Make) -> None:
+    texts = material(9, 2, sharing=0)
+    texts = texts._replace(systems={"j1": texts.systems["S0"], "x/y": texts.systems["S1"]})
+    own = {(k, text): ("ann", "bo")[: 1 + k % 2] for k, text in enumerate(texts.systems["x/y"])}
+    design = Design(kind="review", judges=2, overlap=0, repeats=0)
+    made = make(design, texts._replace(writers=own))
+    for judge in made.judges:
+        while isinstance(held := made.store.claim(judge.id), Holding):
+            source = made.store.task(judge.id, held.assignment).body["source"]
+            better = texts.sources.index(source) % 3 == 0
+            answer = {"text": f"{source} better"} if better else {"accept": True}
+            made.store.submit(judge.id, held.assignment, SentAnswer(1, answer))
+    found = wrote(made)
+    assert {file for file, _ in found} == {"reviewed.j1", "reviewed.x_y"}
+    for number in range(9):
+        better = number % 3 == 0
+        # Nobody is called x/y, so it is no writer; all but those of j1 went to the first.
+        assert found["reviewed.j1", number] == ({"j0"} if better else {"j1"})
+        names = {"ann", "bo"} if number % 2 else {"ann"}
+        assert found["reviewed.x_y", number] == ({"j0"} if better else names)
+
+
+def test_an_archive_holds_all_texts(make_sqlite: Make) -> None:
+    texts = material(5, 2, sharing=0)
+    texts = texts._replace(systems={"ä/b": texts.systems["S0"], "c": texts.systems["S1"]})
+    made = make_sqlite(Design(kind="review", overlap=0, repeats=0), texts)
+    while isinstance(held := made.store.claim(1), Holding):
+        made.store.submit(1, held.assignment, SentAnswer(1, {"text": "Wörter ."}))
+    content = b"".join(parts_of(archived_texts(made.database)))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        found = {name: archive.read(name).decode() for name in archive.namelist()}
+    expected = {name: list(lines()) for name, lines in text_files(made.database)}
+    assert set(expected) == {"reviewed.ä_b", "reviewed.c"}
+    expected["writers.jsonl"] = list(render_writers(writer_lines(made.database)))
+    assert len(expected["writers.jsonl"]) == 10
+    assert found == {name: "".join(f"{n}\n" for n in lines) for name, lines in expected.items()}
+
+
+def test_an_archive_has_each_name_once(make_sqlite: Make) -> None:
+    texts = material(5, 2, sharing=0)
+    texts = texts._replace(systems={"a/b": texts.systems["S0"], "a_b": texts.systems["S1"]})
+    made = make_sqlite(Design(kind="review", overlap=0, repeats=0), texts)
+    with pytest.raises(InputError, match=r"two files would be called reviewed\.a_b"):
+        archived_texts(made.database)
 
 
 def test_people_who_finished_get_their_code(make: Make) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from browser import (
     saved,
     screenshot,
     until,
+    until_saved,
 )
 from campaigns import material
 from errata.web.schema import judges
@@ -114,6 +116,27 @@ def test_every_part_is_shown(browser: Any, watched: ServedCampaign) -> None:
     with dark(browser):
         assert_accessible(browser)
         screenshot(browser, "organiser-dark")
+
+
+def test_texts_are_saved_as_one_file(browser: Any, tmp_path: Path) -> None:
+    with campaign_served(tmp_path, design_for("correct", 1)) as one:
+        own = one.server.token(1)
+        (task,) = one.server.call("POST", "tasks", {"ahead": 1}, token=own)[1]["tasks"]
+        sent = {"revision": 1, "answer": {"text": "A better one ."}}
+        assert one.server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=own)[0] == 201
+        organiser(browser, one)
+        until(browser, "document.querySelector('.forms li:not([hidden])') !== null")
+        forms = [each.text for each in css(browser, "#export button") if each.is_displayed()]
+        assert forms == ["texts", "details", "people"]
+        save_into(browser, tmp_path)
+        click_named(browser, "texts")
+        archive = tmp_path / "texts.zip"
+        until_saved(archive)
+        with zipfile.ZipFile(archive) as found:
+            assert found.namelist() == ["minimal.0", "writers.jsonl"]
+            assert b"A better one .\n" in found.read("minimal.0")
+            assert json.loads(found.read("writers.jsonl"))["judge"] == "j0"
+        assert_fine(browser, one.server)
 
 
 def test_figures_renew_themselves_and_disturb_nobody(browser: Any, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from errata.web.people import (
     set_quota,
     set_state_of_judge,
 )
+from errata.web.progress import may_come_back, without_reviewers
 from errata.web.schema import assignments, campaigns, events, items, judges, judgments, sentences
 from errata.web.standing import judge_standing
 from errata.web.store import ForbiddenError
@@ -627,6 +628,73 @@ def test_nobody_reviews_a_text_of_his_own(make: Make) -> None:
             made.store.submit(judge.id, held.assignment, SentAnswer(1, {"accept": True}))
     check_invariants(made)
     assert rng is not None
+
+
+def shown_in(task: Any) -> str:
+    """The text that a task of a review shows."""
+    segments = task.body["outputs"][0]["segments"]
+    return " ".join(text for kind, text in segments if kind not in ("old", "del"))
+
+
+def test_nobody_reviews_what_they_wrote_in_files_of_several_writers(make: Make) -> None:
+    """A line is by one, by the other or, where they wrote the same, by both; names are exact."""
+    several = ("j0", "J0", "j1", 'j"1', "j_", ", ", "j0 ")  # two of them are judges
+    texts = material(42, 2, sharing=0)
+    wrote = {
+        (number, text): tuple(sorted({several[(number + slot) % 7], several[number // 7]}))
+        for slot, system in enumerate(texts.systems.values())
+        for number, text in enumerate(system)
+    }
+    made = make(
+        Design(kind="review", judges=2, overlap=0.5, repeats=0.1), texts._replace(writers=wrote)
+    )
+    people = add_judges(made.database, ["J0", ", ", "stranger"], now=0)
+    given: Counter[str] = Counter()
+    for judge in (*made.judges, *people):
+        while isinstance(held := made.store.claim(judge.id), Holding):
+            task = made.store.task(judge.id, held.assignment)
+            number = texts.sources.index(task.body["source"])
+            assert judge.name not in wrote[number, shown_in(task)]
+            made.store.submit(judge.id, held.assignment, SentAnswer(1, skip="undecided"))
+            given[judge.name] += 1
+    check_invariants(made)
+    assert set(given) == {"j0", "j1", "J0", ", ", "stranger"}
+    with made.database.reading() as connection:  # three of the five may see each text, or more
+        left = connection.execute(select(items.c.id).where(items.c.parked.is_(False))).all()
+    assert left == []
+
+
+def test_what_is_left_is_counted_without_own_texts(make: Make) -> None:
+    texts = material(10, 1, sharing=0)
+    wrote = {(k, text): ("j0",) for k, text in enumerate(texts.systems["S0"]) if k < 7}
+    made = make(
+        Design(kind="review", judges=2, overlap=0, repeats=0), texts._replace(writers=wrote)
+    )
+    one, other = (judge.id for judge in made.judges)
+    with made.database.reading() as connection:
+        quotas = [judge_standing(made.store, connection, k)[1].quota for k in (one, other, one)]
+        assert quotas == [3, 10, 3]
+        assert without_reviewers(connection) == 0
+    set_state_of_judge(made.database, "j1", "blocked", now=1)
+    with made.database.reading() as connection:
+        assert without_reviewers(connection) == 7
+    set_state_of_judge(made.database, "j1", "active", now=2)
+    held = made.store.claim(other)
+    assert isinstance(held, Holding)
+    number = texts.sources.index(made.store.task(other, held.assignment).body["source"])
+    made.store.submit(other, held.assignment, SentAnswer(1, skip="undecided"))
+    with made.database.reading() as connection:
+        assert without_reviewers(connection) == (number < 7)
+    rng = np.random.default_rng(0)
+    while work(made, one, rng) is not None:
+        pass
+    assert made.store.claim(one) == Nothing("nothing")
+    held = made.store.claim(other)
+    assert isinstance(held, Holding)
+    with made.database.reading() as connection:  # it will never be given to its writer
+        design = made.store.campaign(connection).design
+        assert not may_come_back(connection, design, one)
+        assert may_come_back(connection, design, 99)
 
 
 def test_context_is_shown_within_a_document(make: Make) -> None:

@@ -215,6 +215,30 @@ def test_unblinding(make_sqlite: Make) -> None:
         assert all(0.8 * low <= size <= 1.2 * high for size in sizes[purpose]), purpose
 
 
+def test_who_wrote_a_text_reaches_no_browser(make_sqlite: Make) -> None:
+    """Neither of judges nor of the organiser; and it is in no export but that of texts."""
+    texts = material(6, 2, sharing=0)
+    wrote = {
+        (k, text): ("Wilhelmina", "j1") for t in texts.systems.values() for k, text in enumerate(t)
+    }
+    design = Design(kind="review", judges=1, overlap=0, repeats=0)
+    campaign = make_sqlite(design, texts._replace(writers=wrote))
+    said = []
+    with served(str(campaign.database.path)) as server:
+        token = server.token(1)
+        while task := claimed(server, token):
+            sent = {"revision": 1, "answer": {"accept": True}}
+            said += [task, server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=token)]
+        said += [server.call("GET", path, token=token) for path in ("me", "tasks?last=5")]
+        for part in ("status", "ranking", "judges", "items"):
+            said.append(server.call("GET", f"admin/{part}", token=server.admin))
+    assert len(said) > 24
+    said += [list(export_lines(campaign.database, "details"))]
+    said += [list(export_lines(campaign.database, "people"))]
+    assert "Wilhelmina" not in repr(said)
+    assert "S0" in repr(said)  # which the organiser may know
+
+
 # --- forged answers or times
 
 JSON = st.recursive(

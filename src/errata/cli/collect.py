@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -225,7 +226,8 @@ def try_campaign(address: SaidAddress, form: Form) -> None:
     default="jsonl",
     show_default=True,
     help="What to write: judgments that errata rank reads, everything (details), scores, edits, "
-    "texts (a file for each instruction and slot), or who finished (people).",
+    "texts (a file for each instruction and slot, and one that says who wrote which line), or who "
+    "finished (people).",
 )
 @click.option("--with-blocked", is_flag=True, help="With the answers of judges who were blocked.")
 @click.option(
@@ -235,7 +237,8 @@ def try_campaign(address: SaidAddress, form: Form) -> None:
     "-o",
     "--output",
     metavar="PATH",
-    help="The file to write; of texts what their names begin with. Default: standard output.",
+    help="The file to write; of texts what their names begin with, or a folder that ends with /. "
+    "Default: standard output.",
 )
 @format_option
 def export_answers(
@@ -247,14 +250,25 @@ def export_answers(
     refuse_unless(wanted == "texts", "mark", "--form texts")
     written: list[tuple[str, int]] = []
     with opened_campaign(place) as database, ProgressBar("answers") as progress:
-        from errata.web.exports import answers_stored, export_lines, text_files, texts_without_room
+        from errata.io.writers import WRITERS, render_writers
+        from errata.web.exports import (
+            answers_stored,
+            export_lines,
+            text_files,
+            texts_without_room,
+            writer_lines,
+        )
 
         if wanted == "texts":
             if output is None:
                 raise InputError("texts are several files", remedy="give --output")
+            begin = output if output.endswith(("/", os.sep)) else f"{output}."
             for name, lines in text_files(database, mark=mark or "", blocked=with_blocked):
-                path = f"{output}.{name}"
+                path = begin + name
                 written.append((path, write_streamed(lines(), path)))
+            wrote = writer_lines(database, begin=os.path.basename(begin), blocked=with_blocked)
+            path = begin + WRITERS
+            written.append((path, write_streamed(render_writers(wrote), path)))
             if late := texts_without_room(database, blocked=with_blocked):
                 note(
                     f"{late} {plural('text', late)} came late, when others had taken their place, "

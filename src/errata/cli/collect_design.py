@@ -177,6 +177,7 @@ class DesignGiven(NamedTuple):
     text_language: str | None = None
     pilot: tuple[str, ...] = ()
     separate: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
 
     @property
     def anything(self) -> bool:
@@ -220,6 +221,11 @@ def design_options(command: Function) -> Function:
         "separate": (
             {"metavar": "A B", "nargs": 2},
             "The budget: what errata plan asks for by the --pilot to tell these two apart.",
+        ),
+        "writers": (
+            {"metavar": "FILE", "multiple": True},
+            "Reviews: who wrote the texts, as export --form texts says it, so that nobody gets an "
+            "own one (default: the file that was exported beside them, if it is there).",
         ),
     }
     options: dict[str, Callable[[Function], Function]] = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from errata.cli.collect_design import DesignGiven
 from errata.cli.collect_options import needs_web
+from errata.cli.collect_writers import with_writers, without_writers
 from errata.cli.inputs import Inputs
 from errata.cli.options import refuse_unless
 from errata.cli.output import ProgressBar
@@ -61,6 +62,7 @@ def planned_campaign(
     if inputs.source is None and not inputs.sample:
         raise InputError("no sentences to judge", remedy="give --source, or --sample to look first")
     corpus = inputs.corpus()
+    outputs, given = without_writers(outputs, given)
     systems = {each.system: each.sentences for each in inputs.systems(outputs, corpus)}
     more, shown = _references(design, inputs, set(systems))
     if design.kind == "rank":  # no item shows more than there are: so hours are of what is shown
@@ -68,6 +70,7 @@ def planned_campaign(
     texts = CampaignTexts(
         corpus.sources, systems | more, _documents(given.documents, len(corpus)), shown
     )
+    texts = with_writers(design, texts, outputs, given)
     words, languages = words_of(
         {"instructions": given.instructions, "consent": given.consent},
         given.language,
@@ -152,6 +155,7 @@ def _filled(
             text_language=given.text_language or said.get("text_language"),
             pilot=given.pilot or tuple(map(path, said.get("pilot", ()))),
             separate=given.separate or tuple(said.get("separate", ())),
+            writers=given.writers or tuple(map(path, said.get("writers", ()))),
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -38,20 +38,34 @@ SPARE = 2  # controls made for each that a judge gets, so that no two judges nee
 
 
 class CampaignTexts(NamedTuple):
-    """The texts of a campaign: sources, outputs by system, documents and references shown."""
+    """The texts of a campaign: sources, outputs by system, documents and references shown.
+
+    ``writers`` are the judges who wrote an output, where that is known: by the number of its
+    sentence and the text as `squeezed` gives it.
+    """
 
     sources: tuple[str, ...]
     systems: dict[str, tuple[str, ...]]
     documents: tuple[str, ...] = ()
     references: tuple[str, ...] = ()  # shown beside the sources, where the campaign says so
+    writers: Mapping[tuple[int, str], tuple[str, ...]] = {}
 
 
 class DistinctOutput(NamedTuple):
-    """An output of a sentence (from 0) with all the systems that wrote it, sorted."""
+    """An output of a sentence (from 0) with all the systems that wrote it, sorted.
+
+    Of corrections ``writers`` are the judges who did, as far as is known.
+    """
 
     sentence: int
     text: str
     systems: tuple[str, ...]
+    writers: tuple[str, ...] = ()
+
+    @property
+    def kept_from(self) -> frozenset[str]:
+        """Who is not asked to review it: its writers, and whoever is called like its systems."""
+        return frozenset((*self.systems, *self.writers))
 
 
 class ShownOutput(NamedTuple):
@@ -145,7 +159,10 @@ def different_outputs(material: CampaignTexts, sentence: int) -> tuple[DistinctO
     for name in sorted(material.systems):
         text = material.systems[name][sentence]
         found.setdefault(squeezed(text), (text, []))[1].append(name)
-    return tuple(DistinctOutput(sentence, text, tuple(who)) for text, who in found.values())
+    return tuple(
+        DistinctOutput(sentence, text, tuple(who), material.writers.get((sentence, key), ()))
+        for key, (text, who) in found.items()
+    )
 
 
 def build_items(

@@ -35,7 +35,7 @@ T = TypeVar("T")
 INPUTS: dict[str, type] = {
     "name": str, "source": str, "outputs": list, "documents": str, "references": list,
     "instructions": dict, "consent": dict, "language": str, "text_language": str, "pilot": list,
-    "separate": list, "sample": bool, "no_guard": bool,
+    "separate": list, "writers": list, "sample": bool, "no_guard": bool,
 }  # fmt: skip
 SERVE: dict[str, type] = {
     "host": str, "port": int, "url": str, "certificate": str, "key": str, "behind_proxy": str,

@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from sqlalchemy import (
     BindParameter,
+    ColumnElement,
     Connection,
     Select,
     TextClause,
@@ -36,9 +37,10 @@ from errata.web.schema import (
     item_outputs,
     items,
     outputs,
+    writers,
 )
 
-__all__ = ["SqlReader"]
+__all__ = ["SqlReader", "not_written_by"]
 
 JUDGE: BindParameter[int] = bindparam("judge")
 _MOST_SHARED = 1000  # of a judge's last tasks, looked at for what others have in common
@@ -137,20 +139,23 @@ def _repeatable() -> Select[Any]:
     )
 
 
+def not_written_by(name: Any) -> ColumnElement[bool]:
+    """That none of the outputs of an item was written by a judge of this name."""
+    return ~(
+        select(writers.c.id)
+        .join(item_outputs, item_outputs.c.output == writers.c.output)
+        .where(item_outputs.c.item == items.c.id, writers.c.name == name)
+        .correlate(items)
+        .exists()
+    )
+
+
 @cache
 def _waiting(source: str, other_outputs: bool, review: bool) -> Select[Any]:
     """Items that wait and that a judge has not met: ``:judge``, ``:name``, ``:limit``."""
     query = select(items.c.id, items.c.sentence, _MANY).where(_WAITING[source])
     if review:  # nobody reviews a text of his own
-        query = query.where(
-            ~select(item_outputs.c.id)
-            .join(outputs, outputs.c.id == item_outputs.c.output)
-            .where(
-                item_outputs.c.item == items.c.id,
-                outputs.c.systems.like(bindparam("name"), escape="/"),
-            )
-            .exists()
-        )
+        query = query.where(not_written_by(bindparam("name")))
     if other_outputs:  # the sentence may come again, its outputs not
         here, there = item_outputs.alias("here"), item_outputs.alias("there")
         shown = (
@@ -189,12 +194,7 @@ class SqlReader:
     ) -> None:
         self.connection, self.design, self.state = connection, design, state
         self.budget = budget
-        # As the name stands among the systems of an output, for LIKE.
-        name = json.dumps(judge, ensure_ascii=False)
-        for special in "/%_":
-            name = name.replace(special, "/" + special)
-        self._name = f"%{name}%"
-        self._systems = systems
+        self._name, self._systems = judge, systems
 
     def campaign_state(self) -> str:
         return self.state

@@ -39,7 +39,7 @@ from errata.web.gathering import GatheredJudgments
 from errata.web.giving import view_of
 from errata.web.learning import lessons_in
 from errata.web.participants import places_taken
-from errata.web.progress import budgeted, main_answers
+from errata.web.progress import budgeted, main_answers, without_reviewers
 from errata.web.schema import assignments, items, judges, judgments, sentences
 from errata.web.store import Campaign, Store
 from errata.web.tallies import comparisons_table, disagreement_table, without_empty_columns
@@ -289,6 +289,9 @@ class Dashboard:
 def _people_figures(connection: Connection, campaign: Campaign, now: int) -> list[list[str]]:
     """Places of a panel that are taken, and how judges came through the tutorial."""
     figures = []
+    if campaign.design.kind == "review" and (lacking := without_reviewers(connection)):
+        rest = "the judges who are left wrote these texts, or had them: invite others"
+        figures.append(["Nobody can review", str(lacking), rest])
     places = places_taken(connection, campaign, now)
     if places is not None:
         figures.append(["Places", f"{places[0]} of {places[1]}", "taken"])
@@ -302,10 +305,11 @@ def _people_figures(connection: Connection, campaign: Campaign, now: int) -> lis
 
 
 def _overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:
+    kind = campaign.design.kind
     return {
         "title": campaign.name,
         "state": campaign.state,
-        "forms": list(forms_of(campaign.design)),
+        "forms": [*forms_of(campaign.design), *(["texts"] if kind in WRITING else [])],
         "figures": figures,
         "warnings": [],
         "tables": [],

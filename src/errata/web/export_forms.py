@@ -34,15 +34,7 @@ from errata.web.schema import (
     sentences,
 )
 
-__all__ = [
-    "details_lines",
-    "people_lines",
-    "score_csv",
-    "score_lines",
-    "text_lines",
-    "text_slots",
-    "texts_left_out",
-]
+__all__ = ["details_lines", "people_lines", "score_csv", "score_lines"]
 
 
 def details_lines(database: Database, design: Design, *, blocked: bool) -> Iterator[str]:
@@ -229,104 +221,6 @@ def _csv(cells: Iterable[object], *, safe: bool) -> str:
     buffer = StringIO()
     csv.writer(buffer, lineterminator="").writerow(row)
     return buffer.getvalue()
-
-
-def text_slots(database: Database, design: Design) -> list[tuple[str, int]]:
-    """The instruction (of reviews the system) and number of each file of texts."""
-    if design.kind == "correct":
-        return [(name, slot) for name in design.instructions for slot in range(design.slots)]
-    with database.reading() as connection:
-        names = json.loads(connection.execute(select(campaigns.c.systems)).scalar_one())
-        most = connection.execute(
-            select(func.max(items.c.wanted)).where(items.c.purpose == "main")
-        ).scalar_one()
-    return [(name, slot) for name in names for slot in range(most or 0)]
-
-
-def texts_left_out(database: Database, design: Design, *, blocked: bool) -> int:
-    """How many texts no file has room for: late ones, of sentences whose slots were filled."""
-    slots = 1 + max((slot for _, slot in text_slots(database, design)), default=0)
-    given = (
-        select((func.count() - slots).label("beyond"))
-        .select_from(assignments)
-        .join(items, items.c.id == assignments.c.item)
-        .join(judges, judges.c.id == assignments.c.judge)
-        .where(
-            items.c.purpose == "main",
-            assignments.c.state == "done",
-            *(() if blocked else (judges.c.state != "blocked",)),
-        )
-        .group_by(items.c.id)
-        .having(func.count() > slots)
-        .subquery()
-    )
-    with database.reading() as connection:
-        return int(connection.execute(select(func.sum(given.c.beyond))).scalar() or 0)
-
-
-def text_lines(
-    database: Database, instruction: str, slot: int, *, mark: str, blocked: bool, kind: str
-) -> Iterator[str]:
-    """A line for every sentence: the correction in this slot, or the mark.
-
-    Slots are filled in the order the tasks were given, by late corrections last. Of reviews
-    ``instruction`` is the system whose texts were reviewed, and an accepted text is itself.
-    """
-    later = judgments.alias("later")
-    last = ~(
-        select(later.c.id)
-        .where(
-            later.c.assignment == judgments.c.assignment, later.c.revision > judgments.c.revision
-        )
-        .exists()
-    )
-    written = (
-        select(sentences.c.number, judgments.c.answer, outputs.c.text, outputs.c.systems)
-        .join(assignments, assignments.c.id == judgments.c.assignment)
-        .join(items, items.c.id == assignments.c.item)
-        .join(sentences, sentences.c.id == items.c.sentence)
-        .join(judges, judges.c.id == assignments.c.judge)
-        .outerjoin(item_outputs, item_outputs.c.item == items.c.id)
-        .outerjoin(outputs, outputs.c.id == item_outputs.c.output)
-        .where(
-            items.c.purpose == "main",
-            judgments.c.answer.is_not(None),
-            last,
-            *((items.c.policy == instruction,) if kind == "correct" else ()),
-            *(() if blocked else (judges.c.state != "blocked",)),
-        )
-        .order_by(sentences.c.number, assignments.c.late, assignments.c.id)
-    )
-    everything = (  # sentences of the organiser's own examples have no stratum
-        select(sentences.c.number, sentences.c.text)
-        .where(sentences.c.stratum != "")
-        .order_by(sentences.c.number)
-    )
-    options = {"yield_per": BATCH_ROWS}
-    with database.reading() as connection, database.reading() as other:
-        groups = groupby(
-            connection.execute(written, execution_options=options), key=lambda row: row.number
-        )
-        current = next(groups, None)
-        for sentence in other.execute(everything, execution_options=options):
-            line = mark
-            if current is not None and current[0] == sentence.number:
-                several = [
-                    row
-                    for row in current[1]
-                    if kind == "correct" or instruction in json.loads(row.systems)
-                ]
-                if slot < len(several):
-                    line = _text_of(several[slot], sentence.text)
-                current = next(groups, None)
-            yield line
-
-
-def _text_of(row: Any, source: str) -> str:
-    answer = json.loads(row.answer)
-    if "text" in answer:
-        return str(answer["text"])
-    return str(row.text) if "accept" in answer else source
 
 
 def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:

@@ -16,6 +16,7 @@ from errata.collect.design import Design, design_of
 from errata.collect.readings import StoredAnswer, item_name, judgment_of
 from errata.data import Judgment
 from errata.errors import InputError
+from errata.io.writers import WrittenLine
 from errata.web.clock import iso_time
 from errata.web.database import Database
 from errata.web.forms import FORMS_OUT, ExportForm
@@ -31,6 +32,7 @@ from errata.web.schema import (
 )
 
 __all__ = [
+    "LAST",
     "StoredRow",
     "answers_stored",
     "export_lines",
@@ -39,6 +41,7 @@ __all__ = [
     "stored_rows",
     "text_files",
     "texts_without_room",
+    "writer_lines",
 ]
 
 BATCH_ROWS = 500
@@ -89,7 +92,7 @@ _ROWS = (
     .join(sentences, sentences.c.id == items.c.sentence)
     .join(judges, judges.c.id == assignments.c.judge)
 )
-_LAST = ~(
+LAST = ~(  # the last revision of an answer
     select(_later.c.id)
     .where(_later.c.assignment == judgments.c.assignment, _later.c.revision > judgments.c.revision)
     .exists()
@@ -103,7 +106,7 @@ _SHOWN = (
 
 
 def _query(*, checks: bool, blocked: bool, revisions: bool, by_sentence: bool) -> Select[Any]:
-    conditions = [] if revisions else [_LAST]
+    conditions = [] if revisions else [LAST]
     if not checks:
         conditions.append(items.c.purpose.in_(("main", "repeat")))
     if not blocked:
@@ -213,7 +216,7 @@ def text_files(
 
     There is a line for every sentence of the campaign; ``mark`` stands where nothing was written.
     """
-    from errata.web import export_forms as forms
+    from errata.web import export_texts as texts
 
     design = _design(database)
     if design.kind not in ("correct", "review"):
@@ -222,27 +225,50 @@ def text_files(
             path=database.name,
             remedy="choose another form",
         )
-    slots = forms.text_slots(database, design)
-    once = all(slot == 0 for _, slot in slots)
-    for instruction, slot in slots:
+    name = _namer(database, design)
+    for instruction, slot in texts.text_slots(database, design):
 
         def lines(instruction: str = instruction, slot: int = slot) -> Iterator[str]:
-            return forms.text_lines(
+            return texts.text_lines(
                 database, instruction, slot, mark=mark, blocked=blocked, kind=design.kind
             )
 
-        name = f"{instruction}.{slot}"
-        if design.kind == "review":
-            system = instruction.replace("/", "_")  # which may stand in a name, and not in a file's
-            name = f"reviewed.{system}" if once else f"reviewed.{system}.{slot}"
-        yield name, lines
+        yield name(instruction, slot), lines
+
+
+def _namer(database: Database, design: Design) -> Callable[[str, int], str]:
+    """Names the file of an instruction (of reviews a system) and slot."""
+    from errata.web import export_texts as texts
+
+    once = all(slot == 0 for _, slot in texts.text_slots(database, design))
+
+    def name(instruction: str, slot: int) -> str:
+        if design.kind == "correct":
+            return f"{instruction}.{slot}"
+        system = instruction.replace("/", "_")  # which may stand in a name, and not in a file's
+        return f"reviewed.{system}" if once else f"reviewed.{system}.{slot}"
+
+    return name
+
+
+def writer_lines(
+    database: Database, *, begin: str = "", blocked: bool = False
+) -> Iterator[WrittenLine]:
+    """Who wrote which line of the `text_files`, whose names begin so; for whoever reviews them."""
+    from errata.web import export_texts as texts
+
+    design = _design(database)
+    name = _namer(database, design)
+    return texts.written_lines(
+        database, design, blocked=blocked, names=lambda *which: begin + name(*which)
+    )
 
 
 def texts_without_room(database: Database, *, blocked: bool = False) -> int:
     """How many corrections or reviews stand in none of the `text_files`, and in details alone."""
-    from errata.web import export_forms as forms
+    from errata.web import export_texts as texts
 
-    return forms.texts_left_out(database, _design(database), blocked=blocked)
+    return texts.texts_left_out(database, _design(database), blocked=blocked)
 
 
 def answers_stored(database: Database) -> int:

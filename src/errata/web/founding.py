@@ -17,6 +17,7 @@ from errata.collect.budget import Outlook, check_capacity, check_rules, judgment
 from errata.collect.design import COMPARING, Design, design_of
 from errata.collect.items import Built, CampaignTexts, Example, build_items
 from errata.collect.panel import Panel
+from errata.collect.writers import reviews_without_judge
 from errata.errors import InputError
 from errata.human.counts import Counts
 from errata.numbers import Progress, plural
@@ -66,6 +67,7 @@ class PlannedCampaign:
     def digests(self) -> dict[str, str]:
         """Fingerprints of the texts, by which a second run is held against the first."""
         parts = {**self.lines, "the examples": tuple(map(repr, self.examples))}
+        parts["the writers"] = tuple(map(repr, sorted(self.texts.writers.items())))
         if self.earlier is not None:
             parts["the pilot"] = tuple(repr(each.tolist()) for each in self.earlier)
         return {name: _digest(texts) for name, texts in parts.items() if texts}
@@ -103,7 +105,29 @@ def design_campaign(
     built = build_items(design, planned.texts, wanted, planned.examples, progress=progress)
     check_capacity(design, built)
     expected = outlook(design, built)
-    return built, replace(expected, notes=(*expected.notes, *_long_texts(planned.texts)))
+    notes = (*expected.notes, *_own_texts(planned, built), *_long_texts(planned.texts))
+    return built, replace(expected, notes=notes)
+
+
+def _names_of_judges(planned: PlannedCampaign) -> list[str]:
+    """Who is invited from the start; of a panel those who join are the judges."""
+    many = 0 if planned.panel is not None else planned.design.judges
+    return [f"judge{k + 1}" for k in range(many)]
+
+
+def _own_texts(planned: PlannedCampaign, built: Built) -> list[str]:
+    """A note on reviews that nobody who is invited can give, having written the texts."""
+    names = _names_of_judges(planned)
+    if planned.design.kind != "review" or not names:
+        return []
+    lacking = reviews_without_judge(built, names)
+    if not lacking:
+        return []
+    return [
+        f"{lacking} of {built.judgments} reviews can be given by none of {len(names)} "
+        f"{plural('judge', len(names))}, who wrote the texts: invite others, errata collect judges "
+        "add"
+    ]
 
 
 def _refuse_unstorable(planned: PlannedCampaign) -> None:
@@ -165,7 +189,7 @@ def store_campaign(place: str, planned: PlannedCampaign, built: Built) -> Databa
         if planned.earlier is not None:
             keep_earlier(database, planned.earlier, now=now)
         if panel is None:  # else those who join are the judges
-            add_judges(database, [f"judge{k + 1}" for k in range(planned.design.judges)], now=now)
+            add_judges(database, _names_of_judges(planned), now=now)
 
     return create_database(place, fill=fill)
 

@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from errata.web.calls import ApiError, Served, body_of, reply
 from errata.web.changing import BudgetBound, change_budget, change_quota, change_texts
 from errata.web.dashboard import PARTS, Dashboard
+from errata.web.export_archive import archived_texts, parts_of
 from errata.web.exports import export_lines
 from errata.web.forms import FORMS_OUT
 from errata.web.participants import panel_in
@@ -133,8 +134,11 @@ class Organiser:
     async def export(self, served: Served, request: Request) -> Response:
         served.claims(request, "admin")
         form: Any = request.query_params.get("form", "jsonl")
+        if form == "texts":  # several files, so as one
+            file = await served.run(archived_texts, served.store.database)
+            return StreamingResponse(parts_of(file), media_type="application/zip")
         if form not in FORMS_OUT:
-            raise ApiError(422, "invalid", "no such form", ", ".join(FORMS_OUT), "form")
+            raise ApiError(422, "invalid", "no such form", ", ".join((*FORMS_OUT, "texts")), "form")
         lines = export_lines(served.store.database, form)
         # What a form cannot hold is refused before anything is sent.
         first = await served.run(_first, lines)

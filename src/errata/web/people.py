@@ -27,6 +27,7 @@ from errata.web.schema import (
     judgments,
     outputs,
     sentences,
+    writers,
 )
 from errata.web.snapshots import drop_snapshots
 
@@ -114,6 +115,16 @@ def fill_campaign(
                 for k, o in enumerate(built.outputs, 1)
             ],
         )
+        if design.kind == "review":
+            _many(
+                connection,
+                writers,
+                [
+                    {"output": k, "name": name}
+                    for k, o in enumerate(built.outputs, 1)
+                    for name in sorted(o.kept_from)
+                ],
+            )
         _fill_items(connection, built, place)
         _move_sequences(connection, database)
         record(connection, now, "organiser", "new", items=len(built.items))
@@ -291,13 +302,26 @@ def forget_judges(
     With ``erase`` the judgments go too, and their items return. Afterwards the old names are in no
     file of the database and in no snapshot: SQLite's is written anew, and snapshots are dropped.
     PostgreSQL's tables are written anew too; its log and its backups are its administrator's.
+    Who only wrote what others review here is forgotten alike, and leaves no name.
     """
+    left = []
     with database.writing() as connection:
-        left = [
-            _forget(connection, _named(connection, database, name).id, now, erase) for name in names
-        ]
+        for name in names:
+            if not _forget_writer(connection, name, now):
+                left.append(_forget(connection, _named(connection, database, name).id, now, erase))
     rewrite_files(database)
     return left
+
+
+def _forget_writer(connection: Connection, name: str, now: int) -> bool:
+    """Delete who wrote which texts; says whether that was all there was of this name."""
+    gone = connection.execute(delete(writers).where(writers.c.name == name)).rowcount
+    systems = json.loads(connection.execute(select(campaigns.c.systems)).scalar_one())
+    judge = select(judges.c.id).where(judges.c.name == name)
+    if not gone or name in systems or connection.execute(judge).first() is not None:
+        return False
+    record(connection, now, "organiser", "forgotten", texts=gone)
+    return True
 
 
 def _forget(connection: Connection, judge: int, now: int, erase: bool) -> str:
@@ -356,7 +380,7 @@ def rewrite_files(database: Database) -> None:
     if database.path is None:
         with database.engine.connect() as plain:
             connection = plain.execution_options(isolation_level="AUTOCOMMIT")
-            connection.exec_driver_sql("VACUUM (FULL, ANALYZE) judge, identity, judgment")
+            connection.exec_driver_sql("VACUUM (FULL, ANALYZE) judge, identity, judgment, writer")
         return
     raw = database.engine.raw_connection()
     try:

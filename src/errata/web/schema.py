@@ -6,6 +6,7 @@ whole milliseconds since 1970, UTC. One database holds one campaign.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,8 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     event,
+    insert,
+    select,
     text,
 )
 
@@ -48,9 +51,10 @@ __all__ = [
     "outputs",
     "schemas",
     "sentences",
+    "writers",
 ]
 
-VERSION = 1
+VERSION = 2
 metadata = MetaData()
 Id = BigInteger().with_variant(Integer, "sqlite")
 
@@ -113,6 +117,16 @@ outputs = Table(
     Column("systems", Text, nullable=False),
     Column("digest", Text, nullable=False),
     UniqueConstraint("sentence", "digest"),
+)
+# From whom a text is kept when it is reviewed: names, exactly as judges have them. An output that
+# several wrote has several rows; forgetting somebody deletes them.
+writers = Table(
+    "writer",
+    metadata,
+    _number(),
+    _of("output", "output"),
+    Column("name", Text, nullable=False),
+    UniqueConstraint("output", "name"),
 )
 items = Table(
     "item",
@@ -286,8 +300,26 @@ for _dialect, _statements in (("sqlite", _SQLITE), ("postgresql", _POSTGRES)):
 
 
 def _first(connection: Connection) -> None:
-    metadata.create_all(connection)
+    metadata.create_all(connection, tables=[t for t in metadata.sorted_tables if t is not writers])
+
+
+def _second(connection: Connection) -> None:
+    """Who wrote what is a table; before, a judge who was called like a system wrote its texts."""
+    writers.create(connection)
+    query = (
+        select(outputs.c.id, outputs.c.systems)
+        .join(sentences, sentences.c.id == outputs.c.sentence)
+        .join(campaigns, campaigns.c.id == sentences.c.campaign)
+        .where(campaigns.c.kind == "review")
+    )
+    rows = [
+        {"output": row.id, "name": name}
+        for row in connection.execute(query)
+        for name in json.loads(row.systems)
+    ]
+    if rows:
+        connection.execute(insert(writers), rows)
 
 
 # The step that leads to each version; a released one is never changed.
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _first}
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _first, 2: _second}

@@ -68,9 +68,11 @@ def judge_standing(
     learning = view.tutorial == "todo"
     quota = view.quota
     if quota is None:
-        if store.most is None:  # the items of a campaign stay as many as they are
-            store.most = most_for_one(connection, campaign.design)
-        quota = max(store.most, done[False])
+        # The items of a campaign stay as many as they are; of reviews those of others count.
+        whose = row.name if campaign.design.kind == "review" else ""
+        if whose not in store.most:
+            store.most[whose] = most_for_one(connection, campaign.design, whose)
+        quota = max(store.most[whose], done[False])
     state = _state(campaign, row, view, learning, done[False])
     if state in ("consent", "tutorial", "working") and lost_place(
         connection, campaign, row, store.steady()

@@ -142,7 +142,7 @@ class Store:
         self.steady = steady or SteadyClock(max(wall(), self._latest()))
         self.strengths: SystemStrengths | None = None
         self._remembered: dict[tuple[Any, ...], Shown] = {}
-        self.most: int | None = None  # tasks that one judge can have, once it was asked for
+        self.most: dict[str, int] = {}  # tasks that a judge can have, once it was asked for
 
     def _latest(self) -> int:
         with self.database.reading() as connection:

@@ -14,6 +14,7 @@ const FORMS = [
   ["scores-csv", "scores.csv", "scores as a table"],
   ["edits", "edits.jsonl", "a verdict per line"],
   ["edits-m2", "edits.m2", "M2 of what the majority calls good"],
+  ["texts", "texts.zip", "a text per instruction and slot (of reviews per system), and who wrote which line"],
   ["details", "details.jsonl", "everything: purposes, orders, revisions, times, comments"],
   ["people", "people.csv", "who finished, for paying"]];
 const WORDY = new Set(["text", "comment"]); // columns of what people wrote
