@@ -384,23 +384,36 @@ class Corpus:
 
     def __getitem__(self, which: slice) -> Corpus:
         """A part of the corpus that shares its vocabulary, and counts its own sentences."""
-        part = copy(self)  # and not replace(): what was checked of the whole holds for parts
-        for name, value in (
-            ("sources", self.sources[which]),
-            ("references", self.references[which]),
-            ("documents", self.documents[which]),
-            ("skipped", ()),
-            ("whole", None),
-            ("first", 0),
-            ("_derived", {}),
-            ("_locks", {}),
-            ("_deriving", threading.Lock()),
-        ):
-            object.__setattr__(part, name, value)
+        part = self._copied(
+            sources=self.sources[which],
+            references=self.references[which],
+            documents=self.documents[which],
+            skipped=(),
+            whole=None,
+            first=0,
+        )
         begin, end, step = which.indices(len(self))
         if step == 1:
             part._derived[PLACES] = self.edit_places.part(begin, max(begin, end))
         return part
+
+    def starting_at(self, first: int) -> Corpus:
+        """The same corpus as a part of a larger one, behind so many sentences.
+
+        >>> Corpus.from_texts(["a b"]).starting_at(7).number(0)
+        8
+        """
+        moved = self._copied(first=first)
+        moved._derived[PLACES] = self.edit_places
+        return moved
+
+    def _copied(self, **changes: Any) -> Corpus:
+        """A copy, and not `replace`: what was checked of the whole holds for it."""
+        other = copy(self)
+        fresh = {"_derived": {}, "_locks": {}, "_deriving": threading.Lock()}
+        for name, value in (changes | fresh).items():
+            object.__setattr__(other, name, value)
+        return other
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` gives, made once for this corpus and kept for as long as it lives.

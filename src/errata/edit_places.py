@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -77,6 +77,12 @@ class EditPlaces(NamedTuple):
     def sizes(self) -> NDArray[np.int64]:
         """How many references each sentence has."""
         return np.diff(self.first)
+
+    def by_sentence(self, each: NDArray[Any]) -> list[bytes]:
+        """What an array has of the references of each sentence, as bytes: to tell them apart."""
+        content, width = each.tobytes(), each.itemsize
+        ends = (self.first * width).tolist()
+        return [content[a:b] for a, b in pairwise(ends)]
 
     def disordered(self) -> NDArray[np.int64]:
         """The sentences whose references are not in the order of their annotators."""

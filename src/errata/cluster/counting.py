@@ -26,6 +26,7 @@ from errata.metrics import parse
 from errata.numbers import Floats
 from errata.reduction import PartFacts, count_part
 from errata.resampling import document_blocks
+from errata.workers import circles_left
 
 __all__ = [
     "COUNTS",
@@ -194,7 +195,7 @@ def _between(
 ) -> tuple[Corpus, Sequence[Hypotheses]]:
     if (start, stop) == (0, len(corpus)):
         return corpus, systems
-    part = replace(corpus[start:stop], first=corpus.first + start)
+    part = corpus[start:stop].starting_at(corpus.first + start)
     return part, [each[start:stop] for each in systems]
 
 
@@ -212,7 +213,7 @@ def run_task(
     began, used = time.monotonic(), time.process_time()
     facts: PartFacts | None = None
     metrics, systems = len(manifest.wanted.metrics), len(task.set.systems)
-    with folder.waiting() as beside:
+    with circles_left(), folder.waiting() as beside:  # sentences by the thousand, none in a circle
         writers = [
             [_CountWriter(beside / f"{m}-{s}") for s in range(systems)] for m in range(metrics)
         ]

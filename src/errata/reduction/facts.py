@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import InputError
 from errata.evaluation import facts_said
@@ -190,8 +192,8 @@ class PartFacts:
 
 def _places(corpus: Corpus) -> tuple[int | None, ...]:
     found: dict[int, int | None] = {}
-    for annotators in {tuple(r.annotator for r in refs) for refs in corpus.references}:
-        for place, annotator in enumerate(annotators):
+    for annotators in set(corpus.edit_places.by_sentence(corpus.edit_places.annotators)):
+        for place, annotator in enumerate(np.frombuffer(annotators, np.int64).tolist()):
             found[place] = annotator if found.get(place, annotator) == annotator else None
     return tuple(found[place] for place in range(len(found)))
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.edit_places import begins
 from errata.metrics.base import Metric, WholeCountsError
 from errata.reduction.running import decides
 from errata.reduction.said import Said, uncounted
@@ -57,19 +63,36 @@ def find_witnesses(
 
 def _showing(corpus: Corpus, systems: Sequence[Hypotheses]) -> Iterator[tuple[int, list[str]]]:
     """What each sentence shows, of those that show something new."""
-    shapes: set[tuple[tuple[bool, bool, bool], ...]] = set()
-    kinds: set[tuple[str, str]] = set()
     given = [(f"kind of {s}:", h.edits) for s, h in enumerate(systems) if h.edits is not None]
-    for i, references in enumerate(corpus.references):
-        shape = tuple([(r.edits is None, r.text is None, r.implied) for r in references])
-        known = len(shapes) + len(kinds)
-        shapes.add(shape)
+    places = corpus.edit_places
+    every = list(chain.from_iterable(corpus.references))
+    told = np.fromiter((r.text is None for r in every), np.uint8, len(every))
+    implied = np.fromiter(map(attrgetter("implied"), every), np.uint8, len(every))
+    shapes = places.by_sentence(4 * places.bare.astype(np.uint8) + 2 * told + implied)
+    edits = chain.from_iterable(r.edits for r in every if r.edits)
+    new = {*_firsts(shapes), *_firsts(map(attrgetter("kind"), edits), places.at[places.first])}
+    for _, several in given:
+        kinds = (edit.kind for each in several for edit in each)
+        new.update(_firsts(kinds, begins(np.fromiter(map(len, several), np.int64, len(several)))))
+    for i in sorted(new):
+        references = corpus.references[i]
+        shape = [(r.edits is None, r.text is None, r.implied) for r in references]
         found = [("kind:", e.kind) for r in references for e in r.edits or ()]
-        found += [(whose, e.kind) for whose, edits in given for e in edits[i]]
-        kinds.update(found)
-        if len(shapes) + len(kinds) > known:
-            shows = [f"references:{len(references)}", *map(str, shape)]
-            yield i, list(dict.fromkeys([*shows, *(f"{whose}{kind}" for whose, kind in found)]))
+        found += [(whose, e.kind) for whose, several in given for e in several[i]]
+        shows = [f"references:{len(references)}", *map(str, shape)]
+        yield i, list(dict.fromkeys([*shows, *(f"{whose}{kind}" for whose, kind in found)]))
+
+
+def _firsts(things: Iterable[Hashable], at: NDArray[np.int64] | None = None) -> Iterable[int]:
+    """The sentences in which a thing is for the first time; its things begin at ``at``."""
+    several = list(things)
+    size = len(several)
+    # What is written last stays: of everything the first.
+    first = dict(zip(reversed(several), range(size - 1, -1, -1), strict=True))
+    if at is None:
+        return first.values()
+    found: list[int] = (np.searchsorted(at, [*first.values()], side="right") - 1).tolist()
+    return found
 
 
 def _turns(

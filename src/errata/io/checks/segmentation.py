@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from errata.io.checks.conventions import APART, GLUED, SPACELESS
+import numpy as np
+
+from errata.io.checks.conventions import APART, GLUED, SPACELESS, letters_in
 from errata.io.checks.findings import Finding
+from errata.kernels import letters
 
 __all__ = ["check_segmentation"]
 
@@ -25,7 +28,9 @@ def check_segmentation(lines: Sequence[str], path: str, *, by: str | None = None
     >>> check_segmentation(["He go home.", "I likes it!", "So do I."], "src.txt")[0].problem
     'punctuation is glued to words in 3 of 3 lines that have some: the text looks untokenised'
     """
-    spaceless = [line for line in lines if LETTER.search(line)]
+    shown = letters_in(lines)
+    beyond = np.flatnonzero(shown & letters.BEYOND).tolist()  # what lies in ASCII is known
+    spaceless = [lines[i] for i in beyond if LETTER.search(lines[i])]
     runs = sum(RUN.search(line) is not None for line in spaceless)
     if runs >= FEWEST and 2 * runs > len(lines):
         return [
@@ -46,8 +51,12 @@ def check_segmentation(lines: Sequence[str], path: str, *, by: str | None = None
         ]
     if by is not None:
         return []
-    glued = sum(GLUED.search(line) is not None and APART.search(line) is None for line in lines)
-    asked = glued + sum(APART.search(line) is not None for line in lines)
+    parted, together = ((shown & flag) != 0 for flag in (letters.APART, letters.GLUED))
+    for i in beyond:
+        parted[i] = APART.search(lines[i]) is not None
+        together[i] = GLUED.search(lines[i]) is not None
+    glued = int(np.count_nonzero(together & ~parted))
+    asked = glued + int(np.count_nonzero(parted))
     if glued >= FEWEST and 2 * glued > asked:
         return [
             Finding(

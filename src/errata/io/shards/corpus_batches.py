@@ -7,7 +7,7 @@ the lines (of a table, the rows) that the sentences have in them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from errata.data import Corpus, Hypotheses
 from errata.io.checks.findings import Finding
@@ -122,7 +122,7 @@ class BatchMaker:
             corpus, bare = keep_annotators_counted(corpus, kept)
             name = corpus.name
             self.reading.noted.add("bare", bare, lambda n: sentences_without(name, n, kept))
-        return replace(corpus, first=self.first)
+        return corpus.starting_at(self.first)
 
     def output(self, name: str, lines: Sequence[str], path: str, corpus: Corpus) -> Hypotheses:
         """The output of a system as text."""
