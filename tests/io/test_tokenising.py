@@ -179,6 +179,7 @@ def test_edits_cannot_be_cut_by_words(tmp_path: Path) -> None:
     ("lines", "code"),
     [
         (["He go home.", "I likes it, too!", "Yes, I do."], "untokenised"),
+        (["Il va au café.", "Olé!", "Voilà, il est là."], "untokenised"),
         (["He go home .", "I likes it , too !", "Yes , I do ."], None),
         (["He go home .", "I met Mr. Smith , too !", "In the U.S. it rain ."], None),
         (["He go home.", "I likes it, too!"], None),  # too few to say
