@@ -192,6 +192,15 @@ def test_many_sentences_are_counted_while_their_output_is_looked_at() -> None:
     assert first["odd"] == again["odd"]
 
 
+def test_of_many_sentences_that_two_systems_have_is_spoken_once() -> None:
+    corpus, _ = many_sentences()
+    lines = tuple(f"{source[:-2]}." for source in corpus.sources)
+    for threads in (1, 2):
+        with pytest.warns(DataWarning) as said:
+            evaluate("gleu", corpus[:], {"A": lines, "B": lines}, resamples=0, threads=threads)
+        assert [str(each.message)[:2] for each in said] == ["A:", "A:"]
+
+
 def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:
     """A metric that needs more than the corpus does not begin before the outputs were looked at."""
     corpus, late = many_sentences()
@@ -210,6 +219,35 @@ def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:
         with pytest.raises(InputError, match=r"late.*1 line earlier"):
             evaluate(metric, corpus, late, resamples=0, threads=2)
         assert bool(counted) is begins
+    lines = [*corpus.sources[:-1], "bal del ."]  # with which nothing is wrong
+    with pytest.raises(PluginError, match="no more money"):
+        evaluate(free, corpus, lines, resamples=0, threads=2)
+
+
+@pytest.mark.parametrize("trouble", [KeyboardInterrupt, ValueError])
+def test_what_has_ended_waits_for_one_output_only(
+    trouble: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interruption is one also where an output is to be refused."""
+    corpus, late = many_sentences()
+    looked: list[str] = []
+
+    def look(corpus: Corpus, hypotheses: Hypotheses) -> Any:
+        looked.append(hypotheses.system)
+        return unlike_lines(corpus, hypotheses)
+
+    class Broken(Toy):
+        about = About(needs=("references",))
+
+        def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
+            raise trouble
+
+    monkeypatch.setattr("errata.evaluation.contract.unlike_lines", look)
+    systems = {f"late {k}": late for k in range(9)}
+    with pytest.raises(KeyboardInterrupt if trouble is KeyboardInterrupt else InputError) as caught:
+        evaluate(Broken(), corpus, systems, resamples=0, threads=2)
+    assert len(looked) < len(systems)
+    assert caught.value.__context__ is None
 
 
 def test_counting_ends_when_the_output_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,6 +366,17 @@ def with_value(value: float, where: Any) -> Any:
 def test_counts_are_checked_in_every_run(change: Any, problem: str) -> None:
     with pytest.raises(PluginError, match=rf"from .*test_evaluate: counts of perfect .*{problem}"):
         evaluate(spoilt(change), example_corpus(), example_systems()[0], resamples=0)
+
+
+def test_counts_of_nothing_are_refused() -> None:
+    class Nothing(Toy):
+        @property
+        def statistics(self) -> tuple[str, ...]:
+            return ()
+
+    corpus, perfect = example_corpus(), example_systems()[0]
+    with pytest.raises(InputError, match=r"the shape \(6, 2, 0\)"):
+        scores_of(Nothing(), corpus, [perfect], [np.zeros((6, 2, 0))])
 
 
 @pytest.mark.parametrize(
