@@ -77,6 +77,13 @@ def test_the_first_sentence_that_is_wrong_is_named() -> None:
         Corpus(("a", "a", "a"), ((), outside, twice))
     with pytest.raises(InputError, match="too large for the end of an edit"):
         Corpus(("a",), ((Reference(0, (Edit(0, 2**70, ""),)),),))
+    with pytest.raises(InputError, match=f"{-(2**70)} is too large for the annotator"):
+        Corpus(("a",), ((Reference(1, ()), Reference(-(2**70), ())),))
+
+
+def test_annotators_far_apart_stand_in_order() -> None:
+    near, far = Reference(-(2**63), ()), Reference(2**63 - 1, ())
+    assert Corpus(("a",), ((far, near),)).references == ((near, far),)
 
 
 numbered_edits = st.tuples(st.integers(0, 2), st.integers(0, 1)).map(
