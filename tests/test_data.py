@@ -110,7 +110,7 @@ def test_places_of_edits_are_those_of_the_references(
     sources = ("a b c",) * len(references)
     corpus = Corpus(sources, tuple(refs[::-1] for refs in references))
     assert corpus.references == references
-    assert Corpus(sources, list(references)).references == references  # type: ignore[arg-type]
+    assert Corpus(sources, list(references)).references == references
     ends = range(-1, len(references) + 1)
     parts = itertools.starmap(slice, [*itertools.product(ends, ends), (None, None, 2)])
     for each, own in [(corpus, references), *((corpus[part], references[part]) for part in parts)]:
