@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from errata.data import (
@@ -77,6 +77,13 @@ def test_the_first_sentence_that_is_wrong_is_named() -> None:
         Corpus(("a", "a", "a"), ((), outside, twice))
     with pytest.raises(InputError, match="too large for the end of an edit"):
         Corpus(("a",), ((Reference(0, (Edit(0, 2**70, ""),)),),))
+    with pytest.raises(InputError, match=f"{-(2**70)} is too large for the annotator"):
+        Corpus(("a",), ((Reference(1, ()), Reference(-(2**70), ())),))
+
+
+def test_annotators_far_apart_stand_in_order() -> None:
+    near, far = Reference(-(2**63), ()), Reference(2**63 - 1, ())
+    assert Corpus(("a",), ((far, near),)).references == ((near, far),)
 
 
 numbered_edits = st.tuples(st.integers(0, 2), st.integers(0, 1)).map(
@@ -91,31 +98,30 @@ some_references = st.lists(
 )
 
 
-@given(st.lists(some_references, max_size=6), st.data())
+@given(st.lists(some_references, max_size=6))
+@example([[((Edit(k, k + 1, "x"),), None)] for k in range(3)])
 def test_places_of_edits_are_those_of_the_references(
-    given_sets: list[list[tuple[tuple[Edit, ...] | None, str | None]]], data: st.DataObject
+    given_sets: list[list[tuple[tuple[Edit, ...] | None, str | None]]],
 ) -> None:
     references = tuple(
         tuple(Reference(k, edits, text) for k, (edits, text) in enumerate(several))
         for several in given_sets
     )
-    corpus = Corpus(("a b c",) * len(references), tuple(refs[::-1] for refs in references))
+    sources = ("a b c",) * len(references)
+    corpus = Corpus(sources, tuple(refs[::-1] for refs in references))
     assert corpus.references == references
-    begin = data.draw(st.integers(0, len(references)))
-    part = slice(begin, data.draw(st.integers(0, len(references))))
-    for each, own in (
-        (corpus, references),
-        (corpus[part], references[part]),
-        (corpus[::2], references[::2]),
-    ):
+    assert Corpus(sources, list(references)).references == references
+    ends = range(-1, len(references) + 1)
+    parts = itertools.starmap(slice, [*itertools.product(ends, ends), (None, None, 2)])
+    for each, own in [(corpus, references), *((corpus[part], references[part]) for part in parts)]:
         places, flat = each.edit_places, [r for refs in own for r in refs]
         assert each.most_references == max(map(len, own), default=0)
         assert each.has_gold_edits == all(r.edits is not None for r in flat)
         assert each.annotators == tuple(sorted({r.annotator for r in flat}))
         assert places.sizes.tolist() == [len(refs) for refs in own]
         assert places.annotators.tolist() == [r.annotator for r in flat]
-        ends = list(zip(places.start.tolist(), places.end.tolist(), strict=True))
-        assert [ends[a:b] for a, b in itertools.pairwise(places.at.tolist())] == [
+        spans = list(zip(places.start.tolist(), places.end.tolist(), strict=True))
+        assert [spans[a:b] for a, b in itertools.pairwise(places.at.tolist())] == [
             [(edit.start, edit.end) for edit in r.edits or ()] for r in flat
         ]
         assert places.reach().tolist() == [

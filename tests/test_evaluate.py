@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import errata.evaluation
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError, PluginError
-from errata.evaluation import chosen_counts, draw_totals, evaluate, scores_of
+from errata.evaluation import chosen_counts, draw_totals, evaluate, scores_of, sentence_scores
 from errata.evaluation.contract import MANY
 from errata.io import read_hypotheses
 from errata.io.checks.lines import unlike_lines
@@ -94,6 +95,21 @@ def test_draws_are_summed_one_by_one() -> None:
     np.testing.assert_allclose(draw_totals(counts, choice), expected)
     np.testing.assert_allclose(chosen_counts(counts, choice).sum(0), expected.mean(0))
     np.testing.assert_allclose(draw_totals(counts, choice, block=40), expected)
+    for draw, total in zip(choice, expected, strict=True):
+        np.testing.assert_array_equal(chosen_counts(counts, draw[None]).sum(0), total)
+
+
+def test_sentences_that_take_no_reference_have_no_annotator() -> None:
+    """Not even where there is none to take."""
+
+    class Choosing(Toy):
+        def choose(self, counts: Any, before: Any = None) -> Any:
+            return np.array([[1, -1, 0, -1]])
+
+    both = Reference(3, (), None), Reference(7, (), None)
+    corpus = Corpus(("a",) * 4, (both, both, both[1:], ()))
+    _, more = sentence_scores(Choosing(), np.ones((4, 2, 2)), corpus)
+    np.testing.assert_array_equal(more["annotator"], [7, np.nan, 7, np.nan])
 
 
 def test_joining_fills_missing_references() -> None:
@@ -183,8 +199,12 @@ def test_many_sentences_are_counted_while_their_output_is_looked_at() -> None:
         with pytest.raises(InputError, match=r"late.*1 line earlier"):
             evaluate("m2", corpus, late, resamples=0, threads=threads)
     odd = Hypotheses("odd", ("", *sources[1:11], "", *(f"{s[:-2]}." for s in sources[12:])))
+    seen: list[tuple[int, int]] = []
     with pytest.warns(DataWarning) as said:
-        first = evaluate("gleu", corpus, odd, resamples=0, threads=2)
+        first = evaluate(
+            "gleu", corpus, odd, resamples=0, threads=2, progress=lambda *at: seen.append(at)
+        )
+    assert seen[-1] == (len(corpus), len(corpus))
     worse, spaces = sorted(str(each.message) for each in said)  # and none of empty lines
     assert "are further from every reference" in worse
     assert "spaces before punctuation" in spaces
@@ -192,8 +212,18 @@ def test_many_sentences_are_counted_while_their_output_is_looked_at() -> None:
     assert first["odd"] == again["odd"]
 
 
+def test_of_many_sentences_that_two_systems_have_is_spoken_once() -> None:
+    corpus, _ = many_sentences()
+    lines = tuple(f"{source[:-2]}." for source in corpus.sources)
+    for threads in (1, 2):
+        with pytest.warns(DataWarning) as said:
+            evaluate("gleu", corpus[:], {"A": lines, "B": lines}, resamples=0, threads=threads)
+        assert [str(each.message)[:2] for each in said] == ["A:", "A:"]
+        assert {each.filename for each in said} == {errata.evaluation.__file__}
+
+
 def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:
-    """A metric that needs more than the corpus does not begin before the outputs were looked at."""
+    """A metric that needs more, or does not say, begins when the outputs were looked at."""
     corpus, late = many_sentences()
     counted: list[int] = []
 
@@ -205,11 +235,45 @@ def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:
     costly, free = Costly(), Costly()
     object.__setattr__(costly, "about", About(needs=("a server",)))
     object.__setattr__(free, "about", About(needs=("references",)))
-    for metric, begins in ((costly, False), (free, True)):
+    for metric, threads, begins in (
+        (costly, 2, False),
+        (Costly(), 2, False),
+        (free, 1, False),
+        (free, 2, True),
+    ):
         counted.clear()
         with pytest.raises(InputError, match=r"late.*1 line earlier"):
-            evaluate(metric, corpus, late, resamples=0, threads=2)
+            evaluate(metric, corpus, late, resamples=0, threads=threads)
         assert bool(counted) is begins
+    lines = [*corpus.sources[:-1], "bal del ."]  # with which nothing is wrong
+    with pytest.raises(PluginError, match="no more money"):
+        evaluate(free, corpus, lines, resamples=0, threads=2)
+
+
+@pytest.mark.parametrize("trouble", [KeyboardInterrupt, ValueError])
+def test_what_has_ended_waits_for_one_output_only(
+    trouble: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interruption is one also where an output is to be refused."""
+    corpus, late = many_sentences()
+    looked: list[str] = []
+
+    def look(corpus: Corpus, hypotheses: Hypotheses) -> Any:
+        looked.append(hypotheses.system)
+        return unlike_lines(corpus, hypotheses)
+
+    class Broken(Toy):
+        about = About(needs=("references",))
+
+        def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
+            raise trouble
+
+    monkeypatch.setattr("errata.evaluation.contract.unlike_lines", look)
+    systems = {f"late {k}": late for k in range(9)}
+    with pytest.raises(KeyboardInterrupt if trouble is KeyboardInterrupt else InputError) as caught:
+        evaluate(Broken(), corpus, systems, resamples=0, threads=2)
+    assert len(looked) < len(systems)
+    assert caught.value.__context__ is None
 
 
 def test_counting_ends_when_the_output_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,6 +392,17 @@ def with_value(value: float, where: Any) -> Any:
 def test_counts_are_checked_in_every_run(change: Any, problem: str) -> None:
     with pytest.raises(PluginError, match=rf"from .*test_evaluate: counts of perfect .*{problem}"):
         evaluate(spoilt(change), example_corpus(), example_systems()[0], resamples=0)
+
+
+def test_counts_of_nothing_are_refused() -> None:
+    class Nothing(Toy):
+        @property
+        def statistics(self) -> tuple[str, ...]:
+            return ()
+
+    corpus, perfect = example_corpus(), example_systems()[0]
+    with pytest.raises(InputError, match=r"the shape \(6, 2, 0\)"):
+        scores_of(Nothing(), corpus, [perfect], [np.zeros((6, 2, 0))])
 
 
 @pytest.mark.parametrize(

@@ -86,11 +86,11 @@ class EditPlaces(NamedTuple):
 
     def disordered(self) -> NDArray[np.int64]:
         """The sentences whose references are not in the order of their annotators."""
-        return self._sentences(np.diff(self.annotators) < 0)
+        return self._sentences(self.annotators[1:] < self.annotators[:-1])
 
     def doubled(self) -> NDArray[np.int64]:
         """The sentences with two references of one annotator, where all are in order."""
-        return self._sentences(np.diff(self.annotators) == 0)
+        return self._sentences(self.annotators[1:] == self.annotators[:-1])
 
     def _sentences(self, next_one: Bools) -> NDArray[np.int64]:
         """The sentences in which this is true of a reference and the next of the same sentence."""
@@ -115,6 +115,6 @@ def _each(name: str, things: Sequence[object]) -> NDArray[np.int64]:
     except OverflowError:
         whose = "a reference" if name == "annotator" else "an edit"
         raise InputError(
-            f"{max(map(attrgetter(name), things))} is too large for the {name} of {whose}",
+            f"{max(map(attrgetter(name), things), key=abs)} is too large for the {name} of {whose}",
             remedy="number annotators, and tokens, from 0",
         ) from None

@@ -279,9 +279,11 @@ def test_what_a_pipeline_leaves_in_lines_is_warned_of(left, said):
 
     assert found(spoilt)[0].problem.startswith(said)
     assert "scores compare tokens" in found(spoilt)[0].remedy
-    assert found([*spoilt[:5], *OUTPUT[5:]])[0].problem.endswith("which the sources have not")
+    few = found([*spoilt[:5], *CORPUS.sources[5:]])[0].problem
+    assert few.endswith(" in 5 of 60 lines (8 %), which the sources have not")
     assert not found([*spoilt[:4], *OUTPUT[4:]])
     assert not found(spoilt, Corpus.from_texts(spoilt))
+    assert not found(spoilt, Corpus.from_texts([left(line) for line in CORPUS.sources]))
 
 
 def test_a_source_given_as_output_is_known_by_its_name_or_its_words(tmp_path):

@@ -228,9 +228,12 @@ def test_planes_of_one_reference_are_the_table() -> None:
                 assert cost > optimum
 
 
-def test_uncompiled_planes_are_the_same() -> None:
+@pytest.mark.parametrize("room", [load_pure("cuts").LARGEST_WORK, 0])
+def test_uncompiled_planes_are_the_same(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there is no room to keep what options begin with, which then is found anew."""
     rng = random.Random(7)
     pure = load_pure("cuts")
+    monkeypatch.setattr(pure, "LARGEST_WORK", room)
     for _ in range(40):
         a = [rng.randrange(3) for _ in range(rng.randrange(8))]
         b = changed(rng, a, 4, 3)

@@ -653,3 +653,17 @@ def test_sentences_too_long_are_refused_before_memory_is_asked_for(references: s
     assert repr(few) == repr(metric)  # it decides no number
     with pytest.raises(InputError, match="has 3 tokens"):
         few.count(Corpus.from_texts(["a b"], [["a c"]]), Hypotheses("A", ("a b c",)))
+
+
+def test_texts_between_nodes_are_those_of_all_choices() -> None:
+    rng = random.Random(3)
+    for _ in range(200):
+        texts = tuple(
+            tuple({tuple(rng.choices(range(3), k=rng.randint(0, 2))) for _ in range(rng.choice(n))})
+            for n in rng.choices([(1,), (1, 3)], k=5)
+        )
+        chain = NumberedChain((), (), texts, (), True, Limits())
+        for left in range(6):
+            for right in range(left, 6):
+                every = [sum(chosen, ()) for chosen in product(*texts[left:right])]
+                assert chain.between(left, right) == list(dict.fromkeys(every))

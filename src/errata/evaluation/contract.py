@@ -66,8 +66,10 @@ def _guarded_beside(
 ) -> list[Floats]:
     """Count while another thread looks whether the outputs fit; what it finds is said first.
 
-    Counting ends at the next sign of progress once an output is to be refused.
+    Counting ends at the next sign of progress once an output is to be refused. An interruption
+    waits for nothing but the output that is being looked at.
     """
+    failed: Exception | None = None
     with ThreadPoolExecutor(1) as pool:
         looking = [pool.submit(unlike_lines, corpus, hypotheses) for hypotheses in systems]
 
@@ -79,10 +81,17 @@ def _guarded_beside(
                 progress(done, total)
 
         try:
-            return counted(watched)
-        finally:
+            try:
+                counts = counted(watched)
+            except Exception as error:
+                failed = error
             for hypotheses, each in zip(systems, looking, strict=True):
-                settle_once(corpus, hypotheses, each.result(), stacklevel=5)
+                settle_once(corpus, hypotheses, each.result())
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    if failed is not None:
+        raise failed
+    return counts
 
 
 def _check_counts(
@@ -101,7 +110,7 @@ def _check_counts(
         if not isinstance(each, np.ndarray) or each.dtype != np.float64:
             kind = each.dtype if isinstance(each, np.ndarray) else type(each).__name__
             raise wrong(metric, f"{whose} are {kind}", "count must return float64 arrays")
-        if each.ndim != 3 or (each.shape[0], each.shape[2]) != wanted or not each.shape[1]:
+        if each.ndim != 3 or (each.shape[0], each.shape[2]) != wanted or 0 in each.shape[1:]:
             raise wrong(
                 metric,
                 f"{whose} have the shape {each.shape}, which does not fit "

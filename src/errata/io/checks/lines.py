@@ -72,7 +72,7 @@ def check_once(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = Non
 
     Of what `check_alignment` finds this leaves out what is odd about single lines by themselves.
     """
-    settle_once(corpus, hypotheses, unlike_lines(corpus, hypotheses, path=path), stacklevel=5)
+    settle_once(corpus, hypotheses, unlike_lines(corpus, hypotheses, path=path))
 
 
 def unlike_lines(
@@ -85,12 +85,12 @@ def unlike_lines(
     return [finding for finding in found if finding.code not in BY_THEMSELVES]
 
 
-def settle_once(
-    corpus: Corpus, hypotheses: Hypotheses, found: Sequence[Finding], *, stacklevel: int = 4
-) -> None:
+def settle_once(corpus: Corpus, hypotheses: Hypotheses, found: Sequence[Finding]) -> None:
     """Raise or warn of what `unlike_lines` found; not again of the same output."""
-    raise_or_warn(found, stacklevel=stacklevel)
-    looked_at(corpus).add(hypotheses.sentences)  # what was refused is so the next time too
+    seen = looked_at(corpus)
+    if hypotheses.sentences not in seen:
+        raise_or_warn(found, stacklevel=5)
+        seen.add(hypotheses.sentences)  # what was refused is so the next time too
 
 
 def looked_at(corpus: Corpus) -> set[tuple[str, ...]]:

@@ -204,8 +204,8 @@ class NumberedChain(NamedTuple):
         if right == left + 1:
             return list(self.texts[left])
         several = [at for at in range(left, right) if len(self.texts[at]) > 1]
-        if len(several) < 2:  # then no two come out alike
-            choice = several[0] if several else left
+        if len(several) == 1:  # then no two come out alike
+            [choice] = several
             before = sum((text[0] for text in self.texts[left:choice]), ())
             after = sum((text[0] for text in self.texts[choice + 1 : right]), ())
             return [before + text + after for text in self.texts[choice]]

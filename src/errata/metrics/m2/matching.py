@@ -129,14 +129,14 @@ def _each_once(
     )
 
 
-def _repeats(edits: tuple[Edit, ...]) -> list[int]:
+def _repeats(edits: tuple[Edit, ...]) -> set[int]:
     """Which edits repeat an earlier one; insertions do not, as a word may be inserted twice."""
     seen: set[tuple[int, int, frozenset[str]]] = set()
-    repeated = []
+    repeated = set()
     for k, edit in enumerate(edits):
         key = (edit.start, edit.end, frozenset(edit.replacements))
         if edit.start != edit.end and key in seen:
-            repeated.append(k)
+            repeated.add(k)
         seen.add(key)
     return repeated
 
