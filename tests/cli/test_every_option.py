@@ -70,6 +70,10 @@ WITHOUT_TRACE = {
         for option in ("--quota", "--rankings", "--hours", "--money", "--instructions")
         + ("--consent", "--format")
     },
+    **{
+        f"collect {name} --writers": "of texts for review; tests/cli/test_collect_writers.py"
+        for name in ("new", "run")
+    },
     "--storage": "concerns object stores; tests/io/shards/test_stores.py",
     "scale plan --run": "where the plan is written to, which is named in every line",
     "scale run --run": "where the run is, which is named in every line; tests/cli/test_scale.py",
