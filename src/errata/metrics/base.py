@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from errata.data import Corpus, Hypotheses
+from errata.data import BATCH, Corpus, Hypotheses
 from errata.errors import InputError
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import Parameterised
@@ -210,7 +210,8 @@ def count_each(
     progress: Progress | None = None,
 ) -> list[Floats]:
     """Count every system by itself, batch by batch, in threads."""
-    batches = corpus.batches
+    # To share out a few thousand sentences pays only where somebody shares in them.
+    batches = (corpus,) if threads == 1 and len(corpus) <= 4 * BATCH else corpus.batches
     starts = np.cumsum([0, *map(len, batches)]).tolist()
     jobs = [
         (batch, hypotheses[a:b])

@@ -98,7 +98,7 @@ def _batches(
                 refuse_xml(taken.data, lead.uri)
             if lead.role == "gold" and not taken.data.strip():
                 break  # a file of blank lines
-            size = count(taken.data, m2=lead.stream.m2)
+            size = taken.size
             # What is left at the end may be too little to refuse a file for.
             guard = reading.inputs.guard and (before == start or 2 * size >= batch)
             maker = BatchMaker(reading, size, before, first + before - start, guard)

@@ -83,8 +83,10 @@ def count(data: bytes, *, m2: bool) -> int:
     """
     if not m2:
         return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-    bare = data.count(b"\nS\n") + data.count(b"\nS\r\n") + data.endswith((b"\nS", b"\nS\r"))
-    return data.count(b"\nS ") + bare + _is_source(data, 0)
+    found = data.count(b"\nS ")
+    if data.count(b"\nS") > found:  # seldom a line is a bare S
+        found += data.count(b"\nS\n") + data.count(b"\nS\r\n") + data.endswith((b"\nS", b"\nS\r"))
+    return found + _is_source(data, 0)
 
 
 def _is_source(data: bytes, at: int) -> bool:
@@ -134,10 +136,11 @@ def _paragraph(data: bytes, at: int) -> int | None:
 
 @dataclass(frozen=True)
 class Taken:
-    """Some sentences of a file: their bytes, and the number of the first line of them."""
+    """Some sentences of a file: their bytes, the number of their first line, how many they are."""
 
     data: bytes
     first_line: int
+    size: int
 
 
 class Sentences:
@@ -164,7 +167,7 @@ class Sentences:
             taken, end = cut_before(self._rest, n, m2=self.m2)
         else:
             taken, end = self._held, len(self._rest)
-        found = Taken(self._rest[:end], self._line)
+        found = Taken(self._rest[:end], self._line, taken)
         self._line += found.data.count(b"\n")
         self._rest, self._held = self._rest[end:], self._held - taken
         return found
