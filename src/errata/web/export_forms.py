@@ -19,7 +19,7 @@ from errata.errors import FORMULAS
 from errata.web.answering import usual_scores
 from errata.web.clock import iso_time
 from errata.web.database import Database
-from errata.web.exports import BATCH_ROWS, StoredRow, stored_rows
+from errata.web.exports import BATCH_ROWS, LAST, StoredRow, stored_rows
 from errata.web.giving import view_of
 from errata.web.participants import panel_in, released
 from errata.web.schema import (
@@ -123,7 +123,6 @@ def _revision(stored: StoredRow) -> dict[str, Any]:
 
 def _scored(database: Database, design: Design, *, blocked: bool) -> Iterator[dict[str, Any]]:
     """One output at a time, with the values of every scale in the order they were given."""
-    later = judgments.alias("later")
     query = (
         select(
             outputs.c.id,
@@ -144,12 +143,7 @@ def _scored(database: Database, design: Design, *, blocked: bool) -> Iterator[di
         .where(
             items.c.purpose.in_(("main", "repeat")),
             judgments.c.answer.is_not(None),
-            ~select(later.c.id)
-            .where(
-                later.c.assignment == judgments.c.assignment,
-                later.c.revision > judgments.c.revision,
-            )
-            .exists(),
+            LAST,
             *(() if blocked else (judges.c.state != "blocked",)),
         )
         .order_by(outputs.c.id, judgments.c.id)
