@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -217,6 +218,14 @@ def free_port() -> int:
         return port
 
 
+def looks_around(dask_worker: Any) -> tuple[dict[str, Any], float, dict[str, str]]:
+    """What a worker of Dask was told, how often its clock ticks, and its environment."""
+    import dask
+
+    told = {name: dask.config.get(name) for name in dask_engine.SETTINGS}
+    return told, dask_worker.periodic_callbacks["tick"].callback_time, dict(os.environ)
+
+
 class TestDask:
     @pytest.fixture(autouse=True)
     def _there(self) -> None:
@@ -234,6 +243,15 @@ class TestDask:
     def test_its_workers_have_the_life_that_is_asked_for(self) -> None:
         with dask_client(workers=1, life=33) as client:
             assert client.cluster.scheduler.worker_ttl == 33
+
+    def test_its_workers_look_around_seldom_and_keep_their_memory(self) -> None:
+        with dask_client(workers=1) as client:
+            [(known, ticks, environment)] = client.run(looks_around).values()
+        assert known["distributed.worker.profile.enabled"] is False
+        assert {name: known[name] for name in dask_engine.SETTINGS} == dask_engine.SETTINGS
+        assert ticks == 500  # milliseconds, of a clock that runs
+        assert "MALLOC_TRIM_THRESHOLD_" not in environment
+        assert environment["OMP_NUM_THREADS"] == "1"
 
     def test_nothing_listens_but_on_the_loopback_address(self) -> None:
         with dask_client(workers=1) as client:
