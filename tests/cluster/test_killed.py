@@ -19,14 +19,24 @@ import pytest
 
 from errata.cluster import dask_engine
 from errata.cluster.crew import Crew, run_processes
-from errata.cluster.dask_engine import dask_client
+from errata.cluster.dask_engine import dask_client, run_dask
 from errata.cluster.driving import finish_run
 from errata.cluster.engines import EngineSettings
-from errata.errors import InputError
+from errata.errors import ErrataError, InputError
 from run_folders import SampleFiles, planned, result_of, run_of, tiled_sample
 
 pytestmark = pytest.mark.slow
 SHARD = 12
+REFUSING = '''"""A metric that notes that it was tried, and fails."""
+from pathlib import Path
+from errata.errors import InputError
+
+
+def refusing(source, hypothesis, references):
+    with Path(__file__).with_suffix(".tries").open("a") as file:
+        file.write("x")
+    raise {error}
+'''
 
 
 @pytest.fixture
@@ -297,8 +307,6 @@ class TestDask:
     def test_a_killed_worker_costs_its_task(
         self, files: SampleFiles, wanted: bytes, tmp_path: Path
     ) -> None:
-        from errata.cluster.dask_engine import dask_client, run_dask
-
         metric = files.slow_metric(0.02)
         folder, manifest = planned(tmp_path / "run", files, "m2", metric, shard_sentences=SHARD)
         with dask_client(workers=2) as client:
@@ -309,6 +317,31 @@ class TestDask:
         assert sorted(r.task for r in found) == list(range(len(manifest.tasks)))
         finish_run(folder, manifest, counting=False)
         assert result_of(tmp_path / "run") == wanted
+
+    @pytest.mark.parametrize(
+        ("error", "tries"),
+        [
+            ("InputError('bad', path='x.m2', line=3)", 1),
+            ("ValueError('bad')", 1),  # of a function, which is told as PluginError
+            ("OSError('bad')", 1 + dask_engine.RETRIES),  # as of a store that is busy
+            ("MemoryError('bad')", 1 + dask_engine.RETRIES),
+        ],
+    )
+    def test_only_what_may_pass_is_tried_again(
+        self, error: str, tries: int, tmp_path: Path
+    ) -> None:
+        files = tiled_sample(tmp_path / "in", 1, ("eager",))
+        path = files.folder / "refusing.py"
+        path.write_text(REFUSING.format(error=error))
+        folder, manifest = planned(tmp_path / "run", files, f"{path}:refusing")
+        with dask_client(workers=1) as client, pytest.raises(Exception, match="bad") as raised:
+            list(run_dask(client, folder.place, manifest, [0]))
+        assert path.with_suffix(".tries").read_text() == "x" * tries
+        if tries == 1:
+            assert isinstance(raised.value, ErrataError)
+        if error.startswith("InputError"):
+            assert isinstance(raised.value, InputError)
+            assert (raised.value.path, raised.value.line) == ("x.m2", 3)
 
     def test_a_killed_scheduler_is_said_and_the_run_goes_on(
         self, files: SampleFiles, wanted: bytes, tmp_path: Path

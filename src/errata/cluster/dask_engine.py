@@ -56,19 +56,36 @@ _plans: dict[str, Manifest] = {}
 
 def dask_task(
     place: str, digest: str, number: int, storage: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[Warned]]:
+) -> tuple[dict[str, Any] | ErrataError, list[Warned]]:
     """What a worker of Dask runs: one task of the run in this folder, whose plan it reads once.
 
-    Gives the record and the warnings, which nobody would read where the worker is.
+    Gives the record and the warnings, which nobody would read where the worker is. An error that
+    would come again is given too: one that is raised Dask tries `RETRIES` times more.
     """
-    folder = open_folder(place, storage)
-    if digest not in _plans:
-        found = plan_here(folder, digest)
-        _plans.clear()
-        _plans[digest] = found
-    manifest = _plans[digest]
-    record, warned = with_warnings(lambda: run_task(folder, manifest, number, storage=storage))
+    try:
+        folder = open_folder(place, storage)
+        if digest not in _plans:
+            found = plan_here(folder, digest)
+            _plans.clear()
+            _plans[digest] = found
+        manifest = _plans[digest]
+        record, warned = with_warnings(lambda: run_task(folder, manifest, number, storage=storage))
+    except ErrataError as error:
+        if _may_pass(error):
+            raise
+        return error, []
     return record.to_json(), warned
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether a file or a store refused, which it may not do the next time or on another worker.
+
+    Our errors are raised "from None" and remember all the same what they were raised for.
+    """
+    known: BaseException | None = error
+    while known is not None and not isinstance(known, OSError):
+        known = known.__context__
+    return known is not None
 
 
 @contextmanager
@@ -198,10 +215,7 @@ def run_dask(
         promise = _next(ready, client)
         number, _ = asked.pop(promise.key)
         try:
-            record, warned = promise.result()
-            for each in warned:
-                warn_again(Warned(*each))
-            yield ShardRecord.from_json(record)
+            yield _record(promise)
         except KilledWorker:
             if lost is not None:
                 lost(number)
@@ -211,6 +225,16 @@ def run_dask(
             if promise.status == "error":  # of the task, and none of ours
                 raise
             raise _scheduler_lost(error) from None
+
+
+def _record(promise: Any) -> ShardRecord:
+    """What a task gave: its record, after its warnings; its error is raised."""
+    answer, warned = promise.result()
+    if isinstance(answer, ErrataError):
+        raise answer
+    for each in warned:
+        warn_again(Warned(*each))
+    return ShardRecord.from_json(answer)
 
 
 def _next(ready: SimpleQueue[Any], client: Any) -> Any:
