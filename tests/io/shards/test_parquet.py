@@ -282,6 +282,28 @@ def test_weights_are_not_left_aside_in_silence(tmp_path: Path) -> None:
         list(read_shard(shard, inputs))
 
 
+def test_documents_are_added_without_checking_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"source": ["a b", "c", "d"], "m2": ["A 0 1|||X|||y|||REQUIRED|||-NONE-|||0", "", ""]}
+    plain = write(tmp_path / "plain.parquet", columns)
+    named = write(tmp_path / "named.parquet", {**columns, "document": [7, 7, None]})
+    checked, check = list[int](), Corpus.__post_init__
+
+    def counted(corpus: Corpus) -> None:
+        checked.append(len(corpus))
+        check(corpus)
+
+    monkeypatch.setattr(Corpus, "__post_init__", counted)
+    [(bare, _)] = stream_batches(ShardedInputs(parquet=plain))
+    once = checked.copy()
+    [(corpus, _)] = stream_batches(ShardedInputs(parquet=named))
+    assert checked == once * 2
+    assert corpus.documents == ("document 7", "document 7", "row 3")
+    assert (bare.documents, bare.references) == ((), corpus.references)
+    assert corpus[1:].documents == ("document 7", "row 3")
+
+
 def test_findings_name_rows(tmp_path: Path) -> None:
     line = "A 0 1|||X|||y|||REQUIRED|||-NONE-|||0"
     columns = {"source": ["a", "b", "c"], "m2": [None, line, f"{line}\n{line}"]}

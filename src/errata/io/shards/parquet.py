@@ -211,7 +211,10 @@ def _documented(corpus: Corpus, rows: ParquetRows) -> Corpus:
         f"row {rows.first + row + 1}" if name is None else f"document {name}"
         for row, name in enumerate(rows.document)
     )
-    return replace(corpus, documents=tuple(named))
+    # Not `replace`, which checks all references again: a copy that nobody but us has seen yet.
+    documented = corpus.starting_at(corpus.first)
+    object.__setattr__(documented, "documents", tuple(named))
+    return documented
 
 
 def _corpus(rows: ParquetRows, maker: BatchMaker) -> Corpus:
