@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError
+from errata.io.opened import opened_raw
+from errata.io.parquet_files import found_pyarrow, parquet_only
 from errata.numbers import Floats, Ints
 
 __all__ = ["SENTENCE_TABLE", "ScoredSentences", "read_sentence_tables", "write_sentence_table"]
@@ -34,9 +36,7 @@ def write_sentence_table(
     path: Path, system: str, headline: str, signature: str, parts: Iterable[ScoredSentences]
 ) -> int:
     """Write the scores of one system, part by part as they come; how many sentences they are."""
-    pyarrow = _pyarrow()
-    from pyarrow.parquet import ParquetWriter
-
+    pyarrow = found_pyarrow()
     writer, held, written = None, list[Any](), 0
     try:
         for part in parts:
@@ -51,7 +51,7 @@ def write_sentence_table(
             written += len(part.numbers)
             if writer is None:
                 schema = held[0].schema.with_metadata({SIGNATURE: signature.encode("utf-8")})
-                writer = ParquetWriter(path, schema)
+                writer = pyarrow.parquet.ParquetWriter(path, schema)
             if sum(map(len, held)) >= GROUP:
                 writer.write_table(pyarrow.concat_tables(held))
                 held = []
@@ -65,9 +65,7 @@ def write_sentence_table(
 
 def read_sentence_tables(path: str) -> dict[str, Any]:
     """A table, or all tables of a folder, as what `errata.io.scores.printed` reads."""
-    pyarrow = _pyarrow()
-    from pyarrow.parquet import read_table
-
+    pyarrow = found_pyarrow()
     from errata.io.shards.listing import natural_order
 
     files = [path]
@@ -76,14 +74,11 @@ def read_sentence_tables(path: str) -> dict[str, Any]:
         files = [os.path.join(path, name) for name in sorted(names, key=natural_order)]
     rows, columns, signatures = list[dict[str, Any]](), list[str](), set[str]()
     for file in files:
-        try:
-            table = read_table(file, partitioning=None)
-        except (pyarrow.ArrowException, OSError) as error:
-            raise InputError(
-                f"this is no Parquet file: {str(error).splitlines()[0]}",
-                path=file,
-                remedy="give what errata scale sentences wrote",
-            ) from None
+        with (
+            opened_raw(file) as stream,
+            parquet_only(file, "give what errata scale sentences wrote"),
+        ):
+            table = pyarrow.parquet.ParquetFile(stream).read()
         columns = table.column_names
         signatures.add((table.schema.metadata or {}).get(SIGNATURE, b"").decode("utf-8"))
         rows += table.to_pylist()
@@ -94,13 +89,3 @@ def read_sentence_tables(path: str) -> dict[str, Any]:
             remedy="give what errata scale sentences wrote for one metric: a file, or their folder",
         )
     return {"columns": columns, "rows": rows, "signature": signatures.pop()}
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError(
-            "pyarrow, which reads and writes Parquet,", "pip install 'errata[parquet]'"
-        ) from None
-    return pyarrow

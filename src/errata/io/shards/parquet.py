@@ -14,9 +14,10 @@ from itertools import accumulate
 from typing import Any
 
 from errata.data import Corpus
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError
 from errata.io.m2 import M2File, scan_m2_text
 from errata.io.opened import opened_raw
+from errata.io.parquet_files import found_pyarrow, parquet_only
 from errata.io.shards.corpus_batches import BATCH, BatchMaker, CorpusBatch, PartReading
 from errata.io.shards.cutting import refuse_unequal
 from errata.io.shards.listing import check_unchanged, groups_of
@@ -154,24 +155,12 @@ class _Taker:
 
 
 def _table(role: str, file: Listed, inputs: ShardedInputs, stack: ExitStack) -> _Table:
-    try:
-        import pyarrow
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise MissingExtraError(
-            "pyarrow, which reads Parquet,", "pip install 'errata[parquet]'"
-        ) from None
+    pyarrow = found_pyarrow()
     if file.uri == "-":
         raise InputError("Parquet cannot be read from standard input", remedy="name files")
     stream = stack.enter_context(opened_raw(file.uri, storage=inputs.storage))
-    try:
-        parquet = ParquetFile(stream)
-    except pyarrow.ArrowException as error:
-        raise InputError(
-            f"this is no Parquet file: {str(error).splitlines()[0]}",
-            path=file.uri,
-            remedy="name Parquet files, as those of a folder by folder/*.parquet",
-        ) from None
+    with parquet_only(file.uri, "name Parquet files, as those of a folder by folder/*.parquet"):
+        parquet = pyarrow.parquet.ParquetFile(stream)
     meta = parquet.metadata
     sizes = [meta.row_group(k).num_rows for k in range(meta.num_row_groups)]
     held = tuple(meta.row_group(k).total_byte_size for k in range(meta.num_row_groups))
