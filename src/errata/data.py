@@ -15,12 +15,12 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.edit_places import EditPlaces
+from errata.edit_places import EditPlaces, EditWords
 from errata.errors import InputError, shortened, visible
 from errata.kernels import words
 from errata.numbers import BLOCK, Bools, Floats, Ints, Seed, percentiles, plural, settled
@@ -55,7 +55,7 @@ Members = Literal["all", "sample", "expected"]
 MemberOrder = Literal["name", "given"]
 SIGNATURE_DIGITS = 8
 BATCH = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
-PLACES = "edit places"  # the name under which a corpus keeps them
+PLACES, WORDS = "edit places", "edit words"  # the names under which a corpus keeps them
 NUMBERED = 16384  # sentences whose words are numbered in one go
 
 
@@ -283,6 +283,29 @@ class Vocabulary:
         return list(self._numbers)
 
 
+class LaterReferences(Protocol):
+    """References that were read, and are made when somebody asks for them."""
+
+    @property
+    def places(self) -> EditPlaces:
+        """Where their edits stand."""
+
+    def words(self) -> EditWords:
+        """What they say."""
+
+    def kinds(self) -> list[str]:
+        """The kinds of their edits."""
+
+    def one(self, sentence: int) -> tuple[Reference, ...]:
+        """Those of one sentence."""
+
+    def every(self) -> tuple[tuple[Reference, ...], ...]:
+        """Those of all sentences."""
+
+    def part(self, begin: int, end: int) -> LaterReferences:
+        """Those of the sentences ``begin:end``, not made yet."""
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Learner sentences with, for each, the references of one or more annotators.
@@ -313,6 +336,7 @@ class Corpus:
     whole: Corpus | None = field(default=None, kw_only=True, repr=False, compare=False)
     first: int = field(default=0, kw_only=True, repr=False, compare=False)
     documents: tuple[str, ...] = field(default=(), kw_only=True, repr=False, compare=False)
+    _later: LaterReferences | None = field(default=None, init=False, repr=False, compare=False)
     _derived: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -379,22 +403,62 @@ class Corpus:
             name,
         )
 
+    @classmethod
+    def made_later(cls, sources: tuple[str, ...], references: LaterReferences, name: str) -> Corpus:
+        """A corpus whose references, which whoever read them has checked, are made later."""
+        return cls((), (), name)._with_later(references, sources=sources)
+
+    def _with_later(self, references: LaterReferences, **changes: Any) -> Corpus:
+        """A copy with other references, not made yet."""
+        other = self._copied(_later=references, **changes)
+        other.__dict__.pop("references", None)
+        other._derived[PLACES] = references.places
+        return other
+
+    if not TYPE_CHECKING:  # or every wrong name would seem to be one of a corpus
+
+        def __getattr__(self, name: str) -> Any:
+            # Asked only for what is not there: references that nobody has asked for before.
+            later = self.__dict__.get("_later")
+            if name != "references" or later is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            made = self.derived("references", later.every)
+            object.__setattr__(self, "references", made)
+            return made
+
+    def references_of(self, sentence: int) -> tuple[Reference, ...]:
+        """The references of one sentence, without making those of all.
+
+        >>> Corpus.from_texts(["He go ."], [["He goes ."]]).references_of(0)[0].text
+        'He goes .'
+        """
+        if self._later is None or "references" in self.__dict__:
+            return self.references[sentence]
+        return self._later.one(sentence)
+
     def __len__(self) -> int:
         return len(self.sources)
 
     def __getitem__(self, which: slice) -> Corpus:
         """A part of the corpus that shares its vocabulary, and counts its own sentences."""
-        part = self._copied(
-            sources=self.sources[which],
-            references=self.references[which],
-            documents=self.documents[which],
-            skipped=(),
-            whole=None,
-            first=0,
-        )
         begin, end, step = which.indices(len(self))
+        changes: dict[str, Any] = {
+            "sources": self.sources[which],
+            "documents": self.documents[which],
+            "skipped": (),
+            "whole": None,
+            "first": 0,
+        }
+        end = max(begin, end)
+        if self._later is not None and step == 1 and "references" not in self.__dict__:
+            part = self._with_later(self._later.part(begin, end), **changes)
+        else:
+            part = self._copied(references=self.references[which], _later=None, **changes)
         if step == 1:
-            part._derived[PLACES] = self.edit_places.part(begin, max(begin, end))
+            places = self.edit_places
+            part._derived.setdefault(PLACES, places.part(begin, end))
+            if WORDS in self._derived:
+                part._derived[WORDS] = self.edit_words.part(*places.slices(begin, end))
         return part
 
     def starting_at(self, first: int) -> Corpus:
@@ -404,7 +468,9 @@ class Corpus:
         8
         """
         moved = self._copied(first=first)
-        moved._derived[PLACES] = self.edit_places
+        for known in (PLACES, WORDS):
+            if known in self._derived:
+                moved._derived[known] = self._derived[known]
         return moved
 
     def _copied(self, **changes: Any) -> Corpus:
@@ -464,6 +530,21 @@ class Corpus:
     def edit_places(self) -> EditPlaces:
         """Where the edits of all references stand."""
         return self.derived(PLACES, lambda: EditPlaces.of(self.references))
+
+    @property
+    def edit_words(self) -> EditWords:
+        """What the references and their edits say."""
+        later = self._later
+        make = later.words if later is not None else lambda: EditWords.of(self.references)
+        return self.derived(WORDS, make)
+
+    @property
+    def edit_kinds(self) -> Sequence[str]:
+        """The kinds of all edits, in the order of their places."""
+        if self._later is not None:
+            return self.derived("edit kinds", self._later.kinds)
+        edits = (e for refs in self.references for r in refs for e in r.edits or ())
+        return self.derived("edit kinds", lambda: [edit.kind for edit in edits])
 
     @property
     def source_tokens(self) -> Tokens:

@@ -1,10 +1,14 @@
-"""Where all edits of a corpus stand, as arrays: what every metric would else gather for itself."""
+"""Where all edits of a corpus stand, and what they say, as arrays and lists.
+
+Every metric would else gather these for itself; and who reads them need not make the edits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +17,9 @@ from numpy.typing import NDArray
 from errata.errors import InputError
 from errata.numbers import Bools
 
-__all__ = ["EditPlaces", "begins"]
+__all__ = ["EditPlaces", "EditWords", "begins"]
+
+NONE: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
 
 def begins(sizes: NDArray[Any]) -> NDArray[np.int64]:
@@ -59,16 +65,49 @@ class EditPlaces(NamedTuple):
             _each("end", flat),
         )
 
+    def slices(self, begin: int, end: int) -> tuple[slice, slice]:
+        """Which references the sentences ``begin:end`` have, and which edits these."""
+        first = self.first[[begin, end]]
+        return slice(*first.tolist()), slice(*self.at[first].tolist())
+
     def part(self, begin: int, end: int) -> EditPlaces:
         """Those of the sentences ``begin:end``."""
         first = self.first[begin : end + 1]
         at = self.at[first[0] : first[-1] + 1]
-        references, edits = slice(first[0], first[-1]), slice(at[0], at[-1])
+        references, edits = self.slices(begin, end)
         return EditPlaces(
             first - first[0],
             self.annotators[references],
             self.bare[references],
             at - at[0],
+            self.start[edits],
+            self.end[edits],
+        )
+
+    def joined(self, other: EditPlaces) -> EditPlaces:
+        """Those of these sentences and, behind them, of others."""
+        return EditPlaces(
+            np.append(self.first[:-1], other.first + len(self.annotators)),
+            np.append(self.annotators, other.annotators),
+            np.append(self.bare, other.bare),
+            np.append(self.at[:-1], other.at + len(self.start)),
+            np.append(self.start, other.start),
+            np.append(self.end, other.end),
+        )
+
+    def at_sentences(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of the references of these sentences, and of the edits of those."""
+        references = _numbers(self.first, order)
+        return references, _numbers(self.at, references)
+
+    def taken(self, order: NDArray[np.intp]) -> EditPlaces:
+        """Those of these sentences, in this order."""
+        references, edits = self.at_sentences(order)
+        return EditPlaces(
+            begins(self.sizes[order]),
+            self.annotators[references],
+            self.bare[references],
+            begins(np.diff(self.at)[references]),
             self.start[edits],
             self.end[edits],
         )
@@ -106,6 +145,59 @@ class EditPlaces(NamedTuple):
             # Between the beginnings of sentences that have edits stand theirs alone.
             found[there] = np.maximum.reduceat(self.end, begin[there])
         return found
+
+
+class EditWords(NamedTuple):
+    """What references and edits say, in the order of their `EditPlaces`.
+
+    Of references: ``told`` by edits alone, without a text, and ``implied``. Of edits: their
+    ``corrections``, and ``alternatives`` of the few that have some.
+    """
+
+    told: NDArray[np.uint8]
+    implied: NDArray[np.uint8]
+    corrections: Sequence[str]
+    alternatives: Mapping[int, tuple[str, ...]] = NONE
+
+    @classmethod
+    def of(cls, references: Sequence[Sequence[Any]]) -> EditWords:
+        """Those of the references of each sentence."""
+        every = list(chain.from_iterable(references))
+        edits = list(chain.from_iterable(r.edits for r in every if r.edits))
+        several = list(map(attrgetter("alternatives"), edits))
+        return cls(
+            np.fromiter((r.text is None for r in every), np.uint8, len(every)),
+            np.fromiter(map(attrgetter("implied"), every), np.uint8, len(every)),
+            list(map(attrgetter("replacement"), edits)),
+            {k: each for k, each in enumerate(several) if each} if any(several) else NONE,
+        )
+
+    def part(self, references: slice, edits: slice) -> EditWords:
+        """Those of some references, and of their edits."""
+        first, last, _ = edits.indices(len(self.corrections))
+        several = {k - first: each for k, each in self.alternatives.items() if first <= k < last}
+        return EditWords(
+            self.told[references],
+            self.implied[references],
+            self.corrections[edits],
+            several or NONE,
+        )
+
+    def replacements(self, edit: int) -> tuple[str, ...]:
+        """Every replacement of an edit that counts as right, the main one first."""
+        return (self.corrections[edit], *self.alternatives.get(edit, ()))
+
+
+def _numbers(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:
+    """The numbers of all things in these parts, which begin at ``at``.
+
+    >>> _numbers(np.array([0, 2, 2, 5]), np.array([2, 0])).tolist()
+    [2, 3, 4, 0, 1]
+    """
+    sizes = np.diff(at)[parts]
+    before = begins(sizes)
+    numbers: NDArray[np.int64] = np.arange(before[-1]) + np.repeat(at[parts] - before[:-1], sizes)
+    return numbers
 
 
 def _each(name: str, things: Sequence[object]) -> NDArray[np.int64]:

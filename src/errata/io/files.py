@@ -41,7 +41,8 @@ __all__ = [
 ]
 
 # Where str.splitlines breaks a line and we do not (nor do wc, sed, or a text editor).
-ODD_BREAKS = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+ODD_MARKS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+ODD_BREAKS = re.compile(f"[\r{ODD_MARKS}]")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -113,7 +114,10 @@ def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[st
     ``first_line`` is the number of the first of them, where the text is a later part of a file.
     """
     lines = split_lines(text)
-    if ODD_BREAKS.search(text.replace("\r\n", "\n")) is None:
+    # One character after the other is looked for in a tenth of the time that all at once take.
+    if not any(mark in text for mark in ODD_MARKS) and (
+        "\r" not in text or "\r" not in text.replace("\r\n", "\n")
+    ):
         return lines, []
     return lines, odd_breaks(lines, name, first_line=first_line)
 

@@ -24,6 +24,7 @@ from errata.data import Corpus, Edit, Reference, apply_edits
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.files import PathLike, checked_lines, decode, read_bytes, shown_name, split_lines
+from errata.io.m2_arrays import scan_paragraphs
 from errata.io.m2_lines import Reading, check_order, read_edit
 from errata.io.opened import plain_name
 from errata.io.writing import write_lines
@@ -108,11 +109,20 @@ def scan_m2_text(
     >>> scan_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
     (7,)
     """
-    lines, findings = checked_lines(text, path, first_line=first_line)
-    file = parse_m2(
-        lines, path, first_line=first_line, name=name, compatible=compatible, collect=collect
-    )
-    return replace(file, findings=(*findings, *file.findings))
+    found = scan_paragraphs(text)
+    if found is None:
+        lines, findings = checked_lines(text, path, first_line=first_line)
+        file = parse_m2(
+            lines, path, first_line=first_line, name=name, compatible=compatible, collect=collect
+        )
+        return replace(file, findings=(*findings, *file.findings))
+    findings = checked_lines(text, path, first_line=first_line)[1] if found.odd_breaks else []
+    reading = Reading(path, compatible)
+    others = {
+        p: _read_or_noted(found.lines(p, first_line), reading, collect) for p in found.unsound
+    }
+    corpus, numbers = found.corpus(others, first_line, name)
+    return M2File(path, corpus, numbers, (*findings, *reading.findings))
 
 
 def corpus_name(path: PathLike) -> str:
@@ -151,19 +161,7 @@ def parse_m2(
                 remedy="give an M2 file, or texts as source and references (--source, --refs)",
             )
     for paragraph in _paragraphs(lines, first_line, reading):
-        try:
-            sentences = _read_paragraph(paragraph, reading)
-        except InputError as error:
-            if not collect:
-                raise
-            reading.findings.append(
-                Finding("error", path, error.line, error.problem, error.remedy or "", "unreadable")
-            )
-            sentences = [
-                (number, source, (Reference(0, (), implied=True),))
-                for number, source in _sources(paragraph)
-            ]
-        for number, source, refs in sentences:
+        for number, source, refs in _read_or_noted(paragraph, reading, collect):
             numbers.append(number)
             sources.append(source)
             references.append(refs)
@@ -175,6 +173,25 @@ def parse_m2(
         )
     corpus = Corpus(tuple(sources), tuple(references), name)
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
+
+
+def _read_or_noted(
+    paragraph: NumberedLines, reading: Reading, collect: bool
+) -> list[tuple[int, str, tuple[Reference, ...]]]:
+    """The sentences of a paragraph; with ``collect`` an error is one of the findings."""
+    try:
+        return _read_paragraph(paragraph, reading)
+    except InputError as error:
+        if not collect:
+            raise
+        problem, remedy = error.problem, error.remedy or ""
+        reading.findings.append(
+            Finding("error", reading.path, error.line, problem, remedy, "unreadable")
+        )
+        return [
+            (number, source, (Reference(0, (), implied=True),))
+            for number, source in _sources(paragraph)
+        ]
 
 
 def _paragraphs(lines: list[str], first_line: int, reading: Reading) -> Iterator[NumberedLines]:

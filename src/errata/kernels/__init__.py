@@ -1,6 +1,6 @@
 """Inner loops in Cython's pure-Python mode: compiled at install, the same uncompiled.
 
-How they are written, all eleven alike:
+How they are written, all alike:
 
 - Types are annotations: of arguments, of fields, and of locals at the top of the body.
 - A constant is ``cython.declare(cython.const_int, 3)``. Compiled, that is an immediate, where

@@ -9,7 +9,7 @@ from typing import Literal, Self
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import metric
 from errata.metrics.m2 import M2
-from errata.metrics.m2.matching import proposals
+from errata.metrics.m2.matching import gold_references, proposals
 from errata.metrics.weighed_edits import Sides, Total, WeighedEdits, of_fields
 from errata.numbers import Progress
 from errata.parameters import About
@@ -77,13 +77,14 @@ class PTM2(WeighedEdits):
     def sides(self, corpus: Corpus, hypotheses: Hypotheses) -> list[list[Sides]]:
         """Correct, proposed and gold edits."""
         gold, matched = self.plain("sum").matched(corpus, hypotheses)
+        references = gold_references(corpus, gold)
         result = []
         for i, output in enumerate(hypotheses.sentences):
             words, beside = output.split(), []
             for r in range(*gold.first[i : i + 2].tolist()):
                 proposed, met = proposals(words, gold, matched, r)
                 correct = [proposed[e] for e in met if e >= 0]
-                missed = [edit for edit, e in zip(gold.edits[r], met, strict=True) if e < 0]
+                missed = [edit for edit, e in zip(references[r][1], met, strict=True) if e < 0]
                 beside.append(Sides(correct, list(proposed.values()), [*correct, *missed]))
             result.append(beside)
         return result

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +51,7 @@ def find_witnesses(
     return tuple(
         Witness(
             corpus.sources[i],
-            corpus.references[i],
+            corpus.references_of(i),
             tuple((h.sentences[i], None if h.edits is None else h.edits[i]) for h in systems),
             tuple(dict.fromkeys(shown[i])),
         )
@@ -64,18 +62,14 @@ def find_witnesses(
 def _showing(corpus: Corpus, systems: Sequence[Hypotheses]) -> Iterator[tuple[int, list[str]]]:
     """What each sentence shows, of those that show something new."""
     given = [(f"kind of {s}:", h.edits) for s, h in enumerate(systems) if h.edits is not None]
-    places = corpus.edit_places
-    every = list(chain.from_iterable(corpus.references))
-    told = np.fromiter((r.text is None for r in every), np.uint8, len(every))
-    implied = np.fromiter(map(attrgetter("implied"), every), np.uint8, len(every))
-    shapes = places.by_sentence(4 * places.bare.astype(np.uint8) + 2 * told + implied)
-    edits = chain.from_iterable(r.edits for r in every if r.edits)
-    new = {*_firsts(shapes), *_firsts(map(attrgetter("kind"), edits), places.at[places.first])}
+    places, words = corpus.edit_places, corpus.edit_words
+    shapes = places.by_sentence(4 * places.bare.astype(np.uint8) + 2 * words.told + words.implied)
+    new = {*_firsts(shapes), *_firsts(corpus.edit_kinds, places.at[places.first])}
     for _, several in given:
         kinds = (edit.kind for each in several for edit in each)
         new.update(_firsts(kinds, begins(np.fromiter(map(len, several), np.int64, len(several)))))
     for i in sorted(new):
-        references = corpus.references[i]
+        references = corpus.references_of(i)
         shape = [(r.edits is None, r.text is None, r.implied) for r in references]
         found = [("kind:", e.kind) for r in references for e in r.edits or ()]
         found += [(whose, e.kind) for whose, several in given for e in several[i]]
@@ -112,7 +106,7 @@ def _turns(
         here = replace(
             corpus,
             sources=tuple(corpus.sources[i] for i in sentences),
-            references=tuple(corpus.references[i] for i in sentences),
+            references=tuple(corpus.references_of(i) for i in sentences),
             documents=(),
             skipped=(),
             whole=None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import chain
-from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,14 +124,13 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
 
 def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> list[Finding]:
     """Odd characters of sources and corrections; ``numbers`` are the sources' lines."""
-    places = corpus.edit_places
-    every = [r.edits for references in corpus.references for r in references if r.edits]
-    edits = list(chain.from_iterable(every))
+    places, words = corpus.edit_places, corpus.edit_words
     lines = np.repeat(np.asarray(numbers, np.int64), np.diff(places.at[places.first]))
-    texts = list(map(attrgetter("replacement"), edits))
-    if any(map(attrgetter("alternatives"), edits)):
-        lines = np.repeat(lines, [1 + len(edit.alternatives) for edit in edits])
-        texts = [text for edit in edits for text in edit.replacements]
+    texts = words.corrections
+    if words.alternatives:
+        several = list(map(words.replacements, range(len(texts))))
+        lines = np.repeat(lines, list(map(len, several)))
+        texts = list(chain.from_iterable(several))
     return [
         *check_characters(corpus.sources, path, numbers=numbers),
         *check_characters(texts, path, numbers=lines.tolist()),

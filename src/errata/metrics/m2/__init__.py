@@ -10,7 +10,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Corpus, Edit, Hypotheses
+from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import InputError
 from errata.metrics.base import (
     Before,
@@ -30,6 +30,7 @@ from errata.metrics.m2.matching import (
     Matched,
     SentenceEdits,
     gold_edits,
+    gold_references,
     match_edits,
     proposals,
     shrink,
@@ -188,15 +189,14 @@ class M2(Metric):
         chosen = self.choose(_by_sentence(gold, matched))[0]
         if (chosen < 0).any():
             raise InputError(f"sentence {int(chosen.argmin()) + 1} has no reference")
+        references = gold_references(corpus, gold)
         return tuple(
             _explain(
                 corpus.sources[i].split(),
-                hypotheses.sentences[i].split(),
-                gold,
-                matched,
-                int(gold.first[i] + chosen[i]),
+                proposals(hypotheses.sentences[i].split(), gold, matched, r),
+                *references[r],
             )
-            for i in range(len(corpus))
+            for i, r in enumerate((gold.first[:-1] + chosen).tolist())
         )
 
 
@@ -210,17 +210,20 @@ def _by_sentence(gold: Gold, matched: Matched) -> Floats:
 
 
 def _explain(
-    source: list[str], hypothesis: list[str], gold: Gold, matched: Matched, r: int
+    source: list[str],
+    beside: tuple[dict[int, Edit], list[int]],
+    reference: Reference,
+    edits: tuple[Edit, ...],
 ) -> SentenceEdits:
-    proposed, met = proposals(hypothesis, gold, matched, r)
+    proposed, met = beside
     return SentenceEdits(
-        gold.references[r].annotator,
+        reference.annotator,
         tuple(
             Edit(edit.start, edit.end, proposed[e].replacement, edit.kind)
-            for edit, e in zip(gold.edits[r], met, strict=True)
+            for edit, e in zip(edits, met, strict=True)
             if e >= 0
         ),
-        tuple(edit for edit, e in zip(gold.edits[r], met, strict=True) if e < 0),
+        tuple(edit for edit, e in zip(edits, met, strict=True) if e < 0),
         tuple(shrink(edit, source) for e, edit in proposed.items() if e not in met),
     )
 

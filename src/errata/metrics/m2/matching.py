@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
-from errata.edit_places import EditPlaces, begins
+from errata.edit_places import EditPlaces, EditWords, begins
 from errata.edits import with_edits
 from errata.errors import InputError
 from errata.kernels import maxmatch
 from errata.metrics.m2.release_3_2 import concerned, proposed_edits
-from errata.numbers import Ints
+from errata.numbers import Bools, Ints
 
-__all__ = ["GoldEdits", "SentenceEdits", "gold_edits", "match_edits", "proposals", "shrink"]
+__all__ = [
+    "GoldEdits",
+    "SentenceEdits",
+    "gold_edits",
+    "gold_references",
+    "match_edits",
+    "proposals",
+    "shrink",
+]
 
 IRREGULAR = re.compile(r"  |[^\S ]")  # white space that is not one plain space
 LIMIT = 2_000_000  # phrase edits of one pair that are listed; 100 MB, and hours for m2scorer
@@ -44,12 +51,14 @@ class GoldEdits(NamedTuple):
 
 
 class Gold(NamedTuple):
-    """References by sentence (``first[i]:first[i + 1]``) with their edits, and those as arrays."""
+    """References by sentence (``first[i]:first[i + 1]``), and their edits as arrays.
+
+    ``repeats`` are the places of edits, in their references, that are not among the arrays.
+    """
 
     first: NDArray[np.int64]
-    references: tuple[Reference, ...]
-    edits: tuple[tuple[Edit, ...], ...]
     arrays: GoldEdits
+    repeats: Mapping[int, set[int]]
 
 
 class Matched(NamedTuple):
@@ -86,15 +95,29 @@ def gold_edits(corpus: Corpus, duplicates: str) -> Gold:
     return corpus.derived(("m2 gold", duplicates), lambda: _gold(corpus, duplicates))
 
 
+def gold_references(corpus: Corpus, gold: Gold) -> list[tuple[Reference, tuple[Edit, ...]]]:
+    """The references of a corpus, each with those of its edits that are among the arrays."""
+    references = list(itertools.chain.from_iterable(with_edits(corpus).references))
+    found = [(reference, reference.edits or ()) for reference in references]
+    for r, several in gold.repeats.items():
+        reference, edits = found[r]
+        found[r] = reference, tuple([edit for k, edit in enumerate(edits) if k not in several])
+    return found
+
+
 def _gold(corpus: Corpus, duplicates: str) -> Gold:
     edited = with_edits(corpus)
-    places = edited.edit_places
-    references = tuple(itertools.chain.from_iterable(edited.references))
-    edits = tuple([reference.edits or () for reference in references])
+    places, words = edited.edit_places, edited.edit_words
+    repeats: dict[int, set[int]] = {}
     if duplicates == "once":
-        edits, places = _each_once(edits, places)
-    flat = list(itertools.chain.from_iterable(edits))
-    return Gold(places.first, references, edits, _pack(corpus, places, flat))
+        several = {r: _repeats(places, words, r) for r in _with_a_place_twice(places)}
+        repeats = {r: found for r, found in several.items() if found}
+    stay = np.ones(len(places.start), np.bool_)
+    stay[[places.at[r] + k for r, found in repeats.items() for k in found]] = False
+    if repeats:
+        at, start, end = begins(stay)[places.at], places.start[stay], places.end[stay]
+        places = places._replace(at=at, start=start, end=end)
+    return Gold(places.first, _pack(corpus, places, words, stay), repeats)
 
 
 def _with_a_place_twice(places: EditPlaces) -> list[int]:
@@ -111,39 +134,23 @@ def _with_a_place_twice(places: EditPlaces) -> list[int]:
     return [int(reference) for reference in twice]
 
 
-def _each_once(
-    edits: tuple[tuple[Edit, ...], ...], places: EditPlaces
-) -> tuple[tuple[tuple[Edit, ...], ...], EditPlaces]:
-    """The edits of each reference, and their places, without those that repeat an earlier one."""
-    repeated = {r: _repeats(edits[r]) for r in _with_a_place_twice(places)}
-    gone = [places.at[r] + k for r, several in repeated.items() for k in several]
-    if not gone:
-        return edits, places
-    kept = list(edits)
-    for r, several in repeated.items():
-        kept[r] = tuple([edit for k, edit in enumerate(edits[r]) if k not in several])
-    stay = np.ones(len(places.start), np.bool_)
-    stay[gone] = False
-    return tuple(kept), places._replace(
-        at=begins(stay)[places.at], start=places.start[stay], end=places.end[stay]
-    )
-
-
-def _repeats(edits: tuple[Edit, ...]) -> set[int]:
+def _repeats(places: EditPlaces, words: EditWords, reference: int) -> set[int]:
     """Which edits repeat an earlier one; insertions do not, as a word may be inserted twice."""
+    first, last = places.at[reference : reference + 2].tolist()
     seen: set[tuple[int, int, frozenset[str]]] = set()
     repeated = set()
-    for k, edit in enumerate(edits):
-        key = (edit.start, edit.end, frozenset(edit.replacements))
-        if edit.start != edit.end and key in seen:
+    for k, edit in enumerate(range(first, last)):
+        start, end = int(places.start[edit]), int(places.end[edit])
+        key = (start, end, frozenset(words.replacements(edit)))
+        if start != end and key in seen:
             repeated.add(k)
         seen.add(key)
     return repeated
 
 
-def _pack(corpus: Corpus, places: EditPlaces, edits: Sequence[Edit]) -> GoldEdits:
+def _pack(corpus: Corpus, places: EditPlaces, words: EditWords, stay: Bools) -> GoldEdits:
     """Edits as arrays; a correction with irregular spaces matches nothing and is left out."""
-    texts, ends = _corrections(edits)
+    texts, ends = _corrections(words, stay)
     tokens = corpus.vocabulary.intern(texts)
     return GoldEdits(
         places.at,
@@ -155,22 +162,24 @@ def _pack(corpus: Corpus, places: EditPlaces, edits: Sequence[Edit]) -> GoldEdit
     )
 
 
-def _corrections(edits: Sequence[Edit]) -> tuple[list[str], Sequence[int]]:
-    """The corrections of all edits that outputs can have, and where those of each edit begin."""
-    texts = list(map(attrgetter("replacement"), edits))
+def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], Sequence[int]]:
+    """The corrections of edits that stay and outputs can have, and where those of each begin."""
+    texts = words.corrections
     whole = ".".join(texts)
     # A plain space is the only white space that can be printed.
     plain = "  " not in whole and (whole.isprintable() or IRREGULAR.search(whole) is None)
-    if plain and not any(map(attrgetter("alternatives"), edits)):  # as in most files
+    if plain and not words.alternatives:  # as in most files
+        if not stay.all():
+            texts = list(itertools.compress(texts, stay.tolist()))
         return texts, range(len(texts) + 1)
-    texts, ends = [], [0]
-    for edit in edits:
-        for text in edit.replacements:
-            words = text.split()
-            if len(words) < 2 or " ".join(words) == text.strip():
-                texts.append(text)
-        ends.append(len(texts))
-    return texts, ends
+    found, ends = list[str](), [0]
+    for edit in np.flatnonzero(stay).tolist():
+        for text in words.replacements(edit):
+            parts = text.split()
+            if len(parts) < 2 or " ".join(parts) == text.strip():
+                found.append(text)
+        ends.append(len(found))
+    return found, ends
 
 
 def match_edits(
@@ -250,13 +259,14 @@ def _of_release(
 ) -> tuple[dict[int, list[list[int]]], NDArray[np.intc], NDArray[np.int64]]:
     """The edits of release 3.2, and for those references where it matters what they equal."""
     rows = [edits[a:b] for a, b in itertools.pairwise(edit_at.tolist())]
+    references = gold_references(corpus, gold)
     equals = {}
     for i, (source, output) in enumerate(zip(corpus.sources, hypotheses.sentences, strict=True)):
         before, after = source.split(), output.split()
         if not concerned(before, after):
             continue
         for r in range(gold.first[i], gold.first[i + 1]):
-            found = proposed_edits(before, after, gold.edits[r], max_unchanged)
+            found = proposed_edits(before, after, references[r][1], max_unchanged)
             if found is not None:
                 rows[r] = np.array(
                     [(a, b, left, right) for ((a, left), (b, right)), _ in found], np.intc

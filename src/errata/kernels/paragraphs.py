@@ -1,0 +1,496 @@
+"""The paragraphs of an M2 file: where its sentences and edits stand, by the bytes of UTF-8.
+
+A paragraph is sound where there is nothing to say of it: one ``S`` line, then ``A`` lines of six
+fields with offsets inside the sentence, in order, without alternatives, and no white space beyond
+ASCII. Of these the numbers and the places of the texts are given, counted in characters. What any
+other paragraph says, or what is wrong with it, is for `errata.io.m2` to find out line by line: here
+it is only told apart.
+"""
+
+import cython
+import numpy as np
+
+from errata.kernels._doors import offsets
+
+# Columns of a paragraph.
+_LINE = cython.declare(cython.const_int, 0)  # its first line, from 0
+_BEGIN = cython.declare(cython.const_int, 1)  # its text, without the last line end
+_END = cython.declare(cython.const_int, 2)
+_SOURCE_END = cython.declare(cython.const_int, 3)  # of its first line
+_SOUND = cython.declare(cython.const_int, 4)
+_EDITS = cython.declare(cython.const_int, 5)  # where its edits begin
+PARAGRAPH_COLUMNS = cython.declare(cython.const_int, 6)
+
+# Columns of an edit; from `_FIELDS` on where each of the six fields of its line begins and ends.
+_OWNER = cython.declare(cython.const_int, 0)  # the paragraph
+_ANNOTATOR = cython.declare(cython.const_int, 1)
+_START = cython.declare(cython.const_int, 2)
+_STOP = cython.declare(cython.const_int, 3)
+_WHAT = cython.declare(cython.const_int, 4)
+_FIELDS = cython.declare(cython.const_int, 5)
+SPAN = cython.declare(cython.const_int, 5)
+_KIND = cython.declare(cython.const_int, 7)
+_CORRECTION = cython.declare(cython.const_int, 9)
+_REQUIRED = cython.declare(cython.const_int, 11)
+_COMMENT = cython.declare(cython.const_int, 13)
+NUMBER = cython.declare(cython.const_int, 15)
+EDIT_COLUMNS = cython.declare(cython.const_int, 17)
+
+# What a row of an edit stands for.
+_EDIT = cython.declare(cython.const_int, 0)
+_NOOP = cython.declare(cython.const_int, 1)
+_IMPLIED = cython.declare(cython.const_int, 2)  # a paragraph without a line of an annotator
+
+# What may be odd about a line.
+_BLANKS = cython.declare(cython.const_int, 1)  # there is nothing but white space in it
+_BREAKS = cython.declare(cython.const_int, 2)  # a character at which some programs break lines
+WIDE = cython.declare(cython.const_int, 4)  # what may be white space of more than one byte
+BEYOND = cython.declare(cython.const_int, 8)  # a character of more than one byte
+
+# Constants of C are not seen from outside; these are.
+LINE, BEGIN, END, SOURCE_END, SOUND = _LINE, _BEGIN, _END, _SOURCE_END, _SOUND
+OWNER, ANNOTATOR, START, STOP, WHAT = _OWNER, _ANNOTATOR, _START, _STOP, _WHAT
+KIND, CORRECTION, REQUIRED, COMMENT = _KIND, _CORRECTION, _REQUIRED, _COMMENT
+EDIT, IMPLIED, BLANKS, BREAKS = _EDIT, _IMPLIED, _BLANKS, _BREAKS
+
+LINE_END = cython.declare(cython.const_int, 10)
+SPACE = cython.declare(cython.const_int, 32)
+BAR = cython.declare(cython.const_int, 124)
+DIGITS = cython.declare(cython.const_int, 9)
+MOST_ANNOTATORS = cython.declare(cython.const_int, 64)  # of one sentence
+
+# Words that mean something, one behind the other, and where they begin.
+MEANING = b"-NONE-noopREQUIREDOPTIONAL-1 -1"
+NOTHING = cython.declare(cython.const_int, 0)
+NOOP_KIND = cython.declare(cython.const_int, 6)
+IS_REQUIRED = cython.declare(cython.const_int, 10)
+IS_OPTIONAL = cython.declare(cython.const_int, 18)
+NOWHERE = cython.declare(cython.const_int, 26)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _white(byte: cython.int) -> cython.bint:
+    """Whether a byte by itself is what Python calls white space."""
+    return byte <= SPACE and (byte == SPACE or 9 <= byte <= 13 or byte >= 28)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _wide(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.int:
+    """What may be white space of several bytes: how many; a few that are none are among it."""
+    if p + 1 < end and text[p] == 0xC2:
+        return 2 if text[p + 1] == 0x85 or text[p + 1] == 0xA0 else 0
+    if p + 2 >= end or text[p] < 0xE1 or text[p] > 0xE3:
+        return 0
+    if text[p] == 0xE1:
+        return 3 if text[p + 1] == 0x9A else 0
+    if text[p] == 0xE3 or text[p + 1] == 0x81:
+        return 3 if text[p + 2] == (0x80 if text[p] == 0xE3 else 0x9F) else 0
+    if text[p + 1] != 0x80:
+        return 0
+    return 3 if text[p + 2] <= 0x8A or 0xA8 <= text[p + 2] <= 0xAF else 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _oddities(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.int:
+    """What is odd about a line that is not empty."""
+    found: cython.int = _BLANKS
+    byte: cython.int
+    width: cython.int
+    while p < end:
+        byte = text[p]
+        if SPACE < byte < 0x80:
+            found &= ~_BLANKS
+        elif byte <= SPACE:
+            if 11 <= byte <= 13 or 28 <= byte <= 30:
+                found |= _BREAKS
+            elif not _white(byte):
+                found &= ~_BLANKS
+        else:
+            found |= BEYOND
+            width = _wide(text, p, end) if byte >= 0xC2 else 0
+            if width:
+                found |= WIDE
+                if byte == 0xC2 and text[p + 1] == 0x85:
+                    found |= _BREAKS
+                if byte == 0xE2 and (text[p + 2] == 0xA8 or text[p + 2] == 0xA9):
+                    found |= _BREAKS
+                p += width - 1
+            else:
+                found &= ~_BLANKS
+        p += 1
+    return found
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _going_on(
+    text: cython.uchar[::1], begin: cython.longlong, end: cython.longlong
+) -> cython.longlong:
+    """How many bytes go on with a character, and begin none."""
+    found: cython.longlong = 0
+    p: cython.longlong
+    for p in range(begin, end):
+        found += 0x80 <= text[p] < 0xC0
+    return found
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _words(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.longlong:
+    """How many words a source has; -1 where it holds ``|||``, which no source should."""
+    found: cython.longlong = 0
+    inside: cython.bint = False
+    while p < end:
+        if _white(text[p]):
+            inside = False
+        else:
+            if not inside:
+                found += 1
+            inside = True
+            if text[p] == BAR and p + 2 < end and text[p + 1] == BAR and text[p + 2] == BAR:
+                return -1
+        p += 1
+    return found
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _says(
+    text: cython.uchar[::1],
+    begin: cython.longlong,
+    end: cython.longlong,
+    meaning: cython.uchar[::1],
+    at: cython.longlong,
+    size: cython.longlong,
+) -> cython.bint:
+    """Whether a field is the word of so many bytes that stands there among those with a meaning."""
+    k: cython.longlong
+    if end - begin != size:
+        return False
+    k = 0
+    while k < size and text[begin + k] == meaning[at + k]:
+        k += 1
+    return k == size
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _required(
+    text: cython.uchar[::1],
+    begin: cython.longlong,
+    end: cython.longlong,
+    meaning: cython.uchar[::1],
+) -> cython.bint:
+    """Whether a field is what stands in the fourth field of sound files."""
+    return _says(text, begin, end, meaning, IS_REQUIRED, 8) or _says(
+        text, begin, end, meaning, IS_OPTIONAL, 8
+    )
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _number(text: cython.uchar[::1], begin: cython.longlong, end: cython.longlong) -> cython.int:
+    """The number that stands there, of one to nine digits and nothing else; else -1."""
+    value: cython.int = 0
+    p: cython.longlong
+    if end <= begin or end - begin > DIGITS:
+        return -1
+    for p in range(begin, end):
+        if text[p] < 48 or text[p] > 57:
+            return -1
+        value = value * 10 + (text[p] - 48)
+    return value
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _correction(
+    text: cython.uchar[::1], begin: cython.longlong, end: cython.longlong
+) -> cython.bint:
+    """Whether a field is one correction, as it is to be taken."""
+    p: cython.longlong = begin
+    if begin < end and (_white(text[begin]) or _white(text[end - 1])):
+        return False
+    while p < end and text[p] != BAR:
+        p += 1
+    return p == end
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _cut(
+    text: cython.uchar[::1],
+    begin: cython.longlong,
+    end: cython.longlong,
+    edits: cython.int[:, ::1],
+    edit: cython.longlong,
+) -> cython.bint:
+    """Cut an ``A`` line into its fields; whether they are six."""
+    field: cython.int = 0
+    p: cython.longlong = begin + 2
+    if end < p or text[begin] != 65 or text[begin + 1] != SPACE:
+        return False
+    edits[edit, _FIELDS] = cython.cast(cython.int, p)
+    while p + 2 < end:
+        if text[p] == BAR and text[p + 1] == BAR and text[p + 2] == BAR:
+            if field == 5:
+                return False
+            edits[edit, _FIELDS + 2 * field + 1] = cython.cast(cython.int, p)
+            p += 3
+            field += 1
+            edits[edit, _FIELDS + 2 * field] = cython.cast(cython.int, p)
+        else:
+            p += 1
+    edits[edit, _FIELDS + 2 * field + 1] = cython.cast(cython.int, end)
+    return field == 5
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _read(
+    text: cython.uchar[::1],
+    words: cython.longlong,
+    edits: cython.int[:, ::1],
+    edit: cython.longlong,
+    meaning: cython.uchar[::1],
+) -> cython.bint:
+    """Read the fields of a line; whether they are sound in a sentence of so many words."""
+    begin: cython.longlong = edits[edit, SPAN]
+    end: cython.longlong = edits[edit, SPAN + 1]
+    middle: cython.longlong = begin
+    edits[edit, _ANNOTATOR] = _number(text, edits[edit, NUMBER], edits[edit, NUMBER + 1])
+    if edits[edit, _ANNOTATOR] < 0:
+        return False
+    if _says(text, edits[edit, _KIND], edits[edit, _KIND + 1], meaning, NOOP_KIND, 4):
+        edits[edit, _WHAT] = _NOOP
+        return _says(text, begin, end, meaning, NOWHERE, 5)
+    edits[edit, _WHAT] = _EDIT
+    while middle < end and text[middle] != SPACE:
+        middle += 1
+    edits[edit, _START] = _number(text, begin, middle)
+    edits[edit, _STOP] = _number(text, middle + 1, end)
+    if not 0 <= edits[edit, _START] <= edits[edit, _STOP] <= words:
+        return False
+    if not _required(text, edits[edit, _REQUIRED], edits[edit, _REQUIRED + 1], meaning):
+        return False
+    begin = edits[edit, _CORRECTION]
+    end = edits[edit, _CORRECTION + 1]
+    if _required(text, begin, end, meaning) or not _correction(text, begin, end):
+        return False
+    if _says(text, begin, end, meaning, NOTHING, 6):
+        edits[edit, _CORRECTION + 1] = edits[edit, _CORRECTION]
+    return True
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _in_order(
+    edits: cython.int[:, ::1], edit: cython.longlong, seen: cython.int[:, ::1], known: cython.int
+) -> cython.int:
+    """How many annotators a paragraph has up to this line; -1 where something is to be said of it.
+
+    Of each are kept: the number, whether there was a noop, start and end of the last edit.
+    """
+    k: cython.int
+    start: cython.int = edits[edit, _START]
+    stop: cython.int = edits[edit, _STOP]
+    for k in range(known):
+        if seen[k, 0] == edits[edit, _ANNOTATOR]:
+            if edits[edit, _WHAT] == _NOOP or seen[k, 1]:
+                return -1
+            if start < seen[k, 3] or (start == seen[k, 2] and stop == seen[k, 3]):
+                return -1
+            seen[k, 2] = start
+            seen[k, 3] = stop
+            return known
+    if known == MOST_ANNOTATORS:
+        return -1
+    seen[known, 0] = edits[edit, _ANNOTATOR]
+    seen[known, 1] = edits[edit, _WHAT] == _NOOP
+    seen[known, 2] = start
+    seen[known, 3] = stop
+    return known + 1
+
+
+@cython.cclass
+class _Tables:
+    """Both tables as far as they are filled, and the paragraph that is being read."""
+
+    paragraphs: cython.int[:, ::1]
+    edits: cython.int[:, ::1]
+    seen: cython.int[:, ::1]
+    paragraph: cython.longlong
+    edit: cython.longlong
+    words: cython.longlong
+    known: cython.int
+    inside: cython.bint
+    odd: cython.int
+    more: cython.longlong  # how many bytes before this line are no characters
+
+    def __init__(self, paragraphs, edits, seen):
+        self.paragraphs = paragraphs
+        self.edits = edits
+        self.seen = seen
+        self.paragraph = -1
+        self.edit = 0
+        self.words = 0
+        self.known = 0
+        self.inside = False
+        self.odd = 0
+        self.more = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def begin(
+        self,
+        text: cython.uchar[::1],
+        begin: cython.longlong,
+        end: cython.longlong,
+        line: cython.longlong,
+    ) -> cython.void:
+        """Take the first line of a paragraph, which should be its source."""
+        p: cython.longlong
+        self.inside = True
+        self.paragraph += 1
+        self.known = 0
+        p = self.paragraph
+        self.paragraphs[p, _LINE] = cython.cast(cython.int, line)
+        self.paragraphs[p, _BEGIN] = cython.cast(cython.int, begin - self.more)
+        self.paragraphs[p, _EDITS] = cython.cast(cython.int, self.edit)
+        self.words = -1
+        if end >= begin + 2 and text[begin] == 83 and text[begin + 1] == SPACE:
+            self.words = _words(text, begin + 2, end)
+        self.paragraphs[p, _SOUND] = self.words >= 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def annotation(
+        self,
+        text: cython.uchar[::1],
+        begin: cython.longlong,
+        end: cython.longlong,
+        beyond: cython.bint,
+        meaning: cython.uchar[::1],
+    ) -> cython.void:
+        """Take a further line of a paragraph that has been sound so far."""
+        k: cython.int
+        more: cython.longlong
+        sound: cython.bint = _cut(text, begin, end, self.edits, self.edit)
+        if sound:
+            sound = _read(text, self.words, self.edits, self.edit, meaning)
+        if sound:
+            self.known = _in_order(self.edits, self.edit, self.seen, self.known)
+            sound = self.known >= 0
+        if not sound:
+            self.unsound()
+            return
+        # From places in bytes to places in characters.
+        for k in range(_FIELDS, EDIT_COLUMNS):
+            more = self.more
+            if beyond:
+                more += _going_on(text, begin, self.edits[self.edit, k])
+            self.edits[self.edit, k] -= cython.cast(cython.int, more)
+        self.edits[self.edit, _OWNER] = cython.cast(cython.int, self.paragraph)
+        self.edit += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def unsound(self) -> cython.void:
+        """Leave a paragraph to whoever reads line by line."""
+        self.paragraphs[self.paragraph, _SOUND] = 0
+        self.edit = self.paragraphs[self.paragraph, _EDITS]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def end(self) -> cython.void:
+        """End the paragraph, if there is one."""
+        if (
+            self.inside
+            and self.paragraphs[self.paragraph, _SOUND]
+            and self.edit == self.paragraphs[self.paragraph, _EDITS]
+        ):
+            self.edits[self.edit, _OWNER] = cython.cast(cython.int, self.paragraph)
+            self.edits[self.edit, _WHAT] = _IMPLIED
+            self.edits[self.edit, _ANNOTATOR] = 0
+            self.edit += 1
+        self.inside = False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def scan(
+        self, text: cython.uchar[::1], size: cython.longlong, meaning: cython.uchar[::1]
+    ) -> cython.void:
+        """Fill both tables."""
+        p: cython.longlong = 0
+        end: cython.longlong
+        line: cython.longlong = 0
+        odd: cython.int
+        more: cython.longlong
+        while p < size:
+            end = p
+            while end < size and text[end] != LINE_END:
+                end += 1
+            if end == p:
+                self.end()
+            else:
+                odd = _oddities(text, p, end)
+                self.odd |= odd
+                more = self.more + (_going_on(text, p, end) if odd & BEYOND else 0)
+                if not self.inside:
+                    self.begin(text, p, end, line)
+                    self.paragraphs[self.paragraph, _SOURCE_END] = cython.cast(
+                        cython.int, end - more
+                    )
+                elif self.paragraphs[self.paragraph, _SOUND]:
+                    self.annotation(text, p, end, odd & BEYOND != 0, meaning)
+                if odd & WIDE:
+                    self.unsound()
+                self.more = more
+                self.paragraphs[self.paragraph, _END] = cython.cast(cython.int, end - more)
+            p = end + 1
+            line += 1
+        self.end()
+
+
+def scan(text: cython.uchar[::1]):
+    """The paragraphs of a text and the edits of those that are sound, as rows of the columns above.
+
+    Lines end with a line feed. Also given is what is odd about any line, as `BLANKS` and `BREAKS`.
+    """
+    size: cython.longlong = len(text)
+    offsets("text", np.array([0, size]), size)
+    lines = int(np.count_nonzero(np.asarray(text) == LINE_END)) + 1
+    # Every paragraph has a line, and with it a row, for its source: that of an implied reference.
+    tables = _Tables(
+        np.zeros((lines, PARAGRAPH_COLUMNS), np.intc),
+        np.zeros((lines, EDIT_COLUMNS), np.intc),
+        np.zeros((MOST_ANNOTATORS, 4), np.intc),
+    )
+    meant = np.frombuffer(bytearray(MEANING), np.uint8)
+    meaning: cython.uchar[::1] = meant
+    if not cython.compiled:  # plain integers: those of NumPy would overflow
+        text, meaning = bytes(text), MEANING
+    with cython.nogil:
+        tables.scan(text, size, meaning)
+    found = np.asarray(tables.paragraphs)[: tables.paragraph + 1].copy()
+    return found, np.asarray(tables.edits)[: tables.edit].copy(), int(tables.odd)
