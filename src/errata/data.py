@@ -217,19 +217,19 @@ def utf8(sentences: Iterable[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]
     [0, 1, 3]
     """
     every = sentences if isinstance(sentences, list | tuple) else list(sentences)
-    whole = "".join(every)
     at = np.zeros(len(every) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, every), np.int64, len(every)), out=at[1:])
-    try:
-        encoded = np.frombuffer(bytearray(whole, "utf-8"), np.uint8)
-    except UnicodeEncodeError:  # half a character, which no file has
-        encoded = np.frombuffer(bytearray(whole, "utf-8", "surrogatepass"), np.uint8)
-    if len(encoded) == len(whole):
-        return encoded, at
-    # Bytes 0x80 to 0xBF, which are below -64 if read with a sign, go on with a character.
-    more = np.flatnonzero(encoded.view(np.int8) < -64)
-    more -= np.arange(1, len(more) + 1)  # now the numbers of the characters
-    return encoded, at + np.searchsorted(more, at)
+    if all(map(str.isascii, every)):
+        whole = bytearray("".join(every), "ascii")
+        sizes = map(len, every)
+    else:  # one by one: a single wide character makes all of a long text slow to encode
+        try:
+            encoded = list(map(str.encode, every))
+        except UnicodeEncodeError:  # half a character, which no file has
+            encoded = [text.encode("utf-8", "surrogatepass") for text in every]
+        whole = bytearray().join(encoded)
+        sizes = map(len, encoded)
+    np.cumsum(np.fromiter(sizes, np.int64, len(every)), out=at[1:])
+    return np.frombuffer(whole, np.uint8), at
 
 
 class Vocabulary:

@@ -83,6 +83,17 @@ KINDS = (
 
 def letters_in(lines: Sequence[str]) -> NDArray[np.uint8]:
     """What every line shows (see `errata.kernels.letters`)."""
+    return _letters_of(lines) if isinstance(lines, tuple) else _look(lines)
+
+
+@lru_cache(maxsize=1)  # several checks ask for the sources of a corpus, one after the other
+def _letters_of(lines: tuple[str, ...]) -> NDArray[np.uint8]:
+    shown = _look(lines)
+    shown.flags.writeable = False
+    return shown
+
+
+def _look(lines: Sequence[str]) -> NDArray[np.uint8]:
     # So many that their bytes stay near the processor: all at once take three times as long.
     parts = [letters.show(*utf8(lines[i : i + NEAR])) for i in range(0, len(lines), NEAR)]
     return np.concatenate([np.zeros(0, np.uint8), *parts])
