@@ -156,13 +156,13 @@ def _pack(corpus: Corpus, places: EditPlaces, words: EditWords, stay: Bools) -> 
         places.at,
         places.start.astype(np.intc),
         places.end.astype(np.intc),
-        np.asarray(ends, np.int64),
+        ends,
         tokens.offsets,
         tokens.ids.astype(np.intc, copy=False),
     )
 
 
-def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], Sequence[int]]:
+def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], NDArray[np.int64]]:
     """The corrections of edits that stay and outputs can have, and where those of each begin."""
     texts = words.corrections
     whole = ".".join(texts)
@@ -171,7 +171,7 @@ def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], Sequence
     if plain and not words.alternatives:  # as in most files
         if not stay.all():
             texts = list(itertools.compress(texts, stay.tolist()))
-        return texts, range(len(texts) + 1)
+        return texts, np.arange(len(texts) + 1)
     found, ends = list[str](), [0]
     for edit in np.flatnonzero(stay).tolist():
         for text in words.replacements(edit):
@@ -179,7 +179,7 @@ def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], Sequence
             if len(parts) < 2 or " ".join(parts) == text.strip():
                 found.append(text)
         ends.append(len(found))
-    return found, ends
+    return found, np.array(ends, np.int64)
 
 
 def match_edits(
