@@ -29,6 +29,7 @@ from errata.kernels import (
     maxmatch_long,
     ngrams,
     normal,
+    paragraphs,
     running,
     ter,
     threeway,
@@ -52,6 +53,7 @@ GOLD = (
 )
 FIRST = np.array([0, 2, 3], I64)
 SOURCE, SOURCE_AT = np.array([0, 1, 2, 3, 1, 2], I32), np.array([0, 3, 6], I64)
+M2 = "S é go\n\u3000\nA 1 2|||V|||goes\u00a0|||REQUIRED|||-NONE-|||0\n\nS a\n".encode()
 OUTPUT, OUTPUT_AT = np.array([5, 1, 2, 3, 1, 3, 4], I32), np.array([0, 4, 7], I64)
 
 
@@ -171,6 +173,7 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
             "show",
             (np.frombuffer(b"He goes . Home!", np.uint8), np.array([0, 9, 15])),
         ),
+        "scan": (paragraphs, "scan", (np.frombuffer(M2, np.uint8),)),
         "number": (
             words,
             "number",
@@ -194,7 +197,7 @@ def function(key: str, compiled: bool) -> Callable[..., Any]:
 
 def test_every_public_entry_is_here() -> None:
     modules: set[ModuleType] = {module for module, _, _ in ENTRIES.values()}
-    assert len(modules) == 14
+    assert len(modules) == 15
     for module in modules:
         pure = load_pure(module.__name__.split(".")[-1])
         own = {

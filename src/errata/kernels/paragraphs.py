@@ -87,8 +87,10 @@ def _wide(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) -> 
         return 0
     if text[p] == 0xE1:
         return 3 if text[p + 1] == 0x9A else 0
-    if text[p] == 0xE3 or text[p + 1] == 0x81:
-        return 3 if text[p + 2] == (0x80 if text[p] == 0xE3 else 0x9F) else 0
+    if text[p] == 0xE3:
+        return 3 if text[p + 1] == 0x80 and text[p + 2] == 0x80 else 0
+    if text[p + 1] == 0x81:
+        return 3 if text[p + 2] == 0x9F else 0
     if text[p + 1] != 0x80:
         return 0
     return 3 if text[p + 2] <= 0x8A or 0xA8 <= text[p + 2] <= 0xAF else 0
