@@ -103,10 +103,13 @@ def _turns(
     """
 
     def same(sentences: Sequence[int]) -> bool:
+        # One after the other, the references of many take longer than those of all at once.
+        few = len(sentences) <= len(witnesses) + TURNS
+        of = corpus.references_of if few else corpus.references.__getitem__
         here = replace(
             corpus,
             sources=tuple(corpus.sources[i] for i in sentences),
-            references=tuple(corpus.references_of(i) for i in sentences),
+            references=tuple(map(of, sentences)),
             documents=(),
             skipped=(),
             whole=None,

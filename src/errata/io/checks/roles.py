@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -43,12 +42,11 @@ def check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Fi
                 "unchanged",
             )
         ]
-    annotators = corpus.annotators
-    for annotator in sorted(annotators):
-        references = ([r for r in refs if r.annotator == annotator] for refs in _one_by_one(corpus))
-        pairs = zip(corpus.sources, references, hypotheses.sentences, strict=True)
-        # An absent reference says nothing.
-        if all(not refs or _equals(refs[0], source, line) for source, refs, line in pairs):
+    for annotator in corpus.annotators:
+        if all(
+            _equals(reference, corpus.sources[i], hypotheses.sentences[i])
+            for i, reference in _one_by_one(corpus, annotator)
+        ):
             return [
                 Finding(
                     "note",
@@ -62,10 +60,16 @@ def check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Fi
     return []
 
 
-def _one_by_one(corpus: Corpus) -> Iterator[tuple[Reference, ...]]:
-    """The references of each sentence; those of all are made only where many are asked for."""
-    yield from (corpus.references_of(i) for i in range(min(FEW, len(corpus))))
-    yield from itertools.islice(corpus.references, FEW, None)
+def _one_by_one(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference]]:
+    """An annotator's references, with their sentences: an absent one says nothing.
+
+    Those of all sentences are made only where many are asked for.
+    """
+    places = corpus.edit_places
+    owners = np.repeat(np.arange(len(corpus)), places.sizes)
+    for asked, i in enumerate(owners[places.annotators == annotator].tolist()):
+        references = corpus.references_of(i) if asked < FEW else corpus.references[i]
+        yield i, next(r for r in references if r.annotator == annotator)
 
 
 def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
