@@ -434,7 +434,7 @@ class Corpus:
         """
         if self._later is None or "references" in self.__dict__:
             return self.references[sentence]
-        return self._later.one(sentence)
+        return self._later.one(range(len(self))[sentence])
 
     def __len__(self) -> int:
         return len(self.sources)

@@ -23,6 +23,7 @@ __all__ = ["ReadReferences", "Scanned", "scan_paragraphs"]
 
 References = tuple[Reference, ...]
 TextRows = NDArray[np.intc]
+COUNTED = np.iinfo(np.intc).max  # bytes of a text: places in it are C ints
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Scanned:
         sources = _between(
             self.text, sound[:, paragraphs.BEGIN] + 2, sound[:, paragraphs.SOURCE_END]
         )
-        lines = (sound[:, paragraphs.LINE] + first_line).tolist()
+        lines = [line + first_line for line in sound[:, paragraphs.LINE].tolist()]
         read = ReadReferences.of(self.text, self.edits)
         if not others:
             return Corpus.made_later(tuple(sources), read, name), tuple(lines)
@@ -85,7 +86,8 @@ class Scanned:
 def scan_paragraphs(text: str) -> Scanned | None:
     """What a kernel reads of a text of M2; None where it has to be read line by line.
 
-    That is where no paragraph is sound, and where lines seem blank that are not.
+    That is where no paragraph is sound, where lines seem blank that are not, and where the text has
+    more bytes than the kernel can number.
 
     >>> found = scan_paragraphs("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n\\nS Hi\\n")
     >>> len(found.paragraphs), len(found.edits), found.unsound
@@ -97,6 +99,8 @@ def scan_paragraphs(text: str) -> Scanned | None:
         text = text.replace("\r\n", "\n").removesuffix("\r")
     # A text given in Python may have half a character.
     data = np.frombuffer(bytearray(text, "utf-8", "surrogatepass"), np.uint8)
+    if len(data) > COUNTED:
+        return None
     rows, edits, odd = paragraphs.scan(data)
     if odd & paragraphs.BLANKS or not rows[:, paragraphs.SOUND].any():
         return None
@@ -207,9 +211,10 @@ class ReadReferences:
 
     def _given(self) -> list[tuple[int, References]]:
         """The sentences that do not stand in the text, with their references."""
-        n = len(self.places.sizes)
-        found = ((k - self.first, references) for k, references in self.given.items())
-        return [(i, references) for i, references in found if 0 <= i < n]
+        here = range(self.first, self.first + len(self.places.sizes))
+        # Whichever are fewer: a part may be small, and all that are given many.
+        both = (self.given, here) if len(self.given) < len(here) else (here, self.given)
+        return [(k - self.first, self.given[k]) for k in both[0] if k in both[1]]
 
     def _texts(self, column: int) -> list[str]:
         return _between(self.text, self.rows[:, column], self.rows[:, column + 1])

@@ -1,0 +1,589 @@
+"""M2 as arrays: the same as line by line in everything, and references only for those who ask."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import errata.io.m2_arrays
+from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.edit_places import EditPlaces, EditWords
+from errata.evaluation import evaluate
+from errata.io.checks.characters import check_gold_characters
+from errata.io.checks.lines import check_alignment
+from errata.io.files import decode, read_bytes
+from errata.io.m2 import M2File, read_m2, scan_m2_text
+from errata.io.m2_arrays import ReadReferences, scan_paragraphs
+from errata.kernels import paragraphs
+from errata.metrics import parse
+from errata.metrics.m2 import M2
+from errata.metrics.m2.matching import gold_edits, gold_references
+from errata.metrics.pt_m2 import PTM2
+from errata.reduction import count_part
+from errata.reduction.said import Said
+from errata.reduction.witnesses import find_witnesses
+from m2_texts import NOOP, by_lines, line, m2_texts, refused
+from pure import load_pure
+
+# Sound ones, one out of order, and some that are read line by line.
+MIXED = "\n\n".join(
+    [
+        f"S a b c d\n{line('0 1')}\n{line('2 3', 'y z')}\n{line('1 2', 'v', 1)}",
+        f"S e é g\n{line('1 2', 'x||y||-NONE-', 1)}\n{NOOP}0\n{line('0 1', 'w', 3)}",
+        "S h i",
+        f"S j k\n{line('0 1', 'x', 4)}\n{line('1 2', '-NONE-', 2)}\n{NOOP}3",
+        f"S l m\n{line('0 1')}\n{line('0 1')}",
+        "S n\u00a0o p",
+        f"S q r\n{NOOP}0",
+        f"S s t\n{line('0 2', 's', 0, 'Ö')}",
+    ]
+)
+SOUND = "\n\n".join(
+    f"S w{k} go home .\n{line('1 2', 'goes', k % 3, f'K{k % 5}')}\n{line('3 4', '', k % 3)}"
+    for k in range(60)
+)
+
+
+def asked(corpus: Corpus) -> bool:
+    """Whether anybody asked for the references."""
+    return "references" in corpus.__dict__ or "references" in corpus._derived
+
+
+def same_places(ours: EditPlaces, theirs: EditPlaces) -> None:
+    for name, one, other in zip(theirs._fields, ours, theirs, strict=True):
+        np.testing.assert_array_equal(one, other, name)
+        assert one.dtype == other.dtype, name
+
+
+def same_words(ours: EditWords, theirs: EditWords) -> None:
+    np.testing.assert_array_equal(ours.told, theirs.told)
+    np.testing.assert_array_equal(ours.implied, theirs.implied)
+    assert ours.told.dtype == ours.implied.dtype == theirs.told.dtype == theirs.implied.dtype
+    assert list(ours.corrections) == list(theirs.corrections)
+    assert dict(ours.alternatives) == dict(theirs.alternatives)
+
+
+def same_corpus(ours: Corpus, theirs: Corpus) -> None:
+    """Whether all that can be asked of a corpus is the same, also before there are references."""
+    assert ours.sources == theirs.sources
+    assert repr(ours) == repr(theirs)
+    assert (len(ours), ours.annotators) == (len(theirs), theirs.annotators)
+    assert ours.most_references == theirs.most_references
+    same_places(ours.edit_places, EditPlaces.of(theirs.references))
+    same_words(ours.edit_words, EditWords.of(theirs.references))
+    kinds = [e.kind for refs in theirs.references for r in refs for e in r.edits or ()]
+    assert list(ours.edit_kinds) == list(theirs.edit_kinds) == kinds
+    assert [ours.references_of(i) for i in range(len(ours))] == list(theirs.references)
+    assert ours.references == theirs.references
+    assert ours == theirs
+    assert hash(ours) == hash(theirs)
+
+
+def same_file(ours: Any, theirs: Any) -> None:
+    if not isinstance(theirs, M2File):
+        assert ours == theirs  # what the errors say
+        return
+    assert isinstance(ours, M2File)
+    assert (ours.path, ours.lines, ours.findings) == (theirs.path, theirs.lines, theirs.findings)
+    assert all(type(number) is int for number in ours.lines)
+    same_corpus(ours.corpus, theirs.corpus)
+
+
+@settings(max_examples=400)
+@given(
+    text=m2_texts(),
+    first_line=st.sampled_from([1, 1, 7, 2**31 - 1, 2**40]),
+    compatible=st.booleans(),
+    collect=st.booleans(),
+)
+def test_any_text_is_read_as_line_by_line(
+    text: str, first_line: int, compatible: bool, collect: bool
+) -> None:
+    given = {"first_line": first_line, "compatible": compatible, "collect": collect, "name": "gold"}
+    same_file(
+        refused(scan_m2_text, text, "gold.m2", **given), refused(by_lines, text, "gold.m2", **given)
+    )
+
+
+@settings(max_examples=60)
+@given(text=m2_texts(), compatible=st.booleans(), collect=st.booleans())
+def test_the_plain_kernel_reads_the_same(text: str, compatible: bool, collect: bool) -> None:
+    given = {"compatible": compatible, "collect": collect}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(errata.io.m2_arrays, "paragraphs", load_pure("paragraphs"))
+        same_file(refused(scan_m2_text, text, **given), refused(by_lines, text, **given))
+
+
+@settings(max_examples=150)
+@given(
+    text=m2_texts(),
+    bounds=st.tuples(*[st.none() | st.integers(-7, 7)] * 2),
+    more=st.tuples(*[st.none() | st.integers(-4, 4)] * 2),
+    step=st.sampled_from([None, 1, 1, 2, -1]),
+    before=st.sampled_from(["nothing", "words", "references"]),
+)
+def test_parts_are_those_of_an_ordinary_corpus(
+    text: str, bounds: Any, more: Any, step: Any, before: str
+) -> None:
+    theirs = refused(by_lines, text, collect=True, compatible=True)
+    if not isinstance(theirs, M2File):
+        return
+    ours = scan_m2_text(text, collect=True, compatible=True).corpus
+    if before == "words":
+        ours.edit_words  # noqa: B018 (parts take theirs from it)
+    if before == "references":
+        ours.references  # noqa: B018
+    which = slice(*bounds, step)
+    same_corpus(ours[which], theirs.corpus[which])
+    part, other = ours[which][slice(*more)], theirs.corpus[which][slice(*more)]
+    assert part.references == other.references
+    same_corpus(ours[which][slice(*more)], other)
+    moved = ours[which].starting_at(5)
+    assert moved.first == 5
+    same_corpus(moved, theirs.corpus[which])
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r\r\n"])
+@pytest.mark.parametrize("last", ["", "\n", "\r", "\r\n", "\r\r", "\n\n\n"])
+def test_line_ends(ends: str, last: str) -> None:
+    text = MIXED.replace("\n", ends) + last
+    same_file(refused(scan_m2_text, text), refused(by_lines, text))
+
+
+def test_what_is_sound_is_read_by_the_kernel_and_the_rest_is_not() -> None:
+    found = scan_paragraphs(MIXED)
+    assert found is not None
+    assert found.unsound == [1, 4, 5]
+    assert not found.odd_breaks
+    assert found.lines(4, 11) == [(28, "S l m"), (29, line("0 1")), (30, line("0 1"))]
+    file = scan_m2_text(MIXED)
+    assert not asked(file.corpus)
+    same_file(file, by_lines(MIXED))
+
+
+def test_an_odd_break_is_told_of_without_reading_all_line_by_line() -> None:
+    text = f"{MIXED}\n\nS a\x0cb\n\nS c\x1ed\n"
+    found = scan_paragraphs(text)
+    assert found is not None
+    assert found.odd_breaks
+    file = scan_m2_text(text, first_line=3)
+    assert [f.code for f in file.findings].count("odd-line-break") == 2
+    same_file(file, by_lines(text, first_line=3))
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "S", "Q", f"{MIXED}\n \n", "\u3000\nS a\n"])
+def test_what_is_left_to_the_reader_by_lines(text: str) -> None:
+    assert scan_paragraphs(text) is None
+    same_file(refused(scan_m2_text, text), refused(by_lines, text))
+
+
+def test_a_paragraph_that_gives_no_sentence() -> None:
+    text = f"S a\n\nQ\n\n{line('0 1')}\n\nS b\n"
+    file = scan_m2_text(text, collect=True)
+    assert file.lines == (1, 7)
+    same_file(file, by_lines(text, collect=True))
+
+
+def test_a_text_too_long_for_the_kernel_is_read_line_by_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("errata.kernels._doors.LARGEST", len(MIXED.encode()) - 1)
+    monkeypatch.setattr("errata.io.m2_arrays.COUNTED", len(MIXED.encode()) - 1)
+    same_file(scan_m2_text(MIXED), by_lines(MIXED))
+    assert len(scan_m2_text("S a\n").corpus) == 1
+
+
+def test_strings_that_repeat_are_one() -> None:
+    kept: set[int] = set()
+    for part in (SOUND, f"{SOUND}\n\n{MIXED}"):
+        corpus = scan_m2_text(part).corpus
+        edits = [e for refs in corpus.references for r in refs for e in r.edits or ()]
+        kept |= {id(e.required) for e in edits} | {id(e.comment) for e in edits}
+        assert len({id(e) for e in edits if e == Edit(3, 4, "", "X")}) == 1
+    assert len(kept) == 2
+
+
+# --- a corpus whose references are made later ---------------------------------------------------
+
+
+@pytest.fixture
+def ours() -> Corpus:
+    return scan_m2_text(MIXED, name="gold").corpus
+
+
+@pytest.fixture
+def theirs() -> Corpus:
+    return by_lines(MIXED, name="gold").corpus
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c.keep_annotators(0),
+        lambda c: c.keep_annotators(3, 1),
+        lambda c: c.without_sentences(0, 4),
+        lambda c: c.without_sentences(2).without_sentences(1),
+        lambda c: replace(c, name="other"),
+        lambda c: replace(c, documents=tuple("aabbccdd"))[2:6],
+        lambda c: replace(c, sources=c.sources[:2], references=c.references[:2]),
+        lambda c: c[2:6].keep_annotators(0),
+        lambda c: c[3:].without_sentences(1),
+        lambda c: c[::2],
+        lambda c: c[::-1],
+        lambda c: c[5:2],
+        lambda c: c[8:],
+        copy.copy,
+    ],
+)
+def test_changed_corpora(change: Callable[[Corpus], Corpus], ours: Corpus, theirs: Corpus) -> None:
+    same_corpus(change(ours), change(theirs))
+    same_corpus(ours, theirs)
+    for name in ("kept", "skipped", "tokens", "first", "documents"):
+        assert getattr(change(ours), name) == getattr(change(theirs), name)
+    numbers = range(len(change(theirs)))
+    assert [*map(change(ours).number, numbers)] == [*map(change(theirs).number, numbers)]
+
+
+def test_parts_share_the_vocabulary_and_not_what_was_derived(ours: Corpus) -> None:
+    ours.derived("thing", lambda: 1)
+    part = ours[1:4]
+    assert part.vocabulary is ours.vocabulary
+    assert part.derived("thing", lambda: 2) == 2
+    assert ours.starting_at(1).derived("thing", lambda: 3) == 3
+    assert not asked(ours)
+    assert not asked(part)
+
+
+def test_parts_of_parts_hold_no_more_than_their_own(ours: Corpus, theirs: Corpus) -> None:
+    for a, b in itertools.combinations(range(9), 2):
+        part = ours[a:b]
+        assert part._later is not None
+        same_corpus(part[1:], theirs[a:b][1:])
+        same_corpus(part.starting_at(a)[:2], theirs[a:b][:2])
+    assert not asked(ours)
+
+
+def test_once_made_references_are_handed_on(ours: Corpus) -> None:
+    every = ours.references
+    assert ours[1:3].references == every[1:3]
+    assert all(a is b for a, b in zip(ours[1:3].references, every[1:3], strict=True))
+    assert ours[1:3]._later is None
+    assert ours.starting_at(3).references is every
+    assert ours.references_of(2) is every[2]
+
+
+@pytest.mark.parametrize("made", [False, True])
+@pytest.mark.parametrize("sentence", [0, 7, -1, -8, 8, -9])
+def test_one_sentence_is_counted_as_in_a_tuple(
+    ours: Corpus, theirs: Corpus, sentence: int, made: bool
+) -> None:
+    if made:
+        ours.references  # noqa: B018
+    if -8 <= sentence < 8:
+        assert ours.references_of(sentence) == theirs.references_of(sentence)
+    else:
+        with pytest.raises(IndexError):
+            theirs.references_of(sentence)
+        with pytest.raises(IndexError):
+            ours.references_of(sentence)
+
+
+def test_wrong_names_are_no_attributes(ours: Corpus, theirs: Corpus) -> None:
+    for corpus in (ours, theirs):
+        with pytest.raises(AttributeError, match="'Corpus' object has no attribute 'reference'"):
+            corpus.reference  # type: ignore[attr-defined]  # noqa: B018
+        assert not hasattr(corpus, "nothing")
+    assert not asked(ours)
+    blank = object.__new__(Corpus)
+    with pytest.raises(AttributeError, match="no attribute 'references'"):
+        blank.references  # noqa: B018
+
+
+def test_a_corpus_never_changes(ours: Corpus) -> None:
+    with pytest.raises(AttributeError):
+        ours.references = ()  # type: ignore[misc]
+
+
+def test_threads_get_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    every = ReadReferences.every
+
+    def slowly(self: ReadReferences) -> tuple[tuple[Reference, ...], ...]:
+        made.append(1)
+        time.sleep(0.05)
+        return every(self)
+
+    monkeypatch.setattr(ReadReferences, "every", slowly)
+    corpus = scan_m2_text(MIXED).corpus
+    wait = threading.Barrier(6)
+    found: list[Any] = []
+
+    def ask() -> None:
+        wait.wait()
+        found.append(corpus.references)
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+    assert len(found) == 6
+    assert all(each is found[0] for each in found)
+    assert found[0] is corpus.references
+
+
+# --- who asks -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def outputs() -> list[Hypotheses]:
+    corpus = by_lines(SOUND).corpus
+    right = tuple(r[0].corrected(s) for s, r in zip(corpus.sources, corpus.references, strict=True))
+    odd = tuple(
+        s if k % 2 else t for k, (s, t) in enumerate(zip(corpus.sources, right, strict=True))
+    )
+    worse = tuple(f"{s} again" for s in corpus.sources)
+    return [Hypotheses("odd", odd), Hypotheses("worse", worse)]
+
+
+@pytest.mark.parametrize(
+    "signature", ["m2", "m2(duplicates=official)", "m2(choice=optimal)", "m2(total=mean)"]
+)
+def test_scoring_makes_no_references(outputs: list[Hypotheses], signature: str) -> None:
+    corpus = scan_m2_text(SOUND).corpus
+    scores = evaluate(signature, corpus, outputs, resamples=10)
+    assert not asked(corpus)
+    theirs = evaluate(signature, by_lines(SOUND).corpus, outputs, resamples=10)
+    for name in ("odd", "worse"):
+        assert scores[name] == theirs[name]
+    assert scores.signature == theirs.signature
+
+
+def test_counting_a_part_makes_no_references(outputs: list[Hypotheses]) -> None:
+    whole, metrics = scan_m2_text(SOUND).corpus, [parse("m2")]
+    for corpus in (whole, whole[10:50], whole[10:50].starting_at(10)):
+        systems = [h[10:50] if len(corpus) < 60 else h for h in outputs]
+        counts, facts = count_part(metrics, corpus, systems)
+        assert not asked(corpus)
+        plain = by_lines(SOUND).corpus
+        other = plain[10:50] if len(corpus) < 60 else plain
+        their_counts, their_facts = count_part(metrics, other, systems)
+        assert facts == their_facts
+        np.testing.assert_array_equal(counts, their_counts)
+    assert not asked(whole)
+
+
+def test_checking_makes_no_references(outputs: list[Hypotheses]) -> None:
+    corpus = scan_m2_text(f"{SOUND}\n\n{MIXED}").corpus
+    every = [Hypotheses("o", h.sentences + corpus.sources[60:]) for h in outputs]
+    plain = by_lines(f"{SOUND}\n\n{MIXED}").corpus
+    for h in every:
+        assert check_alignment(corpus, h) == check_alignment(plain, h)
+    numbers = range(1, len(corpus) + 1)
+    assert check_gold_characters(corpus, "g", numbers) == check_gold_characters(plain, "g", numbers)
+    assert not asked(corpus)
+
+
+@pytest.mark.parametrize("size", [1, 31, 32, 33, 60])
+def test_an_output_that_is_a_reference_is_recognised(size: int) -> None:
+    """Of the first sentences references are made one by one, of more all at once."""
+    text = "\n\n".join(
+        f"S w{k} go\n{line('1 2', 'goes', 0)}\n{line('1 2', 'went', 2)}" for k in range(size)
+    )
+    ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
+    for word in ("goes", "went", "gone"):
+        for wrong in {None, 0, size - 1}:
+            lines = tuple(f"w{k} {'go' if k == wrong else word}" for k in range(size))
+            found = check_alignment(ours, Hypotheses("A", lines))
+            assert found == check_alignment(theirs, Hypotheses("A", lines))
+            told = [f.problem for f in found if f.code == "is-reference"]
+            expected = {"goes": 0, "went": 2}.get(word) if wrong is None else None
+            assert [t[-1] for t in told] == ([] if expected is None else [str(expected)])
+
+
+ODD_GOLD = "\n\n".join(
+    [
+        "S a\u200b b\n" + line("0 1", "x\x07") + "\n" + line("1 2", "y", 1),
+        "S c d\n" + line("0 1", "ok||z\u200bz||w"),
+        "S e f\n" + line("0 1", "fi\u00adne"),
+    ]
+)
+
+
+@pytest.mark.parametrize("text", [ODD_GOLD, MIXED, SOUND, ODD_GOLD.replace("||z\u200bz||w", "")])
+def test_odd_characters_of_gold_are_found_by_either_way(text: str) -> None:
+    ours, theirs = scan_m2_text(text), by_lines(text)
+    found = check_gold_characters(ours.corpus, "gold.m2", ours.lines)
+    assert found == check_gold_characters(theirs.corpus, "gold.m2", theirs.lines)
+    assert bool(found) == (text not in (SOUND,))
+
+
+# --- repeated edits, alternatives, and who asks for edits as such ---------------------------------
+
+REPEATED = "\n\n".join(
+    [
+        f"S a b c\n{line('0 1')}\n{line('0 1')}\n{line('1 2', 'y||z')}\n{line('1 2', 'z||y')}",
+        f"S a b c\n{line('0 0', 'x')}\n{line('0 0', 'x')}\n{line('2 3', 'w', 1)}",
+        f"S a b c\n{line('2 3', 'q', 1)}\n{line('2 3', 'q', 1)}\n{line('0 1', 'a  b', 1)}",
+        f"S a b c\n{line('1 2', 'B')}\n{line('1 2', 'B', 1)}",
+    ]
+)
+TRIED = [
+    ("x y c", "x x a b c", "a b q", "a B c"),
+    ("x z c", "x a b w", "a b c", "a b c"),
+    ("a b c", "a b w", "q b q", "q B c"),
+    ("u v x b c", "u x x a b c", "u v a b q", "u v a B c"),
+]
+
+
+@pytest.mark.parametrize("version", ["head", "3.2"])
+@pytest.mark.parametrize("duplicates", ["once", "official"])
+@pytest.mark.parametrize("text", [REPEATED, f"{SOUND}\n\n{REPEATED}"])
+def test_edits_told_of_are_those_of_an_ordinary_corpus(
+    text: str, duplicates: Any, version: Any
+) -> None:
+    metric = M2(duplicates=duplicates, version=version)
+    weighed = PTM2(duplicates=duplicates, version=version)
+    for tried in TRIED:
+        ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
+        output = Hypotheses("A", (*theirs.sources[:-4], *tried))
+        np.testing.assert_array_equal(metric.count(ours, output), metric.count(theirs, output))
+        explained = metric.explain(ours, output)
+        assert explained == metric.explain(theirs, output)
+        assert weighed.sides(ours, output) == weighed.sides(theirs, output)
+
+
+def test_repeated_edits_are_left_out_once() -> None:
+    corpus = scan_m2_text(REPEATED).corpus
+    gold = gold_edits(corpus, "once")
+    assert gold.repeats == {0: {1, 3}, 3: {1}}
+    assert gold.arrays.gold_at.tolist() == [0, 2, 4, 5, 7, 8, 9]
+    found = gold_references(corpus, gold)
+    assert [len(edits) for _, edits in found] == [2, 2, 1, 2, 1, 1]
+    assert [reference.annotator for reference, _ in found] == [0, 0, 1, 1, 0, 1]
+    assert [len(r.edits or ()) for r, _ in found] == [4, 2, 1, 3, 1, 1]
+    assert [e.replacements for e in found[0][1]] == [("x",), ("y", "z")]
+    every = gold_edits(corpus, "official")
+    assert every.repeats == {}
+    assert [len(edits) for _, edits in gold_references(corpus, every)] == [4, 2, 1, 3, 1, 1]
+
+
+def test_explained_edits_by_hand() -> None:
+    corpus = scan_m2_text(REPEATED).corpus
+    first, _, third, _ = M2().explain(corpus, Hypotheses("A", ("x z c", "a b c", "a b c", "a b c")))
+    assert first.correct == (Edit(0, 1, "x", "X"), Edit(1, 2, "z", "X"))
+    assert first.missed == first.wrong == ()
+    assert third.annotator == 1
+    assert third.missed == (Edit(2, 3, "q", "X"), Edit(0, 1, "a  b", "X"))
+
+
+def test_witnesses_are_those_of_an_ordinary_corpus() -> None:
+    text = f"{SOUND}\n\n{MIXED}\n\n{REPEATED}"
+    ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
+    outputs = [Hypotheses("A", tuple(f"{s} x" for s in ours.sources))]
+    found = find_witnesses([], ours, outputs, [])
+    assert not asked(ours)
+    assert found == find_witnesses([], theirs, outputs, [])
+    assert {k for w in found for k in w.shows} >= {"kind:Ö", "kind:K4", "references:3"}
+
+
+@dataclass(frozen=True)
+class Late(M2):
+    """A metric that says something of its data once there are so many sentences."""
+
+    name = "late"
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        return (str(len(corpus) > 200),)
+
+
+def test_sentences_that_turn_what_is_said_are_not_asked_for_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("errata.reduction.witnesses.TURNS", 4)
+    ones = []
+    one = ReadReferences.one
+    monkeypatch.setattr(ReadReferences, "one", lambda self, i: ones.append(i) or one(self, i))
+    text = "\n\n".join(f"S a {k}\n{line('0 1')}" for k in range(600))
+    ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
+    outputs = [Hypotheses("A", ours.sources)]
+    said = [Said("late", ("True",), ())]
+    found = find_witnesses([Late()], ours, outputs, said)
+    assert found == find_witnesses([Late()], theirs, outputs, said)
+    assert len(ones) < 200
+
+
+# --- many ----------------------------------------------------------------------------------------
+
+
+def test_one_sentence_of_many_that_are_given_is_found_at_once() -> None:
+    """Every part looked through all sentences that were read line by line."""
+
+    class Counting(dict[int, Any]):
+        looks = 0
+
+        def items(self) -> Any:
+            type(self).looks += len(self)
+            return super().items()
+
+        def __iter__(self) -> Iterator[int]:
+            type(self).looks += len(self)
+            return super().__iter__()
+
+    text = "\n\n".join(["S a", *("S a b\n" + line("0 1", "x||y") for _ in range(500))])
+    corpus = scan_m2_text(text).corpus
+    assert isinstance(corpus._later, ReadReferences)
+    later = replace(corpus._later, given=Counting(corpus._later.given))
+    assert [later.one(i)[0].edits for i in (0, 1, 500)] == [
+        corpus.references[i][0].edits for i in (0, 1, 500)
+    ]
+    assert Counting.looks == 0
+    assert later.every() == corpus.references
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_every_file_there_is(data_sets: Path) -> None:
+    paths = sorted(p for p in data_sets.rglob("*.m2*") if p.is_file())
+    if not paths:
+        pytest.skip("needs M2 files in the data sets")
+    fast = 0
+    for path in paths:
+        text = decode(read_bytes(path), str(path))
+        for compatible in (False, True):
+            given = {"compatible": compatible, "collect": True}
+            same_file(
+                refused(scan_m2_text, text, str(path), **given),
+                refused(by_lines, text, str(path), **given),
+            )
+        found = scan_paragraphs(text)
+        fast += found is not None and 10 * len(found.unsound) < len(found.paragraphs)
+    assert 2 * fast > len(paths)  # most are sound for the most part
+
+
+def test_a_file_is_read_without_references(tmp_path: Path) -> None:
+    path = tmp_path / "gold.m2"
+    path.write_bytes(b"\xef\xbb\xbf" + SOUND.encode())
+    corpus = read_m2(path)
+    assert not asked(corpus)
+    same_corpus(corpus, by_lines(SOUND, name="gold").corpus)
+    assert corpus.references[0][0].edits == (Edit(1, 2, "goes", "K0"), Edit(3, 4, "", "X"))
+
+
+def test_columns_are_known_by_either_kernel() -> None:
+    plain = load_pure("paragraphs")
+    for name in ("LINE", "BEGIN", "END", "SOURCE_END", "SOUND", "OWNER", "ANNOTATOR", "START"):
+        assert getattr(paragraphs, name) == getattr(plain, name)
