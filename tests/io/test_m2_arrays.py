@@ -182,6 +182,13 @@ def test_an_odd_break_is_told_of_without_reading_all_line_by_line() -> None:
     same_file(file, by_lines(text, first_line=3))
 
 
+@pytest.mark.parametrize("mark", "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+def test_every_odd_break_is_told_of(mark: str) -> None:
+    text = f"S a\n\nS b{mark}c\n"
+    for file in (scan_m2_text(text), by_lines(text)):
+        assert [(f.line, f.code) for f in file.findings] == [(3, "odd-line-break")]
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "S", "Q", f"{MIXED}\n \n", "\u3000\nS a\n"])
 def test_what_is_left_to_the_reader_by_lines(text: str) -> None:
     assert scan_paragraphs(text) is None
@@ -272,6 +279,35 @@ def test_parts_of_parts_hold_no_more_than_their_own(ours: Corpus, theirs: Corpus
         same_corpus(part[1:], theirs[a:b][1:])
         same_corpus(part.starting_at(a)[:2], theirs[a:b][:2])
     assert not asked(ours)
+
+
+def test_parts_take_over_what_is_said(ours: Corpus, theirs: Corpus) -> None:
+    known = ours.edit_words
+    assert known.alternatives == {3: ("y", "")}
+    for a, b in itertools.combinations(range(9), 2):
+        same_corpus(ours[a:b], theirs[a:b])
+        assert (ours[a:b].edit_words.alternatives == {}) == (not a <= 1 < b)
+    assert ours.starting_at(4).edit_words is known
+
+
+def test_what_references_say() -> None:
+    edits = (Edit(0, 1, "x", "X"), Edit(1, 2, "y", "X", ("z",)))
+    words = EditWords.of(
+        [
+            (Reference(0, text="x b"), Reference(1, edits, "x y")),
+            (),
+            (Reference(0, (), implied=True), Reference(2, edits)),
+        ]
+    )
+    assert words.told.tolist() == [0, 0, 1, 1]
+    assert words.implied.tolist() == [0, 0, 1, 0]
+    assert words.corrections == ["x", "y", "x", "y"]
+    assert words.alternatives == {1: ("z",), 3: ("z",)}
+    assert words.replacements(3) == ("y", "z")
+    part = words.part(slice(2, 4), slice(2, 4))
+    assert (part.told.tolist(), part.implied.tolist()) == ([1, 1], [1, 0])
+    assert (part.corrections, part.alternatives) == (["x", "y"], {1: ("z",)})
+    assert words.part(slice(0, 1), slice(0, 1)).alternatives == {}
 
 
 def test_once_made_references_are_handed_on(ours: Corpus) -> None:
@@ -413,6 +449,28 @@ def test_an_output_that_is_a_reference_is_recognised(size: int) -> None:
             assert [t[-1] for t in told] == ([] if expected is None else [str(expected)])
 
 
+def test_an_annotator_of_some_sentences_is_recognised() -> None:
+    """Who is absent from a sentence says nothing of it."""
+    text = "\n\n".join(
+        f"S w{k} go\n{line('1 2', 'goes', 0)}" + f"\n{line('1 2', f'went{k}', 2)}" * (k % 2)
+        for k in range(100)
+    )
+    lines = [f"w{k} {f'went{k}' if k % 2 else 'gone'}" for k in range(100)]
+    for wrong in (None, 1, 99, 98):
+        given = tuple("w go" if k == wrong else each for k, each in enumerate(lines))
+        found = check_alignment(scan_m2_text(text).corpus, Hypotheses("A", given))
+        assert ("is-reference" in {f.code for f in found}) == (wrong in (None, 98))
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_an_output_is_called_worse_only_beside_texts(told: bool) -> None:
+    texts = [(Reference(0, text=f"w{k} goes home"),) for k in range(30)]
+    last = Reference(0, (Edit(1, 2, "goes"),)) if told else texts[-1][0]
+    corpus = Corpus(tuple(f"w{k} go home" for k in range(30)), (*texts[:-1], (last,)))
+    output = Hypotheses("A", tuple(f"w{k} bo bome x y" for k in range(30)))
+    assert ("worse" in {f.code for f in check_alignment(corpus, output)}) != told
+
+
 ODD_GOLD = "\n\n".join(
     [
         "S a\u200b b\n" + line("0 1", "x\x07") + "\n" + line("1 2", "y", 1),
@@ -489,6 +547,13 @@ def test_explained_edits_by_hand() -> None:
     assert third.missed == (Edit(2, 3, "q", "X"), Edit(0, 1, "a  b", "X"))
 
 
+def test_repeated_edits_are_counted_by_hand() -> None:
+    corpus = scan_m2_text(f"S a b c\n{line('0 1')}\n{line('0 1')}\n{line('2 3', 'w')}\n").corpus
+    output = Hypotheses("A", ("x b w",))
+    assert M2().count(corpus, output).tolist() == [[[2, 2, 2]]]
+    assert M2(duplicates="official").count(corpus, output).tolist() == [[[3, 2, 3]]]
+
+
 def test_witnesses_are_those_of_an_ordinary_corpus() -> None:
     text = f"{SOUND}\n\n{MIXED}\n\n{REPEATED}"
     ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
@@ -497,6 +562,7 @@ def test_witnesses_are_those_of_an_ordinary_corpus() -> None:
     assert not asked(ours)
     assert found == find_witnesses([], theirs, outputs, [])
     assert {k for w in found for k in w.shows} >= {"kind:Ö", "kind:K4", "references:3"}
+    assert [w.source for w in found if "(False, True, True)" in w.shows] == ["h i"]
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,8 @@ def test_what_is_sound(kernel: ModuleType, text: str) -> None:
         f"S a b\n{line('0 1', 'x', '1234567890')}",
         f"S a b\n{line('0 1', 'x', '')}",
         f"S a b\n{line('0 1', 'x', '-1')}",
+        f"S a b\n{line('0 1', 'x', ':')}",
+        f"S a b\n{line('0 1', 'x', '/')}",
         f"S a b\n{line('0 1', 'x', ' 1')}",
         f"S a b\n{line('0 1', ' x')}",
         "S a b\n" + line("0 1", "x\t"),
@@ -115,6 +117,7 @@ def test_what_is_sound(kernel: ModuleType, text: str) -> None:
         f"S a b\n{line('0 0')}\n{line('0 0', 'y')}",
         f"S a b\n{line('1 2')}\n{line('0 1')}",
         f"S a b c\n{line('0 2')}\n{line('1 3')}",
+        f"S a b c d\n{line('0 1')}\n{line('2 4')}\n{line('3 4')}",
         f"S a b\n{X}\n{line('0 1', 'x', 1)}\n{line('0 1', 'y', 0)}",
         f"S a b\n{X}\n{NOOP}0",
         f"S a b\n{NOOP}0\n{X}",
@@ -130,6 +133,15 @@ def test_what_is_not(kernel: ModuleType, text: str) -> None:
     assert rows[:, paragraphs.SOUND].tolist() == [1, 0, 1]
     assert edits[:, paragraphs.OWNER].tolist() == [0, 2]
     assert edits[:, paragraphs.WHAT].tolist() == [paragraphs.EDIT, paragraphs.IMPLIED]
+
+
+def test_what_an_unsound_paragraph_leaves_in_the_table_does_not_count(kernel: ModuleType) -> None:
+    text = f"S a b c\n{line('0 1')}\n{line('2 3')}\nQ\n\nS a b\n{X}\n{NOOP}0\n\nS d\n"
+    rows, edits, _ = scan(kernel, text)
+    assert rows[:, paragraphs.SOUND].tolist() == [0, 0, 1]
+    assert edits[:, paragraphs.ANNOTATOR].tolist() == [0]
+    text = f"S a b\n{line('0 1', 'x', 7)}\nQ\n\nS d\n"
+    assert scan(kernel, text)[1][:, paragraphs.ANNOTATOR].tolist() == [0]
 
 
 def test_places_are_counted_in_characters(kernel: ModuleType) -> None:
