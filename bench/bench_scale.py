@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from common import data_folder
+from common import data_folder, tiled
 
 from errata.cluster.driving import planned_run
 from errata.cluster.status import run_status
@@ -83,21 +83,6 @@ def within_tasks(place: Path) -> float:
     assert not status.missing, status.missing
     shutil.rmtree(place)  # the next round would find all tasks done
     return sum(record.processor for record in status.done.values())
-
-
-def tiled(data: Path, folder: Path, sentences: int) -> tuple[Path, Path, int]:
-    """The CoNLL-2014 test set and one output of it, again and again, to so many sentences."""
-    test_set = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
-    outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
-    gold = (test_set / "conll14st-test.m2").read_bytes().rstrip(b"\n") + b"\n\n"
-    output = (outputs / "AMU").read_bytes()
-    copies = -(-sentences // 1312)
-    paths = folder / "gold.m2", folder / "AMU.txt"
-    for path, content in zip(paths, (gold, output), strict=True):
-        with path.open("wb") as file:
-            for _ in range(copies):
-                file.write(content)
-    return *paths, copies * 1312
 
 
 def ways_of(gold: Path, output: Path) -> dict[str, Way]:

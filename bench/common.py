@@ -36,6 +36,21 @@ def read_conll14(data: Path, *, texts: bool = False) -> tuple[Corpus, list[Hypot
     return corpus, [read_hypotheses(path) for path in sorted(outputs.iterdir())]
 
 
+def tiled(data: Path, folder: Path, sentences: int) -> tuple[Path, Path, int]:
+    """The CoNLL-2014 test set and one output of it, again and again, to so many sentences."""
+    test_set = next(data.glob("nusnlp/gecmetrics/*/data/conll14st-test"))
+    outputs = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
+    gold = (test_set / "conll14st-test.m2").read_bytes().rstrip(b"\n") + b"\n\n"
+    output = (outputs / "AMU").read_bytes()
+    copies = -(-sentences // 1312)
+    paths = folder / "gold.m2", folder / "AMU.txt"
+    for path, content in zip(paths, (gold, output), strict=True):
+        with path.open("wb") as file:
+            for _ in range(copies):
+                file.write(content)
+    return *paths, copies * 1312
+
+
 def processor_time() -> float:
     """Of this process and of those it started and saw end."""
     used = [resource.getrusage(which) for which in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
