@@ -56,7 +56,7 @@ _plans: dict[str, Manifest] = {}
 
 def dask_task(
     place: str, digest: str, number: int, storage: Mapping[str, Any]
-) -> tuple[dict[str, Any] | ErrataError, list[Warned]]:
+) -> tuple[ShardRecord | ErrataError, list[Warned]]:
     """What a worker of Dask runs: one task of the run in this folder, whose plan it reads once.
 
     Gives the record and the warnings, which nobody would read where the worker is. An error that
@@ -74,7 +74,7 @@ def dask_task(
         if _may_pass(error):
             raise
         return error, []
-    return record.to_json(), warned
+    return record, warned
 
 
 def _may_pass(error: BaseException) -> bool:
@@ -229,12 +229,13 @@ def run_dask(
 
 def _record(promise: Any) -> ShardRecord:
     """What a task gave: its record, after its warnings; its error is raised."""
+    answer: ShardRecord | ErrataError
     answer, warned = promise.result()
     if isinstance(answer, ErrataError):
         raise answer
     for each in warned:
         warn_again(Warned(*each))
-    return ShardRecord.from_json(answer)
+    return answer
 
 
 def _next(ready: SimpleQueue[Any], client: Any) -> Any:

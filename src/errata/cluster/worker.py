@@ -167,8 +167,7 @@ def _live(send: Any) -> None:
 def _done(place: str, manifest: Manifest, asked: WorkOrder, storage: Mapping[str, Any]) -> object:
     if asked.stretch is None:
         folder = open_folder(place, storage)
-        record = run_task(folder, manifest, asked.task, left_out=asked.left_out, storage=storage)
-        return record.to_json()
+        return run_task(folder, manifest, asked.task, left_out=asked.left_out, storage=storage)
     start, stop = asked.stretch
     task = manifest.tasks[asked.task]
     gone = asked.left_out

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -148,11 +148,11 @@ class PartFacts:
         known["witnesses"] = [
             {
                 "source": each.source,
-                "references": [asdict(reference) for reference in each.references],
-                "outputs": [
-                    [text, None if edits is None else [asdict(edit) for edit in edits]]
-                    for text, edits in each.outputs
+                "references": [
+                    {**_fields(reference), "edits": _listed(reference.edits)}
+                    for reference in each.references
                 ],
+                "outputs": [[text, _listed(edits)] for text, edits in each.outputs],
                 "shows": each.shows,
             }
             for each in self.witnesses
@@ -203,6 +203,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def _fields(thing: Reference | Edit) -> dict[str, Any]:
+    """The fields of a frozen thing by their names; `asdict` takes ten times as long."""
+    return {name: getattr(thing, name) for name in thing.__dataclass_fields__}
+
+
+def _listed(edits: Sequence[Edit] | None) -> list[dict[str, Any]] | None:
+    return None if edits is None else list(map(_fields, edits))
 
 
 def _edits(given: Sequence[Mapping[str, Any]] | None) -> tuple[Edit, ...] | None:
