@@ -139,6 +139,16 @@ def test_corpora_can_be_cut() -> None:
     assert not corpus.has_gold_edits
 
 
+@pytest.mark.parametrize(
+    ("sentences", "step"),
+    [(1025, 1024), (16384, 1024), (16385, 4096), (65536, 4096), (65537, 8192)],
+)
+def test_large_corpora_are_cut_into_larger_parts(sentences: int, step: int) -> None:
+    sizes = [len(part) for part in Corpus.from_texts(["a"] * sentences).batches]
+    assert sum(sizes) == sentences
+    assert {*sizes[:-1]} == {step}
+
+
 def test_annotators_can_be_kept_apart() -> None:
     corpus = Corpus(("a",), ((Reference(0, ()), Reference(2, text="b")),))
     assert corpus.keep_annotators(2).references == ((Reference(2, text="b"),),)
