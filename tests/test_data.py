@@ -139,6 +139,17 @@ def test_corpora_can_be_cut() -> None:
     assert not corpus.has_gold_edits
 
 
+def test_documents_can_be_named_later() -> None:
+    corpus = Corpus(("a b", "c"), ((Reference(0, (Edit(0, 1, "x"),)),), (Reference(0, ()),)))
+    named = corpus.in_documents(["one", "two"])
+    assert named == corpus
+    assert named.documents == ("one", "two")
+    assert named.edit_places is corpus.edit_places
+    assert not corpus.documents
+    with pytest.raises(InputError, match="documents of 1 sentences, but there are 2"):
+        corpus.in_documents(["one"])
+
+
 @pytest.mark.parametrize(
     ("sentences", "step"),
     [(1025, 1024), (16384, 1024), (16385, 4096), (65536, 4096), (65537, 8192)],

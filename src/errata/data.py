@@ -353,11 +353,7 @@ class Corpus:
                 f"{len(self.sources)} sources but {len(self.references)} sets of references",
                 remedy="give one tuple of references per source",
             )
-        if self.documents and len(self.documents) != len(self.sources):
-            raise InputError(
-                f"documents of {len(self.documents)} sentences, but there are {len(self.sources)}",
-                remedy="name the document of every sentence, or of none",
-            )
+        self._check_documents()
         places = EditPlaces.of(self.references)
         disordered = places.disordered().tolist()
         if disordered or not isinstance(self.references, tuple):
@@ -468,11 +464,32 @@ class Corpus:
         >>> Corpus.from_texts(["a b"]).starting_at(7).number(0)
         8
         """
-        moved = self._copied(first=first)
+        return self._same(first=first)
+
+    def in_documents(self, documents: Sequence[str]) -> Corpus:
+        """The same corpus, with the document that each sentence belongs to.
+
+        >>> Corpus.from_texts(["a b", "c"]).in_documents(["letter", "letter"]).documents
+        ('letter', 'letter')
+        """
+        named = self._same(documents=tuple(documents))
+        named._check_documents()
+        return named
+
+    def _check_documents(self) -> None:
+        if self.documents and len(self.documents) != len(self.sources):
+            raise InputError(
+                f"documents of {len(self.documents)} sentences, but there are {len(self.sources)}",
+                remedy="name the document of every sentence, or of none",
+            )
+
+    def _same(self, **changes: Any) -> Corpus:
+        """A copy with the same sentences and references, of which the same is known."""
+        other = self._copied(**changes)
         for known in (PLACES, WORDS):
             if known in self._derived:
-                moved._derived[known] = self._derived[known]
-        return moved
+                other._derived[known] = self._derived[known]
+        return other
 
     def _copied(self, **changes: Any) -> Corpus:
         """A copy, and not `replace`: what was checked of the whole holds for it."""

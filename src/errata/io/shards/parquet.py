@@ -196,14 +196,12 @@ def _documented(corpus: Corpus, rows: ParquetRows) -> Corpus:
     """The corpus with its documents; a sentence that has none is one by itself."""
     if rows.document is None:
         return corpus
-    named = (
-        f"row {rows.first + row + 1}" if name is None else f"document {name}"
-        for row, name in enumerate(rows.document)
+    return corpus.in_documents(
+        [
+            f"row {rows.first + row + 1}" if name is None else f"document {name}"
+            for row, name in enumerate(rows.document)
+        ]
     )
-    # Not `replace`, which checks all references again: a copy that nobody but us has seen yet.
-    documented = corpus.starting_at(corpus.first)
-    object.__setattr__(documented, "documents", tuple(named))
-    return documented
 
 
 def _corpus(rows: ParquetRows, maker: BatchMaker) -> Corpus:
