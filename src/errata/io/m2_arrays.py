@@ -23,6 +23,7 @@ __all__ = ["ReadReferences", "Scanned", "scan_paragraphs"]
 
 References = tuple[Reference, ...]
 TextRows = NDArray[np.intc]
+TEXTS = slice(paragraphs.KIND, paragraphs.COMMENT + 2)  # columns of an edit
 COUNTED = np.iinfo(np.intc).max  # bytes of a text: places in it are C ints
 
 
@@ -116,8 +117,8 @@ def _between(text: str, begins: NDArray[np.intc], ends: NDArray[np.intc]) -> lis
 class ReadReferences:
     """References of sentences as they stand in a text; see `errata.data.LaterReferences`.
 
-    ``rows`` are the edits, in the order of their ``places``: what of them is text stands in
-    ``text``. Of sentences that are ``given``, by their numbers behind ``first``, it does not.
+    ``rows`` are where the texts of edits stand in ``text``, in the order of their ``places``; those
+    of sentences that are ``given``, by their numbers behind ``first``, stand nowhere.
     """
 
     text: str
@@ -153,7 +154,9 @@ class ReadReferences:
             edits[:, paragraphs.STOP].astype(np.int64),
         )
         implied = rows[heads, paragraphs.WHAT] == paragraphs.IMPLIED
-        return cls(text, places, implied.astype(np.uint8), edits)
+        # The other columns are in the places: this is what millions of edits are kept by.
+        texts = np.ascontiguousarray(edits[:, TEXTS])
+        return cls(text, places, implied.astype(np.uint8), texts)
 
     def beside(self, others: Corpus, order: NDArray[np.intp]) -> ReadReferences:
         """These and those of other sentences, all of them in another order."""
@@ -217,7 +220,8 @@ class ReadReferences:
         return [(k - self.first, self.given[k]) for k in both[0] if k in both[1]]
 
     def _texts(self, column: int) -> list[str]:
-        return _between(self.text, self.rows[:, column], self.rows[:, column + 1])
+        first = column - TEXTS.start
+        return _between(self.text, self.rows[:, first], self.rows[:, first + 1])
 
     def one(self, sentence: int) -> References:
         """Those of one sentence."""
