@@ -95,15 +95,13 @@ class EditPlaces(NamedTuple):
             np.append(self.end, other.end),
         )
 
-    def at_sentences(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The numbers of the references of these sentences, and of the edits of those."""
+    def taken(
+        self, order: NDArray[np.intp]
+    ) -> tuple[EditPlaces, NDArray[np.int64], NDArray[np.int64]]:
+        """Those of these sentences, in this order; which references these are, and which edits."""
         references = _numbers(self.first, order)
-        return references, _numbers(self.at, references)
-
-    def taken(self, order: NDArray[np.intp]) -> EditPlaces:
-        """Those of these sentences, in this order."""
-        references, edits = self.at_sentences(order)
-        return EditPlaces(
+        edits = _numbers(self.at, references)
+        places = EditPlaces(
             begins(self.sizes[order]),
             self.annotators[references],
             self.bare[references],
@@ -111,6 +109,7 @@ class EditPlaces(NamedTuple):
             self.start[edits],
             self.end[edits],
         )
+        return places, references, edits
 
     @property
     def sizes(self) -> NDArray[np.int64]:

@@ -161,14 +161,13 @@ class ReadReferences:
     def beside(self, others: Corpus, order: NDArray[np.intp]) -> ReadReferences:
         """These and those of other sentences, all of them in another order."""
         more = others.edit_places
-        both = self.places.joined(more)
-        references, edits = both.at_sentences(order)
+        places, references, edits = self.places.joined(more).taken(order)
         fill = np.zeros((len(more.start), self.rows.shape[1]), np.intc)
         # Where those behind these have come to stand, which are in order among themselves.
         given = np.flatnonzero(order >= len(self.places.sizes)).tolist()
         return ReadReferences(
             self.text,
-            both.taken(order),
+            places,
             np.concatenate([self.implied, others.edit_words.implied])[references],
             np.concatenate([self.rows, fill])[edits],
             dict(zip(given, others.references, strict=True)),
