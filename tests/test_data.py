@@ -20,7 +20,6 @@ from errata.data import (
     Vocabulary,
     apply_edits,
     short_names,
-    utf8,
 )
 from errata.errors import InputError
 from errata.workers import in_order
@@ -301,10 +300,3 @@ def test_resamples_without_a_score_decide_nothing() -> None:
     assert (p[0, 1], p[1, 0]) == (2 / 5, 4 / 5)
     nothing = Scores("m()", ("A", "B"), np.array([0.5, 0.4]), resampled=drawn[:50])
     assert nothing.p_values()[0, 1] == 1
-
-
-@given(st.lists(st.text(st.sampled_from(["a", " ", "é", "中", "😀", "\ud800", "\udc00"]))))
-def test_bytes_of_sentences_are_those_of_each_by_itself(several: list[str]) -> None:
-    text, at = utf8(several)
-    cut = [text[a:b].tobytes() for a, b in itertools.pairwise(at.tolist())]
-    assert cut == [sentence.encode(errors="surrogatepass") for sentence in several]

@@ -258,7 +258,7 @@ def test_what_has_ended_waits_for_one_output_only(
     corpus, late = many_sentences()
     looked: list[str] = []
 
-    def look(corpus: Corpus, hypotheses: Hypotheses) -> Any:
+    def look(corpus: Corpus, hypotheses: Hypotheses, threads: int) -> Any:
         looked.append(hypotheses.system)
         return unlike_lines(corpus, hypotheses)
 
@@ -280,7 +280,7 @@ def test_counting_ends_when_the_output_is_refused(monkeypatch: pytest.MonkeyPatc
     corpus, late = many_sentences()
     looked, counted = threading.Event(), []
 
-    def look(*given: Any) -> Any:
+    def look(*given: Any, threads: int) -> Any:
         try:
             return unlike_lines(*given)
         finally:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from errata.workers import in_order
+from errata.workers import beside, in_order
 
 
 def test_threads_take_turns_quickly_and_leave_things_as_they_were() -> None:
@@ -22,3 +25,36 @@ def test_threads_take_turns_quickly_and_leave_things_as_they_were() -> None:
     assert [each for each, _ in seen] == pytest.approx([1e-3] * 3)
     assert all(value == pytest.approx(1e-3) for _, inner in seen for value in inner)
     assert sys.getswitchinterval() == before
+
+
+def test_a_thread_less_works_while_something_goes_on_beside() -> None:
+    lock, now, most = threading.Lock(), 0, [0, 0]
+    over = threading.Event()
+
+    def count(job: int) -> int:
+        nonlocal now
+        with lock:
+            now += 1
+            most[over.is_set()] = max(most[over.is_set()], now)
+        time.sleep(0.01)
+        if job == 10:
+            over.set()
+        with lock:
+            now -= 1
+        return job
+
+    with ThreadPoolExecutor(1) as pool, beside(pool.submit(over.wait, 60)):
+        assert in_order(count, range(40), threads=3) == list(range(40))
+    assert most == [2, 3]
+    most[:] = [0, 0]
+    over.clear()
+    in_order(count, range(10), threads=3)
+    assert most == [3, 0]
+
+
+def test_what_is_over_already_leaves_all_threads() -> None:
+    both = threading.Barrier(2, timeout=60)
+    over: Future[None] = Future()
+    over.set_result(None)
+    with beside(over):
+        assert sorted(in_order(lambda _: both.wait(), range(2), threads=2)) == [0, 1]

@@ -24,6 +24,7 @@ from errata.edit_places import EditPlaces, EditWords
 from errata.errors import InputError, shortened, visible
 from errata.kernels import words
 from errata.numbers import BLOCK, Bools, Floats, Ints, Seed, percentiles, plural, settled
+from errata.spelling import utf8
 
 __all__ = [
     "Corpus",
@@ -43,7 +44,6 @@ __all__ = [
     "number_beside",
     "short_names",
     "signature_id",
-    "utf8",
 ]
 
 if TYPE_CHECKING:
@@ -208,28 +208,6 @@ class Tokens:
         line = np.repeat(np.flatnonzero(~different), mine[~different])
         different[line[a != b]] = True
         return different
-
-
-def utf8(sentences: Iterable[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of all sentences, one behind the other, and where each begins: what kernels read.
-
-    >>> utf8(["a", "é"])[1].tolist()
-    [0, 1, 3]
-    """
-    every = sentences if isinstance(sentences, list | tuple) else list(sentences)
-    at = np.zeros(len(every) + 1, np.int64)
-    if all(map(str.isascii, every)):
-        whole = bytearray("".join(every), "ascii")
-        sizes = map(len, every)
-    else:  # one by one: a single wide character makes all of a long text slow to encode
-        try:
-            encoded = list(map(str.encode, every))
-        except UnicodeEncodeError:  # half a character, which no file has
-            encoded = [text.encode("utf-8", "surrogatepass") for text in every]
-        whole = bytearray().join(encoded)
-        sizes = map(len, encoded)
-    np.cumsum(np.fromiter(sizes, np.int64, len(every)), out=at[1:])
-    return np.frombuffer(whole, np.uint8), at
 
 
 class Vocabulary:

@@ -84,15 +84,20 @@ class EditPlaces(NamedTuple):
             self.end[edits],
         )
 
-    def joined(self, other: EditPlaces) -> EditPlaces:
+    def joined(self, *others: EditPlaces) -> EditPlaces:
         """Those of these sentences and, behind them, of others."""
+        every = (self, *others)
+        references = begins(np.array([len(each.annotators) for each in every]))
+        edits = begins(np.array([len(each.start) for each in every]))
+        first = [each.first[:-1] + n for each, n in zip(every, references[:-1], strict=True)]
+        at = [each.at[:-1] + n for each, n in zip(every, edits[:-1], strict=True)]
         return EditPlaces(
-            np.append(self.first[:-1], other.first + len(self.annotators)),
-            np.append(self.annotators, other.annotators),
-            np.append(self.bare, other.bare),
-            np.append(self.at[:-1], other.at + len(self.start)),
-            np.append(self.start, other.start),
-            np.append(self.end, other.end),
+            np.concatenate([*first, references[-1:]]),
+            np.concatenate([each.annotators for each in every]),
+            np.concatenate([each.bare for each in every]),
+            np.concatenate([*at, edits[-1:]]),
+            np.concatenate([each.start for each in every]),
+            np.concatenate([each.end for each in every]),
         )
 
     def taken(

@@ -7,19 +7,31 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from errata.numbers import Progress
 
-__all__ = ["circles_left", "in_order", "parts"]
+__all__ = ["beside", "circles_left", "in_order", "parts", "usual_threads"]
 
 TURN = 1e-3  # seconds
 _turns, _turning, _usual = threading.Lock(), 0, 0.0
 
+_beside: ContextVar[Future[Any] | None] = ContextVar("beside", default=None)
+
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+
+
+def usual_threads(threads: int | None) -> int:
+    """So many threads, or as many as there are cores.
+
+    >>> usual_threads(3)
+    3
+    """
+    return threads or os.cpu_count() or 1
 
 
 def in_order(
@@ -33,7 +45,8 @@ def in_order(
     """Run every job, in threads, and give the results in the order of the jobs.
 
     ``threads`` defaults to the number of cores. ``progress`` counts jobs, or what ``size`` says
-    of them. It only pays for work that lets the GIL go, as the kernels do.
+    of them. It only pays for work that lets the GIL go, as the kernels do. As long as something
+    goes on `beside`, there is a thread less.
 
     >>> in_order(lambda x: x * x, [1, 2, 3], threads=2)
     [1, 4, 9]
@@ -44,18 +57,38 @@ def in_order(
 
     def watched(job: Job) -> Result:
         nonlocal done
-        result = run(job)
+        with room:
+            result = run(job)
         if progress is not None:
             with lock:
                 done += measure(job)
                 progress(done, total)
         return result
 
-    workers = min(threads or os.cpu_count() or 1, len(jobs))
+    workers = min(usual_threads(threads), len(jobs))
+    room: AbstractContextManager[object] = nullcontext()
     if workers <= 1:
         return [watched(job) for job in jobs]
+    other = _beside.get()
+    if other is not None:
+        room = left = threading.Semaphore(workers - 1)
+        other.add_done_callback(lambda _: left.release())
     with _quick_turns(), ThreadPoolExecutor(workers) as pool:
         return list(pool.map(watched, jobs))
+
+
+@contextmanager
+def beside(other: Future[Any]) -> Iterator[None]:
+    """Leave a core to something else until it is done, in all that is done `in_order` within.
+
+    One thread more than cores would cost more than it does: the one that has the GIL would wait for
+    a core while all others wait for the GIL.
+    """
+    token = _beside.set(other)
+    try:
+        yield
+    finally:
+        _beside.reset(token)
 
 
 @contextmanager

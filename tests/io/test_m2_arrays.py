@@ -19,12 +19,14 @@ from hypothesis import strategies as st
 import errata.io.m2_arrays
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.edit_places import EditPlaces, EditWords
+from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.checks.characters import check_gold_characters
 from errata.io.checks.lines import check_alignment
 from errata.io.files import decode, read_bytes
-from errata.io.m2 import M2File, read_m2, scan_m2_text
-from errata.io.m2_arrays import ReadReferences, scan_paragraphs
+from errata.io.m2 import M2File, read_m2, scan_m2_bytes, scan_m2_text
+from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
+from errata.io.m2_references import ReadReferences
 from errata.kernels import paragraphs
 from errata.metrics import parse
 from errata.metrics.m2 import M2
@@ -100,20 +102,82 @@ def same_file(ours: Any, theirs: Any) -> None:
     same_corpus(ours.corpus, theirs.corpus)
 
 
+def scanned(text: str) -> Scanned | None:
+    """What the kernel reads of a text, all at once."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    return scan_part(data, TextPart(0, len(data), 0))
+
+
 @settings(max_examples=400)
 @given(
     text=m2_texts(),
     first_line=st.sampled_from([1, 1, 7, 2**31 - 1, 2**40]),
     compatible=st.booleans(),
     collect=st.booleans(),
+    size=st.sampled_from([1, 1, 30, 100, 2**21]),
+    threads=st.sampled_from([1, 1, 2]),
 )
 def test_any_text_is_read_as_line_by_line(
-    text: str, first_line: int, compatible: bool, collect: bool
+    text: str, first_line: int, compatible: bool, collect: bool, size: int, threads: int
 ) -> None:
     given = {"first_line": first_line, "compatible": compatible, "collect": collect, "name": "gold"}
-    same_file(
-        refused(scan_m2_text, text, "gold.m2", **given), refused(by_lines, text, "gold.m2", **given)
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("errata.io.m2_arrays.TOGETHER", size)
+        same_file(
+            refused(scan_m2_text, text, "gold.m2", threads=threads, **given),
+            refused(by_lines, text, "gold.m2", **given),
+        )
+
+
+@given(st.text("S a\n\r"), st.integers(1, 20))
+def test_parts_are_whole_paragraphs(text: str, size: int) -> None:
+    parts = text_parts(text.encode(), size)
+    assert "".join(text[part.begin : part.end] for part in parts) == text
+    assert [part.line for part in parts] == [text[: part.begin].count("\n") for part in parts]
+    for part in parts[:-1]:
+        assert text[: part.end].endswith("\n\n")
+        assert part.end - part.begin > size
+        assert "\n\n" not in text[part.begin + size : part.end - 1]
+
+
+def test_the_first_error_is_raised_whatever_comes_behind_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("errata.io.m2_arrays.TOGETHER", 1)
+    path = tmp_path / "gold.m2"
+    wrong = f"S a\n{line('0 9')}\n\n"
+    for text, where in (
+        (f"S a\n\n{wrong}{wrong}", 4),
+        (f"S a\n\n{wrong}S b\n \nS c\n{wrong}", 4),
+        (f"{wrong}S \udcff\n", 4),  # what is not UTF-8 comes before all
+    ):
+        path.write_bytes(text.encode(errors="surrogateescape"))
+        with pytest.raises(InputError) as error:
+            read_m2(path)
+        assert error.value.line == where
+
+
+def test_threads_are_used_for_long_texts_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[int] = set()
+    both = threading.Barrier(2, timeout=60)
+
+    def watched(data: Any, part: TextPart) -> Any:
+        seen.add(threading.get_ident())
+        if wait:
+            both.wait()  # only two threads pass it
+        return scan_part(data, part)
+
+    monkeypatch.setattr("errata.io.m2.scan_part", watched)
+    wait = False
+    scan_m2_bytes(SOUND.encode(), threads=2)
+    assert seen == {threading.get_ident()}
+    monkeypatch.setattr("errata.io.m2_arrays.TOGETHER", len(SOUND) // 2)
+    assert len(text_parts(SOUND.encode())) == 2
+    scan_m2_bytes(SOUND.encode(), threads=1)
+    assert seen == {threading.get_ident()}
+    wait = True
+    same_file(scan_m2_bytes(SOUND.encode(), threads=2), by_lines(SOUND))
+    assert len(seen) == 3
 
 
 @settings(max_examples=60)
@@ -162,7 +226,7 @@ def test_line_ends(ends: str, last: str) -> None:
 
 
 def test_what_is_sound_is_read_by_the_kernel_and_the_rest_is_not() -> None:
-    found = scan_paragraphs(MIXED)
+    found = scanned(MIXED)
     assert found is not None
     assert found.unsound == [1, 4, 5]
     assert not found.odd_breaks
@@ -174,7 +238,7 @@ def test_what_is_sound_is_read_by_the_kernel_and_the_rest_is_not() -> None:
 
 def test_an_odd_break_is_told_of_without_reading_all_line_by_line() -> None:
     text = f"{MIXED}\n\nS a\x0cb\n\nS c\x1ed\n"
-    found = scan_paragraphs(text)
+    found = scanned(text)
     assert found is not None
     assert found.odd_breaks
     file = scan_m2_text(text, first_line=3)
@@ -191,7 +255,8 @@ def test_every_odd_break_is_told_of(mark: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n\n", "S", "Q", f"{MIXED}\n \n", "\u3000\nS a\n"])
 def test_what_is_left_to_the_reader_by_lines(text: str) -> None:
-    assert scan_paragraphs(text) is None
+    found = scanned(text)
+    assert found is None or not found.sentences.sources
     same_file(refused(scan_m2_text, text), refused(by_lines, text))
 
 
@@ -635,7 +700,7 @@ def test_every_file_there_is(data_sets: Path) -> None:
                 refused(scan_m2_text, text, str(path), **given),
                 refused(by_lines, text, str(path), **given),
             )
-        found = scan_paragraphs(text)
+        found = scanned(text)
         fast += found is not None and 10 * len(found.unsound) < len(found.paragraphs)
     assert 2 * fast > len(paths)  # most are sound for the most part
 

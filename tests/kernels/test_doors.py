@@ -54,6 +54,7 @@ GOLD = (
 FIRST = np.array([0, 2, 3], I64)
 SOURCE, SOURCE_AT = np.array([0, 1, 2, 3, 1, 2], I32), np.array([0, 3, 6], I64)
 M2 = "S é go\n\u3000\nA 1 2|||V|||goes\u00a0|||REQUIRED|||-NONE-|||0\n\nS a\n".encode()
+HOME = np.frombuffer("He goes\u00a0home.".encode(), np.uint8)
 OUTPUT, OUTPUT_AT = np.array([5, 1, 2, 3, 1, 3, 4], I32), np.array([0, 4, 7], I64)
 
 
@@ -171,14 +172,11 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
         "show": (
             letters,
             "show",
-            (np.frombuffer(b"He goes . Home!", np.uint8), np.array([0, 9, 15])),
+            (np.frombuffer(b"He goes . Home!", np.uint8), np.array([0, 9]), np.array([9, 15])),
         ),
         "scan": (paragraphs, "scan", (np.frombuffer(M2, np.uint8),)),
-        "number": (
-            words,
-            "number",
-            (np.frombuffer("He goes\u00a0home.".encode(), np.uint8), np.array([0, 9, 14]), False),
-        ),
+        "gather": (words, "gather", (HOME, np.array([9, 0]), np.array([14, 9]))),
+        "number": (words, "number", (HOME, np.array([0, 9]), np.array([9, 14]), False)),
     }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.data import utf8
 from errata.io.checks.conventions import APART, GLUED
 from errata.kernels import letters
+from errata.spelling import utf8
 from pure import load_pure
 
 LINES = st.lists(
@@ -30,6 +32,7 @@ def expected(line: str) -> int:
         + letters.UPPER * (line != line.lower())
         + letters.FILLED * bool(line.strip())
         + letters.UNPRINTABLE * (not line.isprintable())
+        + letters.DOUBLED * (re.search(r"\s\s", line) is not None)
     )
 
 

@@ -27,8 +27,7 @@ def kernel(request: pytest.FixtureRequest) -> ModuleType:
 
 
 def scan(kernel: ModuleType, text: str) -> tuple[Any, Any, int]:
-    data = np.frombuffer(bytearray(text, "utf-8", "surrogatepass"), np.uint8)
-    found: tuple[Any, Any, int] = kernel.scan(data)
+    found: tuple[Any, Any, int] = kernel.scan(np.frombuffer(text.encode(), np.uint8))
     return found
 
 
@@ -38,7 +37,7 @@ def sound(kernel: ModuleType, text: str) -> list[int]:
 
 
 def field(text: str, row: Any, column: int) -> str:
-    return text[row[column] : row[column + 1]]
+    return text.encode()[row[column] : row[column + 1]].decode()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def field(text: str, row: Any, column: int) -> str:
         "S ",
         "S a",
         "S  a\tb ",
-        "S a \ud800 é b",
+        "S a 😀 é b",
         "S a \x00",
         f"S a b\n{NOOP}0",
         f"S a b\n{X}\n{NOOP}1\n{line('1 1', 'y', 999999999)}",
@@ -144,20 +143,19 @@ def test_what_an_unsound_paragraph_leaves_in_the_table_does_not_count(kernel: Mo
     assert scan(kernel, text)[1][:, paragraphs.ANNOTATOR].tolist() == [0]
 
 
-def test_places_are_counted_in_characters(kernel: ModuleType) -> None:
+def test_places_are_counted_in_bytes(kernel: ModuleType) -> None:
     text = f"\nS é 😀 b\nA 1 3|||Ö|||gœs x|||OPTIONAL|||wår|||12\n{NOOP}3\n\n\nS ñ\n\nQ ö\nS a"
     rows, edits, odd = scan(kernel, text)
     assert odd & (paragraphs.BLANKS | paragraphs.BREAKS) == 0
     assert rows[:, paragraphs.LINE].tolist() == [1, 6, 8]
-    assert [text[r[paragraphs.BEGIN] : r[paragraphs.END]] for r in rows] == [
+    data = text.encode()
+    assert [data[r[paragraphs.BEGIN] : r[paragraphs.END]].decode() for r in rows] == [
         text[1 : text.index("\n\n\n")],
         "S ñ",
         "Q ö\nS a",
     ]
-    assert [text[r[paragraphs.BEGIN] + 2 : r[paragraphs.SOURCE_END]] for r in rows[:2]] == [
-        "é 😀 b",
-        "ñ",
-    ]
+    sources = [data[r[paragraphs.BEGIN] + 2 : r[paragraphs.SOURCE_END]] for r in rows[:2]]
+    assert sources == ["é 😀 b".encode(), "ñ".encode()]
     assert edits[:, paragraphs.OWNER].tolist() == [0, 0, 1]
     assert edits[:, paragraphs.ANNOTATOR].tolist() == [12, 3, 0]
     assert edits[0, [paragraphs.START, paragraphs.STOP]].tolist() == [1, 3]
@@ -209,7 +207,7 @@ def test_nothing_is_no_paragraph(kernel: ModuleType) -> None:
 
 def test_every_character_is_taken_as_python_takes_it(kernel: ModuleType) -> None:
     most = sys.maxunicode + 1 if kernel is paragraphs else 0x3101
-    characters = [c for c in map(chr, range(most)) if c != "\n"]
+    characters = [c for c in map(chr, range(most)) if c != "\n" and not "\ud800" <= c <= "\udfff"]
     for at in range(0, len(characters), 1 << 16):
         some = characters[at : at + (1 << 16)]
         lines = [f"S a{c}b {c}" for c in some]
@@ -229,6 +227,7 @@ def test_every_character_is_taken_as_python_takes_it(kernel: ModuleType) -> None
         ]
         broken = any(ODD_BREAKS.search(c) for c in some)
         assert bool(odd & paragraphs.BREAKS) == broken
+        assert not odd & paragraphs.BROKEN
 
 
 def seems_white(c: str) -> bool:
@@ -252,6 +251,36 @@ def test_compiled_and_plain_give_the_same(text: str) -> None:
 @given(st.binary(max_size=60) | st.text("SA |\n0-\x85\u3000", max_size=40).map(str.encode))
 def test_compiled_and_plain_give_the_same_of_any_bytes(data: bytes) -> None:
     alike(bytearray(data))
+
+
+def is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# Bytes at which what is UTF-8 begins or ends, with all that can stand behind them.
+BOUNDS = [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1]
+BOUNDS += [0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF]
+
+
+def test_what_is_not_utf8_is_told_of(kernel: ModuleType) -> None:
+    every = [bytes([a, b, *more]) for a in BOUNDS for b in BOUNDS for more in ((), (0x80,))]
+    every += [bytes([a, b, 0x80, c]) for a in BOUNDS for b in BOUNDS for c in (0x7F, 0x80, 0xBF)]
+    every += [bytes([a]) for a in range(256)]
+    assert sum(map(is_utf8, every)) > 200
+    for each in every:
+        for data in (each, b"S a " + each + b" b\n\nS c\n"):
+            odd = kernel.scan(np.frombuffer(data, np.uint8))[2]
+            assert bool(odd & paragraphs.BROKEN) != is_utf8(data), data
+
+
+@given(st.lists(st.sampled_from([bytes([a]) for a in [*BOUNDS, 0x0A, 0x41]])).map(b"".join))
+def test_any_bytes_are_utf8_or_not(data: bytes) -> None:
+    odd = paragraphs.scan(np.frombuffer(data, np.uint8))[2]
+    assert bool(odd & paragraphs.BROKEN) != is_utf8(data)
 
 
 def alike(data: bytearray) -> None:

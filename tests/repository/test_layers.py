@@ -14,7 +14,7 @@ SRC = ROOT / "src" / "errata"
 LAYERS = [
     {"errors"},
     {"kernels"},
-    {"numbers", "sums", "edit_places", "data", "parameters", "plugins"}
+    {"numbers", "sums", "edit_places", "data", "parameters", "plugins", "spelling"}
     | {"correlation", "workers", "cache"},
     {"edits", "io", "models", "datasets"},
     {"metrics", "human"},

@@ -127,7 +127,7 @@ def command(
         return
     began = time.monotonic()
     gate.check_used()
-    corpus, systems = inputs.scored(outputs)
+    corpus, systems = inputs.scored(outputs, threads)
     chosen, keeper = _metrics(metrics, corpus, extractor)
     if by_edit:
         _require_references(corpus)

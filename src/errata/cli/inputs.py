@@ -99,9 +99,9 @@ class Inputs:
         """The same with no sentence left out."""
         return replace(self, skipped=None)
 
-    def corpus(self) -> Corpus:
+    def corpus(self, threads: int | None = None) -> Corpus:
         """Read the corpus, with the annotators and without the sentences asked for."""
-        corpus = self._corpus()
+        corpus = self._corpus(threads)
         if self.skipped is None:
             return corpus
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))
@@ -112,7 +112,7 @@ class Inputs:
 
         return keep_annotators(corpus, self.chosen) if self.chosen else corpus
 
-    def _corpus(self) -> Corpus:
+    def _corpus(self, threads: int | None) -> Corpus:
         from errata.io.corpus import read_corpus
         from errata.io.tokenising import tokenised, tokeniser
 
@@ -130,6 +130,7 @@ class Inputs:
             compatible=self.compatible,
             guard=not self.no_guard,
             tokens=self.tokens,
+            threads=threads,
         )
 
     def systems(
@@ -183,14 +184,16 @@ class Inputs:
             skipped=self.skipped,
         )
 
-    def scored(self, outputs: tuple[str, ...]) -> tuple[Corpus, list[Hypotheses]]:
+    def scored(
+        self, outputs: tuple[str, ...], threads: int | None = None
+    ) -> tuple[Corpus, list[Hypotheses]]:
         """The corpus and the systems to score on it, of which there must be one."""
         if not (outputs or self.sample):
             raise InputError(
                 "no output to score", remedy="name one file per system, or use --sample"
             )
         self.check_used()
-        corpus = self.corpus()
+        corpus = self.corpus(threads)
         return corpus, self.systems(outputs, corpus)
 
     def size(self, outputs: tuple[str, ...]) -> int:

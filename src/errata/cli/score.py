@@ -104,7 +104,7 @@ def command(
     if streamed:
         results = scored_in_batches(chosen, inputs, outputs, bootstrap, threads)
     else:
-        corpus, systems = inputs.scored(outputs)
+        corpus, systems = inputs.scored(outputs, threads)
         if by_type:
             emit(_by_type(chosen, corpus, systems, tier), form)
             return

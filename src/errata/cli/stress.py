@@ -78,7 +78,7 @@ def command(
                 "these files belong to no source", remedy="give --gold, or --source and --refs"
             )
         inputs = replace(inputs, sample=True)
-    corpus = inputs.corpus()
+    corpus = inputs.corpus(threads)
     hypotheses = read_hypotheses(output, corpus=corpus) if output else None
     others = [read_hypotheses(text, corpus=corpus, guard=False) for text in attacks]
     perturbations = [*PERTURBATIONS, *(published_attack(o.system, o.sentences) for o in others)]

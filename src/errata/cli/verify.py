@@ -64,7 +64,7 @@ def command(
     for each in _claims(claim):
         wanted = _as_claimed(inputs, each)
         if wanted not in read:
-            read[wanted] = wanted.scored(outputs)
+            read[wanted] = wanted.scored(outputs, threads)
         corpus, systems = read[wanted]
         with ProgressBar(each.metric.name) as progress:
             checked.append(

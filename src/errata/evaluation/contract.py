@@ -17,6 +17,7 @@ from errata.metrics.unsettled import unsettled_of
 from errata.numbers import Floats, Ints, Progress
 from errata.plugins import attributed, blamed, fault
 from errata.sums import summable
+from errata.workers import beside, usual_threads
 
 __all__ = ["check_given", "checked_choice", "checked_counts"]
 
@@ -52,7 +53,7 @@ def checked_counts(
 
     needs = {*metric.about.needs}
     if guard and threads != 1 and len(corpus) > MANY and needs and needs <= GIVEN:
-        return _guarded_beside(corpus, systems, counted, progress)
+        return _guarded_beside(corpus, systems, counted, progress, usual_threads(threads))
     for hypotheses in systems if guard else ():
         check_once(corpus, hypotheses)
     return counted(progress)
@@ -63,6 +64,7 @@ def _guarded_beside(
     systems: Sequence[Hypotheses],
     counted: Callable[[Progress], list[Floats]],
     progress: Progress | None,
+    threads: int,
 ) -> list[Floats]:
     """Count while another thread looks whether the outputs fit; what it finds is said first.
 
@@ -71,7 +73,9 @@ def _guarded_beside(
     """
     failed: Exception | None = None
     with ThreadPoolExecutor(1) as pool:
-        looking = [pool.submit(unlike_lines, corpus, hypotheses) for hypotheses in systems]
+        looking = [
+            pool.submit(unlike_lines, corpus, hypotheses, threads=threads) for hypotheses in systems
+        ]
 
         def watched(done: int, total: int) -> None:
             for each in looking:
@@ -82,7 +86,8 @@ def _guarded_beside(
 
         try:
             try:
-                counts = counted(watched)
+                with beside(looking[-1]):
+                    counts = counted(watched)
             except Exception as error:
                 failed = error
             for hypotheses, each in zip(systems, looking, strict=True):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from errata.data import Corpus, Reference
 from errata.errors import DataWarning, InputError
 from errata.io.checks.characters import check_characters, check_gold_characters
+from errata.io.checks.conventions import source_letters, source_shapes
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_sources
@@ -31,6 +32,7 @@ def read_corpus(
     compatible: bool = False,
     guard: bool = True,
     tokens: str = AS_IS,
+    threads: int | None = None,
 ) -> Corpus:
     """Read a corpus from an M2 file (``gold``) or from parallel text (``source, references``).
 
@@ -41,6 +43,7 @@ def read_corpus(
     ``annotators`` keeps the references of these annotators only. With ``guard=False`` references
     that look unrelated to the source are warned of and not refused. ``tokens`` says what cuts the
     texts into tokens (`errata.io.tokenising.tokeniser`); outputs read for the corpus are cut alike.
+    ``threads`` defaults to the number of cores.
     """
     cut = tokeniser(tokens)
     if gold is not None:
@@ -49,7 +52,7 @@ def read_corpus(
                 "both an M2 gold file and reference texts are given",
                 remedy="leave out --gold or --refs",
             )
-        file = scan_m2(gold, name=name, compatible=compatible)
+        file = scan_m2(gold, name=name, compatible=compatible, threads=threads)
         corpus = file.corpus
         raise_or_warn(gold_findings(file, cut))
         if source is not None:
@@ -74,7 +77,8 @@ def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
     """What is odd about a gold file, or a part of it, that will be cut like this."""
     found = [*file.findings, *check_gold_characters(file.corpus, file.path, file.lines)]
     if cut.name == AS_IS:
-        found += check_segmentation(file.corpus.sources, file.path)
+        shown = source_letters(file.corpus)
+        found += check_segmentation(file.corpus.sources, file.path, shown=shown)
     return found
 
 
@@ -129,17 +133,12 @@ def parallel_corpus(
     stand before these, where they are a part.
     """
     numbers = range(before + 1, before + len(sources) + 1)
-    odd = check_characters(sources, paths[0], numbers=numbers)
-    if cut.name != AS_IS:
+    by = None if cut.name == AS_IS else cut.name
+    odd: list[Finding] = []
+    if by is not None:
+        odd = check_characters(sources, paths[0], numbers=numbers)
         sources = tuple(map(cut, sources))
         sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
-    by = None if cut.name == AS_IS else cut.name
-    found = [odd + check_segmentation(sources, paths[0], by=by)]
-    for path, texts in zip(paths[1:], sets, strict=True):
-        there = [
-            source if text == missing else text for source, text in zip(sources, texts, strict=True)
-        ]
-        found.append(check_lines(sources, there, path, reference=True, before=before))
     corpus = Corpus(
         tuple(sources),
         tuple(
@@ -153,6 +152,16 @@ def parallel_corpus(
         name,
         tokens=cut.signature,
     )
+    shown = source_letters(corpus)
+    if by is None:
+        odd = check_characters(sources, paths[0], numbers=numbers, shown=shown)
+    found = [odd + check_segmentation(sources, paths[0], by=by, shown=shown)]
+    for path, texts in zip(paths[1:], sets, strict=True):
+        there = [
+            source if text == missing else text for source, text in zip(sources, texts, strict=True)
+        ]
+        look = source_shapes(corpus)
+        found.append(check_lines(sources, there, path, reference=True, before=before, look=look))
     return corpus, found
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from errata.data import Corpus, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
 from errata.io.checks.characters import check_characters, check_corpus
+from errata.io.checks.conventions import source_shapes
 from errata.io.checks.findings import Finding, Severity, worst_first
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_sources, check_systems
@@ -215,7 +216,9 @@ def _parallel(
         findings += found
         if len(lines) == len(sources):
             there = [s if line == missing else line for s, line in zip(sources, lines, strict=True)]
-            findings += check_lines(sources, there, shown_name(path), reference=True)
+            look = source_shapes(corpus)
+            name = shown_name(path)
+            findings += check_lines(sources, there, name, reference=True, look=look)
             sets.append(lines)
             changed = _changed(left, _left(there, skipped))
             lines = [*_left(lines, skipped)]

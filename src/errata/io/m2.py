@@ -15,24 +15,40 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from errata.data import Corpus, Edit, Reference, apply_edits
 from errata.errors import InputError
 from errata.io.checks.findings import Finding, raise_or_warn
 from errata.io.files import PathLike, checked_lines, decode, read_bytes, shown_name, split_lines
-from errata.io.m2_arrays import scan_paragraphs
+from errata.io.m2_arrays import (
+    Scanned,
+    SentencesRead,
+    TextPart,
+    joined_corpus,
+    scan_part,
+    text_parts,
+)
 from errata.io.m2_lines import Reading, check_order, read_edit
 from errata.io.opened import plain_name
 from errata.io.writing import write_lines
+from errata.workers import circles_left, in_order
 
-__all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "scan_m2_text", "write_m2"]
+__all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "scan_m2_bytes", "scan_m2_text", "write_m2"]
 
+MARK = "\ufeff"
 NumberedLines = list[tuple[int, str]]
-_XML = re.compile(r"\s*<")
+_TAG = re.compile(r"\s*<")
+_XML = re.compile(
+    rb"[\s\x1c-\x1f\x80-\xff]*<"
+)  # by its bytes; which of them are white, `_TAG` says
 _NOOP_LINE = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
 
 
@@ -73,7 +89,12 @@ def read_m2(path: PathLike, *, name: str | None = None, compatible: bool = False
 
 
 def scan_m2(
-    path: PathLike, *, name: str | None = None, compatible: bool = False, collect: bool = False
+    path: PathLike,
+    *,
+    name: str | None = None,
+    compatible: bool = False,
+    collect: bool = False,
+    threads: int | None = None,
 ) -> M2File:
     """Like `read_m2`, with the findings returned and not warned of.
 
@@ -83,46 +104,112 @@ def scan_m2(
     without edits: for a linter, not for scoring.
     """
     shown = shown_name(path)
-    text = decode(read_bytes(path), shown)
+    data = read_bytes(path)
     name = name or corpus_name(path)
-    if _XML.match(text):
+    if _XML.match(data) and _TAG.match(text := decode(data, shown)):
         from errata.io.imeasure_xml import parse_imeasure_xml
 
         return parse_imeasure_xml(split_lines(text), shown, name=name)
-    return scan_m2_text(text, shown, name=name, compatible=compatible, collect=collect)
+    data = data.removeprefix(BOM_UTF8)
+    return scan_m2_bytes(
+        data, shown, name=name, compatible=compatible, collect=collect, threads=threads
+    )
 
 
-def scan_m2_text(
-    text: str,
+def scan_m2_text(text: str, path: str = "<text>", **given: Any) -> M2File:
+    """What `scan_m2_bytes` gives with the same arguments, for a text.
+
+    >>> scan_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
+    (7,)
+    """
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # half a character, which no file has
+        return _by_lines(text, path, **given)
+    return scan_m2_bytes(data, path, **given)
+
+
+def scan_m2_bytes(
+    data: bytes,
     path: str = "<text>",
     *,
     first_line: int = 1,
     name: str = "corpus",
     compatible: bool = False,
     collect: bool = False,
+    threads: int | None = None,
 ) -> M2File:
-    """What `scan_m2` gives for a file ``path``, for the text of whole paragraphs of it.
+    """What `scan_m2` gives for a file ``path``, for the bytes of whole paragraphs of it.
 
-    ``first_line`` is the number of the text's first line in the file: errors, findings and the
+    ``first_line`` is the number of their first line in the file: errors, findings and the
     places of sentences name lines of the file, whichever part of it is read.
-
-    >>> scan_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
-    (7,)
     """
-    found = scan_paragraphs(text)
-    if found is None:
-        lines, findings = checked_lines(text, path, first_line=first_line)
-        file = parse_m2(
-            lines, path, first_line=first_line, name=name, compatible=compatible, collect=collect
-        )
-        return replace(file, findings=(*findings, *file.findings))
-    findings = checked_lines(text, path, first_line=first_line)[1] if found.odd_breaks else []
-    reading = Reading(path, compatible)
-    others = {
-        p: _read_or_noted(found.lines(p, first_line), reading, collect) for p in found.unsound
-    }
-    corpus, numbers = found.corpus(others, first_line, name)
-    return M2File(path, corpus, numbers, (*findings, *reading.findings))
+    text = data.replace(b"\r\n", b"\n").removesuffix(b"\r") if b"\r" in data else data
+    whole = np.frombuffer(text, np.uint8)
+
+    def read(part: TextPart) -> _PartRead | None:
+        scanned = scan_part(whole, part)
+        if scanned is None:
+            return None
+        return _read_part(scanned, first_line + part.line, Reading(path, compatible), collect)
+
+    with circles_left():
+        found = in_order(read, text_parts(text), threads=threads)
+        parts = [part for part in found if part is not None]
+        if len(parts) < len(found) or not any(part.sound for part in parts):
+            return _by_lines(
+                _decoded(data, path, first_line),
+                path,
+                first_line=first_line,
+                name=name,
+                compatible=compatible,
+                collect=collect,
+            )
+        for part in parts:
+            if part.error is not None:
+                raise part.error
+        corpus, numbers = joined_corpus([part.sentences for part in parts], name)
+    findings = [finding for part in parts for finding in part.findings]
+    if any(part.odd_breaks for part in parts):
+        findings[:0] = checked_lines(data.decode(), path, first_line=first_line)[1]
+    return M2File(path, corpus, numbers, tuple(findings))
+
+
+class _PartRead(NamedTuple):
+    """What was read of a part of a text, or why it was not."""
+
+    sentences: SentencesRead
+    findings: list[Finding]
+    error: InputError | None
+    sound: bool
+    odd_breaks: bool
+
+
+def _read_part(scanned: Scanned, first_line: int, reading: Reading, collect: bool) -> _PartRead:
+    """All sentences of a part: what is not sound is read line by line."""
+    sentences, error = scanned.sentences, None
+    sound, odd_breaks = bool(sentences.sources), scanned.odd_breaks
+    try:
+        others = {
+            p: _read_or_noted(scanned.lines(p, first_line), reading, collect)
+            for p in scanned.unsound
+        }
+        sentences = scanned.beside(others, first_line)
+    except InputError as found:  # of which the first is raised, once all parts are read
+        error = found
+    return _PartRead(sentences, reading.findings, error, sound, odd_breaks)
+
+
+def _decoded(data: bytes, path: str, first_line: int) -> str:
+    """The text of these bytes, whose mark, if there is one, is not that of a file."""
+    text = decode(data, path, first_line=first_line)
+    return f"{MARK}{text}" if first_line == 1 and data.startswith(BOM_UTF8) else text
+
+
+def _by_lines(text: str, path: str, *, first_line: int = 1, **given: Any) -> M2File:
+    lines, findings = checked_lines(text, path, first_line=first_line)
+    file = parse_m2(lines, path, first_line=first_line, **given)
+    return replace(file, findings=(*findings, *file.findings))
 
 
 def corpus_name(path: PathLike) -> str:

@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from io import BufferedReader, BytesIO, RawIOBase
+from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import IO, Any
 
@@ -197,13 +197,20 @@ class _Bounded(RawIOBase):
 
     def readall(self) -> bytes:
         # Piece by piece: to ask for all at once takes as much memory as the limit allows.
-        whole = BytesIO()
-        while piece := self.file.read(min(PIECE, self.left + 1)):
+        pieces: list[bytes] = []
+        size = max(PIECE, self._size() + 1)
+        while piece := self.file.read(min(size, self.left + 1)):
             self.left -= len(piece)
             if self.left < 0:
                 raise too_large(self.name, self.limit)
-            whole.write(piece)
-        return whole.getvalue()
+            pieces.append(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _size(self) -> int:
+        """How large the file is, where there is one."""
+        with suppress(OSError, ValueError, AttributeError):
+            return os.fstat(self.file.fileno()).st_size
+        return 0
 
 
 def too_large(name: str, limit: int) -> InputError:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from errata.data import Corpus, Reference
 from errata.errors import InputError
+from errata.io.checks.conventions import source_shapes
 from errata.io.checks.findings import raise_or_warn
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_sources
@@ -86,5 +87,7 @@ def _texts(path: PathLike, corpus: Corpus, missing: str | None) -> OneAnnotator:
         source if text == missing else text
         for source, text in zip(corpus.sources, lines, strict=True)
     ]
-    raise_or_warn(check_lines(corpus.sources, there, shown, reference=True), stacklevel=4)
+    look = source_shapes(corpus)
+    found = check_lines(corpus.sources, there, shown, reference=True, look=look)
+    raise_or_warn(found, stacklevel=4)
     return [None if text == missing else Reference(0, text=text) for text in lines]

@@ -13,7 +13,7 @@ import numpy as np
 
 from errata.errors import InputError
 
-__all__ = ["LARGEST", "edits_fit", "gold_fits", "offsets", "same_size", "shaped", "within"]
+__all__ = ["LARGEST", "edits_fit", "gold_fits", "offsets", "same_size", "shaped", "spans", "within"]
 
 LARGEST = 2**31 - 1  # positions are C ints
 
@@ -54,6 +54,15 @@ def offsets(name: str, at: Any, size: int, parts: int | None = None) -> None:
     # Compared and not subtracted: a difference of large numbers may wrap around.
     if array[0] < 0 or array[-1] > size or (array[1:] < array[:-1]).any():
         raise refuse(f"{name} must rise from 0 to {size} at most")
+
+
+def spans(name: str, begins: Any, ends: Any, size: int) -> None:
+    """Where parts of an array of ``size`` begin and end, in whatever order they stand."""
+    first, last = np.asarray(begins), np.asarray(ends)
+    if first.ndim != 1 or first.shape != last.shape or size > LARGEST:
+        raise refuse(f"{name} are no parts of {size} entries")
+    if len(first) and (first.min() < 0 or last.max() > size or (first > last).any()):
+        raise refuse(f"{name} must begin before they end, from 0 to {size}")
 
 
 def edits_fit(at: Any, starts: Any, ends: Any, lengths: Any, *, apart: bool) -> None:

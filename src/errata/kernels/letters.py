@@ -6,7 +6,7 @@ A line with a byte beyond ASCII is only said to have one: what its letters are i
 import cython
 import numpy as np
 
-from errata.kernels._doors import offsets
+from errata.kernels._doors import spans
 
 _APART = cython.declare(cython.const_int, 1)  # a mark after white space and before it or the end
 _GLUED = cython.declare(cython.const_int, 2)  # a mark after a letter and before white space, end
@@ -15,10 +15,11 @@ _UPPER = cython.declare(cython.const_int, 8)  # an upper-case letter
 _FILLED = cython.declare(cython.const_int, 16)  # anything but white space
 _UNPRINTABLE = cython.declare(cython.const_int, 32)  # a control character
 _BEYOND = cython.declare(cython.const_int, 64)  # a character beyond ASCII
+_DOUBLED = cython.declare(cython.const_int, 128)  # white space after white space
 
 # Constants of C are not seen from outside; these are.
 APART, GLUED, STRAIGHT, UPPER = _APART, _GLUED, _STRAIGHT, _UPPER
-FILLED, UNPRINTABLE, BEYOND = _FILLED, _UNPRINTABLE, _BEYOND
+FILLED, UNPRINTABLE, BEYOND, DOUBLED = _FILLED, _UNPRINTABLE, _BEYOND, _DOUBLED
 
 SPACE = cython.declare(cython.const_int, 1)  # bits of a byte by itself
 MARK = cython.declare(cython.const_int, 2)
@@ -51,10 +52,14 @@ def _kinds():
 KINDS = _kinds()
 
 
-def show(text: cython.uchar[::1], at: cython.longlong[::1]):
-    """What each line shows, as the sum of the flags above; line ``i`` is ``at[i]:at[i + 1]``."""
-    offsets("at", at, len(text))
-    lines: cython.Py_ssize_t = at.shape[0] - 1
+def show(
+    text: cython.const_uchar[::1],
+    first: cython.const_longlong[::1],
+    last: cython.const_longlong[::1],
+):
+    """What each line shows, as the sum of the flags above; line ``i`` is ``first[i]:last[i]``."""
+    spans("lines", first, last, len(text))
+    lines: cython.Py_ssize_t = first.shape[0]
     result = np.zeros(lines, np.uint8)
     out: cython.uchar[::1] = result
     kinds: cython.uchar[:, ::1] = KINDS
@@ -68,10 +73,12 @@ def show(text: cython.uchar[::1], at: cython.longlong[::1]):
         for i in range(lines):
             flags = 0
             before = 0
-            end = at[i + 1]
-            for p in range(at[i], end):
+            end = last[i]
+            for p in range(first[i], end):
                 own = kinds[text[p], 0]
                 flags |= kinds[text[p], 1]
+                if own & before & SPACE:
+                    flags |= _DOUBLED
                 if own & MARK and (p + 1 == end or kinds[text[p + 1], 0] & SPACE):
                     if before & SPACE:
                         flags |= _APART

@@ -2,9 +2,9 @@
 
 A paragraph is sound where there is nothing to say of it: one ``S`` line, then ``A`` lines of six
 fields with offsets inside the sentence, in order, without alternatives, and no white space beyond
-ASCII. Of these the numbers and the places of the texts are given, counted in characters. What any
-other paragraph says, or what is wrong with it, is for `errata.io.m2` to find out line by line: here
-it is only told apart.
+ASCII. Of these the numbers and the places of the texts are given. What any other paragraph says,
+or what is wrong with it, is for `errata.io.m2` to find out line by line: here it is only told
+apart.
 """
 
 import cython
@@ -41,17 +41,21 @@ _EDIT = cython.declare(cython.const_int, 0)
 _NOOP = cython.declare(cython.const_int, 1)
 _IMPLIED = cython.declare(cython.const_int, 2)  # a paragraph without a line of an annotator
 
-# What may be odd about a line.
+# What a line holds: what may be odd about it...
 _BLANKS = cython.declare(cython.const_int, 1)  # there is nothing but white space in it
 _BREAKS = cython.declare(cython.const_int, 2)  # a character at which some programs break lines
 WIDE = cython.declare(cython.const_int, 4)  # what may be white space of more than one byte
-BEYOND = cython.declare(cython.const_int, 8)  # a character of more than one byte
+_BROKEN = cython.declare(cython.const_int, 8)  # what is not UTF-8
+# ...and what else is of interest.
+FILLED = cython.declare(cython.const_int, 16)  # what is no white space
+BEYOND = cython.declare(cython.const_int, 32)  # a byte beyond ASCII
+BARRED = cython.declare(cython.const_int, 64)  # a bar
 
 # Constants of C are not seen from outside; these are.
 LINE, BEGIN, END, SOURCE_END, SOUND = _LINE, _BEGIN, _END, _SOURCE_END, _SOUND
 OWNER, ANNOTATOR, START, STOP, WHAT = _OWNER, _ANNOTATOR, _START, _STOP, _WHAT
 KIND, CORRECTION, REQUIRED, COMMENT = _KIND, _CORRECTION, _REQUIRED, _COMMENT
-EDIT, IMPLIED, BLANKS, BREAKS = _EDIT, _IMPLIED, _BLANKS, _BREAKS
+EDIT, IMPLIED, BLANKS, BREAKS, BROKEN = _EDIT, _IMPLIED, _BLANKS, _BREAKS, _BROKEN
 
 LINE_END = cython.declare(cython.const_int, 10)
 SPACE = cython.declare(cython.const_int, 32)
@@ -68,6 +72,22 @@ IS_OPTIONAL = cython.declare(cython.const_int, 18)
 NOWHERE = cython.declare(cython.const_int, 26)
 
 
+def _kinds():
+    """What a line holds that has this byte."""
+    kinds = bytearray(256)
+    for byte in range(256):
+        if byte >= 0x80:
+            kinds[byte] = BEYOND
+        elif not chr(byte).isspace():
+            kinds[byte] = FILLED | (BARRED if byte == BAR else 0)
+        elif 11 <= byte <= 13 or 28 <= byte <= 30:
+            kinds[byte] = _BREAKS
+    return bytes(kinds)
+
+
+KINDS_OF_BYTES = _kinds()
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -79,7 +99,7 @@ def _white(byte: cython.int) -> cython.bint:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _wide(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.int:
+def _wide(text: cython.const_uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.int:
     """What may be white space of several bytes: how many; a few that are none are among it."""
     if p + 1 < end and text[p] == 0xC2:
         return 2 if text[p + 1] == 0x85 or text[p + 1] == 0xA0 else 0
@@ -99,67 +119,103 @@ def _wide(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) -> 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _oddities(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.int:
-    """What is odd about a line that is not empty."""
-    found: cython.int = _BLANKS
-    byte: cython.int
+def _character(
+    text: cython.const_uchar[::1], p: cython.longlong, end: cython.longlong
+) -> cython.int:
+    """How many bytes the character beyond ASCII has that begins there; 0 where it is no UTF-8."""
+    byte: cython.int = text[p]
+    second: cython.int
+    if byte < 0xC2 or byte > 0xF4 or p + 1 >= end:
+        return 0
+    second = text[p + 1]
+    if second < 0x80 or second > 0xBF:
+        return 0
+    if byte < 0xE0:
+        return 2
+    # What fewer bytes can say, halves of characters, and numbers beyond the last character.
+    if (byte == 0xE0 and second < 0xA0) or (byte == 0xED and second > 0x9F):
+        return 0
+    if (byte == 0xF0 and second < 0x90) or (byte == 0xF4 and second > 0x8F):
+        return 0
+    if p + 2 >= end or text[p + 2] < 0x80 or text[p + 2] > 0xBF:
+        return 0
+    if byte < 0xF0:
+        return 3
+    return 0 if p + 3 >= end or text[p + 3] < 0x80 or text[p + 3] > 0xBF else 4
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _beyond(text: cython.const_uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.int:
+    """What characters beyond ASCII add to what a line holds."""
+    found: cython.int = 0
     width: cython.int
     while p < end:
-        byte = text[p]
-        if SPACE < byte < 0x80:
-            found &= ~_BLANKS
-        elif byte <= SPACE:
-            if 11 <= byte <= 13 or 28 <= byte <= 30:
-                found |= _BREAKS
-            elif not _white(byte):
-                found &= ~_BLANKS
-        else:
-            found |= BEYOND
-            width = _wide(text, p, end) if byte >= 0xC2 else 0
-            if width:
+        width = 1
+        if text[p] >= 0x80:
+            width = _character(text, p, end)
+            if width == 0:
+                found |= _BROKEN | FILLED
+                width = 1
+            elif _wide(text, p, end):
                 found |= WIDE
-                if byte == 0xC2 and text[p + 1] == 0x85:
+                if text[p] == 0xC2 and text[p + 1] == 0x85:
                     found |= _BREAKS
-                if byte == 0xE2 and (text[p + 2] == 0xA8 or text[p + 2] == 0xA9):
+                if text[p] == 0xE2 and (text[p + 2] == 0xA8 or text[p + 2] == 0xA9):
                     found |= _BREAKS
-                p += width - 1
             else:
-                found &= ~_BLANKS
-        p += 1
+                found |= FILLED
+        p += width
     return found
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _going_on(
-    text: cython.uchar[::1], begin: cython.longlong, end: cython.longlong
+def _held(
+    text: cython.const_uchar[::1],
+    p: cython.longlong,
+    end: cython.longlong,
+    kinds: cython.const_uchar[::1],
+) -> cython.int:
+    """What a line that is not empty holds: the kinds of its bytes, and what is odd about it."""
+    found: cython.int = 0
+    k: cython.longlong
+    for k in range(p, end):
+        found |= kinds[text[k]]
+    if found & BEYOND:
+        found |= _beyond(text, p, end)
+    return found if found & FILLED else found | _BLANKS
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _barred(text: cython.const_uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.bint:
+    """Whether there is ``|||``, which no source should hold."""
+    while p + 2 < end:
+        if text[p] == BAR and text[p + 1] == BAR and text[p + 2] == BAR:
+            return True
+        p += 1
+    return False
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _words(
+    text: cython.const_uchar[::1], begin: cython.longlong, end: cython.longlong
 ) -> cython.longlong:
-    """How many bytes go on with a character, and begin none."""
+    """How many words a source has."""
     found: cython.longlong = 0
+    outside: cython.int = 1
+    white: cython.int
     p: cython.longlong
     for p in range(begin, end):
-        found += 0x80 <= text[p] < 0xC0
-    return found
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _words(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) -> cython.longlong:
-    """How many words a source has; -1 where it holds ``|||``, which no source should."""
-    found: cython.longlong = 0
-    inside: cython.bint = False
-    while p < end:
-        if _white(text[p]):
-            inside = False
-        else:
-            if not inside:
-                found += 1
-            inside = True
-            if text[p] == BAR and p + 2 < end and text[p + 1] == BAR and text[p + 2] == BAR:
-                return -1
-        p += 1
+        white = _white(text[p])
+        found += outside & (1 - white)
+        outside = white
     return found
 
 
@@ -167,10 +223,10 @@ def _words(text: cython.uchar[::1], p: cython.longlong, end: cython.longlong) ->
 @cython.nogil
 @cython.exceptval(check=False)
 def _says(
-    text: cython.uchar[::1],
+    text: cython.const_uchar[::1],
     begin: cython.longlong,
     end: cython.longlong,
-    meaning: cython.uchar[::1],
+    meaning: cython.const_uchar[::1],
     at: cython.longlong,
     size: cython.longlong,
 ) -> cython.bint:
@@ -188,10 +244,10 @@ def _says(
 @cython.nogil
 @cython.exceptval(check=False)
 def _required(
-    text: cython.uchar[::1],
+    text: cython.const_uchar[::1],
     begin: cython.longlong,
     end: cython.longlong,
-    meaning: cython.uchar[::1],
+    meaning: cython.const_uchar[::1],
 ) -> cython.bint:
     """Whether a field is what stands in the fourth field of sound files."""
     return _says(text, begin, end, meaning, IS_REQUIRED, 8) or _says(
@@ -202,7 +258,9 @@ def _required(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _number(text: cython.uchar[::1], begin: cython.longlong, end: cython.longlong) -> cython.int:
+def _number(
+    text: cython.const_uchar[::1], begin: cython.longlong, end: cython.longlong
+) -> cython.int:
     """The number that stands there, of one to nine digits and nothing else; else -1."""
     value: cython.int = 0
     p: cython.longlong
@@ -219,7 +277,7 @@ def _number(text: cython.uchar[::1], begin: cython.longlong, end: cython.longlon
 @cython.nogil
 @cython.exceptval(check=False)
 def _correction(
-    text: cython.uchar[::1], begin: cython.longlong, end: cython.longlong
+    text: cython.const_uchar[::1], begin: cython.longlong, end: cython.longlong
 ) -> cython.bint:
     """Whether a field is one correction, as it is to be taken."""
     p: cython.longlong = begin
@@ -234,7 +292,7 @@ def _correction(
 @cython.nogil
 @cython.exceptval(check=False)
 def _cut(
-    text: cython.uchar[::1],
+    text: cython.const_uchar[::1],
     begin: cython.longlong,
     end: cython.longlong,
     edits: cython.int[:, ::1],
@@ -264,11 +322,11 @@ def _cut(
 @cython.nogil
 @cython.exceptval(check=False)
 def _read(
-    text: cython.uchar[::1],
+    text: cython.const_uchar[::1],
     words: cython.longlong,
     edits: cython.int[:, ::1],
     edit: cython.longlong,
-    meaning: cython.uchar[::1],
+    meaning: cython.const_uchar[::1],
 ) -> cython.bint:
     """Read the fields of a line; whether they are sound in a sentence of so many words."""
     begin: cython.longlong = edits[edit, SPAN]
@@ -342,7 +400,6 @@ class _Tables:
     known: cython.int
     inside: cython.bint
     odd: cython.int
-    more: cython.longlong  # how many bytes before this line are no characters
 
     def __init__(self, paragraphs, edits, seen):
         self.paragraphs = paragraphs
@@ -354,17 +411,17 @@ class _Tables:
         self.known = 0
         self.inside = False
         self.odd = 0
-        self.more = 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def begin(
         self,
-        text: cython.uchar[::1],
+        text: cython.const_uchar[::1],
         begin: cython.longlong,
         end: cython.longlong,
         line: cython.longlong,
+        held: cython.int,
     ) -> cython.void:
         """Take the first line of a paragraph, which should be its source."""
         p: cython.longlong
@@ -373,10 +430,16 @@ class _Tables:
         self.known = 0
         p = self.paragraph
         self.paragraphs[p, _LINE] = cython.cast(cython.int, line)
-        self.paragraphs[p, _BEGIN] = cython.cast(cython.int, begin - self.more)
+        self.paragraphs[p, _BEGIN] = cython.cast(cython.int, begin)
+        self.paragraphs[p, _SOURCE_END] = cython.cast(cython.int, end)
         self.paragraphs[p, _EDITS] = cython.cast(cython.int, self.edit)
         self.words = -1
-        if end >= begin + 2 and text[begin] == 83 and text[begin + 1] == SPACE:
+        if (
+            end >= begin + 2
+            and text[begin] == 83
+            and text[begin + 1] == SPACE
+            and not (held & BARRED and _barred(text, begin + 2, end))
+        ):
             self.words = _words(text, begin + 2, end)
         self.paragraphs[p, _SOUND] = self.words >= 0
 
@@ -385,15 +448,12 @@ class _Tables:
     @cython.exceptval(check=False)
     def annotation(
         self,
-        text: cython.uchar[::1],
+        text: cython.const_uchar[::1],
         begin: cython.longlong,
         end: cython.longlong,
-        beyond: cython.bint,
-        meaning: cython.uchar[::1],
+        meaning: cython.const_uchar[::1],
     ) -> cython.void:
         """Take a further line of a paragraph that has been sound so far."""
-        k: cython.int
-        more: cython.longlong
         sound: cython.bint = _cut(text, begin, end, self.edits, self.edit)
         if sound:
             sound = _read(text, self.words, self.edits, self.edit, meaning)
@@ -403,12 +463,6 @@ class _Tables:
         if not sound:
             self.unsound()
             return
-        # From places in bytes to places in characters.
-        for k in range(_FIELDS, EDIT_COLUMNS):
-            more = self.more
-            if beyond:
-                more += _going_on(text, begin, self.edits[self.edit, k])
-            self.edits[self.edit, k] -= cython.cast(cython.int, more)
         self.edits[self.edit, _OWNER] = cython.cast(cython.int, self.paragraph)
         self.edit += 1
 
@@ -440,14 +494,17 @@ class _Tables:
     @cython.nogil
     @cython.exceptval(check=False)
     def scan(
-        self, text: cython.uchar[::1], size: cython.longlong, meaning: cython.uchar[::1]
+        self,
+        text: cython.const_uchar[::1],
+        size: cython.longlong,
+        meaning: cython.const_uchar[::1],
+        kinds: cython.const_uchar[::1],
     ) -> cython.void:
         """Fill both tables."""
         p: cython.longlong = 0
         end: cython.longlong
         line: cython.longlong = 0
-        odd: cython.int
-        more: cython.longlong
+        held: cython.int
         while p < size:
             end = p
             while end < size and text[end] != LINE_END:
@@ -455,44 +512,40 @@ class _Tables:
             if end == p:
                 self.end()
             else:
-                odd = _oddities(text, p, end)
-                self.odd |= odd
-                more = self.more + (_going_on(text, p, end) if odd & BEYOND else 0)
+                held = _held(text, p, end, kinds)
+                self.odd |= held
                 if not self.inside:
-                    self.begin(text, p, end, line)
-                    self.paragraphs[self.paragraph, _SOURCE_END] = cython.cast(
-                        cython.int, end - more
-                    )
+                    self.begin(text, p, end, line, held)
                 elif self.paragraphs[self.paragraph, _SOUND]:
-                    self.annotation(text, p, end, odd & BEYOND != 0, meaning)
-                if odd & WIDE:
+                    self.annotation(text, p, end, meaning)
+                if held & WIDE:
                     self.unsound()
-                self.more = more
-                self.paragraphs[self.paragraph, _END] = cython.cast(cython.int, end - more)
+                self.paragraphs[self.paragraph, _END] = cython.cast(cython.int, end)
             p = end + 1
             line += 1
         self.end()
 
 
-def scan(text: cython.uchar[::1]):
+def scan(text: cython.const_uchar[::1]):
     """The paragraphs of a text and the edits of those that are sound, as rows of the columns above.
 
-    Lines end with a line feed. Also given is what is odd about any line, as `BLANKS` and `BREAKS`.
+    Lines end with a line feed. Also given is what is odd about any line, as `BLANKS`, `BREAKS` and
+    `BROKEN` (and more).
     """
     size: cython.longlong = len(text)
     offsets("text", np.array([0, size]), size)
-    lines = int(np.count_nonzero(np.asarray(text) == LINE_END)) + 1
+    most = int(np.count_nonzero(np.asarray(text) == LINE_END)) + 1
     # Every paragraph has a line, and with it a row, for its source: that of an implied reference.
     tables = _Tables(
-        np.zeros((lines, PARAGRAPH_COLUMNS), np.intc),
-        np.zeros((lines, EDIT_COLUMNS), np.intc),
+        np.zeros((most, PARAGRAPH_COLUMNS), np.intc),
+        np.zeros((most, EDIT_COLUMNS), np.intc),
         np.zeros((MOST_ANNOTATORS, 4), np.intc),
     )
-    meant = np.frombuffer(bytearray(MEANING), np.uint8)
-    meaning: cython.uchar[::1] = meant
+    meaning: cython.const_uchar[::1] = MEANING
+    kinds: cython.const_uchar[::1] = KINDS_OF_BYTES
     if not cython.compiled:  # plain integers: those of NumPy would overflow
-        text, meaning = bytes(text), MEANING
+        text = bytes(text)
     with cython.nogil:
-        tables.scan(text, size, meaning)
+        tables.scan(text, size, meaning, kinds)
     found = np.asarray(tables.paragraphs)[: tables.paragraph + 1].copy()
     return found, np.asarray(tables.edits)[: tables.edit].copy(), int(tables.odd)

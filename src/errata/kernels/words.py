@@ -9,7 +9,7 @@ distinct word, and not for each of all words.
 import cython
 import numpy as np
 
-from errata.kernels._doors import offsets
+from errata.kernels._doors import spans
 
 FIRST_SLOTS = cython.declare(cython.const_longlong, 4096)  # doubled while words are too many
 SPACE = cython.declare(cython.const_int, 32)
@@ -23,7 +23,7 @@ WORD = cython.declare(cython.const_longlong, 0xFFFFFFFF)
 @cython.nogil
 @cython.exceptval(check=False)
 def _space(
-    text: cython.uchar[::1], p: cython.longlong, end: cython.longlong, ascii_only: cython.bint
+    text: cython.const_uchar[::1], p: cython.longlong, end: cython.longlong, ascii_only: cython.bint
 ) -> cython.longlong:
     """How many bytes of white space begin at ``p``; 0 where a word goes on."""
     byte: cython.int = text[p]
@@ -54,8 +54,9 @@ def _space(
 @cython.nogil
 @cython.exceptval(check=False)
 def _number(
-    text: cython.uchar[::1],
-    at: cython.longlong[::1],
+    text: cython.const_uchar[::1],
+    first: cython.const_longlong[::1],
+    last: cython.const_longlong[::1],
     i: cython.Py_ssize_t,
     ascii_only: cython.bint,
     ids: cython.int[::1],
@@ -83,8 +84,8 @@ def _number(
     other: cython.longlong
     k: cython.longlong
     while i < token_at.shape[0] - 1:
-        p = at[i]
-        end = at[i + 1]
+        p = first[i]
+        end = last[i]
         if known + (end - p) // 2 + 1 > room:
             return known
         while p < end:
@@ -150,16 +151,21 @@ def _place(
         slots[slot] = cython.cast(cython.int, word)
 
 
-def number(text: cython.uchar[::1], at: cython.longlong[::1], ascii_only: cython.bint):
+def number(
+    text: cython.const_uchar[::1],
+    first: cython.const_longlong[::1],
+    last: cython.const_longlong[::1],
+    ascii_only: cython.bint,
+):
     """The words of each sentence as numbers, where each begins, and the distinct words.
 
-    Sentence ``i`` are the bytes ``at[i]:at[i + 1]``. The distinct words are the bytes of all of
+    Sentence ``i`` are the bytes ``first[i]:last[i]``. The distinct words are the bytes of all of
     them in the order of their numbers, each followed by a line feed, which no word has.
     """
-    offsets("at", at, len(text))
-    sentences: cython.Py_ssize_t = at.shape[0] - 1
-    length: cython.longlong = int(at[sentences]) - int(at[0])
-    most: cython.longlong = (length + sentences) // 2 + 1  # a word and what ends it are two bytes
+    spans("sentences", first, last, len(text))
+    sentences: cython.Py_ssize_t = first.shape[0]
+    # A word and what ends it are two bytes.
+    most: cython.longlong = (int(np.subtract(last, first).sum()) + sentences) // 2 + 1
     size: cython.longlong = FIRST_SLOTS
     numbers = np.zeros(most, np.intc)
     ids: cython.int[::1] = numbers
@@ -183,13 +189,13 @@ def number(text: cython.uchar[::1], at: cython.longlong[::1], ascii_only: cython
     while i < sentences:
         with cython.nogil:
             known = _number(
-                text, at, i, ascii_only, ids, token_at, begins, ends, hashes, slots, known
+                text, first, last, i, ascii_only, ids, token_at, begins, ends, hashes, slots, known
             )
         while i < sentences and token_at[i + 1] >= 0:
             i += 1
         if i == sentences:
             break
-        need = known + (at[i + 1] - at[i]) // 2 + 1
+        need = known + (last[i] - first[i]) // 2 + 1
         while size < 2 * need or size < 4 * known:
             size *= 2
         table = np.full(size, -1, np.intc)
@@ -212,3 +218,25 @@ def number(text: cython.uchar[::1], at: cython.longlong[::1], ascii_only: cython
             letters[total] = LINE_END
             total += 1
     return numbers[: starts[sentences]].copy(), starts, spelled.tobytes()
+
+
+def gather(
+    text: cython.const_uchar[::1],
+    first: cython.const_longlong[::1],
+    last: cython.const_longlong[::1],
+):
+    """The bytes ``first[i]:last[i]``, one behind the other, each followed by a line feed."""
+    spans("texts", first, last, len(text))
+    found = np.empty(int(np.subtract(last, first).sum()) + first.shape[0], np.uint8)
+    out: cython.uchar[::1] = found
+    total: cython.longlong = 0
+    i: cython.Py_ssize_t
+    p: cython.longlong
+    with cython.nogil:
+        for i in range(first.shape[0]):
+            for p in range(first[i], last[i]):
+                out[total] = text[p]
+                total += 1
+            out[total] = LINE_END
+            total += 1
+    return found

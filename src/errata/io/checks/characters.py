@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.data import Corpus
-from errata.io.checks.conventions import letters_in
+from errata.io.checks.conventions import letters_in, source_letters
 from errata.io.checks.findings import Finding, Severity
 from errata.io.checks.segmentation import check_segmentation
 from errata.kernels import letters
@@ -32,7 +32,7 @@ def check_characters(
     path: str,
     *,
     beside: Sequence[str] | None = None,
-    numbers: Sequence[int] | None = None,
+    numbers: Sequence[int] | NDArray[np.int64] | None = None,
     shown: NDArray[np.uint8] | None = None,
 ) -> list[Finding]:
     """Broken encoding, invisible characters, unusual white space.
@@ -79,7 +79,7 @@ def check_characters(
                 Finding(
                     severity,
                     path,
-                    i + 1 if numbers is None else numbers[i],
+                    i + 1 if numbers is None else int(numbers[i]),
                     problem.format(named),
                     remedy,
                     code,
@@ -92,7 +92,7 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
     """What is odd about sources and gold edits; ``numbers`` are the sources' lines in the file."""
     lines = list(numbers) if numbers is not None else list(range(1, len(corpus) + 1))
     findings = check_gold_characters(corpus, path, lines)
-    findings += check_segmentation(corpus.sources, path)
+    findings += check_segmentation(corpus.sources, path, shown=source_letters(corpus))
     for number, source, references in zip(lines, corpus.sources, corpus.references, strict=True):
         if not source or source.isspace():
             findings.append(
@@ -132,8 +132,8 @@ def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> 
         lines = np.repeat(lines, list(map(len, several)))
         texts = list(chain.from_iterable(several))
     return [
-        *check_characters(corpus.sources, path, numbers=numbers),
-        *check_characters(texts, path, numbers=lines.tolist()),
+        *check_characters(corpus.sources, path, numbers=numbers, shown=source_letters(corpus)),
+        *check_characters(texts, path, numbers=lines),
     ]
 
 

@@ -8,18 +8,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from itertools import compress
 from operator import ne
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import utf8
+from errata.data import Corpus
 from errata.io.checks.findings import Finding
 from errata.kernels import letters
+from errata.spelling import utf8
 
-__all__ = ["check_conventions", "letters_in"]
+__all__ = [
+    "LineShapes",
+    "LinesBeside",
+    "check_conventions",
+    "letters_in",
+    "lines_beside",
+    "shapes_of",
+    "source_letters",
+    "source_shapes",
+]
 
 NEAR = 4096  # lines
 
@@ -65,6 +76,30 @@ LEFT_OVER = (
 # How a line goes, by kind: 1 as the first word of `KINDS` says, -1 the other way, 0 neither.
 Style = tuple[int, int, int, int]
 Styles = NDArray[np.int8]  # [line, kind]
+Letters = NDArray[np.uint8]  # of each line
+
+
+class LineShapes(NamedTuple):
+    """What the lines of a text show, and how they go."""
+
+    letters: Letters
+    styles: Styles
+
+
+class LinesBeside(NamedTuple):
+    """How lines look beside their sources: which differ, these and theirs, and what all show.
+
+    ``left`` is what of each kind of `LEFT_OVER` some have left over.
+    """
+
+    changed: list[int]
+    ours: list[str]
+    theirs: list[str]
+    shown: Letters
+    styles: Styles
+    left: list[list[str]]
+
+
 # What is said of the way 1, with its remedy and code; case is asked of the sources' way only.
 KINDS = (
     ("spaces before punctuation", "tokenise both alike; scores compare tokens", "tokenisation"),
@@ -81,22 +116,55 @@ KINDS = (
 )
 
 
-def letters_in(lines: Sequence[str]) -> NDArray[np.uint8]:
+def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
+    """What every source of a corpus shows; ``known`` to whoever read them, it is kept with it."""
+    return corpus.derived(
+        "source letters", lambda: letters_in(corpus.sources) if known is None else known
+    )
+
+
+def source_shapes(corpus: Corpus) -> LineShapes:
+    """How the sources of a corpus look; kept with it."""
+    return corpus.derived(
+        "source shapes", lambda: shapes_of(corpus.sources, source_letters(corpus))
+    )
+
+
+def shapes_of(lines: Sequence[str], shown: Letters | None = None) -> LineShapes:
+    """How lines look; ``shown`` is what `letters_in` them is, where that is known."""
+    letters = letters_in(lines) if shown is None else shown
+    return LineShapes(letters, _styles(lines, letters))
+
+
+def letters_in(lines: Sequence[str]) -> Letters:
     """What every line shows (see `errata.kernels.letters`)."""
-    return _letters_of(lines) if isinstance(lines, tuple) else _look(lines)
-
-
-@lru_cache(maxsize=1)  # several checks ask for the sources of a corpus, one after the other
-def _letters_of(lines: tuple[str, ...]) -> NDArray[np.uint8]:
-    shown = _look(lines)
-    shown.flags.writeable = False
-    return shown
-
-
-def _look(lines: Sequence[str]) -> NDArray[np.uint8]:
     # So many that their bytes stay near the processor: all at once take three times as long.
     parts = [letters.show(*utf8(lines[i : i + NEAR])) for i in range(0, len(lines), NEAR)]
     return np.concatenate([np.zeros(0, np.uint8), *parts])
+
+
+def lines_beside(sources: Sequence[str], lines: Sequence[str], look: LineShapes) -> LinesBeside:
+    """How lines look beside their sources, which have this look.
+
+    A line that equals its source looks as that does and has no more left over, and many do.
+    """
+    shown, styles = look.letters.copy(), look.styles.copy()
+    changed, ours, theirs = list[int](), list[str](), list[str]()
+    left: list[list[str]] = [[] for _ in LEFT_OVER]
+    # So many that they stay near the processor, as they are looked at several times.
+    for first in range(0, len(lines), NEAR):
+        before, after = sources[first : first + NEAR], lines[first : first + NEAR]
+        differ = np.fromiter(map(ne, after, before), np.bool_, len(after))
+        which = (first + np.flatnonzero(differ)).tolist()
+        new, old = list(compress(after, differ)), list(compress(before, differ))
+        seen = letters_in(new)
+        shown[which], styles[which] = seen, _styles(new, seen)
+        for found, more in zip(left, _left_over(old, new), strict=True):
+            found += more
+        changed += which
+        ours += new
+        theirs += old
+    return LinesBeside(changed, ours, theirs, shown, styles, left)
 
 
 def check_conventions(
@@ -104,25 +172,21 @@ def check_conventions(
     lines: Sequence[str],
     path: str,
     *,
-    shown: NDArray[np.uint8] | None = None,
+    look: LineShapes | None = None,
+    beside: LinesBeside | None = None,
 ) -> list[Finding]:
     """Lines in another convention than their sources, where they are more than a few.
 
-    ``shown`` is what `letters_in` the lines is, where that is known.
+    Where they are known: ``look`` is how the sources look, ``beside`` how the lines do beside them.
 
     >>> sources = ["He go , and I stay ."] * 20
     >>> found = check_conventions(sources, [*sources[:10], *["He goes, and I stay."] * 10], "out")
     >>> found[0].problem
     'the sources have spaces before punctuation, the output has not in 10 of 20 lines (50 %)'
     """
-    given = _styles(tuple(sources))
-    # A line that equals its source goes as that does, and most do.
-    differ = np.fromiter(map(ne, lines, sources), np.bool_, len(lines))
-    changed = np.flatnonzero(differ).tolist()
-    if shown is None:
-        shown = letters_in(lines)
-    own = given.copy()
-    own[changed] = _table([lines[i] for i in changed], shown[differ])
+    look = shapes_of(sources) if look is None else look
+    beside = lines_beside(sources, lines, look) if beside is None else beside
+    given, own = look.styles, beside.styles
     findings = []
     for kind, (what, remedy, code) in enumerate(KINDS):
         for way, sides in (
@@ -138,30 +202,28 @@ def check_conventions(
         problem = f"the output is in lower case, the sources are not, in {_share(found, asked)}"
         remedy = "restore the case; scores compare it"
         findings.append(Finding("warning", path, None, problem, remedy, "case"))
-    # A line that equals its source has no more left over than that.
-    return findings + _left_over(sources, lines, changed, path)
-
-
-def _left_over(
-    sources: Sequence[str], lines: Sequence[str], changed: Sequence[int], path: str
-) -> list[Finding]:
-    whole = "\n".join([lines[i] for i in changed])
-    findings = []
-    for mark, signs, what, remedy in LEFT_OVER:
-        # Its first character alone is found, or not, much faster.
-        if not any(sign[0] in whole and sign in whole for sign in signs):
-            continue
-        found = [
-            seen[0]
-            for i in changed
-            if (seen := mark.search(lines[i])) is not None and mark.search(sources[i]) is None
-        ]
-        if len(found) >= FEWEST:
-            named = what.format(Counter(found).most_common(1)[0][0])
-            problem = f"{named} in {_share(len(found), len(lines))}, which the sources have not"
+    for (_, _, what, remedy), left in zip(LEFT_OVER, beside.left, strict=True):
+        if len(left) >= FEWEST:
+            named = what.format(Counter(left).most_common(1)[0][0])
+            problem = f"{named} in {_share(len(left), len(lines))}, which the sources have not"
             remedy += "; scores compare tokens"
             findings.append(Finding("warning", path, None, problem, remedy, "left-over"))
     return findings
+
+
+def _left_over(sources: Sequence[str], lines: Sequence[str]) -> Iterator[list[str]]:
+    """What lines have left over, and their sources have not, of each kind."""
+    whole = "\n".join(lines)
+    for mark, signs, _, _ in LEFT_OVER:
+        # Its first character alone is found, or not, much faster.
+        if any(sign[0] in whole and sign in whole for sign in signs):
+            yield [
+                seen[0]
+                for source, line in zip(sources, lines, strict=True)
+                if (seen := mark.search(line)) is not None and mark.search(source) is None
+            ]
+        else:
+            yield []
 
 
 def _differing(sources: Styles, lines: Styles, kind: int, way: int) -> tuple[int, int]:
@@ -171,12 +233,7 @@ def _differing(sources: Styles, lines: Styles, kind: int, way: int) -> tuple[int
     return other, other + int(np.count_nonzero(ways == way))
 
 
-@lru_cache(maxsize=1)  # every system is compared with the same sources
-def _styles(lines: tuple[str, ...]) -> Styles:
-    return _table(lines, letters_in(lines))
-
-
-def _table(lines: Sequence[str], seen: NDArray[np.uint8]) -> Styles:
+def _styles(lines: Sequence[str], seen: Letters) -> Styles:
     has = {
         flag: (seen & flag).astype(bool)
         for flag in (letters.APART, letters.GLUED, letters.STRAIGHT, letters.UPPER, letters.FILLED)

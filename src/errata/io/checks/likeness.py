@@ -11,9 +11,10 @@ __all__ = ["likeness_of", "same_words"]
 
 # Characters of a line that are compared; time grows with the square.
 COMPARED = 20_000
+MANY = 4096  # lines, before it pays to share them out
 
 
-def likeness_of(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float64]:
+def likeness_of(a: Sequence[str], b: Sequence[str], *, threads: int = 1) -> NDArray[np.float64]:
     """How alike the lines of two texts are, pair by pair."""
     if not len(a):
         return np.zeros(0)
@@ -22,7 +23,14 @@ def likeness_of(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float64]:
 
     if max(map(len, a)) > COMPARED or max(map(len, b)) > COMPARED:
         a, b = [line[:COMPARED] for line in a], [line[:COMPARED] for line in b]
-    result: NDArray[np.float64] = cpdist(a, b, scorer=Indel.normalized_similarity, dtype=np.float64)
+    # With one worker it asks for the GIL again and again, and waits for whoever has it.
+    result: NDArray[np.float64] = cpdist(
+        a,
+        b,
+        scorer=Indel.normalized_similarity,
+        dtype=np.float64,
+        workers=threads if len(a) > MANY else 1,
+    )
     return result
 
 

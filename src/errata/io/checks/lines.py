@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Hypotheses
 from errata.io.checks.characters import check_characters
-from errata.io.checks.conventions import check_conventions, letters_in
+from errata.io.checks.conventions import (
+    LineShapes,
+    check_conventions,
+    lines_beside,
+    shapes_of,
+    source_shapes,
+)
 from errata.io.checks.findings import GO_ON, Finding, Severity, raise_or_warn, worst_first
 from errata.io.checks.likeness import likeness_of, same_words
 from errata.io.checks.roles import check_sameness, check_worse
@@ -45,7 +51,12 @@ BY_THEMSELVES = ("empty-line", "broken-encoding", "invisible-character", "unusua
 
 
 def check_alignment(
-    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None, before: int = 0
+    corpus: Corpus,
+    hypotheses: Hypotheses,
+    *,
+    path: str | None = None,
+    before: int = 0,
+    threads: int = 1,
 ) -> list[Finding]:
     """Everything suspicious about one system's output, errors first; line numbers are 1-based.
 
@@ -59,7 +70,14 @@ def check_alignment(
     error ours:2: 1 line, but the corpus has 2 sentences; 1 is missing at the end
     """
     path = path or hypotheses.system
-    findings = check_lines(corpus.sources, hypotheses.sentences, path, before=before)
+    findings = check_lines(
+        corpus.sources,
+        hypotheses.sentences,
+        path,
+        before=before,
+        look=source_shapes(corpus),
+        threads=threads,
+    )
     if len(corpus) == len(hypotheses):
         findings += check_sameness(corpus, hypotheses, path) or check_worse(
             corpus, hypotheses, path
@@ -76,12 +94,12 @@ def check_once(corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = Non
 
 
 def unlike_lines(
-    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None
+    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None, threads: int = 1
 ) -> list[Finding]:
     """What `check_once` speaks of, unsaid yet; nothing of an output that was looked at before."""
     if hypotheses.sentences in looked_at(corpus):
         return []
-    found = check_alignment(corpus, hypotheses, path=path)
+    found = check_alignment(corpus, hypotheses, path=path, threads=threads)
     return [finding for finding in found if finding.code not in BY_THEMSELVES]
 
 
@@ -105,14 +123,20 @@ def check_lines(
     *,
     reference: bool = False,
     before: int = 0,
+    look: LineShapes | None = None,
+    threads: int = 1,
 ) -> list[Finding]:
     """The same for any text that should run parallel to the sources.
 
     In a reference an empty line is only a note: an annotator may delete a whole sentence.
+    ``look`` is how the sources look, where that is known.
     """
     if len(sources) != len(lines):
         return [_count_finding(sources, lines, path)]
-    likeness, shown = likeness_of(sources, lines), letters_in(lines)
+    look = shapes_of(sources) if look is None else look
+    beside = lines_beside(sources, lines, look)
+    likeness, shown = np.ones(len(lines)), beside.shown
+    likeness[beside.changed] = likeness_of(beside.theirs, beside.ours, threads=threads)
     filled = _filled(lines, shown)
     displaced = _displaced(sources, lines, likeness)
     findings = _check_unrelated(sources, lines, filled, likeness, displaced, path) or _check_shifts(
@@ -130,7 +154,7 @@ def check_lines(
                 "reference-is-source",
             )
         )
-    findings += check_conventions(sources, lines, path, shown=shown)
+    findings += check_conventions(sources, lines, path, look=look, beside=beside)
     findings += check_characters(lines, path, beside=sources, shown=shown)
     if not before:
         return findings

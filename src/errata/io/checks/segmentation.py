@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from errata.io.checks.conventions import APART, GLUED, SPACELESS, letters_in
+from errata.io.checks.conventions import APART, GLUED, SPACELESS, Letters, letters_in
 from errata.io.checks.findings import Finding
 from errata.kernels import letters
 
@@ -20,15 +20,19 @@ RUN = re.compile(f"[{SPACELESS}、。，！？]{{12}}")
 FEWEST = 3
 
 
-def check_segmentation(lines: Sequence[str], path: str, *, by: str | None = None) -> list[Finding]:
+def check_segmentation(
+    lines: Sequence[str], path: str, *, by: str | None = None, shown: Letters | None = None
+) -> list[Finding]:
     """A text that looks unsegmented, or untokenised, as a whole.
 
     ``by`` names what has cut the text already; only what that left in one piece is of note then.
+    ``shown`` is what `letters_in` the lines is, where that is known.
 
     >>> check_segmentation(["He go home.", "I likes it!", "So do I."], "src.txt")[0].problem
     'punctuation is glued to words in 3 of 3 lines that have some: the text looks untokenised'
     """
-    shown = letters_in(lines)
+    if shown is None:
+        shown = letters_in(lines)
     beyond = np.flatnonzero(shown & letters.BEYOND).tolist()  # what lies in ASCII is known
     spaceless = [lines[i] for i in beyond if LETTER.search(lines[i])]
     runs = sum(RUN.search(line) is not None for line in spaceless)

@@ -15,7 +15,7 @@ from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.checks.findings import Finding
 from errata.io.files import checked_lines, decode
-from errata.io.m2 import M2File, scan_m2_text
+from errata.io.m2 import M2File, scan_m2_bytes
 from errata.io.opened import opened, opened_part, plain_name, shown_name
 from errata.io.shards.corpus_batches import BATCH, BatchMaker, CorpusBatch, PartReading
 from errata.io.shards.cutting import refuse_unequal, refuse_xml, role_is_m2
@@ -195,7 +195,6 @@ def _split(side: _Side, taken: Taken) -> tuple[list[str], list[Finding]]:
 
 
 def _m2(side: _Side, taken: Taken, *, name: str = "", compatible: bool = False) -> M2File:
-    text = _text(side, taken)
-    return scan_m2_text(
-        text, side.path, first_line=taken.first_line, name=name, compatible=compatible
+    return scan_m2_bytes(
+        taken.data, side.path, first_line=taken.first_line, name=name, compatible=compatible
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,9 +14,10 @@ from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
 from errata.edit_places import EditPlaces, EditWords, begins
 from errata.edits import with_edits
 from errata.errors import InputError
-from errata.kernels import maxmatch
+from errata.kernels import letters, maxmatch
 from errata.metrics.m2.release_3_2 import concerned, proposed_edits
 from errata.numbers import Bools, Ints
+from errata.spelling import Spelled, utf8
 
 __all__ = [
     "GoldEdits",
@@ -29,7 +29,6 @@ __all__ = [
     "shrink",
 ]
 
-IRREGULAR = re.compile(r"  |[^\S ]")  # white space that is not one plain space
 LIMIT = 2_000_000  # phrase edits of one pair that are listed; 100 MB, and hours for m2scorer
 LARGEST = 200_000_000  # bytes of tables for one pair: 5,700 tokens against 5,700
 LONGEST = 30_000  # tokens of a source and its hypothesis together
@@ -165,21 +164,45 @@ def _pack(corpus: Corpus, places: EditPlaces, words: EditWords, stay: Bools) -> 
 def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], NDArray[np.int64]]:
     """The corrections of edits that stay and outputs can have, and where those of each begin."""
     texts = words.corrections
-    whole = ".".join(texts)
-    # A plain space is the only white space that can be printed.
-    plain = "  " not in whole and (whole.isprintable() or IRREGULAR.search(whole) is None)
-    if plain and not words.alternatives:  # as in most files
-        if not stay.all():
-            texts = list(itertools.compress(texts, stay.tolist()))
-        return texts, np.arange(len(texts) + 1)
-    found, ends = list[str](), [0]
-    for edit in np.flatnonzero(stay).tolist():
-        for text in words.replacements(edit):
-            parts = text.split()
-            if len(parts) < 2 or " ".join(parts) == text.strip():
-                found.append(text)
-        ends.append(len(found))
-    return found, np.array(ends, np.int64)
+    many = stay.astype(np.int64)
+    # Of what the others hold, a plain space is the only white space, and one at a time.
+    odd = (
+        letters.show(*utf8(texts)) & (letters.BEYOND | letters.UNPRINTABLE | letters.DOUBLED)
+    ) != 0
+    for edit in np.flatnonzero(stay & odd).tolist():
+        many[edit] = _regular(texts[edit])
+    main = many != 0
+    others = {
+        edit: list(filter(_regular, several))
+        for edit, several in sorted(words.alternatives.items())
+        if stay[edit]
+    }
+    if others:
+        texts = _with_others(list(texts), main.tolist(), others)
+        many[list(others)] += list(map(len, others.values()))
+    elif not main.all():
+        texts = (
+            texts.taken(main)
+            if isinstance(texts, Spelled)
+            else list(itertools.compress(texts, main.tolist()))
+        )
+    return texts, begins(many[stay])
+
+
+def _regular(text: str) -> bool:
+    """Whether a correction has no white space between its words but single spaces."""
+    parts = text.split()
+    return len(parts) < 2 or " ".join(parts) == text.strip()
+
+
+def _with_others(texts: list[str], main: list[bool], others: Mapping[int, list[str]]) -> list[str]:
+    """The texts of edits of which ``main`` is true, each followed by the others of its edit."""
+    found, done = list[str](), 0
+    for edit, several in others.items():
+        found += itertools.compress(texts[done : edit + 1], main[done : edit + 1])
+        found += several
+        done = edit + 1
+    return [*found, *itertools.compress(texts[done:], main[done:])]
 
 
 def match_edits(
