@@ -140,6 +140,7 @@ class Inputs:
         *,
         names: list[str] | None = None,
         several: bool = False,
+        threads: int | None = None,
     ) -> list[Hypotheses]:
         """Read the outputs of systems, or those of the sample."""
         if self.sample:
@@ -155,7 +156,12 @@ class Inputs:
         from errata.io.outputs import read_systems
 
         return read_systems(
-            outputs, names=names, several=several, corpus=corpus, guard=not self.no_guard
+            outputs,
+            names=names,
+            several=several,
+            corpus=corpus,
+            guard=not self.no_guard,
+            threads=threads,
         )
 
     def as_written(self, outputs: tuple[str, ...], systems: list[Hypotheses]) -> list[Hypotheses]:
@@ -194,7 +200,7 @@ class Inputs:
             )
         self.check_used()
         corpus = self.corpus(threads)
-        return corpus, self.systems(outputs, corpus)
+        return corpus, self.systems(outputs, corpus, threads=threads)
 
     def size(self, outputs: tuple[str, ...]) -> int:
         """The bytes of the corpus and of these outputs, as far as they are known."""

@@ -136,7 +136,7 @@ def command(
     _check_used(systems, inputs, people, score_files, judged, told)
     with heard_warnings() as heard:
         given, origin, chosen = _read(
-            systems, inputs, people, score_files, judged, selected, metrics, extractor
+            systems, inputs, people, score_files, judged, selected, metrics, extractor, threads
         )
         runs = () if told.runs is None else read_runs(told.runs)
         corpus, outputs = given.scored or (None, [])
@@ -228,9 +228,10 @@ def _read(
     selected: Chosen,
     metrics: tuple[str, ...],
     extractor: str | None,
+    threads: int | None,
 ) -> tuple[Given, tuple[str, ...], list[Metric]]:
     """Everything that was given, as errata meta reads it."""
-    scored = inputs.whole.scored(systems) if systems or inputs.sample else None
+    scored = inputs.whole.scored(systems, threads) if systems or inputs.sample else None
     chosen = _metrics(metrics, extractor, scored)
     written = inputs.as_written(systems, scored[1]) if scored else []
     judgments = judgments_of(people, inputs.sample, judged, written)

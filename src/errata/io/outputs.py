@@ -17,6 +17,7 @@ from errata.io.m2 import M2File, scan_m2
 from errata.io.opened import plain_name
 from errata.io.runs import read_run
 from errata.io.tokenising import AS_IS, tokenised_output, tokeniser
+from errata.workers import usual_threads
 
 __all__ = [
     "files_in",
@@ -59,15 +60,22 @@ def system_name(path: PathLike) -> str:
 
 
 def read_hypotheses(
-    path: PathLike, *, name: str | None = None, corpus: Corpus | None = None, guard: bool = True
+    path: PathLike,
+    *,
+    name: str | None = None,
+    corpus: Corpus | None = None,
+    guard: bool = True,
+    threads: int | None = None,
 ) -> Hypotheses:
     """Read one system's output: text, one sentence per line, or its edits as M2 (``.m2``).
 
     ``path`` may be ``name=path``. With a ``corpus`` the output is checked against it (see
     `errata.io.check_alignment`): errors are raised, warnings warned of. With ``guard=False`` a text
-    that looks unrelated or shifted is warned of too, and not refused.
+    that looks unrelated or shifted is warned of too, and not refused. ``threads`` defaults to the
+    number of cores.
     """
-    systems, findings = scan_hypotheses(path, names=None if name is None else [name], corpus=corpus)
+    names = None if name is None else [name]
+    systems, findings = scan_hypotheses(path, names=names, corpus=corpus, threads=threads)
     refuse_several(split_name(path)[1], len(systems))
     _raise_or_warn(findings, corpus, systems, guard)
     return systems[0]
@@ -99,6 +107,7 @@ def read_systems(
     several: bool = False,
     corpus: Corpus | None = None,
     guard: bool = True,
+    threads: int | None = None,
 ) -> list[Hypotheses]:
     """Read the outputs of systems, one file each (see `read_hypotheses`), no two of one name.
 
@@ -110,10 +119,10 @@ def read_systems(
     places: list[str] = []
     for path in files_in(paths):
         if several:
-            found, findings = scan_hypotheses(path, names=names, corpus=corpus)
+            found, findings = scan_hypotheses(path, names=names, corpus=corpus, threads=threads)
             _raise_or_warn(findings, corpus, found, guard)
         else:
-            found = [read_hypotheses(path, corpus=corpus, guard=guard)]
+            found = [read_hypotheses(path, corpus=corpus, guard=guard, threads=threads)]
         systems += found
         places += [shown_name(split_name(path)[1])] * len(found)
     for error in namesakes([system.system for system in systems], places):
@@ -152,7 +161,11 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
 
 
 def scan_hypotheses(
-    path: PathLike, *, names: Sequence[str] | None = None, corpus: Corpus | None = None
+    path: PathLike,
+    *,
+    names: Sequence[str] | None = None,
+    corpus: Corpus | None = None,
+    threads: int | None = None,
 ) -> tuple[list[Hypotheses], list[Finding]]:
     """Read the one system of a text file or all systems of an M2 file, with what was found.
 
@@ -163,7 +176,7 @@ def scan_hypotheses(
     if corpus is not None and plain_name(split_name(path)[1]).endswith(".json"):
         return [_stored(path, names, corpus)], []
     if corpus is not None and corpus.whole is not None:
-        systems, findings = scan_hypotheses(path, names=names, corpus=corpus.whole)
+        systems, findings = scan_hypotheses(path, names=names, corpus=corpus.whole, threads=threads)
         if all(len(system) == len(corpus.whole) for system in systems):
             systems = [system.without_sentences(*corpus.skipped) for system in systems]
             looked_at(corpus).update(system.sentences for system in systems)
@@ -174,7 +187,7 @@ def scan_hypotheses(
         names = [given]
     cut = None if corpus is None or corpus.tokens == AS_IS else tokeniser(corpus.tokens)
     if is_m2(where):
-        file = scan_m2(where)
+        file = scan_m2(where, threads=threads)
         systems, findings = systems_of(file, where, names)
         sources = file.corpus.sources
         if cut is not None:
@@ -188,7 +201,7 @@ def scan_hypotheses(
         systems = [Hypotheses(names[0] if names else system_name(where), text)]
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
-            found = check_alignment(corpus, system, path=shown)
+            found = check_alignment(corpus, system, path=shown, threads=usual_threads(threads))
             if all(finding.severity != "error" for finding in found):
                 looked_at(corpus).add(system.sentences)
             findings += found
