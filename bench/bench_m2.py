@@ -144,7 +144,8 @@ def at_scale(data: Path) -> None:
             print(
                 f"  {many:7,} sentences, {threads} thread(s): read in {took.read:.3f} s, scored "
                 f"in {took.scored:.3f} s ({1e6 * took.scored / many:.1f} µs each), "
-                f"both {took.whole:.3f} s; {gains} times the speed of one thread, peak memory {memory} MB"
+                f"both {took.whole:.3f} s; {gains} times the speed of one thread, "
+                f"peak memory {memory} MB"
             )
 
 
