@@ -11,6 +11,7 @@ printed. Times are wall-clock; processor time shows what a busy machine hides.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import subprocess
 import sys
@@ -100,7 +101,11 @@ def curve(largest: int) -> None:
             path = Path(folder) / "judgments.jsonl"
             write_synthetic(path, number)
             result = subprocess.run(
-                [sys.executable, "-c", CHILD, str(path)], check=True, capture_output=True, text=True
+                [sys.executable, "-c", CHILD, str(path)],
+                check=True,
+                capture_output=True,
+                text=True,
+                env={**os.environ, "ERRATA_MAX_BYTES": "8G"},
             )
         wins, limit, strength, read, used, pairs, rows, memory = map(float, result.stdout.split())
         print(
