@@ -20,6 +20,7 @@ from errata.io import read_hypotheses
 from errata.io.checks.lines import unlike_lines
 from errata.metrics import parse
 from errata.metrics.base import join_counts
+from errata.metrics.m2 import M2
 from errata.numbers import bootstrap_weights
 from errata.parameters import About
 from errata.resampling import bootstrap
@@ -496,3 +497,40 @@ def test_scores_that_are_no_numbers_are_named() -> None:
     assert evaluate(Toy(), corpus, systems, resamples=0).notes == ()
     noted = evaluate(Toy(weight=float("nan")), corpus, systems, resamples=0).notes
     assert noted == ("no score, being no number: half, none",)
+
+
+def test_a_thread_is_left_to_the_guard_until_all_outputs_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With two threads one counts as long as the second output is being looked at."""
+    lock, now, most = threading.Lock(), 0, [0, 0]
+    over = threading.Event()
+
+    def look(corpus: Corpus, hypotheses: Hypotheses, threads: int) -> Any:
+        if hypotheses.system == "B":
+            over.wait(60)
+        return unlike_lines(corpus, hypotheses)
+
+    def count(metric: M2, corpus: Corpus, hypotheses: Hypotheses) -> Any:
+        nonlocal now
+        with lock:
+            now += 1
+            most[over.is_set()] = max(most[over.is_set()], now)
+            jobs.append(hypotheses.system)
+            if len(jobs) == 6:
+                over.set()
+        time.sleep(0.02)
+        with lock:
+            now -= 1
+        return usual(metric, corpus, hypotheses)
+
+    jobs: list[str] = []
+    usual = M2.count
+    monkeypatch.setattr("errata.evaluation.contract.unlike_lines", look)
+    monkeypatch.setattr("errata.evaluation.contract.MANY", 100)
+    monkeypatch.setattr("errata.data.BATCH", 50)
+    monkeypatch.setattr(M2, "count", count)
+    sources = [f"He go home number {k} ." for k in range(600)]
+    corpus = Corpus.from_texts(sources, [sources])
+    evaluate(M2(), corpus, {"A": sources, "B": sources}, resamples=0, threads=2)
+    assert most == [1, 2]

@@ -14,9 +14,12 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
 from errata.io.checks.characters import check_characters, check_corpus
+from errata.io.checks.conventions import check_conventions
 from errata.io.checks.likeness import likeness_of
 from errata.io.checks.lines import check_lines
 from errata.io.checks.roles import check_systems
+from errata.io.corpus import parallel_corpus
+from errata.io.tokenising import tokeniser
 
 WORDS = [
     "river",
@@ -417,3 +420,20 @@ def test_the_guard_takes_any_text(pairs):
         assert finding.problem
         assert finding.remedy
         assert finding.line is None or 1 <= finding.line <= len(pairs)
+
+
+def test_what_is_left_over_is_counted_over_all_lines(monkeypatch) -> None:
+    monkeypatch.setattr("errata.io.checks.conventions.NEAR", 3)
+    sources = [f"There is a sentence here , and it is number {k} ." for k in range(20)]
+    lines = [s.replace("here", "he@@ re") if k < 6 else s for k, s in enumerate(sources)]
+    found = check_conventions(sources, lines, "out")
+    assert [f.problem.partition(",")[0] for f in found] == [
+        "cut words (@@) in 6 of 20 lines (30 %)"
+    ]
+
+
+def test_characters_are_looked_at_before_texts_are_cut() -> None:
+    cut = tokeniser("characters")
+    given = {"missing": None, "name": "it", "cut": cut}
+    _, [found] = parallel_corpus(["他\u00a0去 。"] * 3, [], ["source.txt"], **given)
+    assert [(f.code, f.line) for f in found] == [("unusual-space", k) for k in (1, 2, 3)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import itertools
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,12 +23,15 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.edit_places import EditPlaces, EditWords
 from errata.errors import InputError
 from errata.evaluation import evaluate
+from errata.io import read_corpus
 from errata.io.checks.characters import check_gold_characters
+from errata.io.checks.conventions import letters_in, source_letters
 from errata.io.checks.lines import check_alignment
 from errata.io.files import decode, read_bytes
-from errata.io.m2 import M2File, read_m2, scan_m2_bytes, scan_m2_text
+from errata.io.m2 import M2File, read_m2, scan_m2, scan_m2_bytes, scan_m2_text
 from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
 from errata.io.m2_references import ReadReferences
+from errata.io.shards import ShardedInputs, stream_batches
 from errata.kernels import paragraphs
 from errata.metrics import parse
 from errata.metrics.m2 import M2
@@ -35,6 +40,7 @@ from errata.metrics.pt_m2 import PTM2
 from errata.reduction import count_part
 from errata.reduction.said import Said
 from errata.reduction.witnesses import find_witnesses
+from errata.workers import in_order
 from m2_texts import NOOP, by_lines, line, m2_texts, refused
 from pure import load_pure
 
@@ -79,6 +85,7 @@ def same_words(ours: EditWords, theirs: EditWords) -> None:
 def same_corpus(ours: Corpus, theirs: Corpus) -> None:
     """Whether all that can be asked of a corpus is the same, also before there are references."""
     assert ours.sources == theirs.sources
+    np.testing.assert_array_equal(source_letters(ours), letters_in(theirs.sources))
     assert repr(ours) == repr(theirs)
     assert (len(ours), ours.annotators) == (len(theirs), theirs.annotators)
     assert ours.most_references == theirs.most_references
@@ -155,6 +162,96 @@ def test_the_first_error_is_raised_whatever_comes_behind_it(
         with pytest.raises(InputError) as error:
             read_m2(path)
         assert error.value.line == where
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_nothing_looks_for_circles_while_a_text_is_read(
+    monkeypatch: pytest.MonkeyPatch, collecting: bool
+) -> None:
+    seen = []
+
+    def watched(data: Any, part: TextPart) -> Any:
+        seen.append(gc.isenabled())
+        return scan_part(data, part)
+
+    monkeypatch.setattr("errata.io.m2.scan_part", watched)
+    before = gc.isenabled()
+    (gc.enable if collecting else gc.disable)()
+    try:
+        scan_m2_text(MIXED)
+        with pytest.raises(InputError):
+            scan_m2_text(f"S a\n{line('0 9')}\n\nS b\n")
+        assert seen == [False, False]
+        assert gc.isenabled() == collecting
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_what_was_read_before_an_error_does_not_live_on() -> None:
+    wrong = f"{SOUND}\n\nS a\n{line('0 9')}\n"
+    held: list[weakref.ref[Any]] = []
+
+    def watched(data: Any, part: TextPart) -> Any:
+        found = scan_part(data, part)
+        held.append(weakref.ref(found))
+        return found
+
+    before = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("errata.io.m2.scan_part", watched)
+            assert "outside the sentence" in str(refused(scan_m2_text, wrong))
+        assert [each() for each in held] == [None]
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_threads_are_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int | None] = []
+
+    def watched(*given: Any, threads: int | None = None, **more: Any) -> Any:
+        asked.append(threads)
+        return in_order(*given, threads=threads, **more)
+
+    monkeypatch.setattr("errata.io.m2.in_order", watched)
+    path = tmp_path / "gold.m2"
+    path.write_text(SOUND, "utf-8")
+    scan_m2(path, threads=3)
+    read_corpus(gold=path, threads=5)
+    read_corpus(gold=path)
+    output = tmp_path / "ours.txt"
+    output.write_text("w go home .\n" * 60, "utf-8")
+    inputs = ShardedInputs(gold=str(path), outputs=(("ours", str(output)),), guard=False)
+    list(stream_batches(inputs))
+    assert asked == [3, 5, None, 1]  # streams, and so workers of a run, read by themselves
+
+
+def test_a_mark_is_one_at_the_start_of_a_file_only(tmp_path: Path) -> None:
+    path = tmp_path / "gold.m2"
+    path.write_bytes(f"\ufeff\ufeff{SOUND}".encode())
+    for read in (lambda: scan_m2_text(f"\ufeff{SOUND}"), lambda: scan_m2(path)):
+        with pytest.raises(InputError, match=r"unknown kind of line|no 'S ' line"):
+            read()
+    path.write_bytes(b"\xef\xbb\xbfS a\xff\n")
+    with pytest.raises(InputError, match=r"gold.m2:1: byte 7 of the line \(0xff\)"):
+        scan_m2(path)
+
+
+@pytest.mark.parametrize("before", ["", " ", "\x1c", "\u3000", "\u00a0", "\n\x85"])
+def test_what_begins_with_a_tag_is_xml(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "gold.m2"
+    path.write_text(f"{before}<wrong>", "utf-8")
+    with pytest.raises(InputError, match=r"XML|I-measure gold file"):
+        scan_m2(path)
+
+
+def test_a_letter_before_a_tag_is_no_white_space(tmp_path: Path) -> None:
+    path = tmp_path / "gold.m2"
+    path.write_text("é<wrong>", "utf-8")
+    with pytest.raises(InputError, match="not an M2 file"):
+        scan_m2(path)
 
 
 def test_threads_are_used_for_long_texts_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from errata.errors import InputError
 from errata.io import read_text
 from errata.io.files import read_bytes, stream_lines
 from errata.io.judgments import read_judgments
-from errata.io.opened import most_bytes
+from errata.io.opened import PIECE, _Bounded, most_bytes
 from errata.io.scores import read_score_file
 
 READERS = pytest.mark.parametrize(
@@ -184,3 +184,34 @@ def test_a_high_limit_takes_no_memory(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("ERRATA_MAX_BYTES", "2999999")
     with pytest.raises(InputError, match="more than 2,999,999 bytes"):
         read_bytes(tmp_path / "a")
+
+
+class Asked(io.BytesIO):
+    """A file without a size that remembers how much it was asked for."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.sizes: list[int | None] = []
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.sizes.append(size)
+        return super().read(size)
+
+
+@pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7])
+def test_all_of_a_file_is_read_piece_by_piece(tmp_path: Path, size: int) -> None:
+    content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    file = Asked(content)
+    assert _Bounded(file, "it", 10 * PIECE).readall() == content
+    assert {*file.sizes} == {PIECE}
+    plain, packed = tmp_path / "a.txt", tmp_path / "a.gz"
+    plain.write_bytes(content)
+    packed.write_bytes(gzip.compress(content, 1))
+    assert read_bytes(plain) == read_bytes(packed) == content
+
+
+def test_no_more_is_asked_for_than_may_be_read() -> None:
+    file = Asked(b"x" * 100)
+    with pytest.raises(InputError, match="more than 9 bytes"):
+        _Bounded(file, "it", 9).readall()
+    assert file.sizes == [10]

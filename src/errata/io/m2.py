@@ -17,6 +17,7 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -110,13 +111,17 @@ def scan_m2(
         from errata.io.imeasure_xml import parse_imeasure_xml
 
         return parse_imeasure_xml(split_lines(text), shown, name=name)
-    data = data.removeprefix(BOM_UTF8)
+    if data.startswith(BOM_UTF8):
+        decode(data, shown)  # what it says of bytes that are no text counts the mark
+        data = data.removeprefix(BOM_UTF8)
     return scan_m2_bytes(
         data, shown, name=name, compatible=compatible, collect=collect, threads=threads
     )
 
 
-def scan_m2_text(text: str, path: str = "<text>", **given: Any) -> M2File:
+def scan_m2_text(
+    text: str, path: str = "<text>", *, threads: int | None = None, **given: Any
+) -> M2File:
     """What `scan_m2_bytes` gives with the same arguments, for a text.
 
     >>> scan_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
@@ -126,7 +131,7 @@ def scan_m2_text(text: str, path: str = "<text>", **given: Any) -> M2File:
         data = text.encode()
     except UnicodeEncodeError:  # half a character, which no file has
         return _by_lines(text, path, **given)
-    return scan_m2_bytes(data, path, **given)
+    return scan_m2_bytes(data, path, threads=threads, **given)
 
 
 def scan_m2_bytes(
@@ -167,7 +172,8 @@ def scan_m2_bytes(
             )
         for part in parts:
             if part.error is not None:
-                raise part.error
+                # A copy, which nothing here holds: what was read is not to live on in a circle.
+                raise copy(part.error)
         corpus, numbers = joined_corpus([part.sentences for part in parts], name)
     findings = [finding for part in parts for finding in part.findings]
     if any(part.odd_breaks for part in parts):
@@ -187,17 +193,17 @@ class _PartRead(NamedTuple):
 
 def _read_part(scanned: Scanned, first_line: int, reading: Reading, collect: bool) -> _PartRead:
     """All sentences of a part: what is not sound is read line by line."""
-    sentences, error = scanned.sentences, None
-    sound, odd_breaks = bool(sentences.sources), scanned.odd_breaks
+    sound, odd_breaks = bool(scanned.sentences.sources), scanned.odd_breaks
     try:
         others = {
             p: _read_or_noted(scanned.lines(p, first_line), reading, collect)
             for p in scanned.unsound
         }
         sentences = scanned.beside(others, first_line)
-    except InputError as found:  # of which the first is raised, once all parts are read
-        error = found
-    return _PartRead(sentences, reading.findings, error, sound, odd_breaks)
+    except InputError as error:  # of which the first is raised, once all parts are read
+        error.__traceback__ = None
+        return _PartRead(scanned.sentences, [], error, sound, odd_breaks)
+    return _PartRead(sentences, reading.findings, None, sound, odd_breaks)
 
 
 def _decoded(data: bytes, path: str, first_line: int) -> str:

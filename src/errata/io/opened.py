@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from io import BufferedReader, RawIOBase
+from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
 from typing import IO, Any
 
@@ -197,14 +197,24 @@ class _Bounded(RawIOBase):
 
     def readall(self) -> bytes:
         # Piece by piece: to ask for all at once takes as much memory as the limit allows.
-        pieces: list[bytes] = []
-        size = max(PIECE, self._size() + 1)
-        while piece := self.file.read(min(size, self.left + 1)):
-            self.left -= len(piece)
-            if self.left < 0:
-                raise too_large(self.name, self.limit)
-            pieces.append(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        # What a file has on the disk is there already: most files are read in one go.
+        first = self._piece(max(PIECE, self._size() + 1))
+        piece = self._piece(PIECE) if first else b""
+        if not piece:
+            return first
+        whole = BytesIO(first)
+        whole.seek(0, os.SEEK_END)
+        while piece:
+            whole.write(piece)
+            piece = self._piece(PIECE)
+        return whole.getvalue()
+
+    def _piece(self, size: int) -> bytes:
+        piece: bytes = self.file.read(min(size, self.left + 1))
+        self.left -= len(piece)
+        if self.left < 0:
+            raise too_large(self.name, self.limit)
+        return piece
 
     def _size(self) -> int:
         """How large the file is, where there is one."""

@@ -118,9 +118,13 @@ KINDS = (
 
 def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
     """What every source of a corpus shows; ``known`` to whoever read them, it is kept with it."""
-    return corpus.derived(
-        "source letters", lambda: letters_in(corpus.sources) if known is None else known
-    )
+
+    def make() -> Letters:
+        shown = letters_in(corpus.sources) if known is None else known
+        shown.flags.writeable = False
+        return shown
+
+    return corpus.derived("source letters", make)
 
 
 def source_shapes(corpus: Corpus) -> LineShapes:
@@ -133,7 +137,9 @@ def source_shapes(corpus: Corpus) -> LineShapes:
 def shapes_of(lines: Sequence[str], shown: Letters | None = None) -> LineShapes:
     """How lines look; ``shown`` is what `letters_in` them is, where that is known."""
     letters = letters_in(lines) if shown is None else shown
-    return LineShapes(letters, _styles(lines, letters))
+    shapes = LineShapes(letters, _styles(lines, letters))
+    shapes.styles.flags.writeable = False
+    return shapes
 
 
 def letters_in(lines: Sequence[str]) -> Letters:

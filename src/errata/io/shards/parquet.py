@@ -239,7 +239,7 @@ def _gold(rows: ParquetRows, inputs: ShardedInputs) -> M2File:
 
     try:
         file = scan_m2_text(
-            "".join(text), rows.path, name=name_of(inputs), compatible=inputs.compatible
+            "".join(text), rows.path, name=name_of(inputs), compatible=inputs.compatible, threads=1
         )
     except InputError as error:
         raise InputError(

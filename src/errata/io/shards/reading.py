@@ -196,5 +196,10 @@ def _split(side: _Side, taken: Taken) -> tuple[list[str], list[Finding]]:
 
 def _m2(side: _Side, taken: Taken, *, name: str = "", compatible: bool = False) -> M2File:
     return scan_m2_bytes(
-        taken.data, side.path, first_line=taken.first_line, name=name, compatible=compatible
+        taken.data,
+        side.path,
+        first_line=taken.first_line,
+        name=name,
+        compatible=compatible,
+        threads=1,
     )

@@ -28,7 +28,7 @@ def best_mixture(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vect
     A vector holds unchanged, missed, needless, right and wrong columns, then unchanged and
     missed ones of the source.
     """
-    every = [list(dict.fromkeys(stage)) for stage in stages]
+    every = [list(dict.fromkeys(stage)) if len(stage) > 1 else [*stage] for stage in stages]
     # Stages without a choice, as most are, count as one.
     alone = [stage[0] for stage in every if len(stage) == 1]
     left = [[tuple(map(sum, zip(*alone, strict=True)))]] if alone else []

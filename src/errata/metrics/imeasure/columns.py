@@ -156,8 +156,9 @@ def count_mix(
     jobs: dict[SourceAndOutput, dict[Ids, None]] = {}
     for stages, _ in plans.values():
         for source, hypothesis, several in stages:
+            every = dict.fromkeys(several)  # hashed once
             for pair in ((source, hypothesis), (source, source)):
-                jobs.setdefault(pair, {}).update(dict.fromkeys(several))
+                jobs.setdefault(pair, {}).update(every)
     found = align_all(jobs)
     rows = {
         place: _mixed_rows(prepared[place[0]].source, place[1], *plan, found, weight, choice)
