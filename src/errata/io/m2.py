@@ -47,9 +47,8 @@ __all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "scan_m2_bytes", "scan_m2
 MARK = "\ufeff"
 NumberedLines = list[tuple[int, str]]
 _TAG = re.compile(r"\s*<")
-_XML = re.compile(
-    rb"[\s\x1c-\x1f\x80-\xff]*<"
-)  # by its bytes; which of them are white, `_TAG` says
+# What may be one by its bytes; which of those beyond ASCII are white space, only a text shows.
+_MAYBE_TAG = re.compile(rb"[\s\x1c-\x1f\x80-\xff]*<")
 _NOOP_LINE = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
 
 
@@ -107,7 +106,7 @@ def scan_m2(
     shown = shown_name(path)
     data = read_bytes(path)
     name = name or corpus_name(path)
-    if _XML.match(data) and _TAG.match(text := decode(data, shown)):
+    if _MAYBE_TAG.match(data) and _TAG.match(text := decode(data, shown)):
         from errata.io.imeasure_xml import parse_imeasure_xml
 
         return parse_imeasure_xml(split_lines(text), shown, name=name)
