@@ -188,10 +188,7 @@ class _Bounded(RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        piece = self.file.read(len(buffer))
-        self.left -= len(piece)
-        if self.left < 0:
-            raise too_large(self.name, self.limit)
+        piece = self._piece(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
 
