@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import random
 import subprocess
@@ -18,7 +19,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -159,6 +160,24 @@ def plain_work() -> float:
     return min(taken)
 
 
+def least_reckoned(measure: Callable[[], list[float]], limits: list[float]) -> list[float]:
+    """What each costs in the best of up to three rounds, as if plain Python took its usual time.
+
+    Other work on the machine only makes it dearer, so the least counts, and rounds end once all
+    are within their limits.
+    """
+    best = [math.inf] * len(limits)
+    for _ in range(3):
+        before = plain_work()
+        found = measure()
+        slower = max(1.0, (before + plain_work()) / (2 * PLAIN_S))
+        print(f"plain Python takes {slower:.2f} times as long as usual; measured: {found}")
+        best = [min(b, cost / slower) for b, cost in zip(best, found, strict=True)]
+        if all(cost <= limit for cost, limit in zip(best, limits, strict=True)):
+            break
+    return best
+
+
 async def all_submit(server: Server) -> list[tuple[int, float]]:
     """Every judge has a task; then all answers are sent at once: statuses and seconds."""
     lines = [Connection(server.port, server.token(k + 1)) for k in range(JUDGES)]
@@ -185,15 +204,14 @@ async def all_submit(server: Server) -> list[tuple[int, float]]:
 def test_requests_of_many_judges_are_cheap(place: str) -> None:
     made(place, Design(judges=JUDGES, overlap=0.5), material(2000, 5)).database.close()
     with served(place, program=REQUESTS_ALONE) as server:
-        costs = []
-        while len(costs) < 3 and min(costs, default=REQUEST_MS + 1) > REQUEST_MS:
-            before = plain_work()
-            noted, cost = under_load(server, 15, 4)  # the least counts: other work makes it dearer
-            slower = max(1.0, (before + plain_work()) / (2 * PLAIN_S))
-            print(f"plain Python takes {slower:.2f} times as long as usual: {cost / slower:.2f} ms")
-            costs.append(cost / slower)
+
+        def request() -> list[float]:
+            noted, cost = under_load(server, 15, 4)
             assert set(noted.statuses) <= {200, 201}
-        assert min(costs) <= REQUEST_MS
+            return [cost]
+
+        (cost,) = least_reckoned(request, [REQUEST_MS])
+        assert cost <= REQUEST_MS
         assert megabytes(number_of(server)) <= MEGABYTES
         assert {status for status, _ in asyncio.run(all_submit(server))} == {201}
 
@@ -228,14 +246,17 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.load
 @pytest.mark.slow
 def test_figures_of_a_large_campaign_are_soon_worked_out(large: Path) -> None:
-    """In processes of their own, so that what they must import is among it; the least counts."""
-    command, found = [sys.executable, "-c", FIGURES, str(large)], []
-    for _ in range(3):
+    """In a process of their own, so that what they must import is among it."""
+    command = [sys.executable, "-c", FIGURES, str(large)]
+
+    def figures() -> list[float]:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found.append(json.loads(done.stdout))
-    print(f"\nfigures: {found}")
-    assert min(each["first"] for each in found) <= FIGURES_S
-    assert min(each["later"][0] for each in found) <= FIGURES_S
+        taken = json.loads(done.stdout)
+        return [taken["first"], taken["later"][0]]
+
+    first, later = least_reckoned(figures, [FIGURES_S, FIGURES_S])
+    assert first <= FIGURES_S
+    assert later <= FIGURES_S
 
 
 @pytest.mark.load
@@ -255,31 +276,40 @@ def test_a_large_campaign_is_served_with_its_figures_in_little_memory(large: Pat
 @pytest.mark.load
 @pytest.mark.slow
 def test_a_large_campaign_is_served_soon_and_in_little_memory(large: Path) -> None:
-    path, database = large, open_database(str(large))
-    costs = cost_of_requests(database)
-    for what, times in costs.items():
-        middle, most = np.median(times), np.quantile(times, 0.95)
-        print(f"\n{what}: {middle:.2f} ms, p95 {most:.2f}, largest {max(times):.2f}")
-    assert np.quantile(costs["claim"], 0.99) < CLAIM_MS
-    for what in ("task", "submit"):
-        assert np.quantile(costs[what], 0.95) < REQUEST_MS, what
+    database = open_database(str(large))
+
+    def stored() -> list[float]:
+        costs = cost_of_requests(database)
+        for what, times in costs.items():
+            middle, most = np.median(times), np.quantile(times, 0.95)
+            print(f"\n{what}: {middle:.2f} ms, p95 {most:.2f}, largest {max(times):.2f}")
+        quantiles = {"claim": 0.99, "task": 0.95, "submit": 0.95}
+        return [float(np.quantile(costs[what], q)) for what, q in quantiles.items()]
+
+    claim, task, submit = least_reckoned(stored, [CLAIM_MS, REQUEST_MS, REQUEST_MS])
+    assert claim <= CLAIM_MS
+    assert task <= REQUEST_MS
+    assert submit <= REQUEST_MS
     database.close()
-    start = time.monotonic()
-    with served(str(path), program=NO_FIGURES) as server:
-        ready, taken = time.monotonic() - start, processor_ms(number_of(server)) / 1000
-        before = processor_ms(number_of(server))
-        for _ in range(50):
-            for part in ("status", "ranking", "judges", "items"):
-                assert server.call("GET", f"admin/{part}", token=server.admin)[0] == 200
-            server.call("PATCH", "admin/campaign", {"texts": {}}, token=server.admin)
-        cost = (processor_ms(number_of(server)) - before) / 250
-        lines = lines_of(server, "admin/export?form=jsonl")
-        most = megabytes(number_of(server))
-    print(f"ready in {ready:.2f} s ({taken:.1f} s of processor time)")
-    print(f"{cost:.2f} ms an organiser's request; {most:.0f} MB with an export of {lines} lines")
-    assert taken <= READY_S
-    assert cost <= REQUEST_MS
-    assert most <= MEGABYTES
+
+    def started() -> list[float]:
+        """Seconds until a server answers, and milliseconds of an organiser's request."""
+        with served(str(large), program=NO_FIGURES) as server:
+            before = processor_ms(number_of(server))
+            for _ in range(50):
+                for part in ("status", "ranking", "judges", "items"):
+                    assert server.call("GET", f"admin/{part}", token=server.admin)[0] == 200
+                server.call("PATCH", "admin/campaign", {"texts": {}}, token=server.admin)
+            cost = (processor_ms(number_of(server)) - before) / 250
+            lines = lines_of(server, "admin/export?form=jsonl")
+            most = megabytes(number_of(server))
+        print(f"{most:.0f} MB with an export of {lines} lines")
+        assert most <= MEGABYTES
+        return [before / 1000, cost]
+
+    ready, organiser = least_reckoned(started, [READY_S, REQUEST_MS])
+    assert ready <= READY_S
+    assert organiser <= REQUEST_MS
 
 
 def test_no_request_works_figures_out(tmp_path: Path) -> None:
