@@ -61,6 +61,13 @@ def field(text: str, row: Any, column: int) -> str:
         "S a b\nA 0 1||||||x|||OPTIONAL||||||0",
         "S a b\nA -1 -1|||noop||| x||y ||||z|||w|||2",
         "\n".join(["S a b", *(line("0 1", "x", k) for k in range(64))]),
+        # One annotator inserts two things at one place, and again at another.
+        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}",
+        f"S a b\n{line('0 0', 'x')}\n{line('0 0', 'x y')}\n{line('0 1')}",
+        f"S a b\n{line('0 0', 'x y')}\n{line('0 0', 'x')}\n{line('0 1')}",
+        f"S a b\n{line('0 0')}\n{line('0 0', '-NONE-')}",
+        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}\n{line('1 1')}\n{line('1 1', 'y')}",
+        f"S a b\n{line('0 0')}\n{line('0 0', 'x', 1)}\n{line('0 0', 'y')}",
     ],
 )
 def test_what_is_sound(kernel: ModuleType, text: str) -> None:
@@ -113,7 +120,12 @@ def test_what_is_sound(kernel: ModuleType, text: str) -> None:
         f"S a b\n{X}|||",
         f"S a b\n{X.replace('|||-NONE-', '')}",
         f"S a b\n{X}\n{X}",
-        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}",
+        f"S a b\n{line('0 1')}\n{line('0 1', 'y')}",
+        f"S a b\n{line('0 0')}\n{line('0 0')}",
+        f"S a b\n{line('0 0', '-NONE-')}\n{line('0 0', '')}",
+        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}\n{line('0 0', 'z')}",
+        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}\n{line('0 0', 'x')}",
+        f"S a b\n{line('0 0')}\n{line('0 0', 'x', 1)}\n{line('0 0')}",
         f"S a b\n{line('1 2')}\n{line('0 1')}",
         f"S a b c\n{line('0 2')}\n{line('1 3')}",
         f"S a b c d\n{line('0 1')}\n{line('2 4')}\n{line('3 4')}",

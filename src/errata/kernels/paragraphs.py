@@ -2,9 +2,9 @@
 
 A paragraph is sound where there is nothing to say of it: one ``S`` line, then ``A`` lines of six
 fields with offsets inside the sentence, in order, without alternatives, and no white space beyond
-ASCII. Of these the numbers and the places of the texts are given. What any other paragraph says,
-or what is wrong with it, is for `errata.io.m2` to find out line by line: here it is only told
-apart.
+ASCII; one annotator may insert two different things at one place. Of these the numbers and the
+places of the texts are given. What any other paragraph says, or what is wrong with it, is for
+`errata.io.m2` to find out line by line: here it is only told apart.
 """
 
 import cython
@@ -359,24 +359,53 @@ def _read(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def _corrects_alike(
+    text: cython.const_uchar[::1], edits: cython.int[:, ::1], a: cython.longlong, b: cython.longlong
+) -> cython.bint:
+    """Whether two edits have the same correction."""
+    p: cython.longlong = edits[a, _CORRECTION]
+    q: cython.longlong = edits[b, _CORRECTION]
+    size: cython.longlong = edits[a, _CORRECTION + 1] - p
+    k: cython.longlong = 0
+    if edits[b, _CORRECTION + 1] - q != size:
+        return False
+    while k < size and text[p + k] == text[q + k]:
+        k += 1
+    return k == size
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def _in_order(
-    edits: cython.int[:, ::1], edit: cython.longlong, seen: cython.int[:, ::1], known: cython.int
+    text: cython.const_uchar[::1],
+    edits: cython.int[:, ::1],
+    edit: cython.longlong,
+    seen: cython.int[:, ::1],
+    known: cython.int,
 ) -> cython.int:
     """How many annotators a paragraph has up to this line; -1 where something is to be said of it.
 
-    Of each are kept: the number, whether there was a noop, start and end of the last edit.
+    Of each are kept: the number, whether there was a noop, start and end of the last edit, its row,
+    and how many insert something at the place of the last. Two may, if not the same.
     """
     k: cython.int
     start: cython.int = edits[edit, _START]
     stop: cython.int = edits[edit, _STOP]
+    last: cython.longlong
     for k in range(known):
         if seen[k, 0] == edits[edit, _ANNOTATOR]:
-            if edits[edit, _WHAT] == _NOOP or seen[k, 1]:
+            if edits[edit, _WHAT] == _NOOP or seen[k, 1] or start < seen[k, 3]:
                 return -1
-            if start < seen[k, 3] or (start == seen[k, 2] and stop == seen[k, 3]):
+            last = seen[k, 4]
+            seen[k, 5] += 1
+            if start != seen[k, 2] or stop != seen[k, 3]:
+                seen[k, 5] = 1
+            elif seen[k, 5] > 2 or _corrects_alike(text, edits, last, edit):
                 return -1
             seen[k, 2] = start
             seen[k, 3] = stop
+            seen[k, 4] = cython.cast(cython.int, edit)
             return known
     if known == MOST_ANNOTATORS:
         return -1
@@ -384,6 +413,8 @@ def _in_order(
     seen[known, 1] = edits[edit, _WHAT] == _NOOP
     seen[known, 2] = start
     seen[known, 3] = stop
+    seen[known, 4] = cython.cast(cython.int, edit)
+    seen[known, 5] = 1
     return known + 1
 
 
@@ -458,7 +489,7 @@ class _Tables:
         if sound:
             sound = _read(text, self.words, self.edits, self.edit, meaning)
         if sound:
-            self.known = _in_order(self.edits, self.edit, self.seen, self.known)
+            self.known = _in_order(text, self.edits, self.edit, self.seen, self.known)
             sound = self.known >= 0
         if not sound:
             self.unsound()
@@ -539,7 +570,7 @@ def scan(text: cython.const_uchar[::1]):
     tables = _Tables(
         np.zeros((most, PARAGRAPH_COLUMNS), np.intc),
         np.zeros((most, EDIT_COLUMNS), np.intc),
-        np.zeros((MOST_ANNOTATORS, 4), np.intc),
+        np.zeros((MOST_ANNOTATORS, 6), np.intc),
     )
     meaning: cython.const_uchar[::1] = MEANING
     kinds: cython.const_uchar[::1] = KINDS_OF_BYTES
