@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy, deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +26,8 @@ from errata.data import (
     short_names,
 )
 from errata.errors import InputError
+from errata.io.m2 import scan_m2_text
+from errata.spelling import Spelled, utf8
 from errata.workers import in_order
 
 sentences = st.lists(st.text(alphabet="ab é", max_size=12), max_size=6)
@@ -300,3 +306,75 @@ def test_resamples_without_a_score_decide_nothing() -> None:
     assert (p[0, 1], p[1, 0]) == (2 / 5, 4 / 5)
     nothing = Scores("m()", ("A", "B"), np.array([0.5, 0.4]), resampled=drawn[:50])
     assert nothing.p_values()[0, 1] == 1
+
+
+def spelled_output() -> Hypotheses:
+    return Hypotheses.made_later("A", Spelled(utf8(["He goes .", "", "Ça va"])))
+
+
+def test_sentences_read_as_bytes_are_made_when_asked_for() -> None:
+    output, plain = spelled_output(), Hypotheses("A", ("He goes .", "", "Ça va"))
+    assert "sentences" not in vars(output)
+    assert len(output) == 3
+    assert repr(output) == repr(plain)
+    assert isinstance(output.spelled, Spelled)
+    assert isinstance(output[1:].spelled, Spelled)
+    assert "sentences" not in vars(output)
+    assert output[1:].sentences == plain.sentences[1:]
+    assert output.sentences == plain.sentences == plain.spelled
+    assert output.sentences is output.sentences
+    assert output[1:].sentences[1] is output.sentences[2]  # not made once more
+    with pytest.raises(AttributeError, match="'Hypotheses' object has no attribute 'sentence'"):
+        _ = output.sentence  # type: ignore[attr-defined]
+
+
+def test_an_output_read_as_bytes_is_like_any_other() -> None:
+    plain = Hypotheses("A", ("He goes .", "", "Ça va"))
+    assert spelled_output() == plain
+    assert hash(spelled_output()) == hash(plain)
+    assert spelled_output().without_sentences(1) == plain.without_sentences(1)
+    assert replace(spelled_output(), system="B") == replace(plain, system="B")
+    for make in (copy, deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
+        other = make(spelled_output())
+        assert (other, len(other), other[1:]) == (plain, 3, plain[1:])
+    # A part takes no more room than its sentences, however long the file was.
+    long = Hypotheses.made_later("A", Spelled(utf8(["x" * 100_000, "y"])))
+    assert len(pickle.dumps(long[1:])) < 1000
+
+
+def test_threads_that_ask_at_once_get_the_same_sentences() -> None:
+    output = Hypotheses.made_later("A", Spelled(utf8([f"sentence {k}" for k in range(20_000)])))
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda _: output.sentences, range(4)))
+    assert all(each is made[0] for each in made)
+
+
+def test_sources_read_as_bytes_are_made_when_asked_for() -> None:
+    text = "S He go .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n\nS Ça\n\nS I\n"
+    corpus = scan_m2_text(text).corpus
+    plain = Corpus(("He go .", "Ça", "I"), corpus.references)
+    assert "sources" not in vars(corpus)
+    assert len(corpus) == 3
+    assert corpus.source_tokens.offsets.tolist() == plain.source_tokens.offsets.tolist()
+    assert corpus.vocabulary.words() == plain.vocabulary.words()
+    part, same = corpus[1:], corpus.starting_at(5)
+    assert "sources" not in vars(corpus) | vars(part) | vars(same)
+    assert (len(part), part.sources) == (2, ("Ça", "I"))
+    assert corpus[::2].sources == ("He go .", "I")
+    assert same.sources == corpus.sources == plain.sources == plain.spelled_sources
+    assert corpus[1:].sources[0] is corpus.sources[1]  # not made once more
+    assert corpus == plain
+    assert corpus.in_documents(["a", "a", "b"])[1:].documents == ("a", "b")
+    with pytest.raises(AttributeError, match="'Corpus' object has no attribute 'source'"):
+        _ = corpus.source  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="'Corpus' object has no attribute 'source'"):
+        _ = plain.source  # type: ignore[attr-defined]
+
+
+def test_other_sources_take_the_place_of_those_that_were_read() -> None:
+    corpus = scan_m2_text("S He go .\n\nS I\n").corpus
+    other = replace(corpus, sources=("a", "b"))
+    assert (other.sources, list(other.spelled_sources), len(other)) == (("a", "b"), ["a", "b"], 2)
+    assert corpus.without_sentences(0).sources == ("I",)
+    assert len(corpus.without_sentences(0)) == 1
+    assert corpus.keep_annotators(0).sources == ("He go .", "I")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import errata.spelling
 from errata.data import Vocabulary
 from errata.kernels import words
-from errata.spelling import Spelled, Utf8, utf8
+from errata.spelling import Spelled, Utf8, all_alike, differing, line_places, some_of, strings, utf8
 from pure import load_pure
 
 TEXTS = st.lists(st.text(st.sampled_from(["a", " ", "é", "中", "😀", "\ud800", "\udc00"])))
@@ -48,6 +48,60 @@ def test_spelled_texts_are_the_texts(
     mine, theirs = Vocabulary(), Vocabulary()
     assert mine.intern(spelled).ids.tolist() == theirs.intern(texts).ids.tolist()
     assert mine.words() == theirs.words()
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+@given(pairs=st.lists(st.tuples(*[st.text("aé😀", max_size=3)] * 2), max_size=9))
+def test_texts_are_told_apart_with_strings_and_without(
+    way: str, pairs: list[tuple[str, str]]
+) -> None:
+    ours, theirs = [a for a, _ in pairs], [b for _, b in pairs]
+    wanted = [a != b for a, b in pairs]
+    with pytest.MonkeyPatch.context() as patch:
+        if way == "plain":
+            patch.setattr(errata.spelling, "words", load_pure("words"))
+        patch.setattr(errata.spelling, "NEAR", 2)
+        for a in (ours, tuple(ours), Spelled(utf8(ours))):
+            for b in (theirs, Spelled(utf8(["before", *theirs]))[1:]):
+                found = differing(a, b)
+                assert found.dtype == np.bool_
+                assert found.tolist() == wanted
+                assert all_alike(a, b) == (not any(wanted))
+                assert all_alike(a, list(a))
+                assert not all_alike(a, [*a, ""])
+                assert not all_alike([*a, ""], a)
+                kept = some_of(a, found)
+                assert isinstance(kept, Spelled) == isinstance(a, Spelled)
+                assert strings(kept) == [x for x, y in pairs if x != y]
+
+
+@given(TEXTS, st.integers(0, 9))
+def test_texts_in_the_same_bytes_are_joined(several: list[str], cut: int) -> None:
+    spelled = Spelled(utf8(several))
+    assert spelled[:cut].joined(spelled[cut:]).strings() == several
+    assert spelled[cut:].joined(spelled[:cut], spelled).strings() == [
+        *several[cut:],
+        *several[:cut],
+        *several,
+    ]
+
+
+@given(st.text("ab\né", max_size=12))
+def test_lines_stand_where_line_feeds_end_them(text: str) -> None:
+    wanted = text.split("\n")
+    assert Spelled(line_places(text.encode())).strings() == (wanted if wanted[-1] else wanted[:-1])
+
+
+def test_lines_are_made_as_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errata.spelling, "NEAR", 2)
+    made = []
+    true_strings = Spelled.strings
+    monkeypatch.setattr(
+        Spelled, "strings", lambda self: made.append(len(self)) or true_strings(self)
+    )
+    several = iter(Spelled(utf8(["a", "b", "c"])))
+    assert (next(several), made) == ("a", [2])
+    assert (list(several), made) == (["b", "c"], [2, 1])
 
 
 def test_what_is_spelled_is_not_made_into_bytes_again() -> None:

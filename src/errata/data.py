@@ -24,7 +24,7 @@ from errata.edit_places import EditPlaces, EditWords
 from errata.errors import InputError, shortened, visible
 from errata.kernels import words
 from errata.numbers import BLOCK, Bools, Floats, Ints, Seed, percentiles, plural, settled
-from errata.spelling import utf8
+from errata.spelling import Spelled, utf8
 
 __all__ = [
     "Corpus",
@@ -315,6 +315,7 @@ class Corpus:
     first: int = field(default=0, kw_only=True, repr=False, compare=False)
     documents: tuple[str, ...] = field(default=(), kw_only=True, repr=False, compare=False)
     _later: LaterReferences | None = field(default=None, init=False, repr=False, compare=False)
+    _spelled: Spelled | None = field(default=None, init=False, repr=False, compare=False)
     _derived: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -378,26 +379,33 @@ class Corpus:
         )
 
     @classmethod
-    def made_later(cls, sources: tuple[str, ...], references: LaterReferences, name: str) -> Corpus:
-        """A corpus whose references, which whoever read them has checked, are made later."""
-        return cls((), (), name)._with_later(references, sources=sources)
+    def made_later(
+        cls, sources: tuple[str, ...] | Spelled, references: LaterReferences, name: str
+    ) -> Corpus:
+        """A corpus whose references, which whoever read them has checked, are made later.
+
+        So are its sources, where they are spelled in bytes.
+        """
+        return cls((), (), name)._with_later(references, **_sources(sources))
 
     def _with_later(self, references: LaterReferences, **changes: Any) -> Corpus:
         """A copy with other references, not made yet."""
-        other = self._copied(_later=references, **changes)
-        other.__dict__.pop("references", None)
+        other = self._copied(_later=references, references=None, **changes)
         other._derived[PLACES] = references.places
         return other
 
     if not TYPE_CHECKING:  # or every wrong name would seem to be one of a corpus
 
         def __getattr__(self, name: str) -> Any:
-            # Asked only for what is not there: references that nobody has asked for before.
-            later = self.__dict__.get("_later")
-            if name != "references" or later is None:
+            # Asked only for what is not there: what nobody has asked for before.
+            later, spelled = self.__dict__.get("_later"), self.__dict__.get("_spelled")
+            if name == "references" and later is not None:
+                made = self.derived(name, later.every)
+            elif name == "sources" and spelled is not None:
+                made = self.derived(name, lambda: tuple(spelled.strings()))
+            else:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            made = self.derived("references", later.every)
-            object.__setattr__(self, "references", made)
+            object.__setattr__(self, name, made)
             return made
 
     def references_of(self, sentence: int) -> tuple[Reference, ...]:
@@ -411,13 +419,14 @@ class Corpus:
         return self._later.one(range(len(self))[sentence])
 
     def __len__(self) -> int:
-        return len(self.sources)
+        return len(self.spelled_sources)
 
     def __getitem__(self, which: slice) -> Corpus:
         """A part of the corpus that shares its vocabulary, and counts its own sentences."""
         begin, end, step = which.indices(len(self))
+        made = "sources" in self.__dict__
         changes: dict[str, Any] = {
-            "sources": self.sources[which],
+            **_sources(self.spelled_sources[which], self.sources[which] if made else None),
             "documents": self.documents[which],
             "skipped": (),
             "whole": None,
@@ -455,9 +464,9 @@ class Corpus:
         return named
 
     def _check_documents(self) -> None:
-        if self.documents and len(self.documents) != len(self.sources):
+        if self.documents and len(self.documents) != len(self):
             raise InputError(
-                f"documents of {len(self.documents)} sentences, but there are {len(self.sources)}",
+                f"documents of {len(self.documents)} sentences, but there are {len(self)}",
                 remedy="name the document of every sentence, or of none",
             )
 
@@ -475,6 +484,9 @@ class Corpus:
         fresh = {"_derived": {}, "_locks": {}, "_deriving": threading.Lock()}
         for name, value in (changes | fresh).items():
             object.__setattr__(other, name, value)
+        for name in ("sources", "references"):
+            if other.__dict__.get(name, ()) is None:  # made when it is asked for
+                del other.__dict__[name]
         return other
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -546,7 +558,12 @@ class Corpus:
     @property
     def source_tokens(self) -> Tokens:
         """The sources as integers."""
-        return self.derived("source tokens", lambda: self.vocabulary.intern(self.sources))
+        return self.derived("source tokens", lambda: self.vocabulary.intern(self.spelled_sources))
+
+    @property
+    def spelled_sources(self) -> Sequence[str]:
+        """The sources, as bytes where they were read as such."""
+        return self.sources if self._spelled is None else self._spelled
 
     def keep_annotators(self, *annotators: int) -> Corpus:
         """The same corpus with the references of these annotators only.
@@ -591,6 +608,15 @@ class Corpus:
     def number(self, sentence: int) -> int:
         """The number, from 1, that a sentence has in the whole corpus."""
         return self.first + number_beside(self.skipped, sentence)
+
+
+def _sources(
+    sources: Sequence[str], made: tuple[str, ...] | None = None
+) -> dict[str, Sequence[str] | None]:
+    """What a corpus keeps of sources: as bytes, where they are spelled, and made later."""
+    if isinstance(sources, Spelled):
+        return {"_spelled": sources, "sources": made}
+    return {"_spelled": None, "sources": sources}
 
 
 def number_beside(skipped: Sequence[int], sentence: int) -> int:
@@ -656,6 +682,7 @@ class Hypotheses:
     system: str
     sentences: tuple[str, ...]
     edits: tuple[tuple[Edit, ...], ...] | None = None
+    _spelled: Spelled | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.edits is not None and len(self.edits) != len(self.sentences):
@@ -664,15 +691,50 @@ class Hypotheses:
                 f"{len(self.edits)} sets of edits"
             )
 
+    @classmethod
+    def made_later(cls, system: str, spelled: Spelled) -> Hypotheses:
+        """An output that was read as bytes: its sentences become strings for who asks for them.
+
+        >>> Hypotheses.made_later("A", Spelled(utf8(["He goes home ."]))).sentences
+        ('He goes home .',)
+        """
+        made = cls(system, ())
+        object.__setattr__(made, "_spelled", spelled)
+        del made.__dict__["sentences"]
+        return made
+
+    if not TYPE_CHECKING:  # as of `Corpus`
+
+        def __getattr__(self, name: str) -> Any:
+            spelled = self.__dict__.get("_spelled")
+            if name != "sentences" or spelled is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            # Of two threads that ask at once, both get what the first has made.
+            return self.__dict__.setdefault("sentences", tuple(spelled.strings()))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The bytes may be those of a long file, of which this is a small part.
+        return {"system": self.system, "sentences": self.sentences, "edits": self.edits}
+
+    @property
+    def spelled(self) -> Sequence[str]:
+        """The sentences, as bytes where they were read as such: for whoever numbers their words."""
+        return self.sentences if self._spelled is None else self._spelled
+
     def __repr__(self) -> str:
         edited = () if self.edits is None else (f"{sum(map(len, self.edits))} edits",)
         return _in_brief(self, self.system, f"{len(self)} {plural('sentence', len(self))}", *edited)
 
     def __len__(self) -> int:
-        return len(self.sentences)
+        return len(self.spelled)
 
     def __getitem__(self, which: slice) -> Hypotheses:
         """A part of the output, of the same system."""
+        if self._spelled is not None:
+            part = Hypotheses.made_later(self.system, self._spelled[which])
+            if "sentences" in self.__dict__:
+                part.__dict__["sentences"] = self.sentences[which]
+            return part
         return Hypotheses(
             self.system, self.sentences[which], None if self.edits is None else self.edits[which]
         )

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.errors import InputError
+from errata.kernels import letters
 from errata.numbers import Bools
+from errata.spelling import utf8
 
 __all__ = ["EditPlaces", "EditWords", "begins"]
 
@@ -155,13 +157,15 @@ class EditWords(NamedTuple):
     """What references and edits say, in the order of their `EditPlaces`.
 
     Of references: ``told`` by edits alone, without a text, and ``implied``. Of edits: their
-    ``corrections``, and ``alternatives`` of the few that have some.
+    ``corrections``, ``alternatives`` of the few that have some, and what the letters of the
+    corrections show (`errata.kernels.letters`), where whoever read them ``shows`` it.
     """
 
     told: NDArray[np.uint8]
     implied: NDArray[np.uint8]
     corrections: Sequence[str]
     alternatives: Mapping[int, tuple[str, ...]] = NONE
+    shows: NDArray[np.uint8] | None = None
 
     @classmethod
     def of(cls, references: Sequence[Sequence[Any]]) -> EditWords:
@@ -185,7 +189,16 @@ class EditWords(NamedTuple):
             self.implied[references],
             self.corrections[edits],
             several or NONE,
+            None if self.shows is None else self.shows[edits],
         )
+
+    @property
+    def letters(self) -> NDArray[np.uint8]:
+        """What the letters of the corrections show."""
+        if self.shows is not None:
+            return self.shows
+        found: NDArray[np.uint8] = letters.show(*utf8(self.corrections))
+        return found
 
     def replacements(self, edit: int) -> tuple[str, ...]:
         """Every replacement of an edit that counts as right, the main one first."""

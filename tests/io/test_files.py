@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from errata.errors import InputError
-from errata.io.files import read_bytes, stream_lines
+from errata.io.files import read_bytes, read_lines, spelled_lines, stream_lines
 from errata.io.writing import write_bytes, write_lines
+from errata.spelling import Spelled
 
 READERS = pytest.mark.parametrize("read", [read_bytes, lambda path: list(stream_lines(path))])
 
@@ -57,3 +60,36 @@ def test_what_cannot_be_written(tmp_path: Path, name: str) -> None:
     for write in (write_bytes, lambda data, path: write_lines(["x"], path)):
         with pytest.raises(InputError, match=r"cannot write the file: .*check the path"):
             write(b"x", tmp_path / name)
+
+
+PIECES = ["a", " ", "\n", "\r", "\r\n", "é", "\x85", "\u2028", "\x0b", "\ufeff", "😀"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+@example("")
+@example("\n")
+@example("a\nb")
+@example("\ufeffa\n")
+@example("a\r\nb\r\n")
+@example("a\u2028b\n")
+def test_lines_are_the_same_as_bytes_and_as_strings(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "lines.txt"
+    path.write_bytes(text.encode())
+    lines, findings = spelled_lines(path)
+    assert (list(lines), findings) == read_lines(path)
+    odd = text.startswith("\ufeff") or any(mark in text for mark in "\r\x85\u2028\x0b")
+    assert isinstance(lines, Spelled) != odd
+
+
+def test_no_text_is_refused_as_bytes_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "latin.txt"
+    path.write_bytes("a\nb é\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"latin.txt:2: byte 3 of the line \(0xe9\) is not UTF-8"):
+        spelled_lines(path)
+    path.write_bytes(b"a\nb\n")
+    monkeypatch.setattr("errata.io.files.LARGEST", 3)  # what kernels can count
+    assert spelled_lines(path) == (["a", "b"], [])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,14 +14,17 @@ from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
+from errata.evaluation import evaluate
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
 from errata.io.checks.characters import check_characters, check_corpus
 from errata.io.checks.conventions import check_conventions
 from errata.io.checks.likeness import likeness_of
-from errata.io.checks.lines import check_lines
+from errata.io.checks.lines import check_lines, look_no_more, was_looked_at
 from errata.io.checks.roles import check_systems
 from errata.io.corpus import parallel_corpus
+from errata.io.m2 import scan_m2_text
 from errata.io.tokenising import tokeniser
+from errata.spelling import Spelled, utf8
 
 WORDS = [
     "river",
@@ -53,7 +58,13 @@ OUTPUT = tuple(s.replace("are", "is") for s in SOURCES)
 
 
 def findings(lines, corpus=CORPUS):
-    return check_alignment(corpus, Hypotheses("sys", tuple(lines)), path="out")
+    found = check_alignment(corpus, Hypotheses("sys", tuple(lines)), path="out")
+    # Texts that were read as bytes and not made into strings yet are looked at alike.
+    read = corpus._copied(_spelled=Spelled(utf8(corpus.sources)), sources=None)
+    output = Hypotheses.made_later("sys", Spelled(utf8(lines)))
+    assert check_alignment(read, output, path="out") == found
+    assert check_alignment(corpus, output, path="out") == found
+    return found
 
 
 def one(lines, code):
@@ -437,3 +448,27 @@ def test_characters_are_looked_at_before_texts_are_cut() -> None:
     given = {"missing": None, "name": "it", "cut": cut}
     _, [found] = parallel_corpus(["他\u00a0去 。"] * 3, [], ["source.txt"], **given)
     assert [(f.code, f.line) for f in found] == [("unusual-space", k) for k in (1, 2, 3)]
+
+
+def test_the_same_output_was_looked_at_however_it_was_read() -> None:
+    read = Hypotheses.made_later("read", Spelled(utf8(OUTPUT)))
+    given = Hypotheses("given", OUTPUT)
+    for first, second in ((read, given), (given, read), (given, replace(given, system="other"))):
+        corpus = Corpus.from_texts(SOURCES)
+        assert not was_looked_at(corpus, first)
+        look_no_more(corpus, first)
+        assert was_looked_at(corpus, first)
+        assert was_looked_at(corpus, second)
+        assert not was_looked_at(corpus, second.without_sentences(59))
+        assert not was_looked_at(corpus, Hypotheses("given", (*OUTPUT[:59], "another")))
+
+
+def test_whoever_scores_many_lines_read_as_bytes_makes_no_strings_of_them(tmp_path: Path) -> None:
+    """Neither counting nor the guard asks for more than what differs."""
+    corpus = scan_m2_text("\n".join(f"S {source}\n" for source in SOURCES)).corpus
+    path = tmp_path / "out.txt"
+    path.write_text("".join(f"{line}\n" for line in OUTPUT))
+    output = read_hypotheses(path, corpus=corpus)
+    evaluate("m2", corpus, output, resamples=0)
+    assert not {"sources", "sentences"} & (vars(corpus).keys() | vars(output).keys())
+    assert evaluate("m2", corpus, Hypotheses("out", OUTPUT)).values == pytest.approx([0.0])

@@ -7,7 +7,8 @@ characters at which some programs also break lines (U+2028, form feed...) are te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from errata.errors import InputError
@@ -22,6 +23,8 @@ from errata.io.opened import (
     opened,
     shown_name,
 )
+from errata.kernels._doors import LARGEST
+from errata.spelling import Spelled, line_places
 
 __all__ = [
     "FileId",
@@ -106,6 +109,17 @@ def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
     """The lines of a file, and what is odd about where they end."""
     name = shown_name(path)
     return checked_lines(decode(read_bytes(path), name), name)
+
+
+def spelled_lines(path: PathLike) -> tuple[Sequence[str], list[Finding]]:
+    """The same, as they stand in their bytes where that is plain: not yet as strings."""
+    name, data = shown_name(path), read_bytes(path)
+    text = decode(data, name)
+    plain = not data.startswith(BOM_UTF8) and b"\r" not in data and len(data) <= LARGEST
+    # One mark after the other, in a text: several bytes are looked for in thirty times the time.
+    if plain and not any(mark in text for mark in ODD_MARKS):
+        return Spelled(line_places(data)), []
+    return checked_lines(text, name)
 
 
 def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:

@@ -20,7 +20,7 @@ from errata.data import Corpus
 from errata.io.checks.conventions import letters_in, source_letters
 from errata.io.m2_references import ReadReferences, References, TextRows, texts_between
 from errata.kernels import paragraphs
-from errata.spelling import Bytes
+from errata.spelling import Bytes, Spelled
 
 __all__ = ["Scanned", "SentencesRead", "TextPart", "joined_corpus", "scan_part", "text_parts"]
 
@@ -59,10 +59,11 @@ def text_parts(data: bytes, size: int | None = None) -> list[TextPart]:
 class SentencesRead(NamedTuple):
     """Sentences of a text as they were read: their sources, where these stand, their references.
 
-    ``shown`` is what the letters of the sources show (`errata.io.checks.conventions.letters_in`).
+    Sources are spelled in bytes, where all of them were read by a kernel; ``shown`` is what their
+    letters show (`errata.io.checks.conventions.letters_in`).
     """
 
-    sources: list[str]
+    sources: Spelled | list[str]
     lines: list[int]
     shown: NDArray[np.uint8]
     references: ReadReferences
@@ -111,11 +112,11 @@ class Scanned:
         )
         owners = np.flatnonzero(self.paragraphs[:, paragraphs.SOUND]).tolist()
         order = np.argsort([*owners, *(p for p, _, _, _ in flat)], kind="stable")
-        sources = [*sources, *checked.sources]
+        every = [*sources, *checked.sources]
         lines += [line for _, line, _, _ in flat]
         numbers = order.tolist()
         return SentencesRead(
-            [sources[i] for i in numbers],
+            [every[i] for i in numbers],
             [lines[i] for i in numbers],
             np.concatenate([shown, letters_in(checked.sources)])[order],
             references.beside(checked, order),
@@ -129,7 +130,7 @@ def scan_part(data: Bytes, part: TextPart) -> Scanned | None:
 
     >>> text = b"S I go\\nA 1 2|||V|||went|||REQUIRED|||-NONE-|||0\\n\\nS Hi\\n"
     >>> found = scan_part(np.frombuffer(text, np.uint8), *text_parts(text))
-    >>> len(found.paragraphs), found.sentences.sources, found.unsound
+    >>> len(found.paragraphs), list(found.sentences.sources), found.unsound
     (2, ['I go', 'Hi'], [])
     """
     rows, edits, odd = paragraphs.scan(data[part.begin : part.end])
@@ -140,7 +141,7 @@ def scan_part(data: Bytes, part: TextPart) -> Scanned | None:
     sound = rows[rows[:, paragraphs.SOUND] == 1]
     sources = texts_between(data, sound[:, paragraphs.BEGIN] + 2, sound[:, paragraphs.SOURCE_END])
     sentences = SentencesRead(
-        sources.strings(),
+        sources,
         sound[:, paragraphs.LINE].tolist(),
         letters_in(sources),
         ReadReferences.of(data, edits, part.begin),
@@ -151,8 +152,11 @@ def scan_part(data: Bytes, part: TextPart) -> Scanned | None:
 def joined_corpus(parts: Sequence[SentencesRead], name: str) -> tuple[Corpus, tuple[int, ...]]:
     """The corpus of all parts of a text, and the lines of its sources."""
     first, *others = (part.references for part in parts)
-    corpus = Corpus.made_later(
-        tuple(chain.from_iterable(part.sources for part in parts)), first.joined(*others), name
-    )
+    spelled = [part.sources for part in parts if isinstance(part.sources, Spelled)]
+    if len(spelled) == len(parts):
+        sources: Spelled | tuple[str, ...] = spelled[0].joined(*spelled[1:])
+    else:
+        sources = tuple(chain.from_iterable(part.sources for part in parts))
+    corpus = Corpus.made_later(sources, first.joined(*others), name)
     source_letters(corpus, np.concatenate([part.shown for part in parts]))
     return corpus, tuple(chain.from_iterable(part.lines for part in parts))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from errata.data import Corpus, Edit, Reference
 from errata.edit_places import EditPlaces, EditWords, begins
-from errata.kernels import paragraphs, words
+from errata.kernels import letters, paragraphs, words
 from errata.spelling import Bytes, Spelled, Utf8, utf8
 
 __all__ = ["ReadReferences", "References", "TextRows", "texts_between"]
@@ -32,13 +32,15 @@ class ReadReferences:
     """References of sentences as they stand in a text; see `errata.data.LaterReferences`.
 
     ``rows`` are where the texts of edits stand in ``data``, in the order of their ``places``; those
-    of sentences that are ``given``, by their numbers behind ``first``, stand nowhere.
+    of sentences that are ``given``, by their numbers behind ``first``, stand nowhere. ``shows`` is
+    what the letters of all corrections show.
     """
 
     data: Bytes
     places: EditPlaces
     implied: NDArray[np.uint8]
     rows: TextRows
+    shows: NDArray[np.uint8]
     given: Mapping[int, References] = field(default_factory=dict)
     first: int = 0
 
@@ -72,7 +74,9 @@ class ReadReferences:
         )
         implied = rows[heads, paragraphs.WHAT] == paragraphs.IMPLIED
         # The other columns are in the places: this is what millions of edits are kept by.
-        return cls(data, places, implied.astype(np.uint8), edits[:, TEXTS] + np.intc(begin))
+        texts = edits[:, TEXTS] + np.intc(begin)
+        shows = letters.show(*_texts(data, texts, paragraphs.CORRECTION).where)
+        return cls(data, places, implied.astype(np.uint8), texts, shows)
 
     def joined(self, *others: ReadReferences) -> ReadReferences:
         """These and, behind them, those of other sentences of the same data."""
@@ -91,6 +95,7 @@ class ReadReferences:
             places,
             np.concatenate([each.implied for each in every]),
             np.concatenate([each.rows for each in every]),
+            np.concatenate([each.shows for each in every]),
             given,
         )
 
@@ -106,6 +111,7 @@ class ReadReferences:
             places,
             np.concatenate([self.implied, others.edit_words.implied])[references],
             np.concatenate([self.rows, fill])[edits],
+            np.concatenate([self.shows, others.edit_words.letters])[edits],
             dict(zip(given, others.references, strict=True)),
         )
 
@@ -117,6 +123,7 @@ class ReadReferences:
             self.places.part(begin, end),
             self.implied[references],
             self.rows[edits],
+            self.shows[edits],
             self.given,
             self.first + begin,
         )
@@ -132,7 +139,7 @@ class ReadReferences:
         if edits:
             corrections = _with(corrections, {k: edit.replacement for k, edit in edits.items()})
         several = {k: edit.alternatives for k, edit in edits.items() if edit.alternatives}
-        return EditWords(told, self.implied, corrections, several)
+        return EditWords(told, self.implied, corrections, several, self.shows)
 
     def kinds(self) -> list[str]:
         """The kinds of their edits."""
@@ -155,8 +162,7 @@ class ReadReferences:
         return [(k - self.first, self.given[k]) for k in both[0] if k in both[1]]
 
     def _texts(self, column: int) -> Spelled:
-        first = column - TEXTS.start
-        return texts_between(self.data, self.rows[:, first], self.rows[:, first + 1])
+        return _texts(self.data, self.rows, column)
 
     def one(self, sentence: int) -> References:
         """Those of one sentence."""
@@ -199,6 +205,12 @@ class ReadReferences:
                 )
             found.append(edit)
         return found
+
+
+def _texts(data: Bytes, rows: TextRows, column: int) -> Spelled:
+    """Those of one column."""
+    first = column - TEXTS.start
+    return texts_between(data, rows[:, first], rows[:, first + 1])
 
 
 def _with(texts: Spelled, others: Mapping[int, str]) -> Spelled:

@@ -10,13 +10,14 @@ from pathlib import Path
 from errata.data import Corpus, Edit, Hypotheses, apply_edits, namesakes
 from errata.errors import DataWarning, InputError, shortened, visible
 from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.checks.lines import check_alignment, looked_at
+from errata.io.checks.lines import check_alignment, look_no_more
 from errata.io.checks.roles import called_source, check_sources
-from errata.io.files import PathLike, read_lines, shown_name
+from errata.io.files import PathLike, shown_name, spelled_lines
 from errata.io.m2 import M2File, scan_m2
 from errata.io.opened import plain_name
 from errata.io.runs import read_run
 from errata.io.tokenising import AS_IS, tokenised_output, tokeniser
+from errata.spelling import Spelled
 from errata.workers import usual_threads
 
 __all__ = [
@@ -97,7 +98,7 @@ def _raise_or_warn(
 ) -> None:
     raise_or_warn(findings, guard=guard, stacklevel=4)
     if corpus is not None and not guard:  # let through once, let through always
-        looked_at(corpus).update(system.sentences for system in systems)
+        look_no_more(corpus, *systems)
 
 
 def read_systems(
@@ -179,7 +180,7 @@ def scan_hypotheses(
         systems, findings = scan_hypotheses(path, names=names, corpus=corpus.whole, threads=threads)
         if all(len(system) == len(corpus.whole) for system in systems):
             systems = [system.without_sentences(*corpus.skipped) for system in systems]
-            looked_at(corpus).update(system.sentences for system in systems)
+            look_no_more(corpus, *systems)
         return systems, findings
     given, where = split_name(path)
     shown = shown_name(where)
@@ -196,14 +197,17 @@ def scan_hypotheses(
         if corpus is not None:
             findings += check_sources(corpus.sources, sources, shown, file.lines)
     else:
-        lines, findings = read_lines(where)
-        text = tuple(lines) if cut is None else tuple(map(cut, lines))
-        systems = [Hypotheses(names[0] if names else system_name(where), text)]
+        called = names[0] if names else system_name(where)
+        lines, findings = spelled_lines(where)
+        if cut is None and isinstance(lines, Spelled):
+            systems = [Hypotheses.made_later(called, lines)]
+        else:
+            systems = [Hypotheses(called, tuple(lines if cut is None else map(cut, lines)))]
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
             found = check_alignment(corpus, system, path=shown, threads=usual_threads(threads))
             if all(finding.severity != "error" for finding in found):
-                looked_at(corpus).add(system.sentences)
+                look_no_more(corpus, system)
             findings += found
             if given is None and names is None and not is_m2(where):
                 findings += called_source(corpus, system, system_name(where), shown)

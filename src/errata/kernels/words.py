@@ -9,7 +9,7 @@ distinct word, and not for each of all words.
 import cython
 import numpy as np
 
-from errata.kernels._doors import spans
+from errata.kernels._doors import same_size, spans
 
 FIRST_SLOTS = cython.declare(cython.const_longlong, 4096)  # doubled while words are too many
 SPACE = cython.declare(cython.const_int, 32)
@@ -239,4 +239,34 @@ def gather(
                 total += 1
             out[total] = LINE_END
             total += 1
+    return found
+
+
+def differ(
+    one: cython.const_uchar[::1],
+    first: cython.const_longlong[::1],
+    last: cython.const_longlong[::1],
+    other: cython.const_uchar[::1],
+    begin: cython.const_longlong[::1],
+    end: cython.const_longlong[::1],
+):
+    """Whether the bytes ``one[first[i]:last[i]]`` are others than ``other[begin[i]:end[i]]``."""
+    spans("texts", first, last, len(one))
+    spans("other texts", begin, end, len(other))
+    same_size(first=first, begin=begin)
+    found = np.zeros(first.shape[0], np.bool_)
+    out: cython.uchar[::1] = found.view(np.uint8)
+    i: cython.Py_ssize_t
+    p: cython.longlong
+    by: cython.longlong
+    with cython.nogil:
+        for i in range(first.shape[0]):
+            by = begin[i] - first[i]
+            if end[i] - last[i] != by:
+                out[i] = 1
+                continue
+            for p in range(first[i], last[i]):
+                if one[p] != other[p + by]:
+                    out[i] = 1
+                    break
     return found

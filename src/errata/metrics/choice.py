@@ -65,8 +65,7 @@ def running_choice(
     """
     weights = f_weights(beta)
     known = np.where(np.isnan(counts), -1, counts).astype(np.int64)
-    most = known.max(axis=(1, 2), initial=0).sum(dtype=np.float64) + float(max(carry))
-    if most * sum(weights) < FITS:
+    if _bounded(known, FITS / sum(weights) - float(max(carry))):
         chosen, after = m2_counts.choose(
             np.ascontiguousarray(known),
             np.array(weights, np.int64),
@@ -75,6 +74,15 @@ def running_choice(
         )
         return chosen, tuple(after.tolist())
     return _unbounded_choice(known, weights, alone, carry)
+
+
+def _bounded(counts: Ints, limit: float) -> bool:
+    """Whether the largest counts of all sentences, summed, stay below a limit.
+
+    Seldom more than what all sentences have in common has to be asked, in a twentieth of the time.
+    """
+    most = float(counts.max(initial=0)) * len(counts)
+    return most < limit or float(counts.max(axis=(1, 2), initial=0).sum(dtype=np.float64)) < limit
 
 
 def _unbounded_choice(

@@ -26,6 +26,8 @@ INVISIBLE = re.compile(
 # White space that separates tokens but is not a plain space.
 SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
+ODD = letters.BEYOND | letters.UNPRINTABLE  # what a line shows that has any of these
+
 
 def check_characters(
     lines: Sequence[str],
@@ -41,8 +43,7 @@ def check_characters(
     are the lines' numbers in the file, if not 1, 2, 3... ``shown`` is what `letters_in` them is,
     where that is known.
     """
-    odd = (letters_in(lines) if shown is None else shown) & (letters.BEYOND | letters.UNPRINTABLE)
-    suspects = np.flatnonzero(odd).tolist()
+    suspects = np.flatnonzero((letters_in(lines) if shown is None else shown) & ODD).tolist()
     if not suspects:
         return []
     kinds: tuple[tuple[re.Pattern[str], str, Severity, str, str], ...] = (
@@ -124,17 +125,20 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
 
 def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> list[Finding]:
     """Odd characters of sources and corrections; ``numbers`` are the sources' lines."""
+    findings = check_characters(
+        corpus.spelled_sources, path, numbers=numbers, shown=source_letters(corpus)
+    )
     places, words = corpus.edit_places, corpus.edit_words
+    texts, shown = words.corrections, words.letters
+    if not words.alternatives and not (shown & ODD).any():
+        return findings
     lines = np.repeat(np.asarray(numbers, np.int64), np.diff(places.at[places.first]))
-    texts = words.corrections
     if words.alternatives:
         several = list(map(words.replacements, range(len(texts))))
         lines = np.repeat(lines, list(map(len, several)))
         texts = list(chain.from_iterable(several))
-    return [
-        *check_characters(corpus.sources, path, numbers=numbers, shown=source_letters(corpus)),
-        *check_characters(texts, path, numbers=lines),
-    ]
+        shown = letters_in(texts)
+    return findings + check_characters(texts, path, numbers=lines, shown=shown)
 
 
 def _check_edit(

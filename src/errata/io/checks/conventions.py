@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import compress
-from operator import ne
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +17,8 @@ from numpy.typing import NDArray
 from errata.data import Corpus
 from errata.io.checks.findings import Finding
 from errata.kernels import letters
-from errata.spelling import utf8
+from errata.spelling import NEAR, differing, some_of, strings, utf8
+from errata.workers import parts
 
 __all__ = [
     "LineShapes",
@@ -31,8 +30,6 @@ __all__ = [
     "source_letters",
     "source_shapes",
 ]
-
-NEAR = 4096  # lines
 
 # A mark after a word: glued to it as in print, or apart as a tokeniser leaves it. Begun with the
 # mark, which is rare, a search takes a tenth of the time.
@@ -120,7 +117,7 @@ def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
     """What every source of a corpus shows; ``known`` to whoever read them, it is kept with it."""
 
     def make() -> Letters:
-        shown = letters_in(corpus.sources) if known is None else known
+        shown = letters_in(corpus.spelled_sources) if known is None else known
         shown.flags.writeable = False
         return shown
 
@@ -130,7 +127,7 @@ def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
 def source_shapes(corpus: Corpus) -> LineShapes:
     """How the sources of a corpus look; kept with it."""
     return corpus.derived(
-        "source shapes", lambda: shapes_of(corpus.sources, source_letters(corpus))
+        "source shapes", lambda: shapes_of(corpus.spelled_sources, source_letters(corpus))
     )
 
 
@@ -145,8 +142,8 @@ def shapes_of(lines: Sequence[str], shown: Letters | None = None) -> LineShapes:
 def letters_in(lines: Sequence[str]) -> Letters:
     """What every line shows (see `errata.kernels.letters`)."""
     # So many that their bytes stay near the processor: all at once take three times as long.
-    parts = [letters.show(*utf8(lines[i : i + NEAR])) for i in range(0, len(lines), NEAR)]
-    return np.concatenate([np.zeros(0, np.uint8), *parts])
+    shown = [letters.show(*utf8(lines[near])) for near in parts(len(lines), NEAR)]
+    return np.concatenate([np.zeros(0, np.uint8), *shown])
 
 
 def lines_beside(sources: Sequence[str], lines: Sequence[str], look: LineShapes) -> LinesBeside:
@@ -158,15 +155,15 @@ def lines_beside(sources: Sequence[str], lines: Sequence[str], look: LineShapes)
     changed, ours, theirs = list[int](), list[str](), list[str]()
     left: list[list[str]] = [[] for _ in LEFT_OVER]
     # So many that they stay near the processor, as they are looked at several times.
-    for first in range(0, len(lines), NEAR):
-        before, after = sources[first : first + NEAR], lines[first : first + NEAR]
-        differ = np.fromiter(map(ne, after, before), np.bool_, len(after))
-        which = (first + np.flatnonzero(differ)).tolist()
-        new, old = list(compress(after, differ)), list(compress(before, differ))
-        seen = letters_in(new)
+    for near in parts(len(lines), NEAR):
+        differ = differing(lines[near], sources[near])
+        which = (near.start + np.flatnonzero(differ)).tolist()
+        found = some_of(lines[near], differ)
+        seen = letters_in(found)
+        new, old = strings(found), strings(some_of(sources[near], differ))
         shown[which], styles[which] = seen, _styles(new, seen)
-        for found, more in zip(left, _left_over(old, new), strict=True):
-            found += more
+        for kept, more in zip(left, _left_over(old, new), strict=True):
+            kept += more
         changed += which
         ours += new
         theirs += old

@@ -28,14 +28,16 @@ from errata.io.checks.likeness import likeness_of, same_words
 from errata.io.checks.roles import check_sameness, check_worse
 from errata.kernels import letters
 from errata.numbers import Bools, plural
+from errata.spelling import all_alike
 
 __all__ = [
     "check_alignment",
     "check_lines",
     "check_once",
-    "looked_at",
+    "look_no_more",
     "settle_once",
     "unlike_lines",
+    "was_looked_at",
 ]
 
 # A line is out of place if a source at most WINDOW lines away is ALIKE, and by MARGIN more so than
@@ -71,8 +73,8 @@ def check_alignment(
     """
     path = path or hypotheses.system
     findings = check_lines(
-        corpus.sources,
-        hypotheses.sentences,
+        corpus.spelled_sources,
+        hypotheses.spelled,
         path,
         before=before,
         look=source_shapes(corpus),
@@ -97,7 +99,7 @@ def unlike_lines(
     corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None, threads: int = 1
 ) -> list[Finding]:
     """What `check_once` speaks of, unsaid yet; nothing of an output that was looked at before."""
-    if hypotheses.sentences in looked_at(corpus):
+    if was_looked_at(corpus, hypotheses):
         return []
     found = check_alignment(corpus, hypotheses, path=path, threads=threads)
     return [finding for finding in found if finding.code not in BY_THEMSELVES]
@@ -105,15 +107,25 @@ def unlike_lines(
 
 def settle_once(corpus: Corpus, hypotheses: Hypotheses, found: Sequence[Finding]) -> None:
     """Raise or warn of what `unlike_lines` found; not again of the same output."""
-    seen = looked_at(corpus)
-    if hypotheses.sentences not in seen:
+    if not was_looked_at(corpus, hypotheses):
         raise_or_warn(found, stacklevel=5)
-        seen.add(hypotheses.sentences)  # what was refused is so the next time too
+        look_no_more(corpus, hypotheses)  # what was refused is so the next time too
 
 
-def looked_at(corpus: Corpus) -> set[tuple[str, ...]]:
-    """The outputs that were compared with a corpus already, by their sentences."""
-    return corpus.derived("outputs looked at", set)
+def was_looked_at(corpus: Corpus, hypotheses: Hypotheses) -> bool:
+    """Whether an output that says the same was compared with a corpus already."""
+    return any(all_alike(seen, hypotheses.spelled) for seen in _looked_at(corpus))
+
+
+def look_no_more(corpus: Corpus, *systems: Hypotheses) -> None:
+    """Keep with a corpus that these outputs were compared with it."""
+    _looked_at(corpus).extend(system.spelled for system in systems)
+
+
+def _looked_at(corpus: Corpus) -> list[Sequence[str]]:
+    # Two outputs nearly always differ in one of the first lines: soon seen, where to find them in a
+    # set would read every byte.
+    return corpus.derived("outputs looked at", list)
 
 
 def check_lines(

@@ -30,7 +30,7 @@ def check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Fi
     """Outputs that are the source itself, or a reference."""
     if not len(corpus):
         return []
-    if same_words(corpus.sources, hypotheses.sentences):
+    if same_words(corpus.spelled_sources, hypotheses.spelled):
         return [
             Finding(
                 "note",
@@ -44,7 +44,7 @@ def check_sameness(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Fi
         ]
     for annotator in corpus.annotators:
         if all(
-            _equals(reference, corpus.sources[i], hypotheses.sentences[i])
+            _equals(reference, corpus.spelled_sources[i], hypotheses.spelled[i])
             for i, reference in _one_by_one(corpus, annotator)
         ):
             return [
@@ -79,7 +79,7 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
     """
     if not corpus.derived("all references are texts", lambda: _all_texts(corpus)):
         return []
-    output = corpus.vocabulary.intern(hypotheses.sentences)
+    output = corpus.vocabulary.intern(hypotheses.spelled)
     there = corpus.derived(
         "sentences with references",
         lambda: np.array([bool(refs) for refs in corpus.references], bool),
@@ -92,7 +92,7 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
         lambda: _nearest(corpus, corpus.sources, range(len(corpus))),
     )
     before = every[changed]
-    after = _nearest(corpus, hypotheses.sentences, changed)
+    after = _nearest(corpus, hypotheses.spelled, changed)
     worse, better = np.count_nonzero(after < before), np.count_nonzero(after > before)
     said = ""
     if worse < WORSE * len(changed):
@@ -172,7 +172,7 @@ def called_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str) 
     exactly = called in SOURCES
     if not exactly and called.rpartition(".")[2] not in SOURCES[:3]:
         return []
-    if len(hypotheses) != len(corpus) or same_words(corpus.sources, hypotheses.sentences):
+    if len(hypotheses) != len(corpus) or same_words(corpus.spelled_sources, hypotheses.spelled):
         return []
     return [
         Finding(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from errata.data import Corpus, Hypotheses
 from errata.io.checks.findings import Finding
-from errata.io.checks.lines import check_alignment, looked_at
+from errata.io.checks.lines import check_alignment, look_no_more
 from errata.io.checks.roles import called_source, check_sources
 from errata.io.corpus import (
     gold_findings,
@@ -152,5 +152,5 @@ class BatchMaker:
     ) -> Hypotheses:
         found = check_alignment(corpus, system, path=path, before=self.before) + found
         self.note(path, found)
-        looked_at(corpus).add(system.sentences)
+        look_no_more(corpus, system)
         return system

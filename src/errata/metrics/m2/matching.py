@@ -17,7 +17,7 @@ from errata.errors import InputError
 from errata.kernels import letters, maxmatch
 from errata.metrics.m2.release_3_2 import concerned, proposed_edits
 from errata.numbers import Bools, Ints
-from errata.spelling import Spelled, utf8
+from errata.spelling import Spelled
 
 __all__ = [
     "GoldEdits",
@@ -120,10 +120,11 @@ def _gold(corpus: Corpus, duplicates: str) -> Gold:
 
 
 def _with_a_place_twice(places: EditPlaces) -> list[int]:
-    """The references that have two edits of the same tokens; few have."""
-    owner = np.repeat(np.arange(len(places.at) - 1), np.diff(places.at))
+    """The references that have two edits of the same tokens, insertions apart; few have."""
+    changing = places.start != places.end
+    owner = np.repeat(np.arange(len(places.at) - 1), np.diff(places.at))[changing]
     size = int(places.end.max(initial=0)) + 1
-    each = (owner * size + places.start) * size + places.end
+    each = (owner * size + places.start[changing]) * size + places.end[changing]
     if (each[1:] > each[:-1]).all():  # in order, as in most files
         return []
     # In order, the same places stand side by side.
@@ -166,9 +167,7 @@ def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], NDArray[
     texts = words.corrections
     many = stay.astype(np.int64)
     # Of what the others hold, a plain space is the only white space, and one at a time.
-    odd = (
-        letters.show(*utf8(texts)) & (letters.BEYOND | letters.UNPRINTABLE | letters.DOUBLED)
-    ) != 0
+    odd = (words.letters & (letters.BEYOND | letters.UNPRINTABLE | letters.DOUBLED)) != 0
     for edit in np.flatnonzero(stay & odd).tolist():
         many[edit] = _regular(texts[edit])
     main = many != 0
@@ -226,7 +225,7 @@ def match_edits(
             remedy="one line per source sentence",
         )
     source = corpus.source_tokens
-    hypothesis = corpus.vocabulary.intern(hypotheses.sentences)
+    hypothesis = corpus.vocabulary.intern(hypotheses.spelled)
     _check_size(corpus, hypotheses, source, hypothesis, max_unchanged)
     edits, edit_at = maxmatch.propose(
         source.ids,
