@@ -55,7 +55,8 @@ Members = Literal["all", "sample", "expected"]
 MemberOrder = Literal["name", "given"]
 SIGNATURE_DIGITS = 8
 BATCH = 1024  # sentences; large enough for whole-batch kernels, small enough to share out
-PLACES, WORDS = "edit places", "edit words"  # the names under which a corpus keeps them
+# The names under which a corpus keeps them.
+PLACES, WORDS, LETTERS = "edit places", "edit words", "source letters"
 NUMBERED = 16384  # sentences whose words are numbered in one go
 
 
@@ -473,7 +474,7 @@ class Corpus:
     def _same(self, **changes: Any) -> Corpus:
         """A copy with the same sentences and references, of which the same is known."""
         other = self._copied(**changes)
-        for known in (PLACES, WORDS):
+        for known in (PLACES, WORDS, LETTERS):
             if known in self._derived:
                 other._derived[known] = self._derived[known]
         return other

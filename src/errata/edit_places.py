@@ -6,7 +6,7 @@ Every metric would else gather these for itself; and who reads them need not mak
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -123,11 +123,23 @@ class EditPlaces(NamedTuple):
         """How many references each sentence has."""
         return np.diff(self.first)
 
-    def by_sentence(self, each: NDArray[Any]) -> list[bytes]:
-        """What an array has of the references of each sentence, as bytes: to tell them apart."""
-        content, width = each.tobytes(), each.itemsize
-        ends = (self.first * width).tolist()
-        return [content[a:b] for a, b in pairwise(ends)]
+    def first_of_kind(self, each: NDArray[Any]) -> list[int]:
+        """The sentences of whose references an array has what it has of none before.
+
+        >>> from errata.data import Reference
+        >>> places = EditPlaces.of([[Reference(0, ())], [Reference(0, ())], [Reference(1, ())], []])
+        >>> places.first_of_kind(places.annotators)
+        [0, 2, 3]
+        """
+        found = []
+        for size in np.unique(self.sizes).tolist():
+            sentences = np.flatnonzero(self.sizes == size)
+            rows = each[self.first[sentences][:, None] + np.arange(size)]
+            if (rows == rows[:1]).all():  # as in most files
+                found.append(int(sentences[0]))
+            else:
+                found += sentences[np.unique(rows, axis=0, return_index=True)[1]].tolist()
+        return sorted(found)
 
     def disordered(self) -> NDArray[np.int64]:
         """The sentences whose references are not in the order of their annotators."""

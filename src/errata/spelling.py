@@ -32,6 +32,8 @@ __all__ = [
 Bytes = NDArray[np.uint8]
 
 NEAR = 4096  # texts whose bytes stay near the processor while they are looked at
+FIRST = 16  # texts that are made into strings for whoever asks for one after the other
+FEW = 32  # texts that are as soon decoded one by one
 TOGETHER = 65_536  # texts that are decoded in one go: one wide letter makes all of them wide
 
 
@@ -71,9 +73,11 @@ class Spelled(Sequence[str]):
         return data[begins[which] : ends[which]].tobytes().decode(errors="surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        # Piece by piece: whoever compares two texts often stops at the first line.
-        for first in range(0, len(self), NEAR):
-            yield from self[first : first + NEAR].strings()
+        # Few at first, then more: whoever compares two texts often stops at the first line.
+        first, size = 0, FIRST
+        while first < len(self):
+            yield from self[first : first + size].strings()
+            first, size = first + size, min(2 * size, NEAR)
 
     def taken(self, which: NDArray[np.bool_]) -> Spelled:
         """Those of which this is true."""
@@ -88,6 +92,9 @@ class Spelled(Sequence[str]):
     def strings(self) -> list[str]:
         """All of them, in a fraction of the time that one after the other takes."""
         data, begins, ends = self.where
+        if len(self) < FEW:
+            places = zip(begins.tolist(), ends.tolist(), strict=True)
+            return [data[a:b].tobytes().decode(errors="surrogatepass") for a, b in places]
         found: list[str] = []
         for first in range(0, len(self), TOGETHER):
             part = slice(first, first + TOGETHER)

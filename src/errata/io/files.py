@@ -115,11 +115,17 @@ def spelled_lines(path: PathLike) -> tuple[Sequence[str], list[Finding]]:
     """The same, as they stand in their bytes where that is plain: not yet as strings."""
     name, data = shown_name(path), read_bytes(path)
     text = decode(data, name)
-    plain = not data.startswith(BOM_UTF8) and b"\r" not in data and len(data) <= LARGEST
+    return checked_spelled(data.removeprefix(BOM_UTF8), text, name)
+
+
+def checked_spelled(
+    data: bytes, text: str, name: str, *, first_line: int = 1
+) -> tuple[Sequence[str], list[Finding]]:
+    """What `checked_lines` gives, for a text and its bytes, in which the lines stay if they can."""
     # One mark after the other, in a text: several bytes are looked for in thirty times the time.
-    if plain and not any(mark in text for mark in ODD_MARKS):
-        return Spelled(line_places(data)), []
-    return checked_lines(text, name)
+    if b"\r" in data or len(data) > LARGEST or any(mark in text for mark in ODD_MARKS):
+        return checked_lines(text, name, first_line=first_line)
+    return Spelled(line_places(data)), []
 
 
 def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:

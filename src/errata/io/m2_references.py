@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from sys import intern
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,14 +187,12 @@ class ReadReferences:
 
     def _edits(self) -> list[Edit]:
         """The edits as such, one for all lines that say the same."""
-        known: dict[tuple[int, int, str, str, str, str], Edit] = {}
+        known: dict[tuple[Any, ...], Edit] = {}
+        columns = (paragraphs.CORRECTION, paragraphs.KIND, paragraphs.REQUIRED, paragraphs.COMMENT)
         fields = (
             self.places.start.tolist(),
             self.places.end.tolist(),
-            self._texts(paragraphs.CORRECTION),
-            self._texts(paragraphs.KIND),
-            self._texts(paragraphs.REQUIRED),
-            self._texts(paragraphs.COMMENT),
+            *(self._texts(column).strings() for column in columns),
         )
         found = []
         for line in zip(*fields, strict=True):

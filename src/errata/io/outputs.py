@@ -16,7 +16,7 @@ from errata.io.files import PathLike, shown_name, spelled_lines
 from errata.io.m2 import M2File, scan_m2
 from errata.io.opened import plain_name
 from errata.io.runs import read_run
-from errata.io.tokenising import AS_IS, tokenised_output, tokeniser
+from errata.io.tokenising import AS_IS, Tokeniser, tokenised_output, tokeniser
 from errata.spelling import Spelled
 from errata.workers import usual_threads
 
@@ -199,10 +199,7 @@ def scan_hypotheses(
     else:
         called = names[0] if names else system_name(where)
         lines, findings = spelled_lines(where)
-        if cut is None and isinstance(lines, Spelled):
-            systems = [Hypotheses.made_later(called, lines)]
-        else:
-            systems = [Hypotheses(called, tuple(lines if cut is None else map(cut, lines)))]
+        systems = [output_of_lines(called, lines, cut)]
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
             found = check_alignment(corpus, system, path=shown, threads=usual_threads(threads))
@@ -212,6 +209,15 @@ def scan_hypotheses(
             if given is None and names is None and not is_m2(where):
                 findings += called_source(corpus, system, system_name(where), shown)
     return systems, findings
+
+
+def output_of_lines(system: str, lines: Sequence[str], cut: Tokeniser | None) -> Hypotheses:
+    """The output of a system, whose lines are to be cut, or left as they were read."""
+    if cut is not None:
+        return Hypotheses(system, tuple(map(cut, lines)))
+    if isinstance(lines, Spelled):
+        return Hypotheses.made_later(system, lines)
+    return Hypotheses(system, tuple(lines))
 
 
 def _stored(path: PathLike, names: Sequence[str] | None, corpus: Corpus) -> Hypotheses:

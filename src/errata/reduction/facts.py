@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import InputError
 from errata.evaluation import facts_said
@@ -192,8 +190,10 @@ class PartFacts:
 
 def _places(corpus: Corpus) -> tuple[int | None, ...]:
     found: dict[int, int | None] = {}
-    for annotators in set(corpus.edit_places.by_sentence(corpus.edit_places.annotators)):
-        for place, annotator in enumerate(np.frombuffer(annotators, np.int64).tolist()):
+    places = corpus.edit_places
+    for i in places.first_of_kind(places.annotators):
+        annotators = places.annotators[places.first[i] : places.first[i + 1]]
+        for place, annotator in enumerate(annotators.tolist()):
             found[place] = annotator if found.get(place, annotator) == annotator else None
     return tuple(found[place] for place in range(len(found)))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,13 +36,14 @@ def find_witnesses(
     """The first sentences to show each thing there is, and what turns what metrics say."""
     shown: dict[int, list[str]] = {}
     known: set[str] = set()
+    references_of = cache(corpus.references_of)
     for i, shows in _showing(corpus, systems):
         new = [each for each in shows if each not in known]
         if new:
             known.update(new)
             shown.setdefault(i, []).extend(shows)
     for metric, wanted in zip(metrics, said, strict=True):
-        for i in _turns(metric, corpus, systems, sorted(shown), wanted):
+        for i in _turns(metric, corpus, systems, sorted(shown), wanted, references_of):
             shown.setdefault(i, [])
     # The first part of which something is said keeps all its witnesses, of which it is said.
     for each in said:
@@ -50,9 +52,9 @@ def find_witnesses(
             shown[i].append(f"{text}{place}")
     return tuple(
         Witness(
-            corpus.sources[i],
-            corpus.references_of(i),
-            tuple((h.sentences[i], None if h.edits is None else h.edits[i]) for h in systems),
+            corpus.spelled_sources[i],
+            references_of(i),
+            tuple((h.spelled[i], None if h.edits is None else h.edits[i]) for h in systems),
             tuple(dict.fromkeys(shown[i])),
         )
         for i in sorted(shown)
@@ -63,28 +65,28 @@ def _showing(corpus: Corpus, systems: Sequence[Hypotheses]) -> Iterator[tuple[in
     """What each sentence shows, of those that show something new."""
     given = [(f"kind of {s}:", h.edits) for s, h in enumerate(systems) if h.edits is not None]
     places, words = corpus.edit_places, corpus.edit_words
-    shapes = places.by_sentence(4 * places.bare.astype(np.uint8) + 2 * words.told + words.implied)
-    new = {*_firsts(shapes), *_firsts(corpus.edit_kinds, places.at[places.first])}
+    shape = 4 * places.bare.astype(np.uint8) + 2 * words.told + words.implied
+    at = places.at[places.first]
+    new = {*places.first_of_kind(shape), *_firsts(corpus.edit_kinds, at)}
     for _, several in given:
         kinds = (edit.kind for each in several for edit in each)
         new.update(_firsts(kinds, begins(np.fromiter(map(len, several), np.int64, len(several)))))
     for i in sorted(new):
-        references = corpus.references_of(i)
-        shape = [(r.edits is None, r.text is None, r.implied) for r in references]
-        found = [("kind:", e.kind) for r in references for e in r.edits or ()]
+        bits = shape[places.first[i] : places.first[i + 1]].tolist()
+        found = [("kind:", kind) for kind in corpus.edit_kinds[at[i] : at[i + 1]]]
         found += [(whose, e.kind) for whose, several in given for e in several[i]]
-        shows = [f"references:{len(references)}", *map(str, shape)]
+        # Of each reference: whether it has no edits, no text, and is implied.
+        each = [str((bool(b & 4), bool(b & 2), bool(b & 1))) for b in bits]
+        shows = [f"references:{len(bits)}", *each]
         yield i, list(dict.fromkeys([*shows, *(f"{whose}{kind}" for whose, kind in found)]))
 
 
-def _firsts(things: Iterable[Hashable], at: NDArray[np.int64] | None = None) -> Iterable[int]:
+def _firsts(things: Iterable[Hashable], at: NDArray[np.int64]) -> Iterable[int]:
     """The sentences in which a thing is for the first time; its things begin at ``at``."""
     several = list(things)
     size = len(several)
     # What is written last stays: of everything the first.
     first = dict(zip(reversed(several), range(size - 1, -1, -1), strict=True))
-    if at is None:
-        return first.values()
     found: list[int] = (np.searchsorted(at, [*first.values()], side="right") - 1).tolist()
     return found
 
@@ -95,6 +97,7 @@ def _turns(
     systems: Sequence[Hypotheses],
     witnesses: Sequence[int],
     wanted: Said,
+    references_of: Callable[[int], tuple[Reference, ...]],
 ) -> list[int]:
     """Sentences that make witnesses say of a metric's data what the whole part says.
 
@@ -105,10 +108,10 @@ def _turns(
     def same(sentences: Sequence[int]) -> bool:
         # One after the other, the references of many take longer than those of all at once.
         few = len(sentences) <= len(witnesses) + TURNS
-        of = corpus.references_of if few else corpus.references.__getitem__
+        of = references_of if few else corpus.references.__getitem__
         here = replace(
             corpus,
-            sources=tuple(corpus.sources[i] for i in sentences),
+            sources=tuple(corpus.spelled_sources[i] for i in sentences),
             references=tuple(map(of, sentences)),
             documents=(),
             skipped=(),
@@ -117,7 +120,7 @@ def _turns(
         outputs = [
             hypotheses_of(
                 h.system,
-                [(h.sentences[i], None if h.edits is None else h.edits[i]) for i in sentences],
+                [(h.spelled[i], None if h.edits is None else h.edits[i]) for i in sentences],
             )
             for h in systems
         ]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.data import Corpus
+from errata.data import LETTERS, Corpus
 from errata.io.checks.findings import Finding
 from errata.kernels import letters
 from errata.spelling import NEAR, differing, some_of, strings, utf8
@@ -121,7 +121,7 @@ def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
         shown.flags.writeable = False
         return shown
 
-    return corpus.derived("source letters", make)
+    return corpus.derived(LETTERS, make)
 
 
 def source_shapes(corpus: Corpus) -> LineShapes:

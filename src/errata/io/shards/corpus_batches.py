@@ -21,7 +21,7 @@ from errata.io.corpus import (
     sentences_without,
 )
 from errata.io.m2 import M2File
-from errata.io.outputs import refuse_several, system_name, systems_of
+from errata.io.outputs import output_of_lines, refuse_several, system_name, systems_of
 from errata.io.shards.named import ShardedInputs, name_of
 from errata.io.shards.noted import Noted
 from errata.io.tokenising import (
@@ -127,8 +127,7 @@ class BatchMaker:
     def output(self, name: str, lines: Sequence[str], path: str, corpus: Corpus) -> Hypotheses:
         """The output of a system as text."""
         cut = self.reading.cut
-        text = tuple(lines) if cut.name == AS_IS else tuple(map(cut, lines))
-        system = Hypotheses(name, text)
+        system = output_of_lines(name, lines, None if cut.name == AS_IS else cut)
         called = name == system_name(path)
         named = called_source(corpus, system, name, path) if called else []
         return self._aligned(system, named, path, corpus)

@@ -7,14 +7,14 @@ Every batch has a vocabulary of its own, so that memory does not grow with what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.checks.findings import Finding
-from errata.io.files import checked_lines, decode
+from errata.io.files import checked_spelled, decode
 from errata.io.m2 import M2File, scan_m2_bytes
 from errata.io.opened import opened, opened_part, plain_name, shown_name
 from errata.io.shards.corpus_batches import BATCH, BatchMaker, CorpusBatch, PartReading
@@ -22,6 +22,7 @@ from errata.io.shards.cutting import refuse_unequal, refuse_xml, role_is_m2
 from errata.io.shards.listing import check_unchanged, groups_of
 from errata.io.shards.named import Piece, Shard, ShardedInputs, name_of
 from errata.io.shards.sentence_streams import Sentences, Taken, count
+from errata.spelling import strings
 
 __all__ = ["read_shard", "stream_batches"]
 
@@ -155,8 +156,8 @@ class _Some:
         sources, odd = _split(side, taken)
         self.maker.note(side.path, odd)
         sides = [each for role, each in self.sides.items() if role.startswith("refs:")]
-        sets = [self._lines(each) for each in sides]
-        return self.maker.parallel(sources, sets, [each.path for each in (side, *sides)])
+        sets = [strings(self._lines(each)) for each in sides]
+        return self.maker.parallel(strings(sources), sets, [each.path for each in (side, *sides)])
 
     def _output(self, side: _Side, corpus: Corpus) -> Hypotheses:
         name = side.role.removeprefix("output:")
@@ -166,7 +167,7 @@ class _Some:
         self._check_size(side, count(taken.data, m2=True))
         return self.maker.edited_output(name, side.role, _m2(side, taken), corpus)
 
-    def _lines(self, side: _Side) -> list[str]:
+    def _lines(self, side: _Side) -> Sequence[str]:
         """As many lines of a text as the batch has sentences."""
         lines, odd = _split(side, side.stream.take(self.maker.size))
         self._check_size(side, len(lines))
@@ -190,8 +191,8 @@ def _text(side: _Side, taken: Taken) -> str:
         return decode(taken.data, side.path, first_line=taken.first_line)  # raises, with the line
 
 
-def _split(side: _Side, taken: Taken) -> tuple[list[str], list[Finding]]:
-    return checked_lines(_text(side, taken), side.path, first_line=taken.first_line)
+def _split(side: _Side, taken: Taken) -> tuple[Sequence[str], list[Finding]]:
+    return checked_spelled(taken.data, _text(side, taken), side.path, first_line=taken.first_line)
 
 
 def _m2(side: _Side, taken: Taken, *, name: str = "", compatible: bool = False) -> M2File:
