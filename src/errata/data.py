@@ -275,8 +275,8 @@ class LaterReferences(Protocol):
     def kinds(self) -> list[str]:
         """The kinds of their edits."""
 
-    def one(self, sentence: int) -> tuple[Reference, ...]:
-        """Those of one sentence."""
+    def some(self, sentences: Sequence[int]) -> tuple[tuple[Reference, ...], ...]:
+        """Those of these sentences."""
 
     def every(self) -> tuple[tuple[Reference, ...], ...]:
         """Those of all sentences."""
@@ -415,9 +415,14 @@ class Corpus:
         >>> Corpus.from_texts(["He go ."], [["He goes ."]]).references_of(0)[0].text
         'He goes .'
         """
+        return self.references_of_some([sentence])[0]
+
+    def references_of_some(self, sentences: Iterable[int]) -> tuple[tuple[Reference, ...], ...]:
+        """The same of several: together, in a fraction of the time."""
         if self._later is None or "references" in self.__dict__:
-            return self.references[sentence]
-        return self._later.one(range(len(self))[sentence])
+            return tuple(self.references[i] for i in sentences)
+        every = range(len(self))
+        return self._later.some([every[i] for i in sentences])
 
     def __len__(self) -> int:
         return len(self.spelled_sources)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from errata.cluster.counting import (
+    CountFile,
     DamagedFileError,
     ShardRecord,
     block_file,
@@ -23,14 +25,29 @@ from errata.reduction import FlatParts, PartFacts
 __all__ = ["CountedSystem", "SetCounts"]
 
 
+KNOWN = 20_000  # files of which is kept what records know: a few megabytes
+
+
+class _Known(NamedTuple):
+    """What a record says of files, of sentences left out, and whether its shard is empty."""
+
+    files: Mapping[str, CountFile]
+    left_out: tuple[int, ...]
+    empty: bool
+
+
 @dataclass(frozen=True)
 class SetCounts:
-    """The result files of one test set in the order of its shards; of records it keeps the last."""
+    """The result files of one test set in the order of its shards.
+
+    Of records it keeps the last, and what the others know of files as long as these are few.
+    """
 
     folder: Folder
     manifest: Manifest
     set: PlannedSet
     _kept: dict[int, ShardRecord] = field(default_factory=dict)
+    _known: dict[int, _Known] = field(default_factory=dict)
 
     @property
     def tasks(self) -> list[Task]:
@@ -45,7 +62,17 @@ class SetCounts:
                 raise DamagedFileError("the record is gone or damaged", place, task.number)
             self._kept.clear()
             self._kept[task.number] = record
+            if (len(self._known) + 1) * (len(record.files) + 1) <= KNOWN:
+                empty = record.facts is None
+                self._known[task.number] = _Known(record.files, record.left_out, empty)
         return self._kept[task.number]
+
+    def known(self, task: Task) -> _Known:
+        """What the record of a shard says, but for its facts."""
+        if task.number in self._known:
+            return self._known[task.number]
+        record = self.record(task)
+        return _Known(record.files, record.left_out, record.facts is None)
 
     def facts(self) -> PartFacts:
         """What signatures need to know of all shards; of damaged records the first is raised."""
@@ -60,7 +87,7 @@ class SetCounts:
 
     def digests(self, task: Task, metric: int) -> bytes:
         """What tells the files of a metric from others, of one shard."""
-        files = self.record(task).files
+        files = self.known(task).files
         names = (count_file(task, metric, s, self.manifest) for s in range(len(self.set.systems)))
         return "".join(files[name].sha256 for name in names if name in files).encode("ascii")
 
@@ -68,9 +95,9 @@ class SetCounts:
         """The blocks of all sentences by their documents; None where these are not known."""
         if self.manifest.wanted.bootstrap != "blocks":
             return None
-        filled = [task for task in self.tasks if self.record(task).facts is not None]
+        filled = [task for task in self.tasks if not self.known(task).empty]
         known = [
-            task for task in filled if block_file(task, self.manifest) in self.record(task).files
+            task for task in filled if block_file(task, self.manifest) in self.known(task).files
         ]
         if known and len(known) != len(filled):
             raise InputError(
@@ -90,12 +117,12 @@ class SetCounts:
 
     def left_out(self) -> list[int]:
         """The numbers, from 1, of sentences that ended whoever counted them."""
-        return [place + 1 for task in self.tasks for place in self.record(task).left_out]
+        return [place + 1 for task in self.tasks for place in self.known(task).left_out]
 
     def of_task(self, task: Task, metric: int, system: int) -> Iterator[Floats]:
         """The counts of one shard, batch by batch."""
         name = count_file(task, metric, system, self.manifest)
-        known = self.record(task).files.get(name)
+        known = self.known(task).files.get(name)
         if known is None:
             place = f"{self.folder.place}/{record_name(task.number)}"
             raise DamagedFileError(f"the record knows no {name}", place, task.number)
@@ -112,7 +139,7 @@ class _BlockParts:
     def __iter__(self) -> Iterator[Floats]:
         for task in self.tasks:
             name = block_file(task, self.counts.manifest)
-            known = self.counts.record(task).files[name]
+            known = self.counts.known(task).files[name]
             yield from read_count_file(self.counts.folder, name, known, task.number)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from sys import intern
@@ -144,7 +144,7 @@ class ReadReferences:
 
     def kinds(self) -> list[str]:
         """The kinds of their edits."""
-        kinds = self._texts(paragraphs.KIND).strings()
+        kinds = _repeated(self._texts(paragraphs.KIND))
         for i, references in self._given():
             for at, edit in self._given_edits(i, references):
                 kinds[at] = edit.kind
@@ -165,9 +165,18 @@ class ReadReferences:
     def _texts(self, column: int) -> Spelled:
         return _texts(self.data, self.rows, column)
 
-    def one(self, sentence: int) -> References:
-        """Those of one sentence."""
-        return self.part(sentence, sentence + 1).every()[0]
+    def some(self, sentences: Sequence[int]) -> tuple[References, ...]:
+        """Those of these sentences."""
+        places, references, edits = self.places.taken(np.array(sentences, np.intp))
+        given = {k: self.first + i for k, i in enumerate(sentences)}
+        return ReadReferences(
+            self.data,
+            places,
+            self.implied[references],
+            self.rows[edits],
+            self.shows[edits],
+            {k: self.given[i] for k, i in given.items() if i in self.given},
+        ).every()
 
     def every(self) -> tuple[References, ...]:
         """Those of all sentences."""
@@ -210,6 +219,18 @@ def _texts(data: Bytes, rows: TextRows, column: int) -> Spelled:
     """Those of one column."""
     first = column - TEXTS.start
     return texts_between(data, rows[:, first], rows[:, first + 1])
+
+
+def _repeated(texts: Spelled) -> list[str]:
+    """Texts that repeat, as strings of which each is made once, if all of them are single words."""
+    ids, at, spelled = words.number(*texts.where, False)
+    distinct = spelled.split(b"\n")
+    sizes = np.array(list(map(len, distinct)), np.int64)
+    one_each = bool((np.diff(at) == 1).all())
+    if not one_each or (sizes[ids] != texts.where.ends - texts.where.begins).any():
+        return texts.strings()
+    known = [word.decode(errors="surrogatepass") for word in distinct]
+    return [known[k] for k in ids.tolist()]
 
 
 def _with(texts: Spelled, others: Mapping[int, str]) -> Spelled:

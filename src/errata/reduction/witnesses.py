@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,12 +35,18 @@ def find_witnesses(
     """The first sentences to show each thing there is, and what turns what metrics say."""
     shown: dict[int, list[str]] = {}
     known: set[str] = set()
-    references_of = cache(corpus.references_of)
     for i, shows in _showing(corpus, systems):
         new = [each for each in shows if each not in known]
         if new:
             known.update(new)
             shown.setdefault(i, []).extend(shows)
+    references = dict(zip(shown, corpus.references_of_some(shown), strict=True))
+
+    def references_of(i: int) -> tuple[Reference, ...]:
+        if i not in references:
+            references[i] = corpus.references_of(i)
+        return references[i]
+
     for metric, wanted in zip(metrics, said, strict=True):
         for i in _turns(metric, corpus, systems, sorted(shown), wanted, references_of):
             shown.setdefault(i, [])

@@ -71,7 +71,9 @@ def _whole(data: bytes, m2: bool) -> int:
     """Up to where these bytes are whole lines, or whole paragraphs."""
     if not m2:
         return data.rfind(b"\n") + 1
-    blank = max(data.rfind(b"\n\n") + 2, data.rfind(b"\n\r\n") + 3)
+    blank = data.rfind(b"\n\n") + 2
+    # Behind it only: where there is none at all, everything would be searched.
+    blank = max(blank, data.rfind(b"\n\r\n", max(0, blank - 3)) + 3)
     return blank if blank > 2 else 0
 
 
