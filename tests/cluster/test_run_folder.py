@@ -613,3 +613,30 @@ def test_a_record_says_what_it_took(tmp_path: Path) -> None:
         for s, name in enumerate(files.systems)
     }
     assert isinstance(manifest, Manifest)
+
+
+@pytest.mark.parametrize("known", [0, 5, 20_000])
+def test_records_are_read_once_as_long_as_they_name_few_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: int
+) -> None:
+    from errata.cluster import counted as counted_files
+
+    files = tiled_sample(tmp_path / "in", 3)
+    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    count_tasks(folder, manifest, range(len(manifest.tasks)))
+    read: list[int] = []
+    original = counted_files.read_record
+
+    def record(*arguments: Any) -> Any:
+        read.append(arguments[2])
+        return original(*arguments)
+
+    monkeypatch.setattr(counted_files, "read_record", record)
+    monkeypatch.setattr(counted_files, "KNOWN", known)
+    reduce_run(folder, manifest)
+    tasks = [task.number for task in manifest.tasks]
+    assert len(tasks) > 4
+    assert read[: len(tasks)] == tasks
+    assert (read == tasks) == (known == 20_000)
+    run_of(tmp_path / "whole", files, "m2", shard_sentences=20)
+    assert result_of(tmp_path / "run") == result_of(tmp_path / "whole")

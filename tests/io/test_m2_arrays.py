@@ -80,11 +80,14 @@ def same_words(ours: EditWords, theirs: EditWords) -> None:
     np.testing.assert_array_equal(ours.implied, theirs.implied)
     assert ours.told.dtype == ours.implied.dtype == theirs.told.dtype == theirs.implied.dtype
     assert list(ours.corrections) == list(theirs.corrections)
+    np.testing.assert_array_equal(ours.letters, theirs.letters)
     assert dict(ours.alternatives) == dict(theirs.alternatives)
 
 
 def same_corpus(ours: Corpus, theirs: Corpus) -> None:
     """Whether all that can be asked of a corpus is the same, also before there are references."""
+    assert len(ours) == len(theirs)
+    assert list(ours.spelled_sources) == list(theirs.spelled_sources)
     assert ours.sources == theirs.sources
     np.testing.assert_array_equal(source_letters(ours), letters_in(theirs.sources))
     assert repr(ours) == repr(theirs)
@@ -95,6 +98,9 @@ def same_corpus(ours: Corpus, theirs: Corpus) -> None:
     kinds = [e.kind for refs in theirs.references for r in refs for e in r.edits or ()]
     assert list(ours.edit_kinds) == list(theirs.edit_kinds) == kinds
     assert [ours.references_of(i) for i in range(len(ours))] == list(theirs.references)
+    backwards = range(len(ours))[::-2]
+    assert ours.references_of_some(backwards) == tuple(theirs.references[i] for i in backwards)
+    assert ours[1:].references_of_some([]) == ()
     assert ours.references == theirs.references
     assert ours == theirs
     assert hash(ours) == hash(theirs)
@@ -473,6 +479,17 @@ def test_what_references_say() -> None:
     assert (part.told.tolist(), part.implied.tolist()) == ([1, 1], [1, 0])
     assert (part.corrections, part.alternatives) == (["x", "y"], {1: ("z",)})
     assert words.part(slice(0, 1), slice(0, 1)).alternatives == {}
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [["A", "B", "A"], ["A b", "A", "b"], ["", "A", ""], [" A", "A ", "A"], ["Ä", "Ä", "ß"], []],
+)
+def test_kinds_are_the_same_whatever_they_hold(kinds: list[str]) -> None:
+    text = "S a b c d\n" + "\n".join(
+        line(f"{k} {k + 1}", "x", 0, kind) for k, kind in enumerate(kinds)
+    )
+    assert list(scan_m2_text(text).corpus.edit_kinds) == kinds
 
 
 def test_once_made_references_are_handed_on(ours: Corpus) -> None:

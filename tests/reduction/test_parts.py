@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import json
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
+from errata.edit_places import EditPlaces
 from errata.edits import with_edits
 from errata.errors import InputError, MissingExtraError
 from errata.evaluation import evaluate
@@ -526,3 +528,28 @@ def test_the_best_choice_is_found_in_rounds(
     assert {k: v.tolist() for k, v in found.parts.items()} == {
         k: v.tolist() for k, v in wanted.parts.items()
     }
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_what_the_caller_froze_stays_so_and_else_nothing_does(frozen: bool) -> None:
+    corpus, systems = tiled(1)
+    before = gc.get_freeze_count()
+    assert not before
+    if frozen:
+        gc.freeze()
+    try:
+        evaluate_batches([parse("m2")], [(corpus, systems)], resamples=0)
+        with pytest.raises(ZeroDivisionError):
+            evaluate_batches([parse("m2")], ((corpus, systems) for _ in [1 // 0]), resamples=0)
+        assert bool(gc.get_freeze_count()) == frozen
+    finally:
+        gc.unfreeze()
+    assert gc.isenabled()
+
+
+@given(st.lists(st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=12))
+def test_sentences_are_told_apart_by_what_their_references_have(each: list[list[int]]) -> None:
+    places = EditPlaces.of([[Reference(k, ()) for k in range(len(own))] for own in each])
+    values = np.array([value for own in each for value in own], np.uint8)
+    wanted = [i for i, own in enumerate(each) if own not in each[:i]]
+    assert places.first_of_kind(values) == wanted

@@ -37,7 +37,7 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 FORMAT = "errata run 1"
-BATCH_SENTENCES = 4096
+BATCH_SENTENCES = 16_384
 _REMEDY = "plan the run anew (errata scale plan), or give the folder of a run"
 
 

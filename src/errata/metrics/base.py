@@ -211,7 +211,7 @@ def count_each(
 ) -> list[Floats]:
     """Count every system by itself, batch by batch, in threads."""
     # To share out a few thousand sentences pays only where somebody shares in them.
-    batches = (corpus,) if threads == 1 and len(corpus) <= 4 * BATCH else corpus.batches
+    batches = (corpus,) if threads == 1 and len(corpus) <= 16 * BATCH else corpus.batches
     starts = np.cumsum([0, *map(len, batches)]).tolist()
     jobs = [
         (batch, hypotheses[a:b])

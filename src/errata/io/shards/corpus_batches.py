@@ -35,7 +35,7 @@ from errata.io.tokenising import (
 
 __all__ = ["BATCH", "BatchMaker", "CorpusBatch", "PartReading"]
 
-BATCH = 4096
+BATCH = 16_384
 CorpusBatch = tuple[Corpus, list[Hypotheses]]
 
 
