@@ -93,15 +93,20 @@ def test_lines_stand_where_line_feeds_end_them(text: str) -> None:
 
 
 def test_lines_are_made_as_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errata.spelling, "NEAR", 2)
-    made = []
+    monkeypatch.setattr(errata.spelling, "FIRST", 2)
+    monkeypatch.setattr(errata.spelling, "NEAR", 4)
+    made: list[int] = []
     true_strings = Spelled.strings
-    monkeypatch.setattr(
-        Spelled, "strings", lambda self: made.append(len(self)) or true_strings(self)
-    )
-    several = iter(Spelled(utf8(["a", "b", "c"])))
+
+    def counted(self: Spelled) -> list[str]:
+        made.append(len(self))
+        return true_strings(self)
+
+    monkeypatch.setattr(Spelled, "strings", counted)
+    letters = [chr(ord("a") + k) for k in range(12)]
+    several = iter(Spelled(utf8(letters)))
     assert (next(several), made) == ("a", [2])
-    assert (list(several), made) == (["b", "c"], [2, 1])
+    assert (list(several), made) == (letters[1:], [2, 4, 4, 2])
 
 
 def test_what_is_spelled_is_not_made_into_bytes_again() -> None:

@@ -122,15 +122,15 @@ def test_a_bootstrap_is_asked_for(files: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     "tiles",
     [
-        pytest.param(700, id="50,400 sentences"),
+        pytest.param(1_400, id="100,800 sentences"),
         pytest.param(13_900, id="1,000,800 sentences", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_memory_is_bounded(tmp_path: Path, tiles: int) -> None:
-    """Held, 50,000 sentences take 180 MB."""
+    """Held, 100,000 sentences of CoNLL-2014 take 218 MB."""
     write_tiled(tmp_path, tiles)
     files = ("--gold", str(tmp_path / "gold.m2"), str(tmp_path / "eager.txt"))
     given = ["score", *files, "-m", "m2", "--stream"]
     done = python_process(WEIGHED.format(arguments=given))
-    assert int(done.stderr.splitlines()[-1]) < (110 if tiles < 1000 else 250)
+    assert int(done.stderr.splitlines()[-1]) < (150 if tiles < 2000 else 250)

@@ -761,16 +761,20 @@ def test_sentences_that_turn_what_is_said_are_not_asked_for_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("errata.reduction.witnesses.TURNS", 4)
-    ones = []
-    one = ReadReferences.one
-    monkeypatch.setattr(ReadReferences, "one", lambda self, i: ones.append(i) or one(self, i))
+    asked_for = []
+    some = ReadReferences.some
+    monkeypatch.setattr(
+        ReadReferences,
+        "some",
+        lambda self, several: asked_for.append(several) or some(self, several),
+    )
     text = "\n\n".join(f"S a {k}\n{line('0 1')}" for k in range(600))
     ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
     outputs = [Hypotheses("A", ours.sources)]
     said = [Said("late", ("True",), ())]
     found = find_witnesses([Late()], ours, outputs, said)
     assert found == find_witnesses([Late()], theirs, outputs, said)
-    assert len(ones) < 200
+    assert len(asked_for) < 200
 
 
 # --- many ----------------------------------------------------------------------------------------
@@ -794,7 +798,7 @@ def test_one_sentence_of_many_that_are_given_is_found_at_once() -> None:
     corpus = scan_m2_text(text).corpus
     assert isinstance(corpus._later, ReadReferences)
     later = replace(corpus._later, given=Counting(corpus._later.given))
-    assert [later.one(i)[0].edits for i in (0, 1, 500)] == [
+    assert [each[0].edits for each in later.some([0, 1, 500])] == [
         corpus.references[i][0].edits for i in (0, 1, 500)
     ]
     assert Counting.looks == 0
