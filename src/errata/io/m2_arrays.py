@@ -64,7 +64,7 @@ class SentencesRead(NamedTuple):
     """
 
     sources: Spelled | list[str]
-    lines: list[int]
+    lines: NDArray[np.int64]
     shown: NDArray[np.uint8]
     references: ReadReferences
 
@@ -102,7 +102,7 @@ class Scanned:
         references.
         """
         sources, lines, shown, references = self.sentences
-        lines = [line + first_line for line in lines]
+        lines = lines + first_line
         flat = [(p, *each) for p, several in others.items() for each in several]
         if not flat:
             return SentencesRead(sources, lines, shown, references)
@@ -113,11 +113,9 @@ class Scanned:
         owners = np.flatnonzero(self.paragraphs[:, paragraphs.SOUND]).tolist()
         order = np.argsort([*owners, *(p for p, _, _, _ in flat)], kind="stable")
         every = [*sources, *checked.sources]
-        lines += [line for _, line, _, _ in flat]
-        numbers = order.tolist()
         return SentencesRead(
-            [every[i] for i in numbers],
-            [lines[i] for i in numbers],
+            [every[i] for i in order.tolist()],
+            np.append(lines, [line for _, line, _, _ in flat])[order],
             np.concatenate([shown, letters_in(checked.sources)])[order],
             references.beside(checked, order),
         )
@@ -142,7 +140,7 @@ def scan_part(data: Bytes, part: TextPart) -> Scanned | None:
     sources = texts_between(data, sound[:, paragraphs.BEGIN] + 2, sound[:, paragraphs.SOURCE_END])
     sentences = SentencesRead(
         sources,
-        sound[:, paragraphs.LINE].tolist(),
+        sound[:, paragraphs.LINE].astype(np.int64),
         letters_in(sources),
         ReadReferences.of(data, edits, part.begin),
     )
@@ -159,4 +157,4 @@ def joined_corpus(parts: Sequence[SentencesRead], name: str) -> tuple[Corpus, tu
         sources = tuple(chain.from_iterable(part.sources for part in parts))
     corpus = Corpus.made_later(sources, first.joined(*others), name)
     source_letters(corpus, np.concatenate([part.shown for part in parts]))
-    return corpus, tuple(chain.from_iterable(part.lines for part in parts))
+    return corpus, tuple(np.concatenate([part.lines for part in parts]).tolist())
