@@ -7,7 +7,7 @@ import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy, deepcopy
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from errata.data import (
+    LETTERS,
     Corpus,
     Edit,
     Hypotheses,
@@ -337,6 +338,10 @@ def test_an_output_read_as_bytes_is_like_any_other() -> None:
     for make in (copy, deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
         other = make(spelled_output())
         assert (other, len(other), other[1:]) == (plain, 3, plain[1:])
+    assert [each.name for each in fields(plain)] == ["system", "sentences", "edits"]
+    assert asdict(spelled_output()) == asdict(plain)
+    edited = Hypotheses("A", ("a",), ((Edit(0, 1, "b"),),))
+    assert pickle.loads(pickle.dumps(edited)) == edited
     # A part takes no more room than its sentences, however long the file was.
     long = Hypotheses.made_later("A", Spelled(utf8(["x" * 100_000, "y"])))
     assert len(pickle.dumps(long[1:])) < 1000
@@ -359,6 +364,7 @@ def test_sources_read_as_bytes_are_made_when_asked_for() -> None:
     assert corpus.vocabulary.words() == plain.vocabulary.words()
     part, same = corpus[1:], corpus.starting_at(5)
     assert "sources" not in vars(corpus) | vars(part) | vars(same)
+    assert LETTERS in same._derived  # not looked for once more
     assert (len(part), part.sources) == (2, ("Ça", "I"))
     assert corpus[::2].sources == ("He go .", "I")
     assert same.sources == corpus.sources == plain.sources == plain.spelled_sources

@@ -75,6 +75,21 @@ def test_texts_are_told_apart_with_strings_and_without(
                 assert strings(kept) == [x for x, y in pairs if x != y]
 
 
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+def test_every_byte_of_every_text_counts(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if way == "plain":
+        monkeypatch.setattr(errata.spelling, "words", load_pure("words"))
+    monkeypatch.setattr(errata.spelling, "NEAR", 2)
+    texts = ["abc"] * 5
+    for i in range(5):
+        for k in range(3):
+            others = [*texts]
+            others[i] = texts[i][:k] + "x" + texts[i][k + 1 :]
+            for a, b in ((texts, others), (Spelled(utf8(texts)), Spelled(utf8(others)))):
+                assert np.flatnonzero(differing(a, b)).tolist() == [i]
+                assert not all_alike(a, b)
+
+
 @given(TEXTS, st.integers(0, 9))
 def test_texts_in_the_same_bytes_are_joined(several: list[str], cut: int) -> None:
     spelled = Spelled(utf8(several))

@@ -15,7 +15,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -688,7 +688,7 @@ class Hypotheses:
     system: str
     sentences: tuple[str, ...]
     edits: tuple[tuple[Edit, ...], ...] | None = None
-    _spelled: Spelled | None = field(default=None, init=False, repr=False, compare=False)
+    _spelled: ClassVar[Spelled | None] = None  # of outputs that were read, an attribute of theirs
 
     def __post_init__(self) -> None:
         if self.edits is not None and len(self.edits) != len(self.sentences):

@@ -16,7 +16,7 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
-from errata.io.checks.characters import check_characters, check_corpus
+from errata.io.checks.characters import check_characters, check_corpus, check_gold_characters
 from errata.io.checks.conventions import check_conventions
 from errata.io.checks.likeness import likeness_of
 from errata.io.checks.lines import check_lines, look_no_more, was_looked_at
@@ -461,6 +461,25 @@ def test_the_same_output_was_looked_at_however_it_was_read() -> None:
         assert was_looked_at(corpus, second)
         assert not was_looked_at(corpus, second.without_sentences(59))
         assert not was_looked_at(corpus, Hypotheses("given", (*OUTPUT[:59], "another")))
+
+
+def test_an_output_is_kept_once_however_often_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("".join(f"{text}\n" for text in OUTPUT))
+    corpus = Corpus.from_texts(SOURCES)
+    for guard in (True, False, True):
+        read_hypotheses(path, corpus=corpus, guard=guard)
+    other = Hypotheses("other", SOURCES)
+    look_no_more(corpus, Hypotheses("out", OUTPUT), other)
+    assert was_looked_at(corpus, other)
+    assert len(corpus.derived("outputs looked at", list)) == 2
+
+
+def test_what_alternatives_alone_hold_is_found() -> None:
+    edit = Edit(0, 1, "b", alternatives=("b\u200b",))
+    corpus = Corpus(("a c",), ((Reference(0, (edit,)),),))
+    found = check_gold_characters(corpus, "gold", [7])
+    assert [(each.code, each.line) for each in found] == [("invisible-character", 7)]
 
 
 def test_whoever_scores_many_lines_read_as_bytes_makes_no_strings_of_them(tmp_path: Path) -> None:

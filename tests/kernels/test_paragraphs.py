@@ -122,6 +122,7 @@ def test_what_is_sound(kernel: ModuleType, text: str) -> None:
         f"S a b\n{X}\n{X}",
         f"S a b\n{line('0 1')}\n{line('0 1', 'y')}",
         f"S a b\n{line('0 0')}\n{line('0 0')}",
+        f"S a b\n{line('0 1', 'y')}\n{line('2 2')}\n{line('2 2')}",
         f"S a b\n{line('0 0', '-NONE-')}\n{line('0 0', '')}",
         f"S a b\n{line('0 0')}\n{line('0 0', 'y')}\n{line('0 0', 'z')}",
         f"S a b\n{line('0 0')}\n{line('0 0', 'y')}\n{line('0 0', 'x')}",

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import itertools
 import json
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -530,18 +531,29 @@ def test_the_best_choice_is_found_in_rounds(
     }
 
 
+class Circle:
+    """What is garbage as soon as nobody holds it, and has to be looked for."""
+
+    itself: Circle
+
+
 @pytest.mark.parametrize("frozen", [False, True])
 def test_what_the_caller_froze_stays_so_and_else_nothing_does(frozen: bool) -> None:
     corpus, systems = tiled(1)
-    before = gc.get_freeze_count()
-    assert not before
+    assert not gc.get_freeze_count()
     if frozen:
         gc.freeze()
+    circle = Circle()
+    circle.itself = circle
+    left = weakref.ref(circle)
+    del circle
     try:
         evaluate_batches([parse("m2")], [(corpus, systems)], resamples=0)
         with pytest.raises(ZeroDivisionError):
             evaluate_batches([parse("m2")], ((corpus, systems) for _ in [1 // 0]), resamples=0)
         assert bool(gc.get_freeze_count()) == frozen
+        gc.collect()
+        assert left() is None
     finally:
         gc.unfreeze()
     assert gc.isenabled()

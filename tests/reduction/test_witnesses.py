@@ -69,3 +69,14 @@ def test_places_of_annotators_are_known_where_they_agree(
     for place in range(corpus.most_references):
         there = {refs[place].annotator for refs in references if len(refs) > place}
         assert facts.places[place] == (there.pop() if len(there) == 1 else None)
+
+
+def test_a_sentence_shows_what_it_has_itself() -> None:
+    kinds = ["N", "V", "D"]
+    references = tuple((Reference(0, (Edit(0, 1, "x", kind),)),) for kind in kinds)
+    corpus = Corpus(("a", "b", "c"), references)
+    found = find_witnesses([], corpus, [Hypotheses("A", corpus.sources)], [])
+    shape = "(False, True, False)"  # edits and no text, and not implied
+    assert [each.shows for each in found] == [
+        ("references:1", shape, f"kind:{kind}") for kind in kinds
+    ]

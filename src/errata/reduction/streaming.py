@@ -87,7 +87,8 @@ def _swept(
     """The batches, with what earlier ones left behind cleared away once in a while."""
     # What was there before is left alone: to look at all that was imported takes longest.
     frozen = gc.get_freeze_count()
-    gc.freeze()
+    if not frozen:  # else what is garbage by now would stay frozen with what somebody else froze
+        gc.freeze()
     try:
         with circles_left():
             for number, batch in enumerate(batches, 1):

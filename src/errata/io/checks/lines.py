@@ -119,7 +119,9 @@ def was_looked_at(corpus: Corpus, hypotheses: Hypotheses) -> bool:
 
 def look_no_more(corpus: Corpus, *systems: Hypotheses) -> None:
     """Keep with a corpus that these outputs were compared with it."""
-    _looked_at(corpus).extend(system.spelled for system in systems)
+    for system in systems:
+        if not was_looked_at(corpus, system):  # each of them keeps its text
+            _looked_at(corpus).append(system.spelled)
 
 
 def _looked_at(corpus: Corpus) -> list[Sequence[str]]:
