@@ -17,7 +17,7 @@ from errata.errors import InputError
 from errata.kernels import letters, maxmatch
 from errata.metrics.m2.release_3_2 import concerned, proposed_edits
 from errata.numbers import Bools, Ints
-from errata.spelling import Spelled
+from errata.spelling import some_of
 
 __all__ = [
     "GoldEdits",
@@ -180,11 +180,7 @@ def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], NDArray[
         texts = _with_others(list(texts), main.tolist(), others)
         many[list(others)] += list(map(len, others.values()))
     elif not main.all():
-        texts = (
-            texts.taken(main)
-            if isinstance(texts, Spelled)
-            else list(itertools.compress(texts, main.tolist()))
-        )
+        texts = some_of(texts, main)
     return texts, begins(many[stay])
 
 
