@@ -236,6 +236,11 @@ def looks_around(dask_worker: Any) -> tuple[dict[str, Any], float, dict[str, str
     return told, dask_worker.periodic_callbacks["tick"].callback_time, dict(os.environ)
 
 
+def imported_before_work() -> set[str]:
+    """The modules that a worker of Dask has, of all that the one it was forked from had."""
+    return {*sys.modules}
+
+
 class TestDask:
     @pytest.fixture(autouse=True)
     def _there(self) -> None:
@@ -262,6 +267,27 @@ class TestDask:
         assert ticks == 500  # milliseconds, of a clock that runs
         assert "MALLOC_TRIM_THRESHOLD_" not in environment
         assert environment["OMP_NUM_THREADS"] == "1"
+
+    def test_its_workers_are_forked_from_one_process_that_imports_what_they_need(self) -> None:
+        with dask_client(workers=2) as client:
+            parents = {*client.run(os.getppid).values()}
+            known = client.run(imported_before_work).values()
+        assert len(parents) == 1
+        assert os.getpid() not in parents
+        for modules in known:
+            assert {"distributed", "errata.cluster.counting", "numpy"} <= modules
+            assert "pandas" not in modules  # as Dask would have it, where it is installed
+
+    def test_its_workers_have_the_environment_of_now(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with dask_client(workers=1):
+            pass  # by now there is the process that workers are forked from
+        monkeypatch.setenv("ERRATA_NEW_HERE", "since then")
+        with dask_client(workers=1) as client:
+            assert [*client.run(os.getenv, "ERRATA_NEW_HERE").values()] == ["since then"]
+
+    def test_several_clusters_are_there_at_once(self) -> None:
+        with dask_client(workers=1) as one, dask_client(workers=1) as other:
+            assert one.submit(abs, -1).result() == other.submit(abs, -1).result()
 
     def test_nothing_listens_but_on_the_loopback_address(self) -> None:
         with dask_client(workers=1) as client:

@@ -6,6 +6,7 @@ on a public interface: the embedded scheduler and its workers use the loopback a
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from errata import __version__
 from errata.cluster.counting import ShardRecord, run_task
 from errata.cluster.crew import LIFE_SECONDS
 from errata.cluster.manifest import Manifest
-from errata.cluster.worker import Warned, plan_here, warn_again, with_warnings
+from errata.cluster.worker import Warned, deaf_to_interrupts, plan_here, warn_again, with_warnings
 from errata.errors import ErrataError, InputError, MissingExtraError
 from errata.io.folders import open_folder
 
@@ -29,6 +30,8 @@ WORKER_SECONDS = 60  # that a scheduler may have no worker before it is given up
 LOOK_SECONDS = 5.0  # between two looks whether the scheduler is there
 # Run by each worker of ours: an interrupt from the terminal is told of once, by who started them.
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 SETTINGS = {
     "distributed.scheduler.allowed-failures": RETRIES,
     "distributed.comm.timeouts.connect": "30s",
@@ -43,13 +46,9 @@ SETTINGS = {
     "distributed.worker.memory.monitor-interval": "1s",
     # Without Dask's MALLOC_TRIM_THRESHOLD_, with which every array of a batch is asked of the
     # system anew: nine times the page faults, and a tenth of the time of a task.
-    "distributed.nanny.pre-spawn-environ": {
-        "OMP_NUM_THREADS": 1,
-        "OPENBLAS_NUM_THREADS": 1,
-        "MKL_NUM_THREADS": 1,
-    },
+    "distributed.nanny.pre-spawn-environ": ONE_THREAD,
+    "distributed.worker.multiprocessing-method": "forkserver" if FORKS else "spawn",
 }
-
 
 _plans: dict[str, Manifest] = {}
 
@@ -106,7 +105,6 @@ def dask_client(
         from distributed import Client, LocalCluster
     except ImportError:
         raise MissingExtraError("Dask distributed", "pip install 'errata[scale]'") from None
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # which workers inherit
     patience = {"distributed.scheduler.worker-ttl": f"{life:g}s"}  # five minutes by default
     with dask.config.set({**SETTINGS, **patience}):
         if scheduler is not None:
@@ -124,17 +122,40 @@ def dask_client(
                 _same_versions(client, scheduler)
                 yield client
             return
+        os.environ.update(ONE_THREAD)  # as Dask does, only before the first worker's imports
+        if FORKS:
+            _import_once()
         cluster = LocalCluster(
             n_workers=workers or os.cpu_count() or 1,
             threads_per_worker=1,  # kernels let the GIL go, reading does not
             processes=True,
             host=LOOPBACK,
-            dashboard_address=None,
+            # No dashboard; what is served for want of one has a port of its own in every run.
+            dashboard_address=f"{LOOPBACK}:0",
+            scheduler_kwargs={"dashboard": False},
             silence_logs=50,
             preload=[DEAF],
+            env=dict(os.environ),  # as it is now, and not as it was for the first cluster
         )
         with cluster, Client(cluster, set_as_default=False) as client:
             yield client
+
+
+def _import_once() -> None:
+    """Start the process that workers are forked from: what they need is imported there, once.
+
+    It has one thread and none of our locks. By itself Dask would have it import all packages that
+    Dask knows, and this process too: pandas alone takes as long as all else.
+    """
+    from multiprocessing import forkserver
+
+    from distributed import utils
+
+    if hasattr(utils, "_forkserver_preload_set"):
+        utils._forkserver_preload_set = True
+    forkserver.set_forkserver_preload([__name__, "distributed"])
+    with deaf_to_interrupts():
+        forkserver.ensure_running()
 
 
 def _security(certificates: tuple[str, str, str] | None) -> Any:
