@@ -839,3 +839,22 @@ def test_columns_are_known_by_either_kernel() -> None:
     plain = load_pure("paragraphs")
     for name in ("LINE", "BEGIN", "END", "SOURCE_END", "SOUND", "OWNER", "ANNOTATOR", "START"):
         assert getattr(paragraphs, name) == getattr(plain, name)
+
+
+def test_odd_characters_of_alternatives_stand_behind_those_of_their_corrections() -> None:
+    text = "\n\n".join(
+        [
+            "S a b\n" + line("0 1", "x||y\u200by||z\x07z") + "\n" + line("1 2", "u\u2060u"),
+            "S c d\n" + line("0 1", "w\u200dw||v\u200cv"),
+        ]
+    )
+    file = scan_m2_text(text)
+    found = check_gold_characters(file.corpus, "gold.m2", file.lines)
+    assert [(f.line, f.problem.split()[-1]) for f in found] == [
+        (1, "U+200B"),
+        (1, "U+0007"),
+        (1, "U+2060"),
+        (5, "U+200D"),
+        (5, "U+200C"),
+    ]
+    assert {f.code for f in found} == {"invisible-character"}

@@ -129,16 +129,18 @@ def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> 
         corpus.spelled_sources, path, numbers=numbers, shown=source_letters(corpus)
     )
     places, words = corpus.edit_places, corpus.edit_words
-    texts, shown = words.corrections, words.letters
-    if not words.alternatives and not (shown & ODD).any():
+    several, many = words.alternatives, len(words.corrections)
+    others = list(chain.from_iterable(several.values()))
+    behind = np.repeat(np.array([*several], np.int64), [*map(len, several.values())])
+    owners = np.append(np.arange(many), behind)
+    shown = np.append(words.letters, letters_in(others))
+    odd = np.flatnonzero(shown & ODD)
+    if not len(odd):
         return findings
+    odd = odd[np.argsort(owners[odd], kind="stable")]  # alternatives behind their corrections
+    texts = [words.corrections[k] if k < many else others[k - many] for k in odd.tolist()]
     lines = np.repeat(np.asarray(numbers, np.int64), np.diff(places.at[places.first]))
-    if words.alternatives:
-        several = list(map(words.replacements, range(len(texts))))
-        lines = np.repeat(lines, list(map(len, several)))
-        texts = list(chain.from_iterable(several))
-        shown = letters_in(texts)
-    return findings + check_characters(texts, path, numbers=lines, shown=shown)
+    return findings + check_characters(texts, path, numbers=lines[owners[odd]], shown=shown[odd])
 
 
 def _check_edit(
