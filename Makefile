@@ -6,6 +6,9 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 BUILD  := pyproject.toml setup.py $(wildcard src/errata/kernels/*.py)
 CODE   := src tests bench docs .ci setup.py
 
+# Where it is set, each of the thousands of processes that tests start would compile every module.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo said test quick check docs bench mutants sanitize lock kept clean help
 
 help:           ## Show what can be made
