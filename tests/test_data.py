@@ -27,6 +27,7 @@ from errata.data import (
     short_names,
 )
 from errata.errors import InputError
+from errata.evaluation import evaluate
 from errata.io.m2 import scan_m2_text
 from errata.spelling import Spelled, utf8
 from errata.workers import in_order
@@ -143,6 +144,37 @@ def test_corpora_can_be_cut() -> None:
     small = corpus[:3]
     assert small.batches == (small,)
     assert not corpus.has_gold_edits
+
+
+M2_TEXT = (
+    "S He go home\nA 1 2|||V|||goes||went|||REQUIRED|||-NONE-|||0\n"
+    "A 2 2|||P|||to|||REQUIRED|||-NONE-|||1\n\nS Hi\n"
+)
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        Corpus.from_texts(["He go ."], [["He goes ."], ["He went ."]], name="texts"),
+        scan_m2_text(M2_TEXT, name="read").corpus,
+        scan_m2_text(M2_TEXT).corpus[1:].starting_at(1).in_documents(["letter"]),
+        scan_m2_text(M2_TEXT).corpus.without_sentences(0),
+        scan_m2_text(M2_TEXT).corpus.keep_annotators(1),
+    ],
+)
+def test_corpora_can_be_copied_and_sent_elsewhere(corpus: Corpus) -> None:
+    hypotheses = Hypotheses("A", ("He goes to home",) * len(corpus))
+    wanted = evaluate("m2", corpus, hypotheses, guard=False, resamples=10)
+    for make in (copy, deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
+        other = make(corpus)
+        assert other == corpus
+        assert repr(other) == repr(corpus)
+        for name in ("documents", "first", "whole", "skipped", "kept"):
+            assert getattr(other, name) == getattr(corpus, name)
+        # Of what is numbered here nothing is known there, where words get other numbers.
+        assert other.vocabulary is not corpus.vocabulary
+        again = evaluate("m2", other, hypotheses, guard=False, resamples=10)
+        assert (again["A"], again.signature) == (wanted["A"], wanted.signature)
 
 
 def test_documents_can_be_named_later() -> None:

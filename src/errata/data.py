@@ -11,8 +11,8 @@ import hashlib
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
@@ -424,6 +424,11 @@ class Corpus:
         every = range(len(self))
         return self._later.some([every[i] for i in sentences])
 
+    def __reduce__(self) -> tuple[Callable[[], Corpus], tuple[()]]:
+        # Elsewhere all that follows from it is made anew, by words that are numbered anew.
+        given = [each.name for each in fields(self) if each.init and each.name != "vocabulary"]
+        return partial(type(self), **{name: getattr(self, name) for name in given}), ()
+
     def __len__(self) -> int:
         return len(self.spelled_sources)
 
@@ -486,7 +491,8 @@ class Corpus:
 
     def _copied(self, **changes: Any) -> Corpus:
         """A copy, and not `replace`: what was checked of the whole holds for it."""
-        other = copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         fresh = {"_derived": {}, "_locks": {}, "_deriving": threading.Lock()}
         for name, value in (changes | fresh).items():
             object.__setattr__(other, name, value)

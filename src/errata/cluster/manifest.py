@@ -14,7 +14,7 @@ from errata import __version__
 from errata.errors import InputError
 from errata.io.digests import file_digests
 from errata.io.folders import Folder
-from errata.io.shards import Shard, ShardedInputs
+from errata.io.shards import BATCH, Shard, ShardedInputs
 from errata.io.strict_json import decode_json
 from errata.metrics import parse
 from errata.metrics.beside import files_beside
@@ -22,7 +22,6 @@ from errata.parameters import require
 from errata.resampling import BootstrapKind
 
 __all__ = [
-    "BATCH_SENTENCES",
     "MANIFEST",
     "Manifest",
     "PlannedSet",
@@ -37,7 +36,6 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 FORMAT = "errata run 1"
-BATCH_SENTENCES = 16_384
 _REMEDY = "plan the run anew (errata scale plan), or give the folder of a run"
 
 
@@ -70,7 +68,7 @@ class Wanted:
     resamples: int = 1000
     seed: int = 0
     bootstrap: BootstrapKind = "auto"
-    batch: int = BATCH_SENTENCES  # sentences a worker holds at a time; models see texts by it
+    batch: int = BATCH  # sentences a worker holds at a time; models see texts by it
     files: tuple[tuple[str, str], ...] = ()  # that metrics read beside the corpus, by SHA-256
 
     def with_files(self) -> Wanted:

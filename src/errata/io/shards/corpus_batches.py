@@ -35,7 +35,7 @@ from errata.io.tokenising import (
 
 __all__ = ["BATCH", "BatchMaker", "CorpusBatch", "PartReading"]
 
-BATCH = 16_384
+BATCH = 16_384  # sentences that a stream, or a task of a run, holds at a time
 CorpusBatch = tuple[Corpus, list[Hypotheses]]
 
 
