@@ -2,10 +2,11 @@
 
     python bench/bench_human.py [JUDGMENTS.xml] [--largest N]
 
-Without a file only the synthetic curve is measured: JSONL files of 10,000 to N judgments (default
-10,000,000; each ranks two to five outputs of eight systems) are written to a temporary folder,
-then read, compared and ranked by `errata rank` in a process of its own, whose peak memory is
-printed. Times are wall-clock; processor time shows what a busy machine hides.
+Without a file the published judgments are those of CoNLL-2014 in $ERRATA_DATA, or else in
+../shared/data/github, if they are there. For the synthetic curve JSONL files of 10,000 to N
+judgments (default 10,000,000; each ranks two to five outputs of eight systems) are written to a
+temporary folder, then read, compared and ranked by `errata rank` in a process of its own, whose
+peak memory is printed. Times are wall-clock; processor time shows what a busy machine hides.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from common import usual_folder
 
 from errata.human import compare, parse_ranker, rank
 from errata.human.agreement import judge_agreement
@@ -122,6 +125,7 @@ if __name__ == "__main__":
     parser.add_argument("judgments", nargs="?")
     parser.add_argument("--largest", type=int, default=10_000_000)
     arguments = parser.parse_args()
-    if arguments.judgments:
-        published(arguments.judgments)
+    usual = sorted(usual_folder().glob("grammatical/evaluation/*/data/judgments.xml"))
+    for path in [arguments.judgments] if arguments.judgments else usual:
+        published(str(path))
     curve(arguments.largest)

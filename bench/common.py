@@ -16,8 +16,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def data_folder() -> Path:
-    """The data sets: the first argument, $ERRATA_DATA, or ../shared/data/github."""
-    named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ERRATA_DATA")
+    """The data sets: the first argument, or the usual folder."""
+    return Path(sys.argv[1]) if len(sys.argv) > 1 else usual_folder()
+
+
+def usual_folder() -> Path:
+    """The data sets where nobody says: $ERRATA_DATA, or ../shared/data/github."""
+    named = os.environ.get("ERRATA_DATA")
     return Path(named) if named else ROOT.parent / "shared" / "data" / "github"
 
 
