@@ -428,3 +428,11 @@ def test_running_uncompiled_is_said_once(
     assert done.returncode == code
     assert done.stderr.count("the kernels run uncompiled") == 1
     assert "uncompiled" not in done.stdout
+
+
+def test_an_error_without_words_is_called_by_its_kind(capfd: pytest.CaptureFixture[str]) -> None:
+    """As a library raises them that waited in vain."""
+    from errata.cli.running import _failed
+
+    assert _failed(TimeoutError()) == 2
+    assert capfd.readouterr().err == "errata: output: TimeoutError\n"

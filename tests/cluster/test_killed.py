@@ -285,6 +285,33 @@ class TestDask:
         with dask_client(workers=1) as client:
             assert [*client.run(os.getenv, "ERRATA_NEW_HERE").values()] == ["since then"]
 
+    def test_the_environment_here_stays_as_it_was(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OMP_NUM_THREADS", "4")
+        monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+        before = dict(os.environ)
+        with dask_client(workers=1) as client:
+            [there] = client.run(lambda: dict(os.environ)).values()
+        assert dict(os.environ) == before
+        assert {name: there[name] for name in dask_engine.ONE_THREAD} == dask_engine.ONE_THREAD
+
+    def test_an_interrupt_waits_until_a_cluster_is_there_that_can_be_closed(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import distributed
+
+        made: list[Any] = []
+
+        class Interrupted(distributed.LocalCluster):
+            def __init__(self, **settings: Any) -> None:
+                os.kill(os.getpid(), signal.SIGINT)
+                super().__init__(**settings)
+                made.append(self)
+
+        monkeypatch.setattr(distributed, "LocalCluster", Interrupted)
+        with pytest.raises(KeyboardInterrupt), dask_client(workers=1):
+            pytest.fail("it goes on")
+        assert [each.status.name for each in made] == ["closed"]
+
     def test_several_clusters_are_there_at_once(self) -> None:
         with dask_client(workers=1) as one, dask_client(workers=1) as other:
             assert one.submit(abs, -1).result() == other.submit(abs, -1).result()

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -584,6 +584,35 @@ def test_a_task_whose_sentences_are_not_to_blame_is_given_up(tmp_path: Path) -> 
     with pytest.raises(InputError, match=r"task 2: 9 workers .*no sentence.*--shard-size"):
         list(run_processes(crew, manifest, [2], lost=lost.append))
     assert len(lost) == 9
+
+
+class LateCrew(FakeCrew):
+    """Workers of which so many end before they begin; those of one task also while they count."""
+
+    def __init__(self, ends: Iterable[bool]) -> None:
+        super().__init__()
+        self.ends = iter(ends)  # whether each ended before it began; then all is well
+
+    def answers(self, _: float) -> Iterator[tuple[WorkOrder, object]]:
+        order = self.orders.pop()
+        match next(self.ends, None):
+            case None:
+                yield order, ShardRecord("", order.task, 20, {})
+            case before:
+                yield order, WorkerLostError(order.task, "ended", began=not before)
+
+
+def test_workers_that_never_begin_are_told_and_no_sentence_is_blamed(tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in")
+    _, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
+    lost: list[WorkerLostError] = []
+    # Three that began would have the task looked into, and five in a row that did not are refused.
+    crew: Any = LateCrew([True] * 4 + [False] + [True] * 4 + [False])
+    (record,) = run_processes(crew, manifest, [0], lost=lost.append)
+    assert (record.left_out, len(lost)) == ((), 10)
+    crew = LateCrew([True] * 5)
+    with pytest.raises(InputError, match=r"5 worker processes in a row .*__main__"):
+        list(run_processes(crew, manifest, [0]))
 
 
 def test_cleaning_leaves_the_result(tmp_path: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from errata.cluster import crew
 from errata.cluster.crew import Crew, run_processes
-from errata.cluster.worker import WorkOrder
+from errata.cluster.worker import WorkOrder, interrupted_later
 from errata.errors import InputError
 from run_folders import planned, tiled_sample
 
@@ -78,3 +81,67 @@ def test_a_worker_that_starts_is_waited_for(
         (worker,) = workers._workers
         while not worker.began:
             assert list(workers.answers(0.01)) == [] or worker.began
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals interrupt otherwise there")
+def test_an_interrupt_may_wait_and_a_second_one_does_not() -> None:
+    reached: list[int] = []
+
+    def interrupted(times: int, error: Exception | None = None) -> None:
+        with interrupted_later():
+            for time in range(times):
+                os.kill(os.getpid(), signal.SIGINT)
+                reached.append(time)
+            if error is not None:
+                raise error
+
+    usual = signal.getsignal(signal.SIGINT)
+    interrupted(0)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(1)
+    assert reached == [0]
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(2)
+    assert reached == [0, 0]
+    with pytest.raises(ValueError, match="another"):
+        interrupted(1, ValueError("another"))
+    assert signal.getsignal(signal.SIGINT) is usual
+    with ThreadPoolExecutor(1) as pool:  # a thread that nobody interrupts
+        pool.submit(interrupted, 0).result()
+
+
+UNGUARDED = """
+import sys
+from errata.cluster.driving import finish_run, planned_run
+from errata.cluster.engines import EngineSettings
+from errata.io.folders import LocalFolder
+
+folder = LocalFolder(sys.argv[1])
+finish_run(folder, planned_run(folder), EngineSettings(sys.argv[2], workers=1))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [
+        ("local", "5 worker processes in a row ended before they began"),
+        ("dask", "the workers of Dask do not start"),
+    ],
+)
+def test_a_script_without_a_guard_is_told_what_it_lacks(
+    tmp_path: Path, engine: str, told: str
+) -> None:
+    """Every worker would run the script again, and start workers."""
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    files = tiled_sample(tmp_path / "in", 1, ("eager",))
+    planned(tmp_path / "run", files, "m2")
+    program = tmp_path / "unguarded.py"
+    program.write_text(UNGUARDED)
+    run = [sys.executable, str(program), str(tmp_path / "run"), engine]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert told in last
+    assert "below if __name__ == '__main__':, in a file" in last

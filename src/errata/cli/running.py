@@ -152,7 +152,7 @@ def _failed(error: BaseException) -> int:
         case OSError():
             name = error.filename  # which some libraries put a number into
             place = os.fsdecode(name) if isinstance(name, str | bytes) else "output"
-            _say(f"{place}: {error.strerror or error}")
+            _say(f"{place}: {error.strerror or str(error) or type(error).__name__}")
             _drop("stdout")
         case MemoryError():
             _say(

@@ -17,7 +17,7 @@ from typing import Any
 
 from errata.cluster.counting import ShardRecord
 from errata.cluster.manifest import Manifest
-from errata.cluster.worker import WorkOrder, deaf_to_interrupts, do_orders, warn_again
+from errata.cluster.worker import GUARDED, WorkOrder, deaf_to_interrupts, do_orders, warn_again
 from errata.errors import InputError
 
 __all__ = ["DEATHS", "LIFE_SECONDS", "Crew", "WorkerLostError", "places_that_kill", "run_processes"]
@@ -25,15 +25,16 @@ __all__ = ["DEATHS", "LIFE_SECONDS", "Crew", "WorkerLostError", "places_that_kil
 DEATHS = 3  # of workers with one task, before it is looked into
 LOOKS = 3  # into a task in vain, no sentence of it ending a worker, before it is given up
 LIFE_SECONDS = 60.0  # without a sign of life, after which a worker counts as dead
+STARTS = 5  # of workers in a row that ended before they began, before that is said
 START_SECONDS = 60.0  # that a new process has for its first one: it gives none while it starts
 
 
 class WorkerLostError(InputError):
-    """A worker ended while it worked on a task."""
+    """A worker ended while it worked on a task, or before it ``began`` to."""
 
-    def __init__(self, task: int, why: str) -> None:
+    def __init__(self, task: int, why: str, *, began: bool = True) -> None:
         super().__init__(f"task {task}: the worker {why}", remedy="run the same command again")
-        self.task = task
+        self.task, self.began = task, began
 
 
 @dataclass
@@ -152,7 +153,7 @@ class Crew:
         worker.end()
         self._workers.remove(worker)
         if worker.asked is not None:
-            yield worker.asked, WorkerLostError(worker.asked.task, why)
+            yield worker.asked, WorkerLostError(worker.asked.task, why, began=worker.began)
 
 
 def run_processes(
@@ -172,15 +173,16 @@ def run_processes(
     waiting = deque(WorkOrder(task) for task in tasks)
     deaths: Counter[int] = Counter()
     looks: Counter[int] = Counter()  # in vain
-    gone = left_out
+    gone, starts = left_out, _Starts()
     while waiting or crew.busy:
         while waiting and crew.free:
             crew.ask(waiting.popleft())
         for asked, answer in crew.answers(1.0):
+            starts.heard(answer)
             if isinstance(answer, WorkerLostError):
                 if lost is not None:
                     lost(answer)
-                deaths[asked.task] += 1
+                deaths[asked.task] += answer.began
                 if deaths[asked.task] >= DEATHS:
                     deaths[asked.task] = 0
                     before = len(asked.left_out)
@@ -195,6 +197,23 @@ def run_processes(
             else:
                 assert isinstance(answer, ShardRecord)
                 yield answer
+
+
+class _Starts:
+    """How many workers in a row ended before they began; as many as `STARTS` are refused."""
+
+    def __init__(self) -> None:
+        self._in_vain = 0
+
+    def heard(self, answer: object) -> None:
+        if not isinstance(answer, WorkerLostError) or answer.began:
+            self._in_vain = 0
+            return
+        self._in_vain += 1
+        if self._in_vain >= STARTS:
+            raise InputError(
+                f"{STARTS} worker processes in a row ended before they began", remedy=GUARDED
+            )
 
 
 def _refuse_endless(task: int, looks: int) -> None:
@@ -235,11 +254,16 @@ def _without_killers(
 
 def _survives(crew: Crew, asked: WorkOrder, start: int, stop: int) -> bool:
     """Whether a worker that counts a stretch of a shard, without what is left out, lives."""
-    crew.ask(asked._replace(stretch=(start, stop)))
+    order, starts = asked._replace(stretch=(start, stop)), _Starts()
+    crew.ask(order)
     while True:
         for _, answer in crew.answers(1.0):
+            starts.heard(answer)
             if isinstance(answer, WorkerLostError):
-                return False
+                if answer.began:
+                    return False
+                crew.ask(order)
+                continue
             if isinstance(answer, BaseException):
                 raise answer
             return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -17,7 +17,15 @@ from errata import __version__
 from errata.cluster.counting import ShardRecord, run_task
 from errata.cluster.crew import LIFE_SECONDS
 from errata.cluster.manifest import Manifest
-from errata.cluster.worker import Warned, deaf_to_interrupts, plan_here, warn_again, with_warnings
+from errata.cluster.worker import (
+    GUARDED,
+    Warned,
+    deaf_to_interrupts,
+    interrupted_later,
+    plan_here,
+    warn_again,
+    with_warnings,
+)
 from errata.errors import ErrataError, InputError, MissingExtraError
 from errata.io.folders import open_folder
 
@@ -46,7 +54,7 @@ SETTINGS = {
     "distributed.worker.memory.monitor-interval": "1s",
     # Without Dask's MALLOC_TRIM_THRESHOLD_, with which every array of a batch is asked of the
     # system anew: nine times the page faults, and a tenth of the time of a task.
-    "distributed.nanny.pre-spawn-environ": ONE_THREAD,
+    "distributed.nanny.pre-spawn-environ": {} if FORKS else ONE_THREAD,
     "distributed.worker.multiprocessing-method": "forkserver" if FORKS else "spawn",
 }
 
@@ -122,22 +130,29 @@ def dask_client(
                 _same_versions(client, scheduler)
                 yield client
             return
-        os.environ.update(ONE_THREAD)  # as Dask does, only before the first worker's imports
-        if FORKS:
-            _import_once()
-        cluster = LocalCluster(
-            n_workers=workers or os.cpu_count() or 1,
-            threads_per_worker=1,  # kernels let the GIL go, reading does not
-            processes=True,
-            host=LOOPBACK,
-            # No dashboard; what is served for want of one has a port of its own in every run.
-            dashboard_address=f"{LOOPBACK}:0",
-            scheduler_kwargs={"dashboard": False},
-            silence_logs=50,
-            preload=[DEAF],
-            env=dict(os.environ),  # as it is now, and not as it was for the first cluster
-        )
-        with cluster, Client(cluster, set_as_default=False) as client:
+        with ExitStack() as open_ones:
+            with interrupted_later():  # half of a cluster could not be closed
+                if FORKS:
+                    _import_once()
+                try:
+                    cluster = LocalCluster(
+                        n_workers=workers or os.cpu_count() or 1,
+                        threads_per_worker=1,  # kernels let the GIL go, reading does not
+                        processes=True,
+                        host=LOOPBACK,
+                        # No dashboard; what is served for want of one has a free port.
+                        dashboard_address=f"{LOOPBACK}:0",
+                        scheduler_kwargs={"dashboard": False},
+                        silence_logs=50,
+                        preload=[DEAF],
+                        env={**os.environ, **ONE_THREAD},  # as it may have become since the first
+                    )
+                except RuntimeError as error:
+                    raise InputError(
+                        f"the workers of Dask do not start: {error}", remedy=GUARDED
+                    ) from None
+                open_ones.enter_context(cluster)
+                client = open_ones.enter_context(Client(cluster, set_as_default=False))
             yield client
 
 
@@ -154,8 +169,15 @@ def _import_once() -> None:
     if hasattr(utils, "_forkserver_preload_set"):
         utils._forkserver_preload_set = True
     forkserver.set_forkserver_preload([__name__, "distributed"])
-    with deaf_to_interrupts():
-        forkserver.ensure_running()
+    ours = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
+    os.environ.update(ONE_THREAD)  # for it, not for us
+    try:
+        with deaf_to_interrupts():
+            forkserver.ensure_running()
+    finally:
+        for name in ONE_THREAD:
+            del os.environ[name]
+        os.environ.update(ours)
 
 
 def _security(certificates: tuple[str, str, str] | None) -> Any:

@@ -22,10 +22,12 @@ from errata.errors import DataWarning, ErrataError, InputError
 from errata.io.folders import Folder, open_folder
 
 __all__ = [
+    "GUARDED",
     "Warned",
     "WorkOrder",
     "deaf_to_interrupts",
     "do_orders",
+    "interrupted_later",
     "plan_here",
     "warn_again",
     "warnings_once",
@@ -33,6 +35,11 @@ __all__ = [
 ]
 
 ALIVE_SECONDS = 1.0
+# What is to be done where new processes do not get to work.
+GUARDED = (
+    "look at what they printed; a script that starts workers does so below "
+    "if __name__ == '__main__':, in a file"
+)
 
 
 class WorkOrder(NamedTuple):
@@ -100,6 +107,35 @@ def deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def interrupted_later() -> Iterator[None]:
+    """Let an interrupt wait until this is over, as what it would leave half done; not a second one.
+
+    Only the main thread is interrupted; in others nothing is to be done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = False
+    before = signal.getsignal(signal.SIGINT)
+
+    def noted(*_: object) -> None:
+        nonlocal came
+        if came:
+            raise KeyboardInterrupt
+        came = True
+
+    if callable(before):
+        signal.signal(signal.SIGINT, noted)
+    try:
+        yield
+    finally:
+        if callable(before):
+            signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
+
+
 def plan_here(folder: Folder, digest: str | None = None) -> Manifest:
     """The plan of a run, as a worker finds it in its folder: this one, if a digest is given."""
     found = read_manifest(folder)
@@ -125,6 +161,7 @@ def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> No
         with turn:
             channel.send((word, content))
 
+    send("alive", None)  # so that whoever asked can tell its end from one before it began
     threading.Thread(target=_live, args=(send,), daemon=True).start()
     manifest: Manifest | None = None
     while True:

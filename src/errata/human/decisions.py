@@ -45,7 +45,7 @@ class OutputPairs:
     def __len__(self) -> int:
         return len(self.key)
 
-    @property
+    @cached_property
     def keys(self) -> tuple[tuple[int, str, str], ...]:
         """The sentence and the two outputs of every key, written out."""
         sentences, names = self.sentences, self.names
