@@ -110,7 +110,7 @@ def dask_client(
     """
     try:
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise MissingExtraError("Dask distributed", "pip install 'errata[scale]'") from None
     patience = {"distributed.scheduler.worker-ttl": f"{life:g}s"}  # five minutes by default
@@ -130,30 +130,39 @@ def dask_client(
                 _same_versions(client, scheduler)
                 yield client
             return
-        with ExitStack() as open_ones:
-            with interrupted_later():  # half of a cluster could not be closed
-                if FORKS:
-                    _import_once()
-                try:
-                    cluster = LocalCluster(
-                        n_workers=workers or os.cpu_count() or 1,
-                        threads_per_worker=1,  # kernels let the GIL go, reading does not
-                        processes=True,
-                        host=LOOPBACK,
-                        # No dashboard; what is served for want of one has a free port.
-                        dashboard_address=f"{LOOPBACK}:0",
-                        scheduler_kwargs={"dashboard": False},
-                        silence_logs=50,
-                        preload=[DEAF],
-                        env={**os.environ, **ONE_THREAD},  # as it may have become since the first
-                    )
-                except RuntimeError as error:
-                    raise InputError(
-                        f"the workers of Dask do not start: {error}", remedy=GUARDED
-                    ) from None
-                open_ones.enter_context(cluster)
-                client = open_ones.enter_context(Client(cluster, set_as_default=False))
+        with _own_cluster(workers or os.cpu_count() or 1) as client:
             yield client
+
+
+@contextmanager
+def _own_cluster(workers: int) -> Iterator[Any]:
+    """A client of a cluster of processes on this machine, which ends with it."""
+    from distributed import Client, LocalCluster
+
+    with ExitStack() as opened:
+        with interrupted_later():  # half of a cluster could not be closed
+            if FORKS:
+                _import_once()
+            try:
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,  # kernels let the GIL go, reading does not
+                    processes=True,
+                    host=LOOPBACK,
+                    # No dashboard; what is served for want of one has a free port.
+                    dashboard_address=f"{LOOPBACK}:0",
+                    scheduler_kwargs={"dashboard": False},
+                    silence_logs=50,
+                    preload=[DEAF],
+                    env={**os.environ, **ONE_THREAD},  # as it may have become since the first
+                )
+            except RuntimeError as error:
+                raise InputError(
+                    f"the workers of Dask do not start: {error}", remedy=GUARDED
+                ) from None
+            opened.enter_context(cluster)
+            client = opened.enter_context(Client(cluster, set_as_default=False))
+        yield client
 
 
 def _import_once() -> None:

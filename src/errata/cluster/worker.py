@@ -109,7 +109,7 @@ def deaf_to_interrupts() -> Iterator[None]:
 
 @contextmanager
 def interrupted_later() -> Iterator[None]:
-    """Let an interrupt wait until this is over, as what it would leave half done; not a second one.
+    """Let an interrupt wait for what it would leave half done; a second one does not wait.
 
     Only the main thread is interrupted; in others nothing is to be done.
     """
