@@ -19,9 +19,9 @@ from errata.evaluation.contract import MANY
 from errata.io import read_hypotheses
 from errata.io.checks.lines import unlike_lines
 from errata.metrics import parse
-from errata.metrics.base import join_counts
+from errata.metrics.base import Before, join_counts
 from errata.metrics.m2 import M2
-from errata.numbers import bootstrap_weights
+from errata.numbers import Floats, Ints, bootstrap_weights
 from errata.parameters import About
 from errata.resampling import bootstrap
 from errata.testing import example_corpus, example_systems
@@ -111,6 +111,9 @@ def test_sentences_that_take_no_reference_have_no_annotator() -> None:
     corpus = Corpus(("a",) * 4, (both, both, both[1:], ()))
     _, more = sentence_scores(Choosing(), np.ones((4, 2, 2)), corpus)
     np.testing.assert_array_equal(more["annotator"], [7, np.nan, 7, np.nan])
+    counts = np.arange(16.0).reshape(4, 2, 2)
+    scores, _ = sentence_scores(Choosing(), counts, corpus)
+    np.testing.assert_array_equal(scores, [2 / 3, np.nan, 8 / 9, np.nan])
 
 
 def test_joining_fills_missing_references() -> None:
@@ -221,6 +224,43 @@ def test_of_many_sentences_that_two_systems_have_is_spoken_once() -> None:
             evaluate("gleu", corpus[:], {"A": lines, "B": lines}, resamples=0, threads=threads)
         assert [str(each.message)[:2] for each in said] == ["A:", "A:"]
         assert {each.filename for each in said} == {errata.evaluation.__file__}
+
+
+@pytest.mark.parametrize("metric", ["m2", "gleu", "imeasure"])
+@pytest.mark.parametrize("resamples", [0, 20])
+def test_two_threads_score_what_one_does(
+    metric: str, resamples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("errata.evaluation.MANY", 1)
+    found = []
+    for threads in (1, 2):
+        corpus, systems = example_corpus(), example_systems()
+        scores = evaluate(metric, corpus, systems, resamples=resamples, threads=threads)
+        parts = {name: part.tolist() for name, part in scores.sentence_parts.items()}
+        resampled = None if scores.resampled is None else scores.resampled.tolist()
+        assert scores.sentences is not None
+        found.append((list(scores), scores.sentences.tolist(), parts, resampled))
+        each = [evaluate(metric, corpus, system, resamples=0) for system in systems]
+        wanted = [one.sentences[0].tolist() for one in each if one.sentences is not None]
+        np.testing.assert_array_equal(scores.sentences, wanted)
+    assert found[0] == found[1]
+
+
+def test_threads_share_the_scores_of_many_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = threading.Barrier(2, timeout=9)  # which only two threads pass
+
+    class Met(Toy):
+        def choose(self, counts: Floats, before: Before | None = None) -> Ints:
+            seen.add(threading.get_ident())
+            both.wait()
+            return super().choose(counts, before)
+
+    corpus, systems = corpus_of(9)
+    for most, parties in ((8, 2), (9, 1)):
+        both, seen = threading.Barrier(parties, timeout=9), set[int]()
+        monkeypatch.setattr("errata.evaluation.MANY", most)
+        assert evaluate(Met(), corpus, systems[:1], resamples=0, threads=2)["half"] == 4 / 9
+        assert (seen == {threading.get_ident()}) == (parties == 1)
 
 
 def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:

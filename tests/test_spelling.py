@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from itertools import takewhile
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -134,3 +136,23 @@ def test_gathering_is_the_same_both_ways() -> None:
     for kernel in (words, load_pure("words")):
         found = kernel.gather(data, begins[[2, 0, 1]], ends[[2, 0, 1]])
         assert found.tobytes() == b"goes\nHe\n\n"
+
+
+@pytest.mark.parametrize("kernel", [words, load_pure("words")], ids=["compiled", "plain"])
+@given(pairs=st.lists(st.tuples(*[st.text("aè©éê中", max_size=6)] * 2), max_size=9))
+def test_what_texts_begin_and_end_with_alike_is_whole_characters(
+    kernel: ModuleType, pairs: list[tuple[str, str]]
+) -> None:
+    ours, theirs = utf8([a for a, _ in pairs]), utf8([b for _, b in pairs])
+    wanted = []
+    for a, b in pairs:
+        before = _alike(a, b)
+        behind = _alike(a[before:][::-1], b[before:][::-1])
+        wanted.append([len(a[:before].encode()), len(a[len(a) - behind :].encode())])
+    assert kernel.common_ends(*ours, *theirs).T.tolist() == wanted
+    assert kernel.characters(*ours).tolist() == [len(a) for a, _ in pairs]
+
+
+def _alike(a: str, b: str) -> int:
+    """How many letters two texts begin with alike."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))))

@@ -13,7 +13,7 @@ import numpy as np
 
 from errata.numbers import BLOCK, Bools, Floats, Ints
 
-__all__ = ["ONE_THREAD", "UNIT", "Sums", "summable"]
+__all__ = ["ONE_THREAD", "UNIT", "Sums", "summable", "taken"]
 
 LIMB = 30  # bits of a number that are summed together: 2 ** 12 of them fit into a double
 UNIT = 2 ** (2 * LIMB)  # by which a count is a whole number
@@ -34,6 +34,20 @@ def summable(counts: Floats) -> Floats:
 
 def _whole(counts: Floats) -> Bools:
     return np.asarray((counts == np.floor(counts)) | np.isnan(counts))
+
+
+def taken(counts: Floats, chosen: Ints) -> Floats:
+    """The counts of the reference that each sentence takes; what is no use where it takes none.
+
+    >>> taken(np.array([[[1.0], [2.0]], [[3.0], [4.0]]]), np.array([1, 0])).tolist()
+    [[2.0], [3.0]]
+    """
+    sentences, references, k = counts.shape
+    if references == 1:
+        return counts[:, 0]
+    # Rows of a table are found in half the time that places along two axes take.
+    rows: Floats = counts.reshape(-1, k).take(np.arange(sentences) * references + chosen, axis=0)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +71,9 @@ class Sums:
     @classmethod
     def of(cls, counts: Floats, choice: Ints, *, block: int = BLOCK) -> Sums:
         """What the chosen references count together, ``choice`` being ``[draw, sentence]``."""
+        if len(choice) == 1 and counts.shape[1] > 1:  # of what is not chosen nothing is asked
+            mine = taken(counts, choice[0])[:, None]
+            return cls.of(mine, np.minimum(choice, 0), block=block)
         rest = np.where(np.isnan(counts), 0.0, counts)
         towards_0 = np.trunc(rest)  # towards 0: what is left of a small negative number stays exact
         whole = _chosen(towards_0, choice, block)

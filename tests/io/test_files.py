@@ -78,7 +78,9 @@ def test_lines_are_the_same_as_bytes_and_as_strings(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "lines.txt"
     path.write_bytes(text.encode())
-    lines, findings = spelled_lines(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("errata.io.files.PIECE", 2)
+        lines, findings = spelled_lines(path)
     assert (list(lines), findings) == read_lines(path)
     odd = any(mark in text for mark in "\r\x85\u2028\x0b")
     assert isinstance(lines, Spelled) != odd
@@ -89,8 +91,10 @@ def test_no_text_is_refused_as_bytes_as_well(
 ) -> None:
     path = tmp_path / "latin.txt"
     path.write_bytes("a\nb é\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"latin.txt:2: byte 3 of the line \(0xe9\) is not UTF-8"):
-        spelled_lines(path)
+    for piece in (1, 2**17):
+        monkeypatch.setattr("errata.io.files.PIECE", piece)
+        with pytest.raises(InputError, match=r"latin.txt:2: byte 3 of the line \(0xe9\) is not U"):
+            spelled_lines(path)
     path.write_bytes(b"a\nb\n")
     monkeypatch.setattr("errata.io.files.LARGEST", 3)  # what kernels can count
     assert spelled_lines(path) == (["a", "b"], [])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rapidfuzz.distance import Indel
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
@@ -236,6 +237,23 @@ def test_endless_lines_are_compared_in_part():
     same, other = "a b " * 5000, "c d " * 5000
     assert likeness_of([same + other], [same]).tolist() == [1.0]
     assert likeness_of([same[:-1]], [same[:-2] + "c"]).tolist() < [1.0]
+
+
+LETTERS = st.text(st.sampled_from(["a", "b", " ", "é", "ê", "中", "\ud800"]), max_size=12)
+
+
+@pytest.mark.parametrize("longest", [20_000, 4])
+@given(pairs=st.lists(st.tuples(LETTERS, LETTERS), max_size=9))
+def test_lines_are_as_alike_as_bytes_and_as_strings(
+    longest: int, pairs: list[tuple[str, str]]
+) -> None:
+    ours, theirs = [a for a, _ in pairs], [b for _, b in pairs]
+    wanted = [Indel.normalized_similarity(a[:longest], b[:longest]) for a, b in pairs]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("errata.io.checks.likeness.COMPARED", longest)
+        for a in (ours, Spelled(utf8(ours))):
+            for b in (theirs, Spelled(utf8(theirs))):
+                assert likeness_of(a, b).tolist() == wanted
 
 
 def test_tokenisation_and_case():

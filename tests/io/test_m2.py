@@ -278,6 +278,8 @@ def test_collect_goes_on_after_an_error(file):
     assert [(f.severity, f.line) for f in checked.findings] == [("error", 2), ("error", 5)]
     assert checked.corpus.sources == ("a", "b", "c")
     assert checked.lines == (1, 4, 7)
+    assert checked.without_sentences(1).lines == (1, 7)
+    assert checked.without_sentences().lines == (1, 4, 7)
 
 
 def test_edge_cases_have_as_much_gold_as_for_the_official_scorer(oracles, file):

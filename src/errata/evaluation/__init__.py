@@ -9,6 +9,7 @@ chosen counts with the metric set for single sentences, and the bootstrap weighs
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +23,12 @@ from errata.evaluation.assembling import (
     facts_said,
     whole_context,
 )
-from errata.evaluation.contract import check_given, checked_choice, checked_counts
+from errata.evaluation.contract import MANY, check_given, checked_choice, checked_counts
 from errata.evaluation.given import check_inputs, systems_in
 from errata.evaluation.picked import chosen_counts, draw_totals, sentence_scores
 from errata.metrics import METRICS, parse
 from errata.metrics.base import Metric
-from errata.numbers import BLOCK, Floats, Progress, Seed, bootstrap_weights
+from errata.numbers import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights
 from errata.plugins import blamed
 from errata.resampling import (
     LIMITS,
@@ -39,6 +40,7 @@ from errata.resampling import (
     document_blocks,
     resample,
 )
+from errata.workers import in_order
 
 __all__ = [
     "SaidOfScores",
@@ -100,7 +102,9 @@ def evaluate(
         metric, corpus, systems, guard=guard, threads=threads, progress=progress
     )
     with blamed(metric):
-        return _scores_of(metric, corpus, systems, counts, resamples, rng, bootstrap, limits)
+        return _scores_of(
+            metric, corpus, systems, counts, resamples, rng, bootstrap, limits, threads=threads
+        )
 
 
 def scores_of(
@@ -132,17 +136,14 @@ def _scores_of(
     rng: Seed,
     bootstrap: BootstrapKind,
     limits: BootstrapLimits,
+    *,
+    threads: int | None = 1,
 ) -> Scores:
     METRICS.refuse_disguise(metric)
-    totals, picked = [], []
-    for each in counts:
-        choice = checked_choice(metric, each, metric.choose(each))
-        totals.append(different_draws(draw_totals(each, choice)))
-        if resamples:
-            picked.append(chosen_counts(each, choice))
+    together, alone = _taken(metric, corpus, counts, threads, keep=bool(resamples))
     resampled, kind = None, None
     if resamples:
-        stacked = np.concatenate(picked, axis=1)
+        stacked = np.concatenate([picked for _, picked in together], axis=1)
         histogram = vectors(stacked, bootstrap, limits)
         kind = bootstrap_kind(bootstrap, len(corpus), histogram, limits)
         resampled = resample(
@@ -160,7 +161,7 @@ def _scores_of(
     return assembled(
         metric,
         [each.system for each in systems],
-        totals,
+        [totals for totals, _ in together],
         resampled,
         drawn_facts(resamples, rng, kind, documents=bool(corpus.documents)),
         SaidOfScores(
@@ -168,8 +169,32 @@ def _scores_of(
             metric.notes(corpus, systems),
             corpus.skipped,
         ),
-        [sentence_scores(metric, each, corpus) for each in counts],
+        alone,
     )
+
+
+def _taken(
+    metric: Metric, corpus: Corpus, counts: Sequence[Floats], threads: int | None, *, keep: bool
+) -> tuple[list[tuple[Floats, Floats]], list[tuple[Floats, dict[str, Floats | Ints]]]]:
+    """What sentences take of the counts of each system, together and alone.
+
+    Together: the sums of each draw, and what each sentence took, if that is to be kept.
+    """
+
+    def together(each: Floats) -> tuple[Floats, Floats]:
+        choice = checked_choice(metric, each, metric.choose(each))
+        totals = different_draws(draw_totals(each, choice))
+        return totals, chosen_counts(each, choice) if keep else np.zeros((0, 0))
+
+    def alone(each: Floats) -> tuple[Floats, dict[str, Floats | Ints]]:
+        return sentence_scores(metric, each, corpus)
+
+    found: list[Any] = in_order(
+        lambda job: job[0](job[1]),
+        [(way, each) for each in counts for way in (together, alone)],
+        threads=threads if len(corpus) > MANY else 1,
+    )
+    return found[::2], found[1::2]
 
 
 def vectors(

@@ -23,7 +23,7 @@ __all__ = ["check_given", "checked_choice", "checked_counts"]
 
 # What of `About.needs` comes with the corpus: to count by it alone costs nothing but time.
 GIVEN = {"gold edits", "references", "gold edits or references"}
-MANY = 16_384  # sentences, before it pays to look at outputs beside counting
+MANY = 16_384  # sentences, before it pays to do two things beside one another
 
 
 def checked_counts(

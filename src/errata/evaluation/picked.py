@@ -8,7 +8,7 @@ from errata.data import Corpus
 from errata.evaluation.contract import checked_choice
 from errata.metrics.base import Metric, scored_alone
 from errata.numbers import BLOCK, Floats, Ints
-from errata.sums import Sums
+from errata.sums import Sums, taken
 
 __all__ = ["chosen_counts", "draw_totals", "sentence_scores"]
 
@@ -21,9 +21,9 @@ def draw_totals(counts: Floats, choice: Ints, *, block: int = BLOCK) -> Floats:
 def chosen_counts(counts: Floats, choice: Ints) -> Floats:
     """Chosen counts of each sentence, mean over draws: ``[sentence, k]``."""
     if len(choice) == 1:
-        taken: Floats = counts[np.arange(len(counts)), choice[0]]
+        found = taken(counts, choice[0])
         nothing = choice[0] < 0
-        return np.where(nothing[:, None], 0.0, taken) if nothing.any() else taken
+        return np.where(nothing[:, None], 0.0, found) if nothing.any() else found
     picked = np.zeros((counts.shape[0], counts.shape[2]))
     known = _there(counts)
     for r in range(counts.shape[1]):

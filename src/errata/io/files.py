@@ -46,6 +46,7 @@ __all__ = [
 # Where str.splitlines breaks a line and we do not (nor do wc, sed, or a text editor).
 ODD_MARKS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 ODD_BREAKS = re.compile(f"[\r{ODD_MARKS}]")
+PIECE = 2**17  # bytes that are made a text in one go
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -114,18 +115,41 @@ def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
 def spelled_lines(path: PathLike) -> tuple[Sequence[str], list[Finding]]:
     """The same, as they stand in their bytes where that is plain: not yet as strings."""
     name, data = shown_name(path), read_bytes(path)
-    text = decode(data, name)
-    return checked_spelled(data.removeprefix(BOM_UTF8), text, name)
+    if data.startswith(BOM_UTF8):
+        decode(data, name)  # what it says of bytes that are no text counts the mark
+    return checked_spelled(data.removeprefix(BOM_UTF8), name)
 
 
 def checked_spelled(
-    data: bytes, text: str, name: str, *, first_line: int = 1
+    data: bytes, name: str, *, first_line: int = 1
 ) -> tuple[Sequence[str], list[Finding]]:
-    """What `checked_lines` gives, for a text and its bytes, in which the lines stay if they can."""
-    # One mark after the other, in a text: several bytes are looked for in thirty times the time.
-    if b"\r" in data or len(data) > LARGEST or any(mark in text for mark in ODD_MARKS):
-        return checked_lines(text, name, first_line=first_line)
-    return Spelled(line_places(data)), []
+    """What `checked_lines` gives, for the bytes of a text, in which the lines stay if they can."""
+    if b"\r" not in data and len(data) <= LARGEST and _plain(data):
+        return Spelled(line_places(data)), []
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = decode(data, name, first_line=first_line)  # raises, with the line
+    return checked_lines(text, name, first_line=first_line)
+
+
+def _plain(data: bytes) -> bool:
+    """Whether bytes are a text without odd marks.
+
+    It is looked at in pieces, which stay near the processor; one wide letter makes all of one wide.
+    """
+    begin, every = 0, memoryview(data)
+    while begin < len(data):
+        end = data.find(b"\n", begin + PIECE) + 1 or len(data)
+        try:
+            piece = str(every[begin:end], "utf-8")
+        except UnicodeDecodeError:
+            return False
+        # One mark after the other, in a text: several bytes are looked for in many times the time.
+        if any(mark in piece for mark in ODD_MARKS):
+            return False
+        begin = end
+    return True
 
 
 def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from errata.data import Corpus, Edit, Reference
 from errata.errors import DataWarning, InputError
 from errata.io.m2 import M2File
@@ -59,7 +61,7 @@ def parse_imeasure_xml(lines: list[str], path: str, *, name: str = "corpus") -> 
     if not reader.sources:
         raise InputError("the file holds no <sentence>", path=path, remedy="fetch it again")
     corpus = Corpus(tuple(reader.sources), tuple(reader.references), name)
-    return M2File(path, corpus, tuple(reader.lines), ())
+    return M2File(path, corpus, np.array(reader.lines, np.int64), ())
 
 
 class _Reader:

@@ -8,12 +8,11 @@ ones would seem equal from totals of 2 ** 26 on, and the choice would depend on 
 import cython
 import numpy as np
 
-from errata.kernels._doors import refuse, shaped, within
+from errata.kernels._doors import LARGEST_TOTAL, refuse, shaped, totals_fit, within
 
 HALF = cython.declare(cython.const_longlong, 0xFFFFFFFF)  # the lower half of a word
 SMALL = cython.declare(cython.const_longlong, 1 << 31)  # products of smaller numbers fit a word
 MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-LARGEST_TOTAL = cython.declare(cython.const_longlong, 1 << 62)
 
 
 @cython.cfunc
@@ -68,8 +67,7 @@ def choose(
     within("counts", counts, LARGEST_TOTAL, -1)
     within("weights", weights, LARGEST_TOTAL)
     within("carry", carry, LARGEST_TOTAL)
-    most = np.max(counts, axis=(1, 2), initial=0).sum(dtype=np.float64) + float(np.max(carry))
-    if most * float(np.sum(weights, dtype=np.float64)) >= LARGEST_TOTAL:
+    if not totals_fit(np.asarray(counts), weights, carry):
         raise refuse("totals do not fit into 62 bits")
     chosen = np.full(counts.shape[0], -1, np.int64)
     choice: cython.longlong[::1] = chosen

@@ -25,6 +25,7 @@ from errata.errors import InputError
 from errata.numbers import Floats, Ints, Progress, ratio
 from errata.parameters import Parameterised
 from errata.parameters import parameterised as metric
+from errata.sums import taken
 from errata.workers import in_order
 
 __all__ = [
@@ -268,12 +269,16 @@ def scored_alone(metric: Metric, counts: Floats, choice: Ints | None = None) -> 
     """
     single = metric.single
     choice = single.choose(counts) if choice is None else choice
-    rows = np.arange(counts.shape[0])
     scores = np.zeros(choice.shape)
     for draw, chosen in enumerate(choice):
         there = chosen >= 0
-        scores[draw, there] = single.score(counts[rows[there], chosen[there]])
+        if there.all():
+            scores[draw] = single.score(taken(counts, chosen))
+        else:
+            scores[draw, there] = single.score(taken(counts[there], chosen[there]))
     weight = (choice >= 0).sum(axis=0)
+    if len(choice) == 1 and weight.all():
+        return scores.reshape(-1)
     return np.where(weight > 0, scores.sum(axis=0) / np.maximum(weight, 1), np.nan)
 
 

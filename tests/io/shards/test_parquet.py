@@ -310,6 +310,11 @@ def test_findings_name_rows(tmp_path: Path) -> None:
     inputs = ShardedInputs(parquet=write(tmp_path / "x.parquet", columns, 1))
     with pytest.warns(DataWarning, match=r"x\.parquet:3: annotator 0 has the edit .* twice"):
         list(stream_batches(inputs, batch=1))
+    odd = {"source": ["a", "b", "c"], "m2": [None, None, line.replace("y", "y\u200b")]}
+    inputs = ShardedInputs(parquet=write(tmp_path / "odd.parquet", odd, 1))
+    for batch in (1, 3):
+        with pytest.warns(DataWarning, match=r"odd\.parquet:3: .*U\+200B"):
+            list(stream_batches(inputs, batch=batch))
 
 
 def test_what_is_no_parquet(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,24 +123,21 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
     return findings
 
 
-def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> list[Finding]:
+def check_gold_characters(
+    corpus: Corpus, path: str, numbers: Sequence[int] | NDArray[np.int64]
+) -> list[Finding]:
     """Odd characters of sources and corrections; ``numbers`` are the sources' lines."""
     findings = check_characters(
         corpus.spelled_sources, path, numbers=numbers, shown=source_letters(corpus)
     )
     places, words = corpus.edit_places, corpus.edit_words
-    several, many = words.alternatives, len(words.corrections)
-    others = list(chain.from_iterable(several.values()))
-    behind = np.repeat(np.array([*several], np.int64), [*map(len, several.values())])
-    owners = np.append(np.arange(many), behind)
-    shown = np.append(words.letters, letters_in(others))
-    odd = np.flatnonzero(shown & ODD)
-    if not len(odd):
-        return findings
-    odd = odd[np.argsort(owners[odd], kind="stable")]  # alternatives behind their corrections
-    texts = [words.corrections[k] if k < many else others[k - many] for k in odd.tolist()]
-    lines = np.repeat(np.asarray(numbers, np.int64), np.diff(places.at[places.first]))
-    return findings + check_characters(texts, path, numbers=lines[owners[odd]], shown=shown[odd])
+    odd = [(edit, words.corrections[edit]) for edit in np.flatnonzero(words.letters & ODD).tolist()]
+    odd += [(edit, text) for edit, several in words.alternatives.items() for text in several]
+    odd.sort(key=itemgetter(0))  # alternatives behind their corrections
+    edits = np.array([edit for edit, _ in odd], np.int64)
+    sentences = np.searchsorted(places.at[places.first], edits, side="right") - 1
+    lines = [int(numbers[i]) for i in sentences.tolist()]
+    return findings + check_characters([text for _, text in odd], path, numbers=lines)
 
 
 def _check_edit(

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from errata.data import LETTERS, Corpus
 from errata.io.checks.findings import Finding
-from errata.kernels import letters
-from errata.spelling import NEAR, differing, some_of, strings, utf8
+from errata.kernels import letters, words
+from errata.numbers import Ints
+from errata.spelling import NEAR, differing, some_of, utf8
 from errata.workers import parts
 
 __all__ = [
@@ -89,9 +90,9 @@ class LinesBeside(NamedTuple):
     ``left`` is what of each kind of `LEFT_OVER` some have left over.
     """
 
-    changed: list[int]
-    ours: list[str]
-    theirs: list[str]
+    changed: Ints
+    ours: Sequence[str]
+    theirs: Sequence[str]
     shown: Letters
     styles: Styles
     left: list[list[str]]
@@ -152,22 +153,18 @@ def lines_beside(sources: Sequence[str], lines: Sequence[str], look: LineShapes)
     A line that equals its source looks as that does and has no more left over, and many do.
     """
     shown, styles = look.letters.copy(), look.styles.copy()
-    changed, ours, theirs = list[int](), list[str](), list[str]()
+    differ = np.zeros(len(lines), np.bool_)
     left: list[list[str]] = [[] for _ in LEFT_OVER]
     # So many that they stay near the processor, as they are looked at several times.
     for near in parts(len(lines), NEAR):
-        differ = differing(lines[near], sources[near])
-        which = (near.start + np.flatnonzero(differ)).tolist()
-        found = some_of(lines[near], differ)
-        seen = letters_in(found)
-        new, old = strings(found), strings(some_of(sources[near], differ))
-        shown[which], styles[which] = seen, _styles(new, seen)
+        changed = differ[near] = differing(lines[near], sources[near])
+        new, old = some_of(lines[near], changed), some_of(sources[near], changed)
+        seen = letters_in(new)
+        shown[near][changed], styles[near][changed] = seen, _styles(new, seen)
         for kept, more in zip(left, _left_over(old, new), strict=True):
             kept += more
-        changed += which
-        ours += new
-        theirs += old
-    return LinesBeside(changed, ours, theirs, shown, styles, left)
+    ours, theirs = some_of(lines, differ), some_of(sources, differ)
+    return LinesBeside(np.flatnonzero(differ), ours, theirs, shown, styles, left)
 
 
 def check_conventions(
@@ -216,10 +213,10 @@ def check_conventions(
 
 def _left_over(sources: Sequence[str], lines: Sequence[str]) -> Iterator[list[str]]:
     """What lines have left over, and their sources have not, of each kind."""
-    whole = "\n".join(lines)
+    whole = words.gather(*utf8(lines)).tobytes()
     for mark, signs, _, _ in LEFT_OVER:
-        # Its first character alone is found, or not, much faster.
-        if any(sign[0] in whole and sign in whole for sign in signs):
+        # Its first byte alone is found, or not, much faster.
+        if any(sign[:1] in whole and sign in whole for sign in map(str.encode, signs)):
             yield [
                 seen[0]
                 for source, line in zip(sources, lines, strict=True)

@@ -66,10 +66,11 @@ def _one_by_one(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference
     Those of all sentences are made only where many are asked for.
     """
     places = corpus.edit_places
-    owners = np.repeat(np.arange(len(corpus)), places.sizes)
-    for asked, i in enumerate(owners[places.annotators == annotator].tolist()):
-        references = corpus.references_of(i) if asked < FEW else corpus.references[i]
-        yield i, next(r for r in references if r.annotator == annotator)
+    which = np.flatnonzero(places.annotators == annotator)
+    for many, asked in enumerate((which[:FEW], which[FEW:])):
+        for i in (np.searchsorted(places.first, asked, side="right") - 1).tolist():
+            references = corpus.references[i] if many else corpus.references_of(i)
+            yield i, next(r for r in references if r.annotator == annotator)
 
 
 def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from errata.data import Corpus, Hypotheses
 from errata.errors import InputError
 from errata.io.checks.findings import Finding
-from errata.io.files import checked_spelled, decode
+from errata.io.files import checked_spelled
 from errata.io.m2 import M2File, scan_m2_bytes
 from errata.io.opened import opened, opened_part, plain_name, shown_name
 from errata.io.shards.corpus_batches import BATCH, BatchMaker, CorpusBatch, PartReading
@@ -184,15 +184,8 @@ class _Some:
             )
 
 
-def _text(side: _Side, taken: Taken) -> str:
-    try:
-        return taken.data.decode("utf-8")
-    except UnicodeDecodeError:
-        return decode(taken.data, side.path, first_line=taken.first_line)  # raises, with the line
-
-
 def _split(side: _Side, taken: Taken) -> tuple[Sequence[str], list[Finding]]:
-    return checked_spelled(taken.data, _text(side, taken), side.path, first_line=taken.first_line)
+    return checked_spelled(taken.data, side.path, first_line=taken.first_line)
 
 
 def _m2(side: _Side, taken: Taken, *, name: str = "", compatible: bool = False) -> M2File:
