@@ -263,6 +263,30 @@ def test_threads_share_the_scores_of_many_sentences(monkeypatch: pytest.MonkeyPa
         assert (seen == {threading.get_ident()}) == (parties == 1)
 
 
+def test_no_sentence_has_a_score_below_nothing_that_is_nothing() -> None:
+    class Below(Toy):
+        def score(self, totals: Floats) -> Floats:
+            return -super().score(totals)
+
+    counts = np.array([[[0.0, 1.0]], [[1.0, 1.0]]])
+    scores, _ = sentence_scores(Below(), counts)
+    assert [str(value) for value in scores.tolist()] == ["0.0", "-1.0"]
+
+
+def test_counts_stay_what_they_are_whatever_a_metric_does_to_sums() -> None:
+    class Writing(Toy):
+        def score(self, totals: Floats) -> Floats:
+            totals[..., 1] += 1
+            return super().score(totals)
+
+    corpus, systems = corpus_of(9)
+    counts = Toy().count_all(corpus, systems)
+    for each in counts:
+        each.flags.writeable = False
+    for resamples in (0, 5):
+        scores_of(Writing(), corpus, systems, counts, resamples=resamples)
+
+
 def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:
     """A metric that needs more, or does not say, begins when the outputs were looked at."""
     corpus, late = many_sentences()

@@ -6,10 +6,11 @@ import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 
 import pytest
 
-from errata.workers import beside, in_order
+from errata.workers import _beside, beside, in_order
 
 
 def test_threads_take_turns_quickly_and_leave_things_as_they_were() -> None:
@@ -58,3 +59,22 @@ def test_what_is_over_already_leaves_all_threads() -> None:
     over.set_result(None)
     with beside(over):
         assert sorted(in_order(lambda _: both.wait(), range(2), threads=2)) == [0, 1]
+
+
+def test_jobs_see_the_context_of_who_wants_them_done() -> None:
+    word: ContextVar[str] = ContextVar("word", default="none")
+    both = threading.Barrier(2, timeout=60)
+
+    def job(_: int) -> tuple[str, object]:
+        both.wait()
+        found = word.get(), _beside.get()
+        word.set("of a job")  # which is nobody else's
+        both.wait()
+        return found
+
+    token = word.set("mine")
+    with beside(done := Future[None]()):
+        done.set_result(None)
+        assert in_order(job, range(4), threads=2) == [("mine", None)] * 4
+    assert word.get() == "mine"
+    word.reset(token)

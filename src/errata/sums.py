@@ -43,11 +43,15 @@ def taken(counts: Floats, chosen: Ints) -> Floats:
     [[2.0], [3.0]]
     """
     sentences, references, k = counts.shape
+    fits = chosen.shape == (sentences,) and chosen.dtype.kind in "iu"
+    if not fits or chosen.max(initial=0) >= references:
+        raise IndexError(f"no choice among {references} references of {sentences} sentences")
     if references == 1:
-        return counts[:, 0]
+        return counts[:, 0].copy()
     # Rows of a table are found in half the time that places along two axes take.
-    rows: Floats = counts.reshape(-1, k).take(np.arange(sentences) * references + chosen, axis=0)
-    return rows
+    rows = np.arange(sentences) * references + chosen.astype(np.int64)
+    found: Floats = counts.reshape(-1, k).take(rows, axis=0)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

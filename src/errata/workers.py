@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
 from errata.numbers import Progress
@@ -46,7 +46,8 @@ def in_order(
 
     ``threads`` defaults to the number of cores. ``progress`` counts jobs, or what ``size`` says
     of them. It only pays for work that lets the GIL go, as the kernels do. As long as something
-    goes on `beside`, there is a thread less.
+    goes on `beside`, there is a thread less. Jobs see the context of who wants them done, with what
+    NumPy is to say of odd numbers.
 
     >>> in_order(lambda x: x * x, [1, 2, 3], threads=2)
     [1, 4, 9]
@@ -73,8 +74,10 @@ def in_order(
     if other is not None:
         room = left = threading.Semaphore(workers - 1)
         other.add_done_callback(lambda _: left.release())
+    seen = copy_context()
+    seen.run(_beside.set, None)  # a job shares with nobody
     with _quick_turns(), ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(watched, jobs))
+        return list(pool.map(lambda job: seen.copy().run(watched, job), jobs))
 
 
 @contextmanager

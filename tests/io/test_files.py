@@ -95,6 +95,9 @@ def test_no_text_is_refused_as_bytes_as_well(
         monkeypatch.setattr("errata.io.files.PIECE", piece)
         with pytest.raises(InputError, match=r"latin.txt:2: byte 3 of the line \(0xe9\) is not U"):
             spelled_lines(path)
+    path.write_bytes("\ufeffé".encode() + b"\xe9\n")
+    with pytest.raises(InputError, match=r"latin.txt:1: byte 6 of the line"):
+        spelled_lines(path)
     path.write_bytes(b"a\nb\n")
     monkeypatch.setattr("errata.io.files.LARGEST", 3)  # what kernels can count
     assert spelled_lines(path) == (["a", "b"], [])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
 from errata.io.checks.characters import check_characters, check_corpus, check_gold_characters
-from errata.io.checks.conventions import check_conventions
+from errata.io.checks.conventions import check_conventions, lines_beside, shapes_of
 from errata.io.checks.likeness import likeness_of
 from errata.io.checks.lines import check_lines, look_no_more, was_looked_at
 from errata.io.checks.roles import check_systems
@@ -254,6 +255,30 @@ def test_lines_are_as_alike_as_bytes_and_as_strings(
         for a in (ours, Spelled(utf8(ours))):
             for b in (theirs, Spelled(utf8(theirs))):
                 assert likeness_of(a, b).tolist() == wanted
+
+
+def test_lines_that_differ_in_many_letters_are_compared_as_others() -> None:
+    ours, theirs = ["a" * 400 + "b" * 100], ["a" * 100 + "c" * 400]
+    for a, b in ((ours, theirs), (Spelled(utf8(ours)), Spelled(utf8(theirs)))):
+        assert likeness_of(a, b).tolist() == [1 - 0.8]
+
+
+@given(
+    st.lists(st.sampled_from([("a .", "a ."), ("a .", "a."), ("a .", "“a”"), ("A .", "a")])),
+    st.integers(1, 4),
+)
+def test_lines_look_alike_however_many_are_near(pairs: list[tuple[str, str]], near: int) -> None:
+    sources, lines = [a for a, _ in pairs], [b for _, b in pairs]
+    look = shapes_of(sources)
+    whole = lines_beside(sources, lines, look)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("errata.io.checks.conventions.NEAR", near)
+        parts = lines_beside(Spelled(utf8(sources)), Spelled(utf8(lines)), look)
+    for mine, theirs in zip(whole, parts, strict=True):
+        assert np.asarray(mine).tolist() == np.asarray(list(theirs)).tolist()
+    alone = [lines_beside([a], [b], shapes_of([a])) for a, b in pairs]
+    assert whole.shown.tolist() == [int(each.shown[0]) for each in alone]
+    assert whole.styles.tolist() == [each.styles[0].tolist() for each in alone]
 
 
 def test_tokenisation_and_case():

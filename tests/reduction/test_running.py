@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from errata.metrics.base import Before, InOrderError, WholeCorpusError
 from errata.metrics.choice import TIES
 from errata.numbers import Floats
 from errata.reduction import Reduction, reduce_parts
-from errata.sums import CHUNK, Sums, summable
+from errata.sums import CHUNK, Sums, summable, taken
 
 RUNNING = (
     "m2",
@@ -99,6 +100,24 @@ def test_sums_are_exact(values: Floats, cut: int) -> None:
     wanted = tuple(sum(map(Fraction, column)) for column in np.array(taken).T.tolist())
     assert parts.exactly() == Sums.of(counts, choice).exactly() == wanted
     assert parts.floats.tolist() == [[float(each) for each in wanted]]
+
+
+@pytest.mark.parametrize(
+    "choice", [[0, 2, 0], [0, 0], [[0, 0, 0]], [0.0, 0.0, 0.0]], ids=["far", "few", "deep", "float"]
+)
+@pytest.mark.parametrize("references", [1, 2])
+def test_a_choice_that_is_none_is_not_taken(choice: Any, references: int) -> None:
+    with pytest.raises(IndexError, match=f"no choice among {references} references of 3"):
+        taken(np.ones((3, references, 2)), np.array(choice))
+
+
+@pytest.mark.parametrize("references", [1, 2])
+def test_what_is_taken_is_a_copy(references: int) -> None:
+    counts = np.arange(6.0 * references).reshape(3, references, 2)
+    found = taken(counts, np.array([0, references - 1, -1], np.int8))
+    np.testing.assert_array_equal(found[:2], [counts[0, 0], counts[1, -1]])
+    found[:] = -1
+    assert counts.min() == 0
 
 
 def test_sums_beyond_what_doubles_hold() -> None:

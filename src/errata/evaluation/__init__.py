@@ -191,10 +191,10 @@ def _taken(
 
     found: list[Any] = in_order(
         lambda job: job[0](job[1]),
-        [(way, each) for each in counts for way in (together, alone)],
+        [(way, each) for way in (together, alone) for each in counts],
         threads=threads if len(corpus) > MANY else 1,
     )
-    return found[::2], found[1::2]
+    return found[: len(counts)], found[len(counts) :]
 
 
 def vectors(

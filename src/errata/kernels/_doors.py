@@ -64,11 +64,14 @@ def totals_fit(counts: Any, weights: Sequence[int], carry: Sequence[int]) -> boo
     >>> counts = np.array([[[1, 5, 2]], [[0, 1, 1]]])
     >>> [totals_fit(counts, (weight, 0, 0), (0, 0, 0)) for weight in (2**59, 2**60)]
     [True, False]
+    >>> totals_fit(np.full((2, 1, 3), 5), (2**59, 0, 0), (0, 0, 0))
+    False
     """
-    limit = LARGEST_TOTAL / sum(map(int, weights)) - float(max(map(int, carry)))
-    if float(counts.max(initial=0)) * len(counts) < limit:
-        return True
-    return bool(counts.max(axis=(1, 2), initial=0).sum(dtype=np.float64) < limit)
+    weight, before = float(sum(map(int, weights))), float(max(map(int, carry)))
+    most = float(counts.max(initial=0)) * len(counts)
+    if (most + before) * weight >= LARGEST_TOTAL:
+        most = float(counts.max(axis=(1, 2), initial=0).sum(dtype=np.float64))
+    return (most + before) * weight < LARGEST_TOTAL
 
 
 def offsets(name: str, at: Any, size: int, parts: int | None = None) -> None:
