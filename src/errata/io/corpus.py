@@ -75,7 +75,7 @@ def read_corpus(
 
 def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
     """What is odd about a gold file, or a part of it, that will be cut like this."""
-    found = [*file.findings, *check_gold_characters(file.corpus, file.path, file.places)]
+    found = [*file.findings, *check_gold_characters(file.corpus, file.path, file.lines)]
     if cut.name == AS_IS:
         shown = source_letters(file.corpus)
         found += check_segmentation(file.corpus.spelled_sources, file.path, shown=shown)

@@ -21,8 +21,6 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
-
 from errata.data import Corpus, Edit, Reference
 from errata.errors import DataWarning, InputError
 from errata.io.m2 import M2File
@@ -61,7 +59,7 @@ def parse_imeasure_xml(lines: list[str], path: str, *, name: str = "corpus") -> 
     if not reader.sources:
         raise InputError("the file holds no <sentence>", path=path, remedy="fetch it again")
     corpus = Corpus(tuple(reader.sources), tuple(reader.references), name)
-    return M2File(path, corpus, np.array(reader.lines, np.int64), ())
+    return M2File(path, corpus, tuple(reader.lines), ())
 
 
 class _Reader:

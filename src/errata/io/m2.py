@@ -40,7 +40,6 @@ from errata.io.m2_arrays import (
 from errata.io.m2_lines import Reading, check_order, read_edit
 from errata.io.opened import plain_name
 from errata.io.writing import write_lines
-from errata.numbers import Ints
 from errata.workers import circles_left, in_order
 
 __all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "scan_m2_bytes", "scan_m2_text", "write_m2"]
@@ -53,19 +52,14 @@ _MAYBE_TAG = re.compile(rb"[\s\x1c-\x1f\x80-\xff]*<")
 _NOOP_LINE = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class M2File:
     """An M2 file as read: the corpus, where each sentence stands, what was found on the way."""
 
     path: str
     corpus: Corpus
-    places: Ints
+    lines: tuple[int, ...]
     findings: tuple[Finding, ...]
-
-    @property
-    def lines(self) -> tuple[int, ...]:
-        """The lines at which the sentences stand."""
-        return tuple(self.places.tolist())
 
     def without_sentences(self, *sentences: int) -> M2File:
         """The same without these sentences, counted from 0; what was found stays."""
@@ -73,7 +67,7 @@ class M2File:
         return replace(
             self,
             corpus=self.corpus.without_sentences(*sentences),
-            places=np.delete(self.places, [*gone]),
+            lines=tuple(line for i, line in enumerate(self.lines) if i not in gone),
         )
 
 
@@ -270,7 +264,7 @@ def parse_m2(
             remedy="an M2 file has an 'S ' line for each sentence",
         )
     corpus = Corpus(tuple(sources), tuple(references), name)
-    return M2File(path, corpus, np.array(numbers, np.int64), tuple(reading.findings))
+    return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 
 
 def _read_or_noted(

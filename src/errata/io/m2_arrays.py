@@ -20,7 +20,6 @@ from errata.data import Corpus
 from errata.io.checks.conventions import letters_in, source_letters
 from errata.io.m2_references import ReadReferences, References, TextRows, texts_between
 from errata.kernels import paragraphs
-from errata.numbers import Ints
 from errata.spelling import Bytes, Spelled
 
 __all__ = ["Scanned", "SentencesRead", "TextPart", "joined_corpus", "scan_part", "text_parts"]
@@ -148,7 +147,7 @@ def scan_part(data: Bytes, part: TextPart) -> Scanned | None:
     return Scanned(data, rows, sentences, bool(odd & paragraphs.BREAKS))
 
 
-def joined_corpus(parts: Sequence[SentencesRead], name: str) -> tuple[Corpus, Ints]:
+def joined_corpus(parts: Sequence[SentencesRead], name: str) -> tuple[Corpus, tuple[int, ...]]:
     """The corpus of all parts of a text, and the lines of its sources."""
     first, *others = (part.references for part in parts)
     spelled = [part.sources for part in parts if isinstance(part.sources, Spelled)]
@@ -158,4 +157,4 @@ def joined_corpus(parts: Sequence[SentencesRead], name: str) -> tuple[Corpus, In
         sources = tuple(chain.from_iterable(part.sources for part in parts))
     corpus = Corpus.made_later(sources, first.joined(*others), name)
     source_letters(corpus, np.concatenate([part.shown for part in parts]))
-    return corpus, np.concatenate([part.lines for part in parts])
+    return corpus, tuple(np.concatenate([part.lines for part in parts]).tolist())

@@ -123,9 +123,7 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
     return findings
 
 
-def check_gold_characters(
-    corpus: Corpus, path: str, numbers: Sequence[int] | NDArray[np.int64]
-) -> list[Finding]:
+def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> list[Finding]:
     """Odd characters of sources and corrections; ``numbers`` are the sources' lines."""
     findings = check_characters(
         corpus.spelled_sources, path, numbers=numbers, shown=source_letters(corpus)
@@ -136,7 +134,7 @@ def check_gold_characters(
     odd.sort(key=itemgetter(0))  # alternatives behind their corrections
     edits = np.array([edit for edit, _ in odd], np.int64)
     sentences = np.searchsorted(places.at[places.first], edits, side="right") - 1
-    lines = [int(numbers[i]) for i in sentences.tolist()]
+    lines = [numbers[i] for i in sentences.tolist()]
     return findings + check_characters([text for _, text in odd], path, numbers=lines)
 
 

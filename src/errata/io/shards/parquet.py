@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-
 from errata.data import Corpus
 from errata.errors import InputError
 from errata.io.m2 import M2File, scan_m2_text
@@ -249,7 +247,7 @@ def _gold(rows: ParquetRows, inputs: ShardedInputs) -> M2File:
         ) from None
     return replace(
         file,
-        places=rows.before + 1 + np.arange(len(rows.sources)),
+        lines=tuple(range(rows.before + 1, rows.before + len(rows.sources) + 1)),
         findings=tuple(replace(found, line=row_of(found.line)) for found in file.findings),
     )
 
