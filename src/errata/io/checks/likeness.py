@@ -28,7 +28,7 @@ def likeness_of(a: Sequence[str], b: Sequence[str], *, threads: int = 1) -> NDAr
     """
     if not len(a):
         return np.zeros(0)
-    # What most lines have in common with their sources, and that is most of them, is no change.
+    # What both begin and end with alike is no change, and is most of most lines.
     if isinstance(a, Spelled) and isinstance(b, Spelled) and max(_bytes(a), _bytes(b)) <= COMPARED:
         sizes = words.characters(*a.where) + words.characters(*b.where)
         a, b = _without_common_ends(a, b)
