@@ -343,6 +343,6 @@ def characters(
         for i in range(first.shape[0]):
             total = 0
             for p in range(first[i], last[i]):
-                total += text[p] & 0xC0 != 0x80
+                total += not _inside(text[p])
             out[i] = total
     return found

@@ -276,10 +276,8 @@ def scored_alone(metric: Metric, counts: Floats, choice: Ints | None = None) -> 
             scores[draw] = single.score(taken(counts, chosen))
         else:
             scores[draw, there] = single.score(taken(counts[there], chosen[there]))
-    weight, total = (choice >= 0).sum(axis=0), scores.sum(axis=0)
-    if len(choice) == 1 and weight.all():
-        return np.asarray(total)
-    return np.where(weight > 0, total / np.maximum(weight, 1), np.nan)
+    weight = (choice >= 0).sum(axis=0)
+    return np.where(weight > 0, scores.sum(axis=0) / np.maximum(weight, 1), np.nan)
 
 
 def join_counts(parts: Sequence[Floats]) -> Floats:
