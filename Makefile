@@ -9,7 +9,7 @@ CODE   := src tests bench docs .ci setup.py
 # Where it is set, each of the thousands of processes that tests start would compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo said test quick check docs bench mutants sanitize lock kept clean help
+.PHONY: demo said test quick long check docs bench mutants sanitize lock kept clean help
 
 help:           ## Show what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -52,11 +52,14 @@ said:
 	@VENV="$(VENV)" LM="$(LM)" LOCKED="$(LOCKED)" sh requirements/plan.sh
 
 # The tests that need torch are run with LM=1 only; SYSTEM=0 leaves the system packages alone.
-test: said $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Install all it needs and run every test
+test: said $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Install all it needs and run the standard tests
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "$(if $(LM),,not lm)"
 
 quick: $(VENV)/.tests ## Run the tests that take seconds
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not lm and not browser and not errant"
+
+long: said $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Run what needs minutes: kills, load, memory, installs, fuzzing
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "long$(if $(LM),, and not lm)"
 
 check: $(VENV)/.check docs ## Lint, type-check and build the docs
 	$(BIN)/ruff check $(CODE)

@@ -94,13 +94,12 @@ def _installed_once() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What reads whole data sets is slow; without the slow (make quick) examples are fewer too."""
+    """Mark what reads whole data sets as slow, drop long tests, and cut examples in make quick."""
     for item in items:
         if WHOLE_DATA.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
-    for mark in ("fuzz", "nightly"):  # hours are spent there only when asked for
-        if mark not in config.option.markexpr:
-            items[:] = [item for item in items if mark not in item.keywords]
+    if "long" not in config.option.markexpr:
+        items[:] = [item for item in items if "long" not in item.keywords]
     for item in items if "not slow" in config.option.markexpr else ():
         test = getattr(item, "obj", None)
         # Hypothesis has no other way to change what a test asks for; its own plug-in reads this.

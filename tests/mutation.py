@@ -56,7 +56,6 @@ UNSEEN = ("help", "metavar", "short_help", "epilog", "strict", "stacklevel", "re
 # Tests that read or start the package instead of running its lines: options and declarations.
 OF_DECLARATIONS = (
     "tests/repository/test_docs.py::test_the_reference_of_commands_is_up_to_date",
-    "tests/repository/test_frozen.py::test_every_dataclass_is_frozen",
 )
 
 

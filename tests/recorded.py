@@ -29,8 +29,7 @@ from errata import __version__
 from errata.errors import DataWarning, ErrataError
 
 GOLDEN = Path(__file__).resolve().parent / "golden" / "recorded"
-FILES = {"repository": "test_defaults.py"}
-MODULES = ("human", "meta", "io", "repository")
+MODULES = ("human", "meta", "io")
 ORIGIN = "errata itself, of results and of files spoilt one spot at a time; see tests/recorded.py"
 LARGE = 40  # of larger arrays some sums are kept
 Cases = Mapping[str, Callable[[], object]]
@@ -128,7 +127,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for area in sys.argv[1:] or MODULES:
-            for group, cases in run_path(str(here / area / FILES.get(area, "test_recorded.py")))[
+            for group, cases in run_path(str(here / area / "test_recorded.py"))[
                 "GROUPS"
             ].items():
                 record(group, cases)

@@ -58,7 +58,7 @@ def test_three_times_the_sentences_take_no_more_memory(tmp_path: Path) -> None:
     assert many.worker < min(WORKER, few.worker + 10 * MB)
 
 
-@pytest.mark.nightly
+@pytest.mark.long
 @pytest.mark.parametrize("sentences", [100_000, 1_000_000, 10_000_000])
 def test_millions_of_sentences(tmp_path: Path, sentences: int) -> None:
     """What is printed is the curve in docs/scale.md."""

@@ -30,14 +30,14 @@ def test_command_lines(tmp_path: Path) -> None:
     check(fuzz_commands(80, 1, tmp_path))
 
 
-@pytest.mark.fuzz
+@pytest.mark.long
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_readers_for_long(tmp_path: Path, target: Target) -> None:
     check(fuzz_reader(target, LONG, 2, tmp_path), refuses=target.refuses)
     assert megabytes() < MEGABYTES
 
 
-@pytest.mark.fuzz
+@pytest.mark.long
 def test_command_lines_for_long(tmp_path: Path) -> None:
     check(fuzz_commands(4000, 2, tmp_path))
     assert megabytes() < MEGABYTES

@@ -90,7 +90,7 @@ def test_path_is_the_official_path(seed: int) -> None:
     ("seed", "cases", "longest"),
     [
         *((10, 4_000, 6), (11, 4_000, 7), (12, 1_000, 10), (13, 250, 14)),
-        pytest.param(14, 60_000, 7, marks=pytest.mark.fuzz),
+        pytest.param(14, 60_000, 7, marks=pytest.mark.long),
     ],
 )
 def test_path_is_the_official_path_many_times(seed: int, cases: int, longest: int) -> None:

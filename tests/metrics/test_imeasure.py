@@ -316,7 +316,7 @@ def limited(corpus: Corpus, limits: Limits, tokenise: str = "none") -> list[Numb
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seed", [0, 1, 2, *(pytest.param(s, marks=pytest.mark.fuzz) for s in range(3, 30))]
+    "seed", [0, 1, 2, *(pytest.param(s, marks=pytest.mark.long) for s in range(3, 30))]
 )
 def test_mixtures_equal_enumeration(seed: int) -> None:
     rng = random.Random(seed)

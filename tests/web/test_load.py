@@ -216,7 +216,7 @@ def test_requests_of_many_judges_are_cheap(place: str) -> None:
         assert {status for status, _ in asyncio.run(all_submit(server))} == {201}
 
 
-@pytest.mark.load
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif("ERRATA_LOAD_SECONDS" not in os.environ, reason="only when asked for, by hand")
 def test_judges_at_their_pace_do_not_wait(place: str) -> None:
@@ -243,7 +243,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.load
+@pytest.mark.long
 @pytest.mark.slow
 def test_figures_of_a_large_campaign_are_soon_worked_out(large: Path) -> None:
     """In a process of their own, so that what they must import is among it."""
@@ -259,7 +259,7 @@ def test_figures_of_a_large_campaign_are_soon_worked_out(large: Path) -> None:
     assert later <= FIGURES_S
 
 
-@pytest.mark.load
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_large_campaign_is_served_with_its_figures_in_little_memory(large: Path) -> None:
     with served(str(large)) as server:
@@ -273,7 +273,7 @@ def test_a_large_campaign_is_served_with_its_figures_in_little_memory(large: Pat
     assert most <= MEGABYTES
 
 
-@pytest.mark.load
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_large_campaign_is_served_soon_and_in_little_memory(large: Path) -> None:
     database = open_database(str(large))

@@ -466,7 +466,7 @@ def test_a_judge_stops_taking_part(browser: Any, tmp_path: Path) -> None:
         assert [key for key in kept if "draft" in key] == []
 
 
-@pytest.mark.load
+@pytest.mark.long
 def test_the_server_is_gone_for_a_minute(browser: Any, ranking: ServedCampaign) -> None:
     """Stopped for a whole minute, with nobody touching the page: each answer arrives once."""
     judge = at_work(browser, ranking)
