@@ -76,11 +76,11 @@ docs: $(VENV)/.check ## Build the documentation into site/
 bench: $(VENV)/.installed ## Measure speed and memory, side by side
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-mutants: $(VENV)/.tests ## Break the package in 500 small ways, in a copy; the tests must notice
+mutants: $(VENV)/.tests ## Break the package in 300 small ways, in a copy; the tests must notice
 	$(PIP) install coverage
 	rm -rf build/mutants && git clone -q . build/mutants && cp src/errata/kernels/*.so build/mutants/src/errata/kernels/
 	cd build/mutants && export PYTHONPATH=$$PWD/src && python=$(abspath $(BIN))/python && \
-	  $$python tests/mutation.py map && $$python tests/mutation.py run --number 500
+	  $$python tests/mutation.py map && $$python tests/mutation.py run --number 300
 
 # The index and its hashes only: where packages came from here is nobody's concern.
 lock: $(BIN)/python ## Pin the development environment, with hashes

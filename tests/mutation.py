@@ -26,8 +26,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "errata"
-PACKAGES = ("cli", "report", "io", "human", "meta", "reproduce")
-MARKS = "not slow and not lm and not browser and not errant"
+PACKAGES = ("io", "metrics", "human", "meta", "evaluation", "report", "cli", "web", "collect")
+PACKAGES += ("cluster",)
+MARKS = "not lm"
 
 COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=",
@@ -54,9 +55,7 @@ SIGNS: dict[type[ast.operator], str] = {
 # Keywords that no output can show: wording, layout of memory, what only a type checker reads.
 UNSEEN = ("help", "metavar", "short_help", "epilog", "strict", "stacklevel", "remedy", "slots")
 # Tests that read or start the package instead of running its lines: options and declarations.
-OF_DECLARATIONS = (
-    "tests/repository/test_docs.py::test_the_reference_of_commands_is_up_to_date",
-)
+OF_DECLARATIONS = ("tests/repository/test_docs.py::test_the_reference_of_commands_is_up_to_date",)
 
 
 @dataclass(frozen=True)
@@ -217,12 +216,23 @@ def spots(packages: tuple[str, ...]) -> list[Mutant]:
 
 
 def make_map(target: Path) -> None:
-    """Run the quick tests once, and keep which test runs which line and how long it takes."""
+    """Run the standard tests once, and keep which test runs which line and how long it takes."""
     plugin = ROOT / "tests"
     environment = os.environ | {"PYTHONPATH": f"{plugin}{os.pathsep}{os.environ['PYTHONPATH']}"}
     environment["ERRATA_MUTATION_MAP"] = str(target)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "mutation_map", "-p", "no:cacheprovider"]
-    subprocess.run([*command, "-m", MARKS, "tests"], cwd=ROOT, env=environment, check=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "mutation_map"]
+    command += ["-p", "no:cacheprovider", "-m", MARKS, "tests"]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    lines: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    seconds: dict[str, float] = {}
+    for path in sorted(target.parent.glob(f"{target.name}.*")):
+        seen = json.loads(path.read_text(encoding="utf-8"))
+        seconds |= seen["seconds"]
+        for file, tests_of in seen["lines"].items():
+            for line, tests in tests_of.items():
+                lines[file][line] += tests
+        path.unlink()
+    target.write_text(json.dumps({"lines": lines, "seconds": seconds}), encoding="utf-8")
 
 
 def _collected() -> set[str]:

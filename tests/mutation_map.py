@@ -19,9 +19,12 @@ _seconds: dict[str, float] = {}
 _tracers: list[Any] = []
 
 
-def pytest_configure() -> None:
-    """Only the plug-in needs ``coverage``; being imported for its doctests does not."""
-    import coverage
+def pytest_configure(config: pytest.Config) -> None:
+    """Start tracing where tests run: in each worker process, or in the only process there is."""
+    import coverage  # only the plug-in needs it; importing this module for its doctests does not
+
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        return
 
     _tracers.append(coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], branch=False))
     _tracers[0].start()
@@ -29,7 +32,7 @@ def pytest_configure() -> None:
 
 def pytest_collection_finish() -> None:
     """Import everything, so that lines run at import are not put down to one test's account."""
-    for module in walk_packages([str(SOURCE)], "errata."):
+    for module in walk_packages([str(SOURCE)], "errata.") if _tracers else ():
         if not module.name.endswith("__main__"):
             with suppress(ImportError):
                 import_module(module.name)
@@ -49,7 +52,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Write what was seen."""
+    """Write what this process saw; mutation.py merges the files."""
+    if not _tracers:
+        return
     _tracers[0].stop()
     data = _tracers[0].get_data()
     lines: dict[str, dict[int, list[str]]] = defaultdict(dict)
@@ -57,5 +62,5 @@ def pytest_sessionfinish() -> None:
         name = Path(file).relative_to(SOURCE).as_posix()
         for line, tests in data.contexts_by_lineno(file).items():
             lines[name][line] = sorted(test for test in tests if test)
-    target = Path(os.environ["ERRATA_MUTATION_MAP"])
+    target = Path(f"{os.environ['ERRATA_MUTATION_MAP']}.{os.getpid()}")
     target.write_text(json.dumps({"lines": lines, "seconds": _seconds}), encoding="utf-8")
